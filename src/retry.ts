@@ -38,6 +38,9 @@ export class Transient extends Error {
   }
 }
 
+/** The other side answers, and refuses what it is asked for now. */
+export class Refused extends Transient {}
+
 /** A try that its timeout ended. */
 export class TimedOut extends Transient {
   constructor(timeout: number) {
@@ -102,7 +105,8 @@ export interface RetriedRequest<T> {
  * Tries a request until `accept` returns `done`. After a {@link Transient} from `attempt` or `accept` it
  * waits and tries again. Any other error ends the request.
  * @returns the accepted result
- * @throws {SluiceError} `aborted` when the signal aborts; what `giveUp` returns; or the error of a try
+ * @throws {SluiceError} `aborted` when the signal aborts, with the last failure as its `cause`; what `giveUp`
+ *   returns; or the error of a try
  */
 export async function retry<T>(request: RetriedRequest<T>): Promise<T> {
   const { policy, attempt, accept, giveUp, signal, wait = 0, timing = realTiming } = request;
@@ -115,13 +119,13 @@ export async function retry<T>(request: RetriedRequest<T>): Promise<T> {
       `${tries} ${tries === 1 ? "try" : "tries"} over ${Math.round(timing.now() - start)} ms`,
     );
   for (let tries = 1; ; tries++) {
-    if (signal?.aborted) throw aborted(tries > 1);
+    if (signal?.aborted) throw aborted(tries > 1, last);
     const now = timing.now();
     // A sleep may last longer than it was asked to.
     if (now >= end) throw exhausted(tries - 1);
     const timeout = Math.max(0, start + wait - now) + policy.tryTimeout;
     try {
-      const result = await runTry(Math.min(timeout, end - now, LONGEST_TIMER), signal, attempt);
+      const result = await runTry(Math.min(timeout, end - now, LONGEST_TIMER), signal, last, attempt);
       if (!accept || accept(result) === "done") return result;
     } catch (error) {
       if (!(error instanceof Transient)) throw error;
@@ -150,6 +154,7 @@ export function jitteredWait(
 function runTry<T>(
   timeout: number,
   caller: AbortSignal | undefined,
+  last: Transient | undefined,
   attempt: (currentTry: Try) => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -159,7 +164,7 @@ function runTry<T>(
       reject(reason);
       own.end(reason);
     };
-    const onAbort = () => end(aborted(true));
+    const onAbort = () => end(aborted(true, last));
     caller?.addEventListener("abort", onAbort);
     const timer = setTimeout(() => end(new TimedOut(timeout)), timeout);
     const leave = () => {
@@ -170,9 +175,15 @@ function runTry<T>(
   });
 }
 
-function aborted(sent: boolean): SluiceError {
+function aborted(sent: boolean, last: Transient | undefined): SluiceError {
   const effect = sent ? "it may have taken effect" : "it was not sent";
-  return new SluiceError("aborted", `the request was aborted by its signal; ${effect}`);
+  return causedBy(last, new SluiceError("aborted", `the request was aborted by its signal; ${effect}`));
+}
+
+/** Gives an error the failure of the last try as its `cause`. */
+export function causedBy(last: unknown, error: SluiceError): SluiceError {
+  error.cause = last;
+  return error;
 }
 
 /**

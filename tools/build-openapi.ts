@@ -92,6 +92,7 @@ const redisProblems: readonly ProblemCode[] = [
   "unexpected_reply",
   "redis_quota",
   "newer_schema",
+  "redis_not_writable",
   "redis_unreachable",
 ];
 

@@ -7,7 +7,7 @@ import { isRefusedForNow } from "./redis-error.ts";
 import { ReplyPacer } from "./reply-pacer.ts";
 import type { ClusterAddress, NodeAddress } from "./resp-address.ts";
 import { type Client, newClient, type RedisPackage } from "./resp-client.ts";
-import { sendCommand, throwConnectError, type RespWire } from "./resp-connection.ts";
+import { throwConnectError, type RespWire } from "./resp-connection.ts";
 import { type Exchange, type ExchangeResult, sender, type SenderOptions } from "./send.ts";
 
 /** Most redirections of one copy. More than two in a row mean that the nodes do not agree yet. */
@@ -116,8 +116,8 @@ function exchangeOver(nodes: ClusterNodes, slot: number | undefined, pacer: Repl
         // All in one turn, so that they are sent together and in order, each behind its ASKING.
         await Promise.all(
           left.map(async (i) => {
-            if (asking) void sendCommand(connected, ["ASKING"]);
-            results[i] = await sendCommand(connected, commands[i] ?? []);
+            if (asking) void node.connection.send(connected, ["ASKING"]);
+            results[i] = await node.connection.send(connected, commands[i] ?? []);
           }),
         );
       } catch (error) {

@@ -1,6 +1,6 @@
-import { Transient } from "../retry.ts";
+import { Refused, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { isRefusedForNow, redisError, redact, type CommandWords } from "./redis-error.ts";
+import { isOutOfService, isRefusedForNow, redisError, redact, type CommandWords } from "./redis-error.ts";
 import { toReply } from "./reply.ts";
 import { type Client, isErrorReply, newClient, type RedisPackage } from "./resp-client.ts";
 import type { ExchangeResult } from "./send.ts";
@@ -37,12 +37,40 @@ export class Connection {
     return (this.#ready ??= this.#connect());
   }
 
+  /**
+   * Sends one command to a client of this connection. Commands that are sent in one turn of the event loop go
+   * together, in order. If that Redis is out of service, the next request opens another connection: the name
+   * may lead to another Redis by then.
+   */
+  async send(client: Client, words: CommandWords): Promise<ExchangeResult> {
+    let reply: unknown;
+    try {
+      reply = await client.sendCommand(words);
+    } catch (error) {
+      if (!isErrorReply(error)) return { lost: networkError(error, words) };
+      if (isOutOfService(error.message)) this.#leave(client);
+      return { redisError: error.message };
+    }
+    return { reply: toReply(reply) };
+  }
+
   /** Closes a client. Its pending commands are lost. */
   drop(client = this.#client): void {
     client?.destroy();
-    if (client !== this.#client) return;
+    this.#forget(client);
+  }
+
+  /** Closes a client once its pending commands are answered. */
+  #leave(client: Client): void {
+    if (this.#forget(client)) client.close().catch(() => client.destroy());
+  }
+
+  /** @returns whether it was the client of new requests */
+  #forget(client: Client | undefined): boolean {
+    if (client !== this.#client) return false;
     this.#client = undefined;
     this.#ready = undefined;
+    return true;
   }
 
   async #connect(): Promise<Client> {
@@ -65,25 +93,13 @@ export class Connection {
   }
 }
 
-/** Sends one command. Commands that are sent in one turn of the event loop go together, in order. */
-export async function sendCommand(client: Client, words: CommandWords): Promise<ExchangeResult> {
-  let reply: unknown;
-  try {
-    reply = await client.sendCommand(words);
-  } catch (error) {
-    if (isErrorReply(error)) return { redisError: error.message };
-    return { lost: networkError(error, words) };
-  }
-  return { reply: toReply(reply) };
-}
-
 /**
  * Throws the error for a failure to connect. Refused credentials end the request; other failures may pass.
  */
 export function throwConnectError(error: unknown): never {
   if (error instanceof Transient) throw error;
   if (!isErrorReply(error)) throw new Transient(networkError(error));
-  if (isRefusedForNow(error.message)) throw new Transient(redact(error.message));
+  if (isRefusedForNow(error.message)) throw new Refused(redact(error.message));
   throw redisError(error.message);
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./resp-address.ts";
 import { type Client, loadRedisClient, newClient, type RedisPackage } from "./resp-client.ts";
 import { clusterWire } from "./resp-cluster.ts";
-import { Connection, type RespWire, sendCommand, throwConnectError } from "./resp-connection.ts";
+import { Connection, type RespWire, throwConnectError } from "./resp-connection.ts";
 import { retryPolicy } from "./retry.ts";
 import { type Exchange, sender, type SenderOptions } from "./send.ts";
 import { openOverTcp } from "./subscribe-resp.ts";
@@ -132,7 +132,7 @@ function exchangeOver(connection: Connection): Exchange {
     // The try may have ended meanwhile. A copy sent now would not be counted as sent.
     if (currentTry.reason) throw currentTry.reason;
     // All in one turn, so that they are sent together and in order.
-    const results = await Promise.all(commands.map((words) => sendCommand(connected, words)));
+    const results = await Promise.all(commands.map((words) => connection.send(connected, words)));
     await pacer.turn();
     return results;
   };

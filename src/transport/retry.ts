@@ -1,5 +1,5 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
-import { defaultPolicy, retry, type RetriedRequest, type RetryPolicy } from "../retry.ts";
+import { causedBy, defaultPolicy, retry, type RetriedRequest, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
 
 /**
@@ -55,8 +55,6 @@ export function retryRedis<T>(request: Omit<RetriedRequest<T>, "giveUp">): Promi
 }
 
 function giveUp(last: Error, effort: string): SluiceError {
-  return new SluiceError(
-    "redis_unreachable",
-    `Redis gave no useful answer in ${effort}; the last time: ${last.message}`,
-  );
+  const text = `Redis gave no useful answer in ${effort}; the last time: ${last.message}`;
+  return causedBy(last, new SluiceError("redis_unreachable", text));
 }

@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import { Transient, type Timing, type Try } from "../retry.ts";
+import { Refused, Transient, type Timing, type Try } from "../retry.ts";
 import {
   keyLocking as keyLockingLine,
   type Command,
@@ -89,24 +89,24 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
 /** Assigns the results of one try to the commands that were sent. */
 function assignResults(sent: readonly SentCommand[], results: readonly ExchangeResult[]): "done" | "again" {
   let next: "done" | "again" = "done";
-  let lost: string | undefined;
+  let failure: Transient | undefined;
   for (const [index, entry] of sent.entries()) {
     const result = results[index] ?? { lost: "fewer replies than commands" };
     const { command } = entry;
     if ("reply" in result) {
       entry.outcome = { reply: result.reply };
     } else if ("lost" in result) {
-      lost = result.lost;
+      failure = new Transient(result.lost);
     } else if (isScriptCall(command) && !entry.withBody && isNoScript(result.redisError)) {
       entry.withBody = true;
       next = "again";
     } else if (isRefusedForNow(result.redisError)) {
-      lost = redact(result.redisError, entry.words);
+      failure = new Refused(redact(result.redisError, entry.words));
     } else {
       entry.outcome = { error: redisError(result.redisError, entry.words) };
     }
   }
-  if (lost !== undefined) throw new Transient(lost);
+  if (failure) throw failure;
   return next;
 }
 

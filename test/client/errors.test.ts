@@ -35,6 +35,7 @@ describe("each problem of the server has an error code", () => {
     unexpected_reply: "sent again",
     offload_failed: "offload_failed",
     redis_quota: "redis_quota",
+    redis_not_writable: "sent again",
     newer_schema: "newer_schema",
     auth_not_configured: "unauthorized",
     misconfigured: "sent again",

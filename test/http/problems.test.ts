@@ -176,6 +176,19 @@ describe("the faults of Redis", () => {
     }
   });
 
+  it("redis_not_writable: a Redis with too few replicas", async () => {
+    const alone = await serve(silent, ["--min-replicas-to-write", "1"]);
+    const transport = resp({ url: alone.redis.url, retry: { deadline: 200 } });
+    const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
+    try {
+      expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_not_writable");
+      expect((await ask("GET", "/v1/queues/q")).status).toBe(200);
+    } finally {
+      await transport.close();
+      await alone.stop();
+    }
+  });
+
   it("redis_unreachable: no server at the address", async () => {
     const transport = resp({ url: "redis://127.0.0.1:1", retry: { deadline: 200 } });
     const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));

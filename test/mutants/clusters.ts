@@ -13,7 +13,7 @@ export const clusters: readonly Mutant[] = [
   {
     name: "a redirection to a node that gets the slot goes without ASKING",
     file: "src/transport/resp-cluster.ts",
-    find: 'if (asking) void sendCommand(connected, ["ASKING"]);',
+    find: 'if (asking) void node.connection.send(connected, ["ASKING"]);',
     replace: "",
     breaks: "answers",
     because: "a queue whose slot moves is out of reach until the move is over",

@@ -219,6 +219,22 @@ export const interfaces: readonly Mutant[] = [
     because: "after a restart of Redis no call works any more",
   },
   {
+    name: "a connection to a read-only replica is kept",
+    file: "src/transport/resp-connection.ts",
+    find: "if (isOutOfService(error.message)) this.#leave(client);",
+    replace: "",
+    breaks: "answers",
+    because: "after a failover no call works until the process restarts",
+  },
+  {
+    name: "the health check only reads",
+    file: "src/http/routes/about.ts",
+    find: '["UNLINK", unused]',
+    replace: '["EXISTS", unused]',
+    breaks: "answers",
+    because: "a server that can write nothing gets requests",
+  },
+  {
     name: "errors quote what commands carried",
     file: "src/transport/redis-error.ts",
     find: 'if (word.length >= shortestRedacted) shown = shown.replaceAll(word, "…");',
@@ -229,8 +245,8 @@ export const interfaces: readonly Mutant[] = [
   {
     name: "a Redis that is loading ends the request",
     file: "src/transport/redis-error.ts",
-    find: "return /^(?:LOADING|BUSY|",
-    replace: "return /^(?:BUSY|",
+    find: "|LOADING|CLUSTERDOWN",
+    replace: "|CLUSTERDOWN",
     breaks: "answers",
     because: "a restart costs requests that a moment would have saved",
   },

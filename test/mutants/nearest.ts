@@ -271,6 +271,8 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/transport/hash-slot.ts": ["transport/resp-cluster"],
   "src/transport/resp-cluster.ts": CLUSTER,
   "src/transport/redis-error.ts": ["transport/redis-error", "transport/send", "conformance/transport-faults"],
+  "src/transport/resp-connection.ts": ["transport/failover", "fault/transport-resp"],
+  "src/http/routes/about.ts": ["http/health"],
   "src/transport/resp.ts": ["fault/transport-resp", "conformance/transport-faults"],
   "src/retry.ts": ["transport/retry", "client/deadline", "consumer/wake-request", "transport/send"],
   "src/transport/retry.ts": ["transport/retry", "transport/options"],

@@ -44,9 +44,13 @@ describe("what passes", () => {
     "TRYAGAIN Multiple keys request during rehashing of slot",
     "MASTERDOWN Link with MASTER is down",
     "CLUSTERDOWN The cluster is down",
+    "READONLY You can't write against a read only replica. script: 0af1, on @user_script:1.",
+    "ERR Error running script (call to f_0af1): @user_script:1: @user_script: 1: -READONLY You can't write",
+    "NOREPLICAS Not enough good replicas to write.",
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
   ])("%s", (text) => expect(isRefusedForNow(text)).toBe(true));
 
-  test.each(["BUSYGROUP Consumer Group name already exists", "BUSYKEY", "ERR LOADING", "OOM", "READONLY"])(
+  test.each(["BUSYGROUP Consumer Group name already exists", "BUSYKEY", "ERR LOADING", "OOM", "READONLYX"])(
     "not %s",
     (text) => expect(isRefusedForNow(text)).toBe(false),
   );

@@ -7,16 +7,18 @@ export const about: readonly OperationText[] = [
     operationId: "health",
     tag: "about",
     summary: "Check that the server and Redis run",
-    description: "Sends a PING to Redis.",
+    description:
+      "Deletes a key that never exists. Only a Redis that takes writes answers this. It costs one command.",
     scopes: [],
     responses: {
-      200: { description: "Redis answers.", schemas: ["Health"], examples: { ok: { status: "ok" } } },
+      200: { description: "Redis takes writes.", schemas: ["Health"], examples: { ok: { status: "ok" } } },
     },
     problems: [
       "redis_unauthorized",
       "redis_error",
       "unexpected_reply",
       "redis_quota",
+      "redis_not_writable",
       "redis_unreachable",
       "internal",
     ],

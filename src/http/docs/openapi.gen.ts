@@ -256,7 +256,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -516,7 +516,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -648,7 +648,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -810,7 +810,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -913,7 +913,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1058,7 +1058,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply-or-offload_failed"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1132,7 +1132,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1215,7 +1215,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1349,7 +1349,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1455,7 +1455,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1574,7 +1574,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1646,7 +1646,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1723,7 +1723,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1803,7 +1803,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1883,7 +1883,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -1951,7 +1951,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2069,7 +2069,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2165,7 +2165,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2238,7 +2238,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2343,7 +2343,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2537,7 +2537,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2620,7 +2620,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -2731,7 +2731,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3138,7 +3138,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3212,7 +3212,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3286,7 +3286,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3395,7 +3395,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3500,7 +3500,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3600,7 +3600,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3699,7 +3699,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3796,7 +3796,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -3946,7 +3946,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4025,7 +4025,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4096,7 +4096,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4185,7 +4185,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4274,7 +4274,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4417,7 +4417,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4479,7 +4479,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4547,7 +4547,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4611,7 +4611,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4678,7 +4678,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -4693,11 +4693,11 @@ export const openapi: OpenApiDocument = {
           "about"
         ],
         "summary": "Check that the server and Redis run",
-        "description": "Sends a PING to Redis.",
+        "description": "Deletes a key that never exists. Only a Redis that takes writes answers this. It costs one command.",
         "security": [],
         "responses": {
           "200": {
-            "description": "Redis answers.",
+            "description": "Redis takes writes.",
             "content": {
               "application/json": {
                 "schema": {
@@ -4721,7 +4721,7 @@ export const openapi: OpenApiDocument = {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
           },
           "503": {
-            "$ref": "#/components/responses/redis_quota-or-misconfigured"
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-misconfigured"
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
@@ -9299,6 +9299,16 @@ export const openapi: OpenApiDocument = {
           "detail": "The Redis account has used up its quota of requests."
         }
       },
+      "redis_not_writable": {
+        "summary": "Redis takes no writes",
+        "value": {
+          "type": "/docs#redis_not_writable",
+          "title": "Redis takes no writes",
+          "status": 503,
+          "code": "redis_not_writable",
+          "detail": "Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key."
+        }
+      },
       "newer_schema": {
         "summary": "Record of a newer release",
         "value": {
@@ -9604,8 +9614,8 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "redis_quota-or-newer_schema-or-auth_not_configured-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+      "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured": {
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -9614,6 +9624,9 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "redis_quota": {
                 "$ref": "#/components/examples/redis_quota"
+              },
+              "redis_not_writable": {
+                "$ref": "#/components/examples/redis_not_writable"
               },
               "newer_schema": {
                 "$ref": "#/components/examples/newer_schema"
@@ -9772,8 +9785,8 @@ export const openapi: OpenApiDocument = {
           }
         }
       },
-      "redis_quota-or-misconfigured": {
-        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+      "redis_quota-or-redis_not_writable-or-misconfigured": {
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
         "content": {
           "application/problem+json": {
             "schema": {
@@ -9782,6 +9795,9 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "redis_quota": {
                 "$ref": "#/components/examples/redis_quota"
+              },
+              "redis_not_writable": {
+                "$ref": "#/components/examples/redis_not_writable"
               },
               "misconfigured": {
                 "$ref": "#/components/examples/misconfigured"

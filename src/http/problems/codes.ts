@@ -140,6 +140,12 @@ export const problems = {
     title: "Redis quota is used up",
     meaning: "The Redis account has used up its quota of requests.",
   },
+  redis_not_writable: {
+    status: 503,
+    title: "Redis takes no writes",
+    meaning:
+      "Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.",
+  },
   newer_schema: {
     status: 503,
     title: "Record of a newer release",

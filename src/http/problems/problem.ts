@@ -1,5 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import { problemJson } from "../../respond.ts";
+import { Refused } from "../../retry.ts";
 import { type ProblemCode, problems } from "./codes.ts";
 
 /** One error in the caller's input: where it is, such as `tasks[3].delay`, and what is allowed there. */
@@ -56,6 +57,7 @@ export const taskNotFound = () =>
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof SluiceError)) return new Problem("internal");
+  if (error.cause instanceof Refused) return new Problem("redis_not_writable");
   switch (error.code) {
     case "invalid_argument":
     case "too_large":

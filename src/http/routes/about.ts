@@ -1,5 +1,7 @@
 import { SluiceError } from "../../errors.ts";
+import { unusedKey } from "../../queue/core/keys.ts";
 import { json, respond } from "../../respond.ts";
+import { causedBy } from "../../retry.ts";
 import type { App, Services } from "../services.ts";
 import { docsPage } from "../docs/docs-page.ts";
 import { openapi } from "../docs/openapi.gen.ts";
@@ -10,15 +12,18 @@ import type { ReplyOf } from "../response-schemas/values.ts";
 const HEALTH_TIMEOUT = 2_000;
 
 /** The public routes: the health check and the documentation. */
-export function aboutRoutes(app: App, { transport }: Services): void {
+export function aboutRoutes(app: App, { transport, prefix }: Services): void {
+  const unused = unusedKey(prefix);
+
   app.get("/health", async () => {
     const signal = AbortSignal.timeout(HEALTH_TIMEOUT);
-    const [result] = await transport.send([["PING"]], { signal }).catch((error: unknown) => {
-      throw signal.aborted ? new SluiceError("redis_unreachable", "Redis did not answer a PING") : error;
+    // A write that changes nothing: only a Redis that takes writes answers it.
+    const [result] = await transport.send([["UNLINK", unused]], { signal }).catch((error: unknown) => {
+      throw signal.aborted ? tookNoWrite(error) : error;
     });
     if (result && "error" in result) throw result.error;
-    if (result?.reply !== "PONG")
-      throw new SluiceError("unexpected_reply", "Redis did not reply to PING with PONG");
+    if (result?.reply !== 0)
+      throw new SluiceError("unexpected_reply", "Redis did not reply to UNLINK with 0");
     const reply: ReplyOf<typeof replies.health> = { status: "ok" };
     return json(reply);
   });
@@ -29,4 +34,9 @@ export function aboutRoutes(app: App, { transport }: Services): void {
   app.get("/openapi.json", () => json(openapi, 200, { "cache-control": "no-cache" }));
 
   app.get("/docs", async () => docsPage(openapi));
+}
+
+function tookNoWrite(error: unknown): SluiceError {
+  const text = `Redis took no write within ${HEALTH_TIMEOUT} ms`;
+  return causedBy((error as Error | undefined)?.cause, new SluiceError("redis_unreachable", text));
 }

@@ -1,6 +1,14 @@
-import { isErrorReply, loadRedisClient } from "../../transport/resp-client.ts";
+import { isErrorReply, loadRedisClient, type RedisPackage } from "../../transport/resp-client.ts";
+import { isOutOfService } from "../../transport/redis-error.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
-import { connect, errorReply, newClient, type Argument, type RedisReply } from "./redis-client.ts";
+import {
+  connect,
+  errorReply,
+  newClient,
+  type Argument,
+  type RedisClient,
+  type RedisReply,
+} from "./redis-client.ts";
 
 /** One pipelining connection to Redis, which reconnects by itself, and the connections of the feeds. */
 export interface RedisConnection {
@@ -25,13 +33,12 @@ export interface RedisConnection {
   close(): void;
 }
 
-/**
- * Connects to Redis.
- * @throws {RedisUnavailable} if Redis does not answer
- * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
- */
-export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
-  const redis = await loadRedisClient("The local gateway");
+/** @throws {RedisUnavailable} if Redis does not answer */
+async function reconnecting(
+  redis: RedisPackage,
+  url: string,
+  log: (line: string) => void,
+): Promise<RedisClient> {
   let connected = false;
   const client = newClient(redis, url, (retries, cause) =>
     connected ? Math.min(2 ** retries * 20, 500) : cause,
@@ -51,9 +58,35 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
   });
   await connect(client);
   connected = true;
+  return client;
+}
+
+/**
+ * Connects to Redis.
+ * @throws {RedisUnavailable} if Redis does not answer
+ * @throws {SluiceError} `not_installed` if `@redis/client` is not installed
+ */
+export async function connectRedis(url: string, log: (line: string) => void): Promise<RedisConnection> {
+  const redis = await loadRedisClient("The local gateway");
+  let client = await reconnecting(redis, url, log);
+  let isReplacing = false;
+  let isClosed = false;
+  /** Opens another connection, because the name may lead to another Redis now. The old one ends with its replies. */
+  const replace = async () => {
+    if (isReplacing) return;
+    isReplacing = true;
+    const old = client;
+    client = await reconnecting(redis, url, log).catch(() => old);
+    isReplacing = false;
+    if (isClosed) client.destroy();
+    if (client !== old) await old.close().catch(() => old.destroy());
+  };
 
   const send = (command: readonly Argument[]): Promise<RedisReply> =>
-    client.sendCommand<RedisReply>(command as Argument[]).catch(errorReply);
+    client.sendCommand<RedisReply>(command as Argument[]).catch((error: unknown) => {
+      if (isErrorReply(error) && isOutOfService(error.message)) void replace();
+      return errorReply(error);
+    });
   const feeds = new Set<Feed>();
 
   return {
@@ -79,6 +112,7 @@ export async function connectRedis(url: string, log: (line: string) => void): Pr
       }
     },
     close() {
+      isClosed = true;
       for (const feed of feeds) feed.destroy();
       client.destroy();
     },

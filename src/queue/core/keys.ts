@@ -46,6 +46,14 @@ export function registryKey(prefix: string = DEFAULT_PREFIX): string {
 }
 
 /**
+ * A key that never exists: deleting it shows whether Redis takes writes.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function unusedKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:unused`;
+}
+
+/**
  * The key of the alerts of all queues.
  * @throws {SluiceError} `invalid_argument`
  */
