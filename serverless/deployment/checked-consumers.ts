@@ -2,7 +2,7 @@ import { checkDrainOptions, WORK_OPTIONS } from "../../src/consumer/drain/drain.
 import { isDeclared, type QueueConsumer, type WorkOptions } from "../../src/declared/define-queue.ts";
 import { invalidArgument } from "../../src/errors.ts";
 import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
-import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
+import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { checkedSchema } from "../../src/queue/tasks/schema.ts";
 import { requiredEncryption } from "../../src/queue/values/encryption.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
@@ -15,11 +15,11 @@ interface CheckContext<Env> {
   readonly budget: number;
 }
 
-/** A checked consumer, and the options of its queue. The payloads have the type that its handler takes. */
+/** A checked consumer, and its queue. The payloads have the type that its handler takes. */
 export interface CheckedConsumer<Env> {
   readonly handler: ConsumerHandler<Env, never>;
   readonly work: WorkOptions;
-  readonly queue: DefinedOptions<unknown, never>;
+  readonly queue: QueueDefinition<unknown, never>;
 }
 
 /**
@@ -46,7 +46,7 @@ export function checkedConsumers<Env>(
   return new Map(
     Object.entries(consumers).map(([name, given]) => [
       queueName(name, `consumers.${name}`),
-      checked(given, `consumers.${name}`, context),
+      checked(given, name, context),
     ]),
   );
 }
@@ -69,7 +69,11 @@ function declaredConsumers<Env>(
     if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
     onlyOptions(options, WORK_OPTIONS, `${path}.`);
     checkDrainOptions({ ...options, budget }, `${path}.`);
-    all.set(queue.name, { handler, work: options, queue: queue.options as DefinedOptions<unknown, never> });
+    all.set(queue.name, {
+      handler,
+      work: options,
+      queue: queue as QueueDefinition<unknown, unknown> as QueueDefinition<unknown, never>,
+    });
   }
   return all;
 }
@@ -81,9 +85,10 @@ function isOfDeclared(consumer: unknown): boolean {
 
 function checked<Env>(
   given: Consumer<Env>,
-  path: string,
+  name: string,
   { env, budget }: CheckContext<Env>,
 ): CheckedConsumer<Env> {
+  const path = `consumers.${name}`;
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
   onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
   const { handler, schema, encryption, ...work } = options;
@@ -96,9 +101,5 @@ function checked<Env>(
     throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
   }
   const own = encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
-  return {
-    handler,
-    work,
-    queue: { schema, encryption: own },
-  };
+  return { handler, work, queue: { name, options: { schema, encryption: own } } };
 }

@@ -2,12 +2,9 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
 import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
 import type { WaitUntil } from "../../src/declared/tools.ts";
-import type { Tracing } from "../../src/queue/core/tracing.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
-import type { Offload } from "../../src/queue/values/offload.ts";
-import { Queue } from "../../src/queue/tasks/queue.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
 import type { Alarms } from "./alarms.ts";
@@ -16,13 +13,14 @@ import { Drains, sum } from "./drains.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
+import type { Queues } from "./queues.ts";
 import { logTaskFailure } from "./task-log.ts";
 
 /** What consumers need from their deployment. */
 export interface ConsumerContext<Env> {
   readonly env: Env;
   readonly transport: Transport;
-  readonly prefix: string | undefined;
+  readonly queues: Queues;
   /** Wakes another invocation if this one ends before the work does. */
   readonly remoteWaker: Waker | undefined;
   /** How long one invocation may work, ms. */
@@ -45,8 +43,6 @@ export interface ConsumerContext<Env> {
   readonly waitUntil: WaitUntil | undefined;
   /** Writes a line about what a drain did. */
   readonly log: (line: object) => void;
-  readonly tracing: Tracing | undefined;
-  readonly offloadOf: (queue: string) => Offload | undefined;
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
 }
 
@@ -79,8 +75,7 @@ export class Consumers<Env> {
 
   /** The queue as its consumer sets it; undefined if it has none here. */
   definitionOf(name: string): QueueDefinition | undefined {
-    const consumer = this.#all.get(name);
-    return consumer && { name, options: consumer.queue };
+    return this.#all.get(name)?.queue;
   }
 
   /**
@@ -176,11 +171,10 @@ export class Consumers<Env> {
     { tools, onDeadLetter }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, transport, prefix, remoteWaker, ending, log, tracing } = this.#context;
-    const { handler, work, queue: options } = this.#all.get(name) as CheckedConsumer<Env>;
-    const offload = this.#context.offloadOf(name);
-    const shared = { transport, prefix, wake: this.#wakerOfDrain(), onDeadLetter, tracing, offload };
-    const queue = new Queue<unknown, never>({ name, options }, shared);
+    const { env, queues, remoteWaker, ending, log } = this.#context;
+    const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
+    const queue = queues.open(definition, { wake: this.#wakerOfDrain(), onDeadLetter });
+    const { tracing } = queue;
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
@@ -192,7 +186,7 @@ export class Consumers<Env> {
     if (tasksOf(report) > 0) log({ drain: name, ...report });
     if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
-      const next = new Queue(name, { transport, prefix, wake: { ...remoteWaker, window: HAND_OVER } });
+      const next = queues.open(definition, { wake: { ...remoteWaker, window: HAND_OVER } });
       await next.wakeAnother().catch(() => {});
     }
     return report;

@@ -1,15 +1,12 @@
+import { given } from "../../src/pick.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "../../src/declared/tools.ts";
 import { type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import type { Tracing } from "../../src/queue/core/tracing.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-import { Schedules } from "../../src/queue/schedules/schedules.ts";
-import type { QueueDefinition, QueueOrName } from "../../src/queue/tasks/definition.ts";
-import { Queue } from "../../src/queue/tasks/queue.ts";
+import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
-import type { Offload } from "../../src/queue/values/offload.ts";
 import type { Drains } from "./drains.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
-import type { WithOffload } from "./object-stores.ts";
+import type { Queues } from "./queues.ts";
 import { logDeadLetter } from "./task-log.ts";
 
 /** Least time that work gets which begins in an invocation, ms. */
@@ -38,21 +35,17 @@ export interface InvocationTools<Env> {
 /** What the tools need of the deployment. */
 interface ToolsContext<Env> {
   readonly env: Env;
-  readonly transport: Transport;
-  readonly prefix: string | undefined;
+  readonly queues: Queues;
   readonly coalesce: Platform["coalesce"];
   /** The deployment's own hook for dead letters. */
   readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
-  /** The queue as the deployment declares it; undefined if it does not. */
-  readonly definitionOf: (name: string) => QueueDefinition | undefined;
   readonly tracing: Tracing | undefined;
-  readonly offloadOf: (queue: WithOffload) => Offload | undefined;
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
 
 /** Makes the tools of an invocation. */
 export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
-  const { env, transport, prefix, onDeadLetter: hook, definitionOf } = context;
+  const { env, queues, onDeadLetter: hook } = context;
   const { keepRunning, waitUntil, headers } = invocation;
   const tracing = headers ? context.tracing?.continuing(headers) : context.tracing;
   const waker = context.wakerIn(invocation);
@@ -60,19 +53,13 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
     logDeadLetter(letter);
     if (hook) keepRunning(reportDeadLetter(() => hook(letter, tools), letter));
   };
-  const shared = { transport, prefix, wake: waker && { ...waker, waitUntil }, onDeadLetter };
-  // If the consumer takes another type than the caller, its schema refuses the payload.
-  const declared = <In, Out>(queue: QueueOrName<In, Out>): QueueOrName<In, Out> =>
-    (typeof queue === "string" && (definitionOf(queue) as QueueDefinition<In, Out> | undefined)) || queue;
+  const shared = { wake: waker && { ...waker, waitUntil }, onDeadLetter };
   const tools: DeploymentTools<Env> = {
     env,
     waitUntil,
-    queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) => {
-      const { coalesce = context.coalesce } = options;
-      const offload = context.offloadOf(queue);
-      return new Queue(declared(queue), { tracing, offload, ...options, coalesce, ...shared });
-    },
-    schedules: (queue, options = {}) => new Schedules(declared(queue), { ...options, ...shared }),
+    queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) =>
+      queues.open(queue, { coalesce: context.coalesce, tracing, ...given(options), ...shared }),
+    schedules: (queue, options = {}) => queues.schedules(queue, { ...options, ...shared }),
   };
   return { tools, onDeadLetter };
 }

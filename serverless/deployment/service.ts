@@ -22,9 +22,10 @@ import { Declarations } from "./declarations.ts";
 import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME, toolsIn } from "./invocation.ts";
-import { ObjectStores, type WithOffload } from "./object-stores.ts";
+import { ObjectStores } from "./object-stores.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
+import { Queues } from "./queues.ts";
 import { logDone } from "./task-log.ts";
 
 export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
@@ -41,6 +42,8 @@ const ALERTS_TIME = 20_000;
 
 /** A deployment on any platform: the HTTP interface, cron, wakes and consumers. */
 export class Service<Env extends object = Environment> {
+  /** Opens the deployment's queues. */
+  readonly queues: Queues;
   readonly #env: Env;
   readonly #options: ServiceOptions<Env>;
   readonly #platform: Platform;
@@ -91,11 +94,18 @@ export class Service<Env extends object = Environment> {
     }
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
+    this.queues = new Queues({
+      transport: this.#transport,
+      prefix,
+      tracing,
+      offloadOf: this.#stores.of,
+      definitionOf: (queue) => this.definitionOf(queue),
+    });
     const { consumers = {}, queues = [] } = options;
     this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,
-      prefix,
+      queues: this.queues,
       remoteWaker: this.#remoteWaker,
       budget: this.#budget,
       isProcess: platform.afterResponse === "any",
@@ -104,8 +114,6 @@ export class Service<Env extends object = Environment> {
       alarms: this.#alarms,
       waitUntil: platform.waitUntil,
       log: this.#log,
-      tracing,
-      offloadOf: this.#stores.of,
       toolsIn: (invocation) => this.#toolsIn(invocation),
     });
     this.#declared = new Declarations(consumers, queues);
@@ -123,7 +131,7 @@ export class Service<Env extends object = Environment> {
       beforeSweep: () => this.#applyDeclared(),
       afterSweep: () => this.#afterSweep(this.#budget),
       offload: this.#stores.of,
-      defaultsOf: (queue) => this.definitionOf(queue)?.options,
+      definitionOf: (queue) => this.definitionOf(queue),
       tracing,
       dashboard: trueOrFalse(options.dashboard ?? false, "dashboard") ? loadDashboard : undefined,
       onDeadLetter: (letter, waitUntil = () => {}) =>
@@ -266,11 +274,6 @@ export class Service<Env extends object = Environment> {
     return Math.floor(budget * 0.4);
   }
 
-  /** The object store of a queue. */
-  offloadOf(queue: WithOffload) {
-    return this.#stores.of(queue);
-  }
-
   /** The queue as its consumer here or its declaration sets it; undefined if it has neither. */
   definitionOf(queue: string): QueueDefinition | undefined {
     return this.#consumers.definitionOf(queue) ?? this.#declared.named(queue);
@@ -280,13 +283,10 @@ export class Service<Env extends object = Environment> {
   #toolsIn(invocation: Invocation): InvocationTools<Env> {
     const context = {
       env: this.#env,
-      transport: this.#transport,
-      prefix: this.#config.prefix,
+      queues: this.queues,
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
       tracing: this.#options.tracing,
-      offloadOf: this.#stores.of,
-      definitionOf: (queue: string) => this.definitionOf(queue),
       wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
     };
     return toolsIn(context, invocation);

@@ -47,8 +47,8 @@ import { MAX_PAYLOAD, taskJson, type ClientQueueOptions } from "./new-task.ts";
 import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 import { traceDequeue, traceEnqueue, traceSettle } from "./traced.ts";
 
-/** A declared queue may have `offload`, which only the server uses. */
-const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "offload", "onDeadLetter"];
+/** A declared queue may have others, which only the server uses. */
+const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"];
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =
@@ -78,7 +78,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   /** @throws {SluiceError} `invalid_argument` */
   constructor(connection: Connection, queue: QueueOrName<In, Out>, given: ClientQueueOptions<In, Out>) {
     const { name, options } = nameAndOptions(queue, given);
-    onlyOptions(options, OPTIONS);
+    onlyOptions(given, OPTIONS);
     checkedSchema(options.schema);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);

@@ -95,6 +95,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
       ...pick(this.#declaration, DEFAULT_OPTIONS),
       schema,
       maxBytes,
+      partitions: this.partitions,
       encryption: made(encryption),
       offload: made(offload),
     });

@@ -1,17 +1,15 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { invalidArgument, SluiceError } from "../errors.ts";
-import { pick } from "../pick.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { optionalFunction } from "../queue/core/validation.ts";
 import { checkedTracing, type Tracing } from "../queue/core/tracing.ts";
-import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import { type Transport, withPrefix } from "../queue/redis/transport.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
 import { Queue } from "../queue/tasks/queue.ts";
 import { isPartitioned } from "../queue/partitions/stored-maps.ts";
-import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import { checkedOffload, type Offload } from "../queue/values/offload.ts";
 import { respond } from "../respond.ts";
@@ -100,10 +98,11 @@ export interface AppOptions {
    */
   readonly afterSweep?: (() => Promise<void>) | undefined;
   /**
-   * Returns the defaults of tasks that requests add to a queue, such as those of its declaration.
-   * @default those of `Queue`
+   * Returns the declaration of a queue by its name, if it has one. Requests use all of its options except
+   * `schema`, `encryption` and `maxBytes`: callers check and encrypt payloads themselves.
+   * @default no queue is declared
    */
-  readonly defaultsOf?: ((queue: string) => TaskDefaults | undefined) | undefined;
+  readonly definitionOf?: ((queue: string) => QueueDefinition | undefined) | undefined;
   /**
    * Keeps large payloads in an object store: `offload()` of `sluice-queue/offload`, or a function that returns it by
    * the name of the queue. Requests and replies have whole payloads. With a function, a requested sweep leaves the
@@ -147,11 +146,8 @@ export function createApp(options: AppOptions): App {
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   const beforeSweep = optionalFunction(options.beforeSweep, "beforeSweep");
   const afterSweep = optionalFunction(options.afterSweep, "afterSweep");
-  const given = optionalFunction(options.defaultsOf, "defaultsOf");
+  const definitionOf = optionalFunction(options.definitionOf, "definitionOf");
   const tracing = checkedTracing(options.tracing);
-  const defaultsOf: Services["defaultsOf"] = (queue) => pick(given?.(queue) ?? {}, DEFAULT_OPTIONS);
-  // Values that callers have encrypted stay as they are: only the callers have the keys.
-  const encryption = null;
   const { dashboard, offload } = options;
   const offloadOf = typeof offload === "function" ? offload : () => offload;
   if (dashboard !== undefined && typeof dashboard !== "function" && typeof dashboard?.answer !== "function") {
@@ -190,19 +186,17 @@ export function createApp(options: AppOptions): App {
         name === undefined ? grants.has(scope) : grants.allows(scope, name),
       );
       if (name !== undefined) {
-        const asks = allowed && !findsPartitions(c.req.method, c.req.path);
-        const hasPartitions = asks && (await hasPartitionsNow(name));
-        const partitions = hasPartitions ? ("stored" as const) : undefined;
-        c.set("partitions", partitions);
-        const wake = wakerOf(c);
-        const options = { ...defaultsOf(name), transport, prefix, encryption, wake, coalesce, partitions };
+        const { schema: _, maxBytes: __, ...declared } = definitionOf?.(name)?.options ?? {};
+        const isDeclared = (declared.partitions ?? 1) !== 1;
+        const asks = allowed && !isDeclared && !findsPartitions(c.req.method, c.req.path);
+        const partitions = asks && (await hasPartitionsNow(name)) ? "stored" : declared.partitions;
+        // Values that callers have encrypted stay as they are: only the callers have the keys.
+        const own = { encryption: null, offload: offloadOf(name), partitions };
+        const definition: QueueDefinition = { name, options: { ...declared, ...own } };
+        c.set("definition", definition);
         const traced = scopes.includes("enqueue") && tracing?.continuing(c.req.raw.headers);
-        const own = {
-          onDeadLetter: deadLetterHookOf(c),
-          tracing: traced || undefined,
-          offload: offloadOf(name),
-        };
-        c.set("queue", new Queue(name, { ...options, ...own }));
+        const shared = { transport, prefix, coalesce, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c) };
+        c.set("queue", new Queue(definition, { ...shared, tracing: traced || undefined }));
       }
       if (!allowed) throw forbidden(scopes, name);
       c.set("grants", grants);
@@ -247,15 +241,13 @@ export function createApp(options: AppOptions): App {
   const services: Services = {
     transport,
     prefix,
-    encryption,
     allow,
     reportedProblem,
     wakerOf,
     deadLetterHookOf,
     beforeSweep,
     afterSweep,
-    defaultsOf,
-    offloadOf,
+
     sweptStore: typeof offload === "function" ? undefined : checkedOffload(offload),
     bodyBounds,
     budget,

@@ -1,8 +1,8 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
 import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
-import type { TaskDefaults } from "../queue/core/types.ts";
 import type { Transport } from "../queue/redis/transport.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type { Offload } from "../queue/values/offload.ts";
@@ -15,8 +15,11 @@ export interface Variables {
   readonly Variables: {
     /** The queue that the path names. */
     queue: Queue;
-    /** Of that queue: `stored` if it has partitions. */
-    partitions: "stored" | undefined;
+    /**
+     * That queue for all else that works on it: with its declared options and its partitions. Callers check and
+     * encrypt payloads themselves.
+     */
+    definition: QueueDefinition;
     /** What the caller may do. */
     grants: Grants;
   };
@@ -29,8 +32,6 @@ export type RequestContext = Context<Variables>;
 export interface Services {
   readonly transport: Transport;
   readonly prefix: string | undefined;
-  /** None: encrypted values pass through unchanged. */
-  readonly encryption: null;
   readonly bodyBounds: BodyBounds;
   /** How long a sweep, purge or redrive may take if the request does not say, ms. */
   readonly budget: number;
@@ -43,10 +44,6 @@ export interface Services {
   readonly wakerOf: (c: Context) => Waker | undefined;
   /** The hook for dead letters of this request, if any. */
   readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
-  /** The defaults of the queue's tasks. */
-  readonly defaultsOf: (queue: string) => TaskDefaults;
-  /** The object store of a queue's large payloads, if it has one. */
-  readonly offloadOf: (queue: string) => Offload | undefined;
   /** What a sweep removes orphans from. */
   readonly sweptStore: Offload | undefined;
   /** What to do before a sweep. */

@@ -9,7 +9,6 @@ import { invalidArgument, SluiceError } from "../errors.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import type { TaskState } from "../queue/core/types.ts";
-import { Operator } from "../queue/operate/operator.ts";
 import type { ListedTask } from "../queue/operate/task-lister.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../queue/tasks/definition.ts";
@@ -210,10 +209,7 @@ export class TestDeployment<Env extends object = Environment> {
    * @throws {SluiceError} `invalid_argument` for a name that no queue of the deployment has
    */
   async tasks(queue: QueueOrName<unknown, unknown>, state?: TaskState): Promise<ListedTask[]> {
-    const known = this.#known(queue);
-    const offload = this.#service.offloadOf(known);
-    const over = { transport: this.transport, prefix: this.#prefix, offload };
-    return listTasks(new Operator(known, over), state);
+    return listTasks(this.#service.queues.operator(this.#known(queue)), state);
   }
 
   /**

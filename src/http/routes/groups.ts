@@ -9,7 +9,7 @@ import type { App, Services } from "../services.ts";
 /** List the groups of a queue that have waiting tasks. */
 export function groupRoutes(app: App, services: Services): void {
   app.get("/v1/queues/:queue/groups", services.allow("view"), async (c) => {
-    const operator = new Operator(c.get("queue").name, { ...services, partitions: c.get("partitions") });
+    const operator = new Operator(c.get("definition"), services);
     const reply: ReplyOf<typeof replies.groups> = await operator.groups(readQuery(c, groupsQuery));
     return json(reply);
   });

@@ -8,7 +8,7 @@ import type { App, RequestContext, Services } from "../services.ts";
 
 /** Show the partitions of a queue, and change their number. */
 export function partitionRoutes(app: App, services: Services): void {
-  const operator = (c: RequestContext) => new Operator(c.get("queue").name, services);
+  const operator = (c: RequestContext) => new Operator(c.get("definition"), services);
 
   app.get("/v1/queues/:queue/partitions", services.allow("view"), async (c) => {
     readQuery(c);

@@ -13,7 +13,7 @@ import * as schemas from "../request-schemas/queues.ts";
 export function queueRoutes(app: App, services: Services): void {
   const { transport, prefix, allow, wakerOf } = services;
   const operator = (c: RequestContext) =>
-    new Operator(c.get("queue").name, { ...services, partitions: c.get("partitions"), wake: wakerOf(c) });
+    new Operator(c.get("definition"), { ...services, wake: wakerOf(c) });
 
   app.get("/v1/queues", allow("view"), async (c) => {
     const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);

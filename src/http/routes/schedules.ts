@@ -14,11 +14,9 @@ const path = "/v1/queues/:queue/schedules";
 
 /** The schedules of a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
-  const { allow, defaultsOf, wakerOf } = services;
-  const schedules = (c: RequestContext) => {
-    const { name } = c.get("queue");
-    return new Schedules({ name, options: defaultsOf(name) }, { ...services, wake: wakerOf(c) });
-  };
+  const { allow, wakerOf } = services;
+  const schedules = (c: RequestContext) =>
+    new Schedules(c.get("definition"), { ...services, wake: wakerOf(c) });
 
   app.get(path, allow("view"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);

@@ -15,15 +15,8 @@ import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow, wakerOf } = services;
-  const operator = (c: RequestContext) => {
-    const { name } = c.get("queue");
-    return new TaskOperator(name, {
-      ...services,
-      partitions: c.get("partitions"),
-      wake: wakerOf(c),
-      offload: services.offloadOf(name),
-    });
-  };
+  const operator = (c: RequestContext) =>
+    new TaskOperator(c.get("definition"), { ...services, wake: wakerOf(c) });
 
   app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);

@@ -11,9 +11,8 @@ import * as schemas from "../request-schemas/workers.ts";
 export function workerRoutes(app: App, services: Services): void {
   const { allow, wakerOf, deadLetterHookOf } = services;
   const operator = (c: RequestContext) =>
-    new WorkerOperator(c.get("queue").name, {
+    new WorkerOperator(c.get("definition"), {
       ...services,
-      partitions: c.get("partitions"),
       wake: wakerOf(c),
       onDeadLetter: deadLetterHookOf(c),
     });

@@ -11,6 +11,7 @@ export interface DefinedOptions<In, Out> extends TaskDefaults {
   readonly encryption?: MaybeEncryption;
   readonly offload?: Offload | undefined;
   readonly maxBytes?: number | undefined;
+  readonly partitions?: number | "stored" | undefined;
 }
 
 /**
@@ -20,7 +21,6 @@ export interface DefinedOptions<In, Out> extends TaskDefaults {
 export interface QueueDefinition<In = unknown, Out = In> {
   readonly name: string;
   readonly options: DefinedOptions<In, Out>;
-  readonly partitions?: number | undefined;
   /** Has the types of payloads at enqueue and at delivery; never a value. */
   readonly types?: { readonly in: In; readonly out: Out } | undefined;
 }

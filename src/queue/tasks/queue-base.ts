@@ -79,8 +79,7 @@ export class QueueBase {
     this.keys = queueKeys(name, prefix);
     this.#prefix = prefix;
     this.#now = options.now;
-    const declared = typeof queue === "string" ? undefined : queue.partitions;
-    const partitions = options.partitions ?? declared ?? 1;
+    const { partitions = 1 } = options;
     if (partitions === "stored") this.partitions = this.#newPartitions();
     else {
       const wanted = partitionCount(partitions);

@@ -1,0 +1,171 @@
+// The entry of each platform in serverless/, called in this process as its platform calls it.
+
+import * as bun from "../../serverless/bun.ts";
+import * as cloudflare from "../../serverless/cloudflare.ts";
+import * as deno from "../../serverless/deno.ts";
+import { PendingWork } from "../../serverless/deployment/pending-work.ts";
+import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import * as lambda from "../../serverless/lambda.ts";
+import * as netlify from "../../serverless/netlify.ts";
+import * as node from "../../serverless/node.ts";
+import * as vercel from "../../serverless/vercel.ts";
+import type { Environment } from "../../src/environment.ts";
+
+/** A running deployment. */
+export interface Deployed {
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Runs cron. A function has then also ended all work that its invocations go on with. */
+  readonly cron: () => Promise<unknown>;
+  readonly stop: () => Promise<unknown>;
+}
+
+/** Deploys options with an environment, which has a `CRON_SECRET`. */
+type Deploy = (options: ServiceOptions, env: Environment) => Promise<Deployed>;
+
+const ORIGIN = "https://deployment.test";
+
+/** Cron as a request. @throws if it fails */
+async function sweep({ fetch }: Pick<Deployed, "fetch">, env: Environment): Promise<void> {
+  const headers = { authorization: `Bearer ${String(env["CRON_SECRET"])}` };
+  const response = await fetch(new Request(`${ORIGIN}/v1/sweep`, { headers }));
+  if (response.status !== 200) throw new Error(`cron: ${response.status} ${await response.text()}`);
+}
+
+/** A function that reads the variables of its process, which it does at its first request. */
+async function inEnvironment(deployed: Deployed, env: Environment): Promise<Deployed> {
+  const before = { ...process.env };
+  Object.assign(process.env, env);
+  try {
+    await deployed.fetch(new Request(`${ORIGIN}/health`));
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name];
+    Object.assign(process.env, before);
+  }
+  return deployed;
+}
+
+/** A function whose work may go on after its response. */
+function goingOn(make: (waitUntil: PendingWork["add"]) => Pick<Deployed, "fetch" | "cron">): Deployed {
+  const work = new PendingWork();
+  const { fetch, cron } = make(work.add);
+  return { fetch, cron: () => cron().then(() => work.settled()), stop: () => work.settled() };
+}
+
+/** How long an invocation of Lambda may take, ms. */
+const INVOCATION = 60_000;
+
+async function invokeLambda(handler: lambda.LambdaHandler, request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const { method, headers } = request;
+  const event = {
+    rawPath: pathname,
+    rawQueryString: search.slice(1),
+    headers: Object.fromEntries(headers),
+    body: await request.text(),
+    isBase64Encoded: false,
+    requestContext: { apiId: "a-function-url-is-longer", domainName: "deployment.test", http: { method } },
+  };
+  const result = await handler(event, { getRemainingTimeInMillis: () => INVOCATION });
+  const { statusCode: status, isBase64Encoded, body } = result;
+  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+  return new Response(status === 204 ? null : bytes, { status, headers: result.headers });
+}
+
+/** What servers of all runtimes are started with. */
+const server = (options: ServiceOptions, env: Environment): node.ServeOptions => ({
+  ...options,
+  env,
+  port: 0,
+  every: "1h",
+  signals: false,
+});
+
+/** Sets the global of another runtime while a server is started with its entry. */
+async function inRuntime<T>(name: "Bun" | "Deno", runtime: object, run: () => Promise<T>): Promise<T> {
+  const globals = globalThis as Record<string, unknown>;
+  globals[name] = runtime;
+  try {
+    return await run();
+  } finally {
+    delete globals[name];
+  }
+}
+
+type Handle = Deployed["fetch"];
+
+export const platforms = {
+  cloudflare: async (options, env) => {
+    const app = cloudflare.sluice(options);
+    return goingOn((waitUntil) => ({
+      fetch: (request) => app.fetch(request, env, { waitUntil }),
+      cron: () => app.scheduled({}, env),
+    }));
+  },
+  vercel: async (options, env) => {
+    const { POST } = vercel.sluice(options);
+    const deployed = goingOn((waitUntil) => {
+      const fetch: Handle = (request) => POST(request, { waitUntil });
+      return { fetch, cron: () => sweep({ fetch }, env) };
+    });
+    return inEnvironment(deployed, env);
+  },
+  lambda: async (options, env) => {
+    const handler = lambda.sluice(options);
+    const deployed: Deployed = {
+      fetch: (request) => invokeLambda(handler, request),
+      cron: () =>
+        handler({ "detail-type": "Scheduled Event" }, { getRemainingTimeInMillis: () => INVOCATION }),
+      stop: async () => {},
+    };
+    return inEnvironment(deployed, env);
+  },
+  netlify: async (options, env) => {
+    const app = netlify.sluice(options);
+    const deployed = goingOn((waitUntil) => ({
+      fetch: (request) => app.fetch(request, { waitUntil }),
+      cron: app.cron,
+    }));
+    return inEnvironment(deployed, env);
+  },
+  node: async (options, env) => {
+    const { url, close } = await node.serve(server(options, env));
+    const send: Handle = async (request) => {
+      const { pathname, search } = new URL(request.url);
+      const body = request.body && (await request.text());
+      return fetch(new URL(pathname + search, url), {
+        method: request.method,
+        headers: request.headers,
+        body,
+      });
+    };
+    return { fetch: send, cron: () => sweep({ fetch: send }, env), stop: close };
+  },
+  deno: async (options, env) => {
+    let fetch: Handle | undefined;
+    let cron: (() => Promise<void>) | undefined;
+    const Deno = {
+      serve(_: object, handle: Handle) {
+        fetch = handle;
+        return { addr: { port: 1 }, shutdown: async () => {} };
+      },
+      async cron(_: string, _every: string, _options: object, work: () => Promise<void>) {
+        cron = work;
+      },
+    };
+    // Deno's own cron replaces the interval.
+    const serving = { ...server(options, env), every: undefined };
+    const { close } = await inRuntime("Deno", Deno, () => deno.serve(serving));
+    return { fetch: fetch!, cron: cron!, stop: close };
+  },
+  bun: async (options, env) => {
+    let fetch: Handle | undefined;
+    const Bun = {
+      serve(given: { readonly fetch: Handle }) {
+        fetch = given.fetch;
+        return { port: 1, stop: async () => {} };
+      },
+    };
+    const { close } = await inRuntime("Bun", Bun, () => bun.serve(server(options, env)));
+    return { fetch: fetch!, cron: () => sweep({ fetch: fetch! }, env), stop: close };
+  },
+} satisfies Record<string, Deploy>;
