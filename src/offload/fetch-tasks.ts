@@ -1,7 +1,7 @@
 import type { SluiceError } from "../errors.ts";
 import { isReference, referredBytes } from "../queue/core/envelope.ts";
 import type { LeasedPayload } from "../queue/core/leased-payload.ts";
-import type { Settlement } from "../queue/core/types.ts";
+import type { Settler, Settlement } from "../queue/core/types.ts";
 import { isUnreadable } from "../queue/values/encryption.ts";
 import type { FetchedTasks } from "../queue/values/offload.ts";
 import { each } from "./store-requests.ts";
@@ -18,22 +18,31 @@ type ReadTask<Task> = { readonly task: Task } | { readonly error: unknown };
  * Tasks over `maxBytes` are handed back unstarted, and all tasks behind them too, so that these keep their order.
  * An object that is missing or damaged fails its own task only. If the store does not answer, the tasks whose
  * objects were not read are handed back without being charged.
+ *
+ * If half of a lease passes meanwhile, the tasks whose turn has not come are handed back unstarted. The others are
+ * returned under extended leases, except those that have lost theirs.
  * @param read reads the payload of a task whose payload is a reference
+ * @param settle extends leases
+ * @param clock ms
  */
 export async function fetchTasks<Task extends LeasedPayload>(
   readers: readonly (() => Task)[],
   maxBytes: number,
   read: (task: Task) => Promise<unknown>,
+  settle: Settler["settle"],
+  clock: () => number,
 ): Promise<FetchedTasks<Task>> {
+  const begun = clock();
+  const isLate = ({ leasedFor }: LeasedPayload) => clock() - begun > leasedFor / 2;
   const all = readers.map((reader) => attempt(reader));
   if (!all.some(hasObject)) return { readers, handBacks: [], readyAt: undefined, error: undefined };
-  const count = howManyFit(all, maxBytes);
-  const left = all.slice(count).filter((one) => "task" in one);
-  const handBacks: Settlement[] = left.map(({ task }) => ({ ...requeue(task), unstarted: true }));
-  const readyAt = left.map(({ task }) => leasedAt(task));
+  let count = howManyFit(all, maxBytes);
+  const failed: Settlement[] = [];
+  const readyAt: number[] = [];
   let error: SluiceError | undefined;
-  const fetched = await each(all.slice(0, count), async (one) => {
-    if (!hasObject(one)) return one;
+  const fetched = await each(all, async (one, i) => {
+    if (i < count && "task" in one && isLate(one.task)) count = i;
+    if (i >= count || !hasObject(one)) return one;
     const { task } = one;
     // The store does not answer. The other tasks do not wait for that too.
     if (!error) {
@@ -44,16 +53,44 @@ export async function fetchTasks<Task extends LeasedPayload>(
         error = thrown as SluiceError;
       }
     }
-    handBacks.push({ ...requeue(task), error, delay: RETRY_AFTER, count: false });
+    failed.push({ ...requeue(task), error, delay: RETRY_AFTER, count: false });
     readyAt.push(leasedAt(task) + RETRY_AFTER);
     return undefined;
   });
+  const held = fetched.slice(0, count).filter((one) => one !== undefined);
+  let deadlines: ReadonlyMap<string, number> | undefined;
+  if (held.some((one) => "task" in one && isLate(one.task))) {
+    deadlines = await extend(held, settle).catch((thrown: unknown) => {
+      error = thrown as SluiceError;
+      return new Map<string, number>();
+    });
+  }
+  const isLeased = (one: ReadTask<Task>) => !deadlines || !("task" in one) || deadlines.has(one.task.receipt);
+  // A lease that was lost cannot be handed back. The others can.
+  const left = [...held.filter((one) => !isLeased(one)), ...all.slice(count)].filter((one) => "task" in one);
+  const handBacks: Settlement[] = left.map(({ task }) => ({ ...requeue(task), unstarted: true }));
+  readyAt.push(...left.map(({ task }) => leasedAt(task)));
   return {
-    readers: fetched.filter((one) => one !== undefined).map((one) => () => taskOf(one)),
-    handBacks,
+    readers: held.filter(isLeased).map((one) => () => {
+      const task = taskOf(one);
+      return { ...task, deadlineAt: deadlines?.get(task.receipt) ?? task.deadlineAt };
+    }),
+    handBacks: [...handBacks, ...failed],
     readyAt: readyAt.length > 0 ? Math.min(...readyAt) : undefined,
     error,
   };
+}
+
+/** Extends the leases of tasks. Returns the new deadline of each receipt whose lease was not lost, epoch ms. */
+async function extend(
+  all: readonly ReadTask<LeasedPayload>[],
+  settle: Settler["settle"],
+): Promise<ReadonlyMap<string, number>> {
+  const leased = all.filter((one) => "task" in one);
+  const settled = await settle(
+    leased.map(({ task: { receipt } }) => ({ receipt, outcome: "extend" as const })),
+  );
+  return new Map(settled.flatMap((one) => (one.ok ? [[one.receipt, one.deadlineAt ?? 0] as const] : [])));
 }
 
 function attempt<Task>(reader: () => Task): ReadTask<Task> {

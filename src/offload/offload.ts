@@ -3,7 +3,7 @@ import { byteLength, encodeValue } from "../queue/core/codec.ts";
 import { isReference } from "../queue/core/envelope.ts";
 import { newToken } from "../queue/core/ids.ts";
 import type { LeasedPayload } from "../queue/core/leased-payload.ts";
-import type { Settled, Settlement } from "../queue/core/types.ts";
+import type { Settled, Settlement, Settler } from "../queue/core/types.ts";
 import { onlyOptions, wholeNumber } from "../queue/core/validation.ts";
 import { fromBytes, toBytes } from "../queue/core/value-bytes.ts";
 import { asUnreadable } from "../queue/values/encryption.ts";
@@ -144,11 +144,13 @@ export class ObjectOffload implements Offload {
     queue: OffloadingQueue,
     readers: readonly (() => Task)[],
     maxBytes: number,
+    settle: Settler["settle"],
   ): Promise<FetchedTasks<Task>> {
-    return fetchTasks(readers, maxBytes, (task) => {
+    const read = (task: Task) => {
       this.#settled.remember(task.receipt, keyOf(queue, task.id, readReference(task.payload as Uint8Array)));
       return this.read(queue, task.id, task.payload);
-    });
+    };
+    return fetchTasks(readers, maxBytes, read, settle, queue.now ?? (() => performance.now()));
   }
 
   async read(queue: OffloadingQueue, id: string, value: unknown): Promise<unknown> {

@@ -92,7 +92,10 @@ function tried<T>(
  * Runs an asynchronous function for each item, a few at the same time. Waits for all of them, also if one fails.
  * @throws the first error
  */
-export async function each<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
+export async function each<T, R>(
+  items: readonly T[],
+  run: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   const errors: unknown[] = [];
   const queue = items.entries();
@@ -100,7 +103,7 @@ export async function each<T, R>(items: readonly T[], run: (item: T) => Promise<
     for (const [i, item] of queue) {
       if (errors.length > 0) return;
       try {
-        results[i] = await run(item);
+        results[i] = await run(item, i);
       } catch (error) {
         errors.push(error);
       }

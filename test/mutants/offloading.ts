@@ -239,8 +239,8 @@ export const offloading: readonly Mutant[] = [
   {
     name: "a store that does not answer costs an attempt",
     file: "src/offload/fetch-tasks.ts",
-    find: "handBacks.push({ ...requeue(task), error, delay: RETRY_AFTER, count: false });",
-    replace: "handBacks.push({ ...requeue(task), error, delay: RETRY_AFTER });",
+    find: "failed.push({ ...requeue(task), error, delay: RETRY_AFTER, count: false });",
+    replace: "failed.push({ ...requeue(task), error, delay: RETRY_AFTER });",
     breaks: "limits",
     because: "an outage of the store turns tasks into dead letters",
   },
@@ -251,6 +251,22 @@ export const offloading: readonly Mutant[] = [
     replace: "({ ...requeue(task), count: false })",
     breaks: "fairness",
     because: "large tasks are overtaken with each dequeue",
+  },
+  {
+    name: "a dequeue reads on after half of the lease",
+    file: "src/offload/fetch-tasks.ts",
+    find: 'if (i < count && "task" in one && isLate(one.task)) count = i;',
+    replace: "",
+    breaks: "limits",
+    because: "the leases of a batch expire while its objects are read",
+  },
+  {
+    name: "a dequeue returns tasks that were leased to another consumer meanwhile",
+    file: "src/offload/fetch-tasks.ts",
+    find: "readers: held.filter(isLeased).map(",
+    replace: "readers: held.map(",
+    breaks: "I2",
+    because: "two handlers work on one task, and the work of one is lost",
   },
   {
     name: "objects do not count for maxBytes",

@@ -349,6 +349,85 @@ describe("a dequeue", () => {
     expect(tasks.nextDueAt).toBe(START + 30_000);
   });
 
+  describe("of objects that take longer than the lease", () => {
+    const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    const slow = async (seconds: number) => {
+      const { store, queue } = setUp();
+      await queue.enqueueMany(ids.map((id) => ({ payload: large(id), id, maxAttempts: 2 })));
+      await queue.enqueue("small", { id: "i" });
+      let gets = 0;
+      store.before = (method) => {
+        if (method === "get" && ++gets === 6) rig.now += seconds * 1_000;
+      };
+      return { store, queue };
+    };
+    const stateOf = async (queue: ReturnType<typeof setUp>["queue"], id: string) => {
+      const { state, attempt, charged } = (await queue.get(id)) ?? {};
+      return [id, state, attempt, charged];
+    };
+
+    test("extends the leases of those that were read, and hands the others back to their place", async () => {
+      for (const seconds of [6, 11]) {
+        await rig.command("FLUSHALL");
+        const { queue } = await slow(seconds);
+        const tasks = await queue.dequeue({ max: 10, lease: "10s" });
+        expect(tasks.map(({ id, payload, deadlineAt }) => [id, payload, deadlineAt - rig.now])).toEqual(
+          ["a", "b", "c", "d", "e", "f"].map((id) => [id, large(id), 10_000]),
+        );
+        expect(tasks.nextDueAt).toBe(rig.now - seconds * 1_000);
+        const left = ["g", "h", "i"];
+        expect(await Promise.all(left.map((id) => stateOf(queue, id)))).toEqual(
+          left.map((id) => [id, "pending", 1, 0]),
+        );
+        rig.now += 9_000;
+        expect((await queue.dequeue({ max: 10, lease: "1m" })).map(({ id }) => id)).toEqual(left);
+        for (const task of tasks) expect(await task.complete()).toMatchObject({ ok: true });
+      }
+    });
+
+    test("extends no lease if they take less than half of it", async () => {
+      const { queue } = await slow(5);
+      const tasks = await queue.dequeue({ max: 10, lease: "10s" });
+      expect(tasks.map(({ id, deadlineAt }) => [id, deadlineAt - rig.now])).toEqual(
+        [...ids, "i"].map((id) => [id, 5_000]),
+      );
+    });
+
+    test("returns no task whose lease was lost meanwhile: no handler starts with it", async () => {
+      const { store, queue } = await slow(11);
+      const { before } = store;
+      let others: { id: string }[] = [];
+      store.before = async (method, at) => {
+        await before(method, at);
+        if (rig.now === START || others.length > 0) return;
+        others = [{ id: "" }];
+        // The deadline has passed: another consumer gets the first task.
+        others = await rig.queue({ offload: offloading(store) }).dequeue();
+      };
+      const handled: string[] = [];
+      const report = await drain(queue, ({ id }) => void handled.push(id), { lease: "10s", batch: 10 });
+      expect(others.map(({ id }) => id)).toEqual(["a"]);
+      expect(handled.toSorted()).toEqual([...ids.slice(1), "i"]);
+      expect(report).toMatchObject({ completed: 8, lost: 0 });
+    });
+
+    test("throws if the leases cannot be extended", async () => {
+      const { store } = await slow(6);
+      const send: typeof rig.transport.send = (commands, options) => {
+        if (rig.now === START) return rig.transport.send(commands, options);
+        throw new SluiceError("redis_unreachable", "Redis is down");
+      };
+      const queue = rig.queue({ offload: offloading(store), transport: { send } });
+      await expect(queue.dequeue({ max: 10, lease: "10s" })).rejects.toMatchObject({
+        code: "redis_unreachable",
+      });
+      rig.now += 5_000;
+      const next = rig.queue({ offload: offloading(store) });
+      expect([...(await next.dequeue())]).toMatchObject([{ id: "a", attempt: 2, payload: large("a") }]);
+      expect(await next.counts()).toMatchObject({ pending: 8, working: 1 });
+    });
+  });
+
   test.each([
     [
       "is missing",

@@ -93,7 +93,8 @@ async function decodeTasks<Out>(
   { readers: leased, maxBytes = Infinity }: RawBatch,
 ): Promise<DecodedTasks<Out>> {
   const { name, encryption, offload } = queue.values;
-  const fetched = offload && (await offload.fetch(queue.values, leased, maxBytes));
+  const settle = (settlements: readonly Settlement[]) => queue.settle(settlements);
+  const fetched = offload && (await offload.fetch(queue.values, leased, maxBytes, settle));
   const { readers, handBacks = [] } = fetched ?? { readers: leased };
   const tasks: LeasedTask<Out>[] = [];
   const rejections: Settlement[] = [];

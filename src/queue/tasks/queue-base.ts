@@ -88,7 +88,8 @@ export class QueueBase {
     const encryption = checkedEncryption(options.encryption);
     const offload = checkedOffload(options.offload);
     const { transport } = this;
-    this.values = { name, prefix, encryption, transport, offload, maxPayload: offload?.maxBytes };
+    const { now } = options;
+    this.values = { name, prefix, encryption, transport, offload, now, maxPayload: offload?.maxBytes };
     this.waker = options.wake && new CheckedWaker(options.wake);
     this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   }

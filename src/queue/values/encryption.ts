@@ -57,6 +57,8 @@ export interface ValuesQueue {
   readonly offload?: Offload | undefined;
   /** Limit of a payload, bytes. @default 1 MiB */
   readonly maxPayload?: number | undefined;
+  /** For tests only: the clock (epoch ms). */
+  readonly now?: (() => number) | undefined;
 }
 
 /** @throws {SluiceError} `invalid_argument` */

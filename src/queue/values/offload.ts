@@ -4,7 +4,7 @@
  */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import type { LeasedPayload } from "../core/leased-payload.ts";
-import type { Settled, Settlement } from "../core/types.ts";
+import type { Settled, Settlement, Settler } from "../core/types.ts";
 import type { Transport } from "../redis/transport.ts";
 
 /** The queue whose payloads are moved. */
@@ -14,6 +14,8 @@ export interface OffloadingQueue {
   readonly prefix?: string | undefined;
   /** Needed to write. */
   readonly transport?: Transport | undefined;
+  /** For tests only: the clock (epoch ms). */
+  readonly now?: (() => number) | undefined;
 }
 
 /** An object that was written for a task which is not enqueued yet. */
@@ -45,11 +47,11 @@ export interface ObjectsOfEnqueue {
 /** The tasks of a dequeue with their payloads. */
 export interface FetchedTasks<Task> {
   readonly readers: readonly (() => Task)[];
-  /** What to settle at once: tasks over `maxBytes`, and those whose objects could not be read for now. */
+  /** What to settle at once: tasks over `maxBytes` or whose turn came too late, and those with unread objects. */
   readonly handBacks: readonly Settlement[];
   /** When the first of these is ready again, epoch ms by the clock of the leases; undefined if there is none. */
   readonly readyAt: number | undefined;
-  /** Why objects could not be read for now; undefined if none failed. */
+  /** Why objects could not be read, or leases not be extended, for now; undefined if all were. */
   readonly error: SluiceError | undefined;
 }
 
@@ -99,11 +101,13 @@ export interface Offload {
    * Reads the payloads of leased tasks. Never throws.
    * @param readers one for each task; may throw, and so may those that are returned
    * @param maxBytes most bytes of payloads; at least one task is returned anyway
+   * @param settle extends leases, if reading takes long
    */
   fetch<Task extends LeasedPayload>(
     queue: OffloadingQueue,
     readers: readonly (() => Task)[],
     maxBytes: number,
+    settle: Settler["settle"],
   ): Promise<FetchedTasks<Task>>;
   /**
    * Reads one payload.
