@@ -44,6 +44,7 @@ export {
 } from "./queue/repair/deep-sweep.ts";
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
 export type { DeadLetter, OnDeadLetter } from "./queue/core/dead-letter.ts";
+export { reasonTexts } from "./queue/core/reason-text.ts";
 export type { ErrorSummary } from "./queue/core/error-summary.ts";
 export {
   type CountedQueue,

@@ -6,10 +6,11 @@ local LOOK = 1000
 local LOOK_BYTES = 8000000
 
 -- The letters of a filter. Its instants are in ms. `_from` includes the instant, `_before` excludes it. Its
--- reasons have a comma before and after each: `,a,b,`.
+-- reasons have a comma before and after each: `,a,b,`. `shown_reasons` are those whose text has the text.
 local FILTER_FIELDS = {
   G = 'group',
   y = 'reasons',
+  x = 'shown_reasons',
   z = 'ended_from',
   Z = 'ended_before',
   e = 'enqueued_from',
@@ -33,15 +34,31 @@ local function within(instant, from, to)
   return instant and instant >= tonumber(from or instant) and not (to and instant >= tonumber(to))
 end
 
--- True if a task matches a filter. text: the task's result or last error; a text in base64 never matches.
+-- The reason whose text is shown in place of the error of a task; nothing if the error itself is shown.
+local function shown_reason(task, text)
+  if task.reason then
+    return (task.reason == 'lease_expired' or text == '') and task.reason
+  end
+  local is_expired = task.state ~= STATE.completed and string.find('\t' .. (task.errors or ''), '\t%d+ %d+$')
+  return is_expired and 'lease_expired'
+end
+
+-- True if a filter has no text, or the text is in the task's result or last error, or in the text of the
+-- reason that is shown in place of the error. A text in base64 never matches.
+local function matches_text(filter, task, text)
+  return filter.text == ''
+    or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
+    or filter.shown_reasons
+      and string.find(filter.shown_reasons, ',' .. (shown_reason(task, text) or '') .. ',', 1, true) ~= nil
+end
+
+-- True if a task matches a filter. text: the task's result or last error.
 local function matches(filter, task, text)
   return (not filter.group or task.group == filter.group)
     and (not filter.reasons or string.find(filter.reasons, ',' .. (task.reason or '') .. ',', 1, true) ~= nil)
     and within(task.ended_at, filter.ended_from, filter.ended_before)
     and within(task.enqueued_at, filter.enqueued_from, filter.enqueued_before)
-    and (
-      filter.text == '' or string.sub(text, 1, 1) == 'j' and string.find(text, filter.text, 2, true) ~= nil
-    )
+    and matches_text(filter, task, text)
 end
 
 -- The zset of a state's tasks. Cancelled tasks are no dead letters: only `expiry` has them.

@@ -1,7 +1,9 @@
 import type { TaskReply } from "../client/read-task.ts";
+import { shownReason } from "../queue/core/reason-text.ts";
 import { queueName, taskId } from "../queue/core/validation.ts";
 import type { ListedTask, ListTasksOptions } from "../queue/operate/task-lister.ts";
 import { counted } from "./output/counted.ts";
+import { errorLine } from "./output/printable.ts";
 import type { Session } from "./session.ts";
 
 /** A task of a list or alone, as the HTTP interface returns it. */
@@ -36,6 +38,11 @@ export async function* tasksOf(
       fail();
     }
   }
+}
+
+/** The error of a task in one line: its own, or the text of why it was rejected or waits again. */
+export function errorOf(task: ShownTask): string {
+  return shownReason(task) ?? errorLine(task.error);
 }
 
 /** The first `most` items. */

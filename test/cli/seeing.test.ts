@@ -78,6 +78,44 @@ describe.each(targets)("with %s", (target: Target) => {
     );
   });
 
+  test("the error that a command shows of a task finds it by --text", async () => {
+    const options = { payload: 1, maxAttempts: 1 };
+    await rig.queue().enqueueMany([
+      { ...options, id: "lost" },
+      { ...options, id: "again", maxAttempts: 2 },
+      { ...options, id: "final" },
+      { ...options, id: "spent" },
+    ]);
+    const [lost, again, final, spent] = await rig.queue().dequeue({ max: 4, worker: { name: "w" } });
+    await final?.reject();
+    await spent?.requeue();
+    expect([lost?.id, again?.id]).toEqual(["lost", "again"]);
+    await rig.operator().failWorker("w");
+    const shown = {
+      again: "the lease expired: crashed, hung, or too slow",
+      lost: "the lease expired: crashed, hung, or too slow",
+      final: "its consumer rejected it for good",
+      spent: "its attempts are used up",
+    };
+    const { text: list } = await onTerminal("ls", "emails");
+    const { text: dead } = await onTerminal("dead", "emails");
+    for (const [id, error] of Object.entries(shown)) {
+      expect(list).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
+      const found = await sluice("ls", "emails", "--text", error);
+      expect(found.rows.map((task) => task.id)).toEqual(
+        Object.keys(shown).filter((other) => shown[other as "lost"] === error),
+      );
+      if (id !== "again") expect(dead).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
+    }
+    const found = await onTerminal("dead", "emails", "--text", "lease");
+    expect(found.text).toMatch(/^1 dead letter of emails\n[^]*\nlost .* the lease expired: crashed/);
+    expect((await onTerminal("show", "emails", "again")).text).toMatch(
+      /attempt 1: the lease expired: crashed/,
+    );
+    const dry = await onTerminal("redrive", "emails", "--text", "lease", "--dry-run");
+    expect(dry.text).toMatch(/^ID .*\nlost .* the lease expired: crashed.*\n$/);
+  });
+
   test("show shows history, the error of each attempt, options and payload; --mask and --no-payload hide", async () => {
     await rig.die(
       "one",

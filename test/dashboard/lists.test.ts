@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { Schedules } from "../../src/index.ts";
+import { Operator, reasonTexts, Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import type { Overview, Overviews } from "../../src/dashboard/page/api/types.ts";
 import { looks, useDashboard } from "./rig.ts";
@@ -72,6 +72,27 @@ test.each(Object.entries(looks))("a list is a table for screen readers too: %s",
   expect(
     Object.fromEntries(["table", "row", "columnheader", "cell"].map((role) => [role, count(role)])),
   ).toEqual({ table: 1, row: 3, columnheader: 5, cell: 10 });
+});
+
+test("the error that a list shows of a task finds it", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueueMany(["lost", "final"].map((id) => ({ id, payload: {}, maxAttempts: 1 })));
+  const [, final] = await queue.dequeue({ max: 2, worker: { name: "w" } });
+  await final?.reject();
+  const transport = resp(rig.redis.url);
+  await new Operator(queue.name, { transport }).failWorker("w");
+  await transport.close();
+  const { page, go } = await rig.visit();
+  for (const [id, error] of [
+    ["lost", reasonTexts.lease_expired],
+    ["final", reasonTexts.rejected],
+  ] as const) {
+    await go(`queues/${queue.name}/dead`);
+    await page.getByText(error).waitFor();
+    await page.getByLabel("Text of the error").fill(error);
+    await page.getByRole("button", { name: "Filter" }).click();
+    await expect.poll(() => names(page)).toEqual([id]);
+  }
 });
 
 test("ages are right although the viewer's clock is not", async () => {

@@ -75,7 +75,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
       "pending again",
       "attempt 2 begins",
       "attempt 2 failed",
-      "dead: attempts exhausted",
+      "dead: its attempts are used up",
     ]);
     expect(await timeline.locator(".error").allTextContents()).toEqual([
       expect.stringContaining("no answer within 10 s"),

@@ -23,7 +23,7 @@ test("a task's payload is read when it is opened and when it ends, and then noth
   expect(asked).toEqual([true, false]);
   await task.reject(new Error("no such mailbox"));
   await page.clock.fastForward(5_000);
-  await page.getByText("dead: rejected").waitFor();
+  await page.getByText("dead: its consumer rejected it for good").waitFor();
   expect(await payload.textContent()).toContain("ada");
   await expect.poll(() => asked).toEqual([true, false, false, true]);
   await page.clock.fastForward(5_000);

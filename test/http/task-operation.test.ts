@@ -92,6 +92,11 @@ describe("the tasks of a queue", () => {
     expect(await found("reason=cancelled")).toEqual(["e"]);
     expect(await found("reason=attempts_exhausted")).toEqual([]);
     expect(await found("reason=attempts_exhausted,rejected&text=503")).toEqual(["a", "b", "d"]);
+    expect(await found("reason=cancelled&text=cancelled")).toEqual(["e"]);
+    await kill({ f: undefined });
+    expect(await found("text=rejected%20it%20for%20good")).toEqual(["f"]);
+    expect(await found("reason=rejected&text=503")).toEqual(["a", "b", "d"]);
+    expect((await remove("f")).status).toBe(200);
     expect(await found(`endedSince=${before}&enqueuedSince=${before}`)).toEqual(["a", "b", "c", "d"]);
     expect(await found(`endedUntil=${before}`)).toEqual([]);
     expect(await found(`enqueuedUntil=${before}`)).toEqual([]);

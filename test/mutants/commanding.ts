@@ -98,4 +98,12 @@ export const commanding: readonly Mutant[] = [
     breaks: "listing",
     because: "a redrive of what failed takes what was rejected for good",
   },
+  {
+    name: "a text finds no task whose lease expired",
+    file: "lua/lib/pages.lua",
+    find: "return (task.reason == 'lease_expired' or text == '') and task.reason",
+    replace: "return text == '' and task.reason",
+    breaks: "listing",
+    because: "an operator searches for the error that is shown and finds nothing",
+  },
 ];

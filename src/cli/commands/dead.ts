@@ -1,11 +1,10 @@
 import { Command, Option } from "commander";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
-import { errorLine } from "../output/printable.ts";
 import { shellQuoted } from "../output/shell-quoted.ts";
 import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { type ShownTask, tasksOf } from "../tasks.ts";
+import { errorOf, type ShownTask, tasksOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 import { allQueues } from "./queues.ts";
 
@@ -61,7 +60,7 @@ export function deadCommand(running: Running): Command {
         { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
         { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
         { title: "GROUP", optional: true, of: ({ group }) => group },
-        { title: "ERROR", fills: true, of: causeOf },
+        { title: "ERROR", fills: true, of: errorOf },
       ],
       "",
     );
@@ -105,7 +104,7 @@ class Causes {
 
   add(task: ShownTask): void {
     const { id, reason = "", endedAt = 0 } = task;
-    const own = withoutNumbers(causeOf(task));
+    const own = withoutNumbers(errorOf(task));
     const isNew = !this.#causes.has(`${reason} ${own}`);
     const error = isNew && this.#causes.size >= MOST_CAUSES ? "other errors" : own;
     const key = `${reason} ${error}`;
@@ -125,11 +124,6 @@ class Causes {
 }
 
 const lastOf = (tasks: ShownTask[], most: number) => (most === 0 ? [] : tasks.slice(-most));
-
-function causeOf({ error, reason }: ShownTask): string {
-  if (error !== undefined) return errorLine(error);
-  return reason === "lease_expired" ? "the lease expired: crashed, hung, or too slow" : "";
-}
 
 /** Ids and long numbers would make a cause of each error. */
 function withoutNumbers(text: string): string {

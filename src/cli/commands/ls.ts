@@ -2,11 +2,10 @@ import { Command, Option } from "commander";
 import { taskStates, type TaskState } from "../../queue/core/types.ts";
 import type { ListTasksOptions } from "../../queue/operate/task-lister.ts";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
-import { errorLine } from "../output/printable.ts";
 import type { Column } from "../output/table.ts";
 import { localTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { atMost, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+import { atMost, errorOf, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface ListOptions extends FilterOptions {
@@ -58,7 +57,7 @@ export function lsCommand(running: Running): Command {
             fills: true,
             of: ({ payload, payloadsHidden }) => (payloadsHidden ? "hidden" : JSON.stringify(payload)),
           }
-        : { title: "ERROR", fills: true, of: ({ error }) => errorLine(error) },
+        : { title: "ERROR", fills: true, of: errorOf },
     ];
     session.out.rows(tasks, columns, "No task matches.");
     if (areMore) session.out.note(`There are more than ${limit} of a state: --limit <number> lists more.`);

@@ -3,14 +3,14 @@ import type { RedriveReport } from "../../queue/operate/task-operator.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
-import { errorLine, shortened } from "../output/printable.ts";
+import { shortened } from "../output/printable.ts";
 import { shortTime } from "../output/times.ts";
 import { span } from "../../queue/core/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { inRounds } from "../rounds.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 import { noteWake } from "../wake-note.ts";
-import { atMost, pathOf, type ShownTask, tasksOf } from "../tasks.ts";
+import { atMost, errorOf, pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 
 interface RedriveOptions extends FilterOptions {
   readonly dryRun?: boolean;
@@ -105,12 +105,12 @@ async function showMatching(
   const { out } = session;
   const rows: ShownRow[] = [];
   let count = 0;
-  for await (const { id, endedAt, reason, error } of atMost(limit, tasksOf(session, queue, query))) {
-    const row = { id, endedAt, reason, error };
+  for await (const task of atMost(limit, tasksOf(session, queue, query))) {
+    const { id, endedAt, reason, error } = task;
     count++;
-    if (out.json) out.line(row);
+    if (out.json) out.line({ id, endedAt, reason, error });
     // Of a large error a terminal shows the beginning.
-    else rows.push({ ...row, error: shortened(errorLine(error), MOST_OF_ERROR) });
+    else rows.push({ id, endedAt, reason, error: shortened(errorOf(task), MOST_OF_ERROR) });
   }
   if (!out.json)
     out.rows(

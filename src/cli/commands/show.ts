@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { RECORD_DEFAULTS } from "../../queue/core/record.ts";
-import type { RejectReason } from "../../queue/core/types.ts";
+import { reasonTexts } from "../../queue/core/reason-text.ts";
 import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
@@ -65,7 +65,7 @@ function described(task: ShownTask, { colors }: Output): string {
   if (task.errors.length > 0) {
     lines.push(heading("Errors of attempts"));
     for (const { attempt, at, error } of task.errors) {
-      const text = error === null ? "the lease expired: crashed, hung, or too slow" : errorLine(error);
+      const text = error === null ? reasonTexts.lease_expired : errorLine(error);
       lines.push(`${localTime(at)}  attempt ${attempt}: ${text}\n`);
     }
   }
@@ -83,15 +83,8 @@ function described(task: ShownTask, { colors }: Output): string {
   return lines.join("");
 }
 
-const REASONS: Readonly<Record<RejectReason, string>> = {
-  rejected: "rejected: its consumer rejected it for good",
-  attempts_exhausted: "rejected: its attempts are used up",
-  lease_expired: "rejected: its last lease expired",
-  cancelled: "rejected: it was cancelled",
-};
-
 function stateOf({ state, reason }: ShownTask): string {
-  return reason === undefined ? state : REASONS[reason];
+  return reason === undefined ? state : `${state}: ${reasonTexts[reason]}`;
 }
 
 function factsOf(task: ShownTask): (readonly [string, string])[] {

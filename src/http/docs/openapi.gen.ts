@@ -332,7 +332,7 @@ export const openapi: OpenApiDocument = {
             "name": "text",
             "in": "query",
             "required": false,
-            "description": "Text that the last error, or the result, contains.",
+            "description": "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason.",
             "schema": {
               "type": "string",
               "minLength": 1,
@@ -5175,7 +5175,7 @@ export const openapi: OpenApiDocument = {
             "type": "string",
             "minLength": 1,
             "maxLength": 1000,
-            "description": "Text that the last error, or the result, contains."
+            "description": "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason."
           },
           "group": {
             "type": "string",
@@ -5313,7 +5313,7 @@ export const openapi: OpenApiDocument = {
             "type": "string",
             "minLength": 1,
             "maxLength": 1000,
-            "description": "Text that the last error, or the result, contains."
+            "description": "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason."
           },
           "group": {
             "type": "string",
@@ -6056,7 +6056,8 @@ export const openapi: OpenApiDocument = {
                         "lease_expired",
                         "cancelled"
                       ],
-                      "type": "string"
+                      "type": "string",
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -6141,7 +6142,7 @@ export const openapi: OpenApiDocument = {
               "cancelled"
             ],
             "type": "string",
-            "description": "Why the task was rejected."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
           },
           "attempt": {
             "type": "integer",

@@ -18,7 +18,9 @@ const filter = <Instant extends v.GenericSchema, Reasons extends v.GenericSchema
       v.string(textForm),
       v.minLength(1, textForm),
       v.maxLength(1_000, textForm),
-      v.description("Text that the last error, or the result, contains."),
+      v.description(
+        "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason.",
+      ),
     ),
   ),
   group: v.exactOptional(described(name, "Tasks of this group.")),

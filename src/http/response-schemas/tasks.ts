@@ -79,7 +79,7 @@ export const task = v.object({
   id: taskId,
   queue: v.string(),
   state,
-  reason: v.exactOptional(described(reason, "Why the task was rejected.")),
+  reason: v.exactOptional(reason),
   attempt: described(count, "Deliveries so far."),
   charged: described(count, "Deliveries that count towards maxAttempts."),
   lease: described(count, "Number of the latest lease; 0 before the first."),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { reasonTexts } from "../../queue/core/reason-text.ts";
 import { rejectReasons, taskStates } from "../../queue/core/types.ts";
 import { described, name } from "../request-schemas/values.ts";
 
@@ -32,6 +33,9 @@ export const base64 = (of: string) => described(v.literal("base64"), `The ${of} 
 export const payloadsHidden = (hidden: string) =>
   v.exactOptional(described(v.literal(true), `The token hides payloads: ${hidden} are left out.`));
 export const state = v.picklist(taskStates);
-export const reason = v.picklist(rejectReasons);
+export const reason = described(
+  v.picklist(rejectReasons),
+  `Why it was rejected: ${rejectReasons.map((each) => `\`${each}\`: ${reasonTexts[each]}`).join("; ")}.`,
+);
 export const worker = v.object({ name, incarnation: v.exactOptional(name) });
 export const headers = v.record(v.string(), v.string());

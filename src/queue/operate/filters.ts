@@ -1,5 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { instantMs, LAST_INSTANT, recordName } from "../core/validation.ts";
+import { reasonsWith } from "../core/reason-text.ts";
 import { rejectReasons, type RejectReason } from "../core/types.ts";
 
 /** Longest text of a filter, in characters. */
@@ -7,7 +8,10 @@ const MAX_TEXT = 1_000;
 
 /** Selects tasks that match all given conditions. Instants are epoch ms. */
 export interface TaskFilter {
-  /** Text that the last error, or the result, contains: 1 to 1,000 characters, case-sensitive. */
+  /**
+   * Text that the last error, or the result, contains: 1 to 1,000 characters, case-sensitive. Of a task without
+   * an error, and of one whose last lease expired, also its text in {@link reasonTexts}.
+   */
   readonly text?: string | undefined;
   readonly group?: string | undefined;
   /**
@@ -48,6 +52,7 @@ export function writeFilter(filter: TaskFilter): string {
   const letters = [
     ["G", group === undefined ? undefined : recordName(group, "group")],
     ["y", writeReasons(filter.reason)],
+    ["x", text === undefined ? undefined : listOf(reasonsWith(text))],
     ["z", instant(filter, "endedSince")],
     ["Z", instant(filter, "endedUntil")],
     ["e", instant(filter, "enqueuedSince")],
@@ -71,7 +76,12 @@ function writeReasons(given: TaskFilter["reason"]): string | undefined {
       "must not list cancelled with other reasons: cancelled tasks are no dead letters",
     );
   }
-  return `,${reasons.join(",")},`;
+  return listOf(reasons);
+}
+
+/** Reasons as the scripts look them up; undefined for none. */
+function listOf(reasons: readonly RejectReason[]): string | undefined {
+  return reasons.length === 0 ? undefined : `,${reasons.join(",")},`;
 }
 
 type Instant = "endedSince" | "endedUntil" | "enqueuedSince" | "enqueuedUntil";

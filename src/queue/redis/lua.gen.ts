@@ -2559,6 +2559,7 @@ const $GE = `local GE=8000000
 const $GF = `local GF={
 G='group',
 y='reasons',
+x='shown_reasons',
 z='ended_from',
 Z='ended_before',
 e='enqueued_from',
@@ -2580,24 +2581,37 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GI = `local function GI(a,b)
+if a.reason then
+return(a.reason=='lease_expired'or b=='')and a.reason
+end
+local c=a.state~=AD.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
+return c and'lease_expired'
+end
+`;
+const $GJ = `local function GJ(a,b,c)
+return a.text==''
+or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
+or a.shown_reasons
+and string.find(a.shown_reasons,','..(GI(b,c)or'')..',',1,true)~=nil
+end
+`;
+const $GK = `local function GK(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
 and GH(b.ended_at,a.ended_from,a.ended_before)
 and GH(b.enqueued_at,a.enqueued_from,a.enqueued_before)
-and(
-a.text==''or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
-)
+and GJ(a,b,c)
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GL = `local function GL(a,b,c)
 if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GK = `local function GK(a,b)
+const $GM = `local function GM(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2607,17 +2621,17 @@ end
 return#a<#b
 end
 `;
-const $GL = `local function GL(a)
+const $GN = `local function GN(a)
 return(a or'0')..' -'
 end
 `;
-const $GM = `local function GM(a,b,c,d)
+const $GO = `local function GO(a,b,c,d)
 local e,f=string.match(b,'^(%S+) (.+)$')
 local g=redis.call('ZCOUNT',a,'-inf','('..e)
 local h=redis.call('ZCOUNT',a,'-inf',e)
 while g<h do
 local i=math.floor((g+h)/2)
-if GK(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
+if GM(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
 h=i
 else
 g=i+1
@@ -2634,7 +2648,7 @@ end
 return j
 end
 `;
-const $GN = `local function GN(a,b,c)
+const $GP = `local function GP(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
@@ -2646,7 +2660,7 @@ end
 return h
 end
 `;
-const $GO = `local function GO(a,b,c)
+const $GQ = `local function GQ(a,b,c)
 local d,e,f=0,0,16
 local g=math.min(#b,GD)
 while d<g and e<GE do
@@ -2676,7 +2690,7 @@ end
 return d
 end
 `;
-const $GP = `local function GP(a,b)
+const $GR = `local function GR(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2684,14 +2698,14 @@ end
 return c
 end
 `;
-const $GQ = `local function GQ(a,b,c)
+const $GS = `local function GS(a,b,c)
 if b==#a and b<GD then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GR = `local function GR(a,b,c,d,e)
+const $GT = `local function GT(a,b,c,d,e)
 for i=1,#c,DI do
 local j,k,l=DE(a,b),{},{}
 for p=i,math.min(i+DI-1,#c)do
@@ -2708,7 +2722,7 @@ end
 return#c,d
 end
 `;
-const $GS = `local function GS(a,b,c)
+const $GU = `local function GU(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2730,7 +2744,7 @@ T(a,'ZREM dead',b)
 CY(a,'deleted',b)
 end
 `;
-const $GT = `local function GT(a,b)
+const $GV = `local function GV(a,b)
 local c,d=string.match(a or'','^1;(%d+);(%x+)$')
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not d or tonumber(c)>tonumber(e)then
@@ -2747,9 +2761,9 @@ end
 return true
 end
 `;
-const $GU = `local function GU(a,b,c,d,e)
+const $GW = `local function GW(a,b,c,d,e)
 if b~=''then
-return b~='?'and b~='-'and not GT(a,b)
+return b~='?'and b~='-'and not GV(a,b)
 end
 for i=d+e,#c,e do
 if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
@@ -2759,35 +2773,35 @@ end
 return false
 end
 `;
-const $GV = `local GV={'fair','limited','working','delayed','dead','expiry'}
+const $GX = `local GX={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GW = `local GW={limited=true,delayed=true,dead=true}
+const $GY = `local GY={limited=true,delayed=true,dead=true}
 `;
-const $GX = `local GX='-'
+const $GZ = `local GZ='-'
 `;
-const $GY = `local GY=4000000
+const $HA = `local HA=4000000
 `;
-const $GZ = `local function GZ(a,b)
+const $HB = `local function HB(a,b)
 local c={keys=a,now=b,plan=DC(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GV)do
+for g,h in ipairs(GX)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $HA = `local function HA(a,b,c)
+const $HC = `local function HC(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $HB = `local function HB(a,b,c)
+const $HD = `local function HD(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $HC = `local function HC(a,b,c)
+const $HE = `local function HE(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2799,7 +2813,7 @@ end
 return d
 end
 `;
-const $HD = `local function HD(a,b)
+const $HF = `local function HF(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2811,7 +2825,7 @@ end
 return c
 end
 `;
-const $HE = `local function HE(a,b)
+const $HG = `local function HG(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2822,7 +2836,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HD(a,f)
+local h=HF(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2834,36 +2848,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(GY*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(HA*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HF = `local function HF(a,b)
-local c,d=a.keys,HE(a,b)
+const $HH = `local function HH(a,b)
+local c,d=a.keys,HG(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GV)do
-for n,o in ipairs(e and GW[j]and{}or HC(a,j,b))do
+for i,j in ipairs(GX)do
+for n,o in ipairs(e and GY[j]and{}or HE(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HG = `local function HG(a,b)
+const $HI = `local function HI(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-HA(a,'record_broken',b)
+HC(a,'record_broken',b)
 end
 `;
-const $HH = `local function HH(a,b)
+const $HJ = `local function HJ(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HI = `local function HI(a,b,c,d)
+const $HK = `local function HK(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2871,33 +2885,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HJ = `local function HJ(a,b,c,d)
+const $HL = `local function HL(a,b,c,d)
 local e=false
-for i,j in ipairs(GV)do
+for i,j in ipairs(GX)do
 if b[j]and j~=c and j~=d then
-HB(a,j,b.id)
+HD(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HK = `local function HK(a,b,c,d)
+const $HM = `local function HM(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(HC(a,b,f))do
+for k,l in ipairs(HE(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-HA(a,d,e[k])
+HC(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HL = `local function HL(a)
+const $HN = `local function HN(a)
 local b=DH(a.plan)
 if b then
 return b
@@ -2910,73 +2924,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HK(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HM(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HK(a,'fair_by_group',a.turns,'turn_wrong')
+HM(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 DB(a.plan)
 end
 `;
-const $HM = `local function HM(a,b)
+const $HO = `local function HO(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GX,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GZ,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GX,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GZ,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GX)
+redis.call('LSET',c.pending,C(n),GZ)
 end
 end
 `;
-const $HN = `local HN=8640000000000000
+const $HP = `local HP=8640000000000000
 `;
-const $HO = `local HO=630720000000
+const $HQ = `local HQ=630720000000
 `;
-const $HP = `local HP=BL/2
+const $HR = `local HR=BL/2
 `;
-const $HQ = `local function HQ(a)
+const $HS = `local function HS(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HR = `local function HR(a,b)
+const $HT = `local function HT(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GX or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HQ(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GZ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HS(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HG(a,'.'..c)
+HI(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HG(a,c)
+HI(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HS = `local function HS(a,b)
+const $HU = `local function HU(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BN(tonumber(b.fair or 0))
 local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HP then
+elseif b.fair and BR(d)and h==f and i<HR then
 return'fair'
 elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
@@ -2985,45 +2999,45 @@ return'delayed'
 end
 end
 `;
-const $HT = `local function HT(a,b)
+const $HV = `local function HV(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HS(a,b)
-if HJ(a,b,f)then
-HA(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HU(a,b)
+if HL(a,b,f)then
+HC(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HN and math.floor(g)or a.now
+local h=g>=0 and g<=HP and math.floor(g)or a.now
 local i=DM(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-HA(a,'time_broken',c)
+HC(a,'time_broken',c)
 end
 if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HH(a,b)
-HA(a,'record_incomplete',c)
+b.record=HJ(a,b)
+HC(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HU = `local function HU(a,b)
+const $HW = `local function HW(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HJ(a,b)
+HL(a,b)
 a.lost[#a.lost+1]=c
-HA(a,'lease_missing',c)
+HC(a,'lease_missing',c)
 return
 end
-if HJ(a,b,'working')then
-HA(a,'two_places',c)
+if HL(a,b,'working')then
+HC(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HO then
+if e<0 or e>a.now+HQ then
 F(a.deadlines,C(a.now),c)
-HA(a,'time_broken',c)
+HC(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DK(d.worker,d.lease_number,c))
@@ -3031,11 +3045,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-HA(a,'control_broken','~lease')
+HC(a,'control_broken','~lease')
 end
 end
 `;
-const $HV = `local function HV(a,b)
+const $HX = `local function HX(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -3044,85 +3058,85 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HJ(a,b,'expiry',f and'dead')then
-HA(a,'wrong_place',c)
+if HL(a,b,'expiry',f and'dead')then
+HC(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-HA(a,'place_missing',c)
+HC(a,'place_missing',c)
 end
-if not h or h>a.now+HO then
+if not h or h>a.now+HQ then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-HA(a,b.expiry and'time_broken'or'expiry_missing',c)
+HC(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-HA(a,'record_incomplete',c)
+HC(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-HA(a,'record_incomplete',c)
+HC(a,'record_incomplete',c)
 end
 end
 `;
-const $HW = `local function HW(a,b)
+const $HY = `local function HY(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HJ(a,b)or e then
-HA(a,'payload_missing',c)
+if HL(a,b)or e then
+HC(a,'payload_missing',c)
 elseif b.live then
-HA(a,'record_incomplete',c)
+HC(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GX and''or false
+b.fixed=f and c~=GZ and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HX = `local function HX(a,b)
+const $HZ = `local function HZ(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HV(a,b)
+HX(a,b)
 elseif not b.live or c.state==AD.ghost then
-HW(a,b)
+HY(a,b)
 elseif c.state==AD.working then
-HU(a,b)
+HW(a,b)
 else
-HT(a,b)
+HV(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $HY = `local function HY(a,b,c)
+const $IA = `local function IA(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HR(a,i)
+HT(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-HA(a,'record_newer',i.id)
+HC(a,'record_newer',i.id)
 else
-HX(a,i)
+HZ(a,i)
 if c then
 c(i)
 end
-HI(a,i.id,i.had_fixed,i.fixed)
-HI(a,'.'..i.id,i.had_record,i.record)
+HK(a,i.id,i.had_fixed,i.fixed)
+HK(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DI and HL(a)
+local j=U(a.plan,'HSET tasks')>=2*DI and HN(a)
 if j then
 return j
 end
 end
-local e,f=HL(a),nil
+local e,f=HN(a),nil
 if not e then
 f,f,f,e=DR(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
@@ -3131,7 +3145,7 @@ end
 return e
 end
 `;
-const $HZ = `local HZ={
+const $IB = `local IB={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3146,129 +3160,129 @@ total_rate='^%d+/[1-9]%d*$',
 shares='^%d+$',
 }
 `;
-const $IA = `local IA=131071
+const $IC = `local IC=131071
 `;
-const $IB = `local IB=65536
+const $ID = `local ID=65536
 `;
-const $IC = `local function IC(a,b,c,d)
+const $IE = `local function IE(a,b,c,d)
 local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,HZ[k]or'')~=nil
+g=g and string.find(l,IB[k]or'')~=nil
 end
 if not g then
-HG(a,b)
+HI(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or IA)>=IA then
-h=math.max(d,IB)+1
+if i and(h or IC)>=IC then
+h=math.max(d,ID)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BB(f))
-HA(a,'control_broken',b)
+HC(a,'control_broken',b)
 elseif i and h>d then
-HA(a,'control_broken','~groups')
+HC(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $ID = `local function ID(a,b)
+const $IG = `local function IG(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HD(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HF(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=IC(a,i,b[i],d)
+d=IE(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $IE = `local function IE(a,b)
-for f,g in ipairs(HC(a,'workers',b))do
+const $IH = `local function IH(a,b)
+for f,g in ipairs(HE(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-HA(a,'worker_wrong',b[f])
+HC(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $IG = `local function IG(a,b,c)
-for g,h in ipairs(HC(a,'expiry',b))do
+const $II = `local function II(a,b,c)
+for g,h in ipairs(HE(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DU)
 T(a.plan,'ZADD expiry',i,b[g])
-HA(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $IH = `local function IH(a,b)
-for f,g in ipairs(HD(a,b))do
-if not g then
-HB(a,'expiry',b[f])
-HA(a,'record_missing',b[f])
-end
-end
-end
-`;
-const $II = `local function II(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HF(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CG(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-HB(a,'fair_by_group',b[g])
-HA(a,'turn_wrong',c[g])
+HC(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $IJ = `local function IJ(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
-end
-for h,i in ipairs(HD(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DK(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-HB(a,'worker_leases',b[h])
-HA(a,'worker_lease_wrong',c[h])
+for f,g in ipairs(HF(a,b))do
+if not g then
+HD(a,'expiry',b[f])
+HC(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IK = `local function IK(a,b)
-local c,d=a.keys,{}
-for h,i in ipairs(b)do
-d[h]='~w:'..i
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-local e=HC(a,'workers',b)
-for i,j in ipairs(HD(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DW(c,k,'0',1)==0 then
-HB(a,'workers',k)
-elseif l<0 or l>a.now+HO then
-T(a.plan,'ZADD workers',C(a.now),k)
-HA(a,'time_broken',k)
+for g,h in ipairs(HH(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+HD(a,'fair_by_group',b[g])
+HC(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IL = `local function IL(a,b)
+local c,d={},{}
+for h,i in ipairs(b)do
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
+end
+for h,i in ipairs(HF(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DK(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+HD(a,'worker_leases',b[h])
+HC(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IM = `local function IM(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=HE(a,'workers',b)
+for i,j in ipairs(HF(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DW(c,k,'0',1)==0 then
+HD(a,'workers',k)
+elseif l<0 or l>a.now+HQ then
+T(a.plan,'ZADD workers',C(a.now),k)
+HC(a,'time_broken',k)
+end
+end
+end
+`;
+const $IO = `local function IO(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3289,85 +3303,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-ID(a,f)
-IE(a,g)
-IG(a,h,i)
+IG(a,f)
+IH(a,g)
+II(a,h,i)
 return c,e
 end
 `;
-const $IM = `local IM={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IP = `local IP={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IO = `local IO={'~lease','~groups','~alarm',unpack(IM)}
+const $IQ = `local IQ={'~lease','~groups','~alarm',unpack(IP)}
 `;
-const $IP = `local IP={'~set','~fair',unpack(IO)}
+const $IR = `local IR={'~set','~fair',unpack(IQ)}
 `;
-const $IQ = `local function IQ(a,b,c)
+const $IS = `local function IS(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=IB,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=IA}
-for k,l in ipairs(IO)do
+{['~lease']=e,['~groups']=ID,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=IC}
+for k,l in ipairs(IQ)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HN))then
-HA(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HP))then
+HC(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HI(a,l,m,b[l])
+HK(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-HA(a,'control_broken','~checked')
-HI(a,'~checked',b['~checked'],b['~broken'])
+HC(a,'control_broken','~checked')
+HK(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-IC(a,'~set',b['~set'],0)
+IE(a,'~set',b['~set'],0)
 end
 local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HP then
-local n,o=BM(m,0),BM(m,HP)
+if i or(h[m]or 0)>=HR then
+local n,o=BM(m,0),BM(m,HR)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HP then
+if(h.list_tag or 0)>=HR then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BY(h))
-HA(a,'control_broken','~fair')
+HC(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HO))
+local l=c.first and math.max(0,math.min(c.first,e+HQ))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-HA(a,'timer_wrong','~alarm')
+HC(a,'timer_wrong','~alarm')
 elseif k and not j then
-HI(a,'~alarm',k)
-HA(a,'timer_wrong','~alarm')
+HK(a,'~alarm',k)
+HC(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IR = `local function IR(a,b)
+const $IT = `local function IT(a,b)
 local c,d=BN(b)
 local e=CE(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HP)
+e.last_tag=math.max(e.last_tag,d%HR)
 end
 `;
-const $IS = `local function IS(a)
+const $IU = `local function IU(a)
 a.working=a.working+1
 end
 `;
-const $IT = `local function IT(a,b,c)
+const $IV = `local function IV(a,b,c)
 local d=a.working~=b.working
 or a.limited~=b.limited
 or(not a.changed and BV(a)~=c)
@@ -3378,9 +3392,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HP
+d=d or i.ready~=j.ready or i.last_tag>=HR
 if j.ready>0 then
-local k=i.last_tag<HP and i.last_tag or 0
+local k=i.last_tag<HR and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3390,7 +3404,7 @@ end
 return d
 end
 `;
-const $IU = `local function IU(a,b)
+const $IW = `local function IW(a,b)
 if b.limited==0 then
 return false
 end
@@ -3398,7 +3412,7 @@ local c=a.plan
 CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not HC(a,'delayed',{'~g:'..b.name})[1]
+return d and not HE(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3993,13 +4007,13 @@ local o={working=d,delayed=e,expiry=g,dead=h}
 ${$AW}${$GF}${$GG}local p=GG(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-${$C}${$BK}${$BL}${$BW}${$BX}${$GK}${$GM}local function s(t,u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$GM}${$GO}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BX(y)
 local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
-local ab=y and GM(b,w,u)or{}
+local ab=y and GO(b,w,u)or{}
 local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -4012,7 +4026,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<u and GM(c,x,u)or{})do
+for ak,al in ipairs(y and ag<u and GO(c,x,u)or{})do
 ad[#ad+1]=al
 end
 for ak=#ad,u+1,-1 do
@@ -4043,9 +4057,9 @@ t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GH}${$GI}local function x(y)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GH}${$GI}${$GJ}${$GK}local function x(y)
 local z=y.task
-if z.state~=r or not GI(p,z,y.text)or u(y)then
+if z.state~=r or not GK(p,z,y.text)or u(y)then
 return false
 elseif
 y.fixed==''and r==AD.waiting
@@ -4065,12 +4079,12 @@ F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
 F(v,aa,ac)
 v[#v+1]=ab
 end
-${$GJ}${$GL}local function y(z,aa)
-local ab=GJ(o,i,p)
+${$GL}${$GN}local function y(z,aa)
+local ab=GL(o,i,p)
 if z==''then
-z=GL(ab==h and p.ended_from)
+z=GN(ab==h and p.ended_from)
 end
-local ac=GM(ab,z,aa,ab==h and p.ended_before)
+local ac=GO(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
@@ -4078,15 +4092,15 @@ end
 local z=l==''and i~='completed'
 ${$GD}local aa=z and math.min(tonumber(k)+1,GD)or GD
 local ab,ac=j,GD
-${$AC}${$AF}${$AM}${$AN}${$GE}${$GO}${$GP}while ac>0 do
+${$AC}${$AF}${$AM}${$AN}${$GE}${$GQ}${$GR}while ac>0 do
 local ad,ae
 if i=='pending'then
 ad,ae=s(ab~=''and ab or'0 0 - 0 -',aa)
 else
 ad,ae=y(ab,aa)
 end
-local af=GO(f,ad,x)
-v[3]=v[3]+GP(ad,af)
+local af=GQ(f,ad,x)
+v[3]=v[3]+GR(ad,af)
 if af<aa and af==#ad then
 ab=''
 else
@@ -4102,8 +4116,8 @@ v[2]=ab
 return v
 `;
   },
-  sha1: "6d5dc4472cec205167b1371ddc8e3e0b0691f706",
-  keyLockingSha1: "892faa86435034dac28f25fc078cc42e62599eaf",
+  sha1: "80420c5df28fa69c2994eac9bd9160708ba5e91e",
+  keyLockingSha1: "11e994a4a882f3ba98ef8d7a4dd0d8fdbc037ddb",
 };
 
 export const purge: Script = {
@@ -4130,33 +4144,33 @@ or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GD}${$GE}${$GH}${$GI}${$GK}${$GL}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GD}${$GE}${$GH}${$GI}${$GJ}${$GK}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}${$GT}${$GU}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GN(c,q.group,w)or GM(
+x and GP(c,q.group,w)or GO(
 v,
 w,
 GD,
 v==h and q.ended_before
 )
-local aa=GO(f,z,function(aa,ab)
+local aa=GQ(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GI(q,ac,aa.text)then
+elseif ac.state==r and GK(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GR(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GT(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GS(ae,am,ag[al])
+GU(ae,am,ag[al])
 end
 return DH(ae)
 end
@@ -4181,8 +4195,8 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GL(C(ac))or GQ(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GP(z,aa)
+local ae=ac and GN(C(ac))or GS(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GR(z,aa)
 end
 ${$ES}${$FA}${$FB}${$FC}${$FH}local function v()
 local w=DE(n,o)
@@ -4194,7 +4208,7 @@ for ad,ae in ipairs(redis.call('RPOP',a,C(DI))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GO(f,x,function(ab)
+local ab=GQ(f,x,function(ab)
 if aa==p then
 return true
 end
@@ -4215,17 +4229,17 @@ end
 FH(y,f)
 local ad=ab==#x
 local ae=#z<#x and not(ad and#x<DI)
-t[2],t[3]=aa,ae and'pending '..GL()or''
-t[4]=ae and 0 or GP(x,ab)
+t[2],t[3]=aa,ae and'pending '..GN()or''
+t[4]=ae and 0 or GR(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GJ}local w=GJ(n,j,q)
-return u(w,l~=''and l or GL(w==h and q.ended_from))or t
+${$GL}local w=GL(n,j,q)
+return u(w,l~=''and l or GN(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x='pending',GL()
+w,x='pending',GN()
 if redis.call('HEXISTS',f,'~fair')==1 then
 w='limited'
 end
@@ -4236,7 +4250,7 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GL()
+t[3]=(w=='limited'and'fair 'or'pending ')..GN()
 end
 return y or t
 end
@@ -4248,8 +4262,8 @@ end
 return y or t
 `;
   },
-  sha1: "d18a52626b00c3685e15bf2f0c0bd196595567d2",
-  keyLockingSha1: "6ee8c60bb21af022c03d61b1224b1853a6633881",
+  sha1: "6db1d709d4a1125ba4b1fa53fc6558bba70bfbc6",
+  keyLockingSha1: "4a9e19c8ad9ef5711b2e636e6c6445563a61f34a",
 };
 
 export const redrive: Script = {
@@ -4303,12 +4317,12 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GH}${$GI}local function ac(ad,ae)
+${$GH}${$GI}${$GJ}${$GK}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GI(v,ad.task,ad.text)then
+elseif GK(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
@@ -4335,24 +4349,24 @@ s=C(r)
 end
 if not af then
 if not u then
-${$GL}u=GL(v.ended_from)
+${$GN}u=GN(v.ended_from)
 end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$GD}${$GK}${$GM}ae=GM(h,u,GD,ag)
+${$GD}${$GM}${$GO}ae=GO(h,u,GD,ag)
 end
-${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GD}${$GE}${$GO}local ag=GO(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GD}${$GE}${$GQ}local ag=GQ(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$DB}${$DC}${$DD}${$DE}${$DI}${$GR}ah,ag=GR(q,r,w,ag,ad)
+${$DB}${$DC}${$DD}${$DE}${$DI}${$GT}ah,ag=GT(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$GQ}ai=GQ(ae,ag,u)
+${$GS}ai=GS(ae,ag,u)
 elseif ag<#ae then
-${$GL}ai=GL()
+${$GN}ai=GN()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
@@ -4361,15 +4375,15 @@ ${$EB}${$EC}${$ED}${$EE}local aj=o~=''
 and k~='1'
 and(z or aa)
 and EE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$GP}local ak={'ok',ah,ai,GP(ae,ag),aj and 1 or 0}
+${$GR}local ak={'ok',ah,ai,GR(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "886b780f60d931673a53130887cc82e34715bfcd",
-  keyLockingSha1: "e3ae15252e531575ccff2124dcef6e0761ad6caf",
+  sha1: "8afdd4e7fd3b5b07ca3cadc597a88d187c61cde5",
+  keyLockingSha1: "4405076c21c6a4c2604d4ab84410af6d3f952025",
 };
 
 export const remove: Script = {
@@ -4395,12 +4409,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GS}GS(f,e,j)
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GU}GU(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(f)or{'removed'}
 `;
   },
-  sha1: "bc1ede5556bb9a1277177678c519681d11ed4ff7",
-  keyLockingSha1: "f987b6789a6779abfff18bc84dfa582fb5ab6b2f",
+  sha1: "43a5cd3349288aef3a31675cfb2339e1300eb71e",
+  keyLockingSha1: "4c34d6b8b3ddd28ba2491aef38eecc43593f9d1c",
 };
 
 export const settings: Script = {
@@ -4718,7 +4732,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local p=GZ(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4735,25 +4749,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GW}${$GY}${$HC}${$HD}${$HE}${$HF}local u=HF(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local u=HH(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HA}local function w(x)
+${$HC}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-HA(p,'two_places',x.id)
+HC(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GX}${$HB}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}local x=HY(p,u,w)or HM(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,u,w)or HO(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "c811c97310e41b370980f69966a3cf840d255e00",
-  keyLockingSha1: "e2ba63a73a5021f333a66de88dba44b5f4e9c557",
+  sha1: "61354630a1155de07d27085f4d726fc258ee46ce",
+  keyLockingSha1: "eb57eb21b992a7e277ee30cf33314f8262b8385c",
 };
 
 export const check: Script = {
@@ -4799,7 +4813,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local w=GZ(u,E(n))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local w=HB(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4884,7 +4898,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HC}${$HP}${$IR}${$IS}${$IT}${$IU}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HE}${$HR}${$IT}${$IU}${$IV}${$IW}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -4893,9 +4907,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IR(au,tonumber(as.fair))
+IT(au,tonumber(as.fair))
 elseif au and as.working then
-IS(au)
+IU(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4906,15 +4920,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IT(at,au,aw)or IU(w,at)then
+if AC(aw)or IV(at,au,aw)or IW(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GW}${$GX}${$GY}${$HA}${$HB}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HN}${$HO}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GY}${$GZ}${$HA}${$HC}${$HD}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}local function ak()
 local al={}
-for ap,aq in ipairs(IP)do
+for ap,aq in ipairs(IR)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4923,18 +4937,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IQ(
+IS(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IL(w,z)
+local ap,aq=IO(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IH(w,au)
-IJ(w,x.worker_leases)
-II(w,x.fair_by_group)
-IK(w,x.workers)
+IJ(w,au)
+IL(w,x.worker_leases)
+IK(w,x.fair_by_group)
+IM(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4954,12 +4968,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HF(w,ag),{},{},{}
+local ax,ay,az,ba=HH(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HR(w,bf)
+HT(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4972,12 +4986,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HX(w,bf)
-HI(w,bf.id,bf.had_fixed,bf.fixed)
-HI(w,'.'..bf.id,bf.had_record,bf.record)
+HZ(w,bf)
+HK(w,bf.id,bf.had_fixed,bf.fixed)
+HK(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HK(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HK(w,'fair_by_group',w.turns,'turn_wrong')
+HM(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HM(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -4997,8 +5011,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "32a2261102f14b080f040507d707b94373c6e549",
-  keyLockingSha1: "e674ffc10542fbb533a26220d68ffaee1f8bf4bc",
+  sha1: "c9e1c8021bdc773827a6337392ceacc7b113e18f",
+  keyLockingSha1: "d9316d3fa81aa5c3b5008810946e1cd9860ecefd",
 };
 
 export const placeLost: Script = {
@@ -5031,18 +5045,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local p=GZ(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GW}${$GY}${$HC}${$HD}${$HE}${$HF}local v=HF(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local v=HH(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HA}${$HH}${$HP}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HC}${$HJ}${$HR}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -5054,20 +5068,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HP then
+if ad and ad.last_tag>=HR then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CO(aa,y,z,'back')
-HA(p,'place_missing',y)
+HC(p,'place_missing',y)
 else
-HA(p,'ghosts_wrong',y)
+HC(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HH(p,x)
+x.record=not ac and HJ(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GX}${$HB}${$HG}${$HI}${$HJ}${$HK}${$HL}${$HN}${$HO}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}local x=HY(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HK}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,v,w)
 if x then
 return x
 end
@@ -5080,8 +5094,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "d8356f621d144f2badad3affb4a6e57b513c16f7",
-  keyLockingSha1: "149fb30973557b8025814557aa6c88cb72eea598",
+  sha1: "f2371f6c090ad95942400b0496a845c205ba0bf1",
+  keyLockingSha1: "f4bce01c58ee93f5425ecc43f43bd8491e5d42cf",
 };
 
 export const recountGroups: Script = {
@@ -5099,7 +5113,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local m=GZ(l,E(g))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -5108,32 +5122,32 @@ o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GD}${$GE}${$GO}${$GP}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GD}${$GE}${$GQ}${$GR}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GO(f,w,function(x)
+local x=GQ(f,w,function(x)
 if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GP(w,x)==0
+return x==#w and x<=k and GR(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HP}${$IR}${$IS}if h~='1'and not(s(a,IR)and s(d,IS))then
+${$BL}${$BN}${$CE}${$HR}${$IT}${$IU}if h~='1'and not(s(a,IT)and s(d,IU))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HA}${$HC}${$IT}${$IU}for x=1,#t,DI do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HC}${$HE}${$IV}${$IW}for x=1,#t,DI do
 BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
 for ab=x,math.min(x+DI-1,#t)do
 local ac=o[ab]
@@ -5144,12 +5158,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IT(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IV(ad,q[ac],ae or'')then
 ad.changed=true
-HA(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IU(m,ad)then
+HC(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IW(m,ad)then
 ad.changed=true
-HA(m,'timer_wrong',ac)
+HC(m,'timer_wrong',ac)
 end
 end
 CQ(n)
@@ -5162,8 +5176,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "e458ad50e48c0250300efb8af4adaedd6834216a",
-  keyLockingSha1: "f737d0531f98da772eacf745877182568bd1e4e4",
+  sha1: "2fa260037256d294fefebb5f3573a1b2237b93e3",
+  keyLockingSha1: "717911aafa76ebbc6f9e2891ba739875c03df3c0",
 };
 
 export const repairControl: Script = {
@@ -5181,10 +5195,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local m=GZ(l,E(i))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(i))
 local n={}
-${$IM}${$IO}${$IP}for r,s in ipairs(redis.call('HMGET',e,unpack(IP)))do
-n[IP[r]]=s
+${$IP}${$IQ}${$IR}for r,s in ipairs(redis.call('HMGET',e,unpack(IR)))do
+n[IR[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -5192,10 +5206,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HA}${$HG}${$HI}${$HN}${$HO}${$HP}${$HZ}${$IA}${$IB}${$IC}${$IQ}IQ(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HC}${$HI}${$HK}${$HP}${$HQ}${$HR}${$IB}${$IC}${$ID}${$IE}${$IS}IS(m,n,o)
 local p={}
-for t=1,#IM,2 do
-p[IM[t]]=IM[t+1]
+for t=1,#IP,2 do
+p[IP[t]]=IP[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -5211,24 +5225,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HI(m,w,n[w],ac and C(x)or n[w])
+HK(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HI(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HA(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HK(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HC(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HC}${$HK}${$HL}local r=HL(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HE}${$HM}${$HN}local r=HN(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IM)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IP)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "8772c043cc51473bdd9bda2392779675b16f38f2",
-  keyLockingSha1: "cee74f160151d88d03227a607c4758574da44a24",
+  sha1: "52ff4f5d6a47de858ff18c13b54810bfb0922126",
+  keyLockingSha1: "62a474a947fa700bb24b58077ed9f4ab377206cc",
 };
 
 export const scan: Script = {
@@ -5262,7 +5276,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GV}${$GZ}local q=GZ(p,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local q=HB(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -5275,7 +5289,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HA}${$HB}${$HD}${$IH}local function w()
+${$B}${$K}${$HC}${$HD}${$HF}${$IJ}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -5284,24 +5298,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IH(q,z)
+IJ(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HC}${$HG}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IL}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HE}${$HI}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IL(q,y[2])
+local z,aa=IO(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GW}${$GX}${$GY}${$HE}${$HF}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}local function y(z,aa)
-local ab,ac=HF(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GY}${$GZ}${$HA}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local function y(z,aa)
+local ab,ac=HH(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=HY(q,ab)
+local ad=IA(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -5310,7 +5324,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HA(q,ai.live and'two_places'or'payload_missing',ai.id)
+HC(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -5322,24 +5336,24 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HM(q,ac)
+return ad or HO(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IJ}IJ(q,ab)
-ad=HL(q)
+${$IL}IL(q,ab)
+ad=HN(q)
 elseif m=='fair-by-group'then
-${$II}II(q,ab)
+${$IK}IK(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HL(q)
+ad=HN(q)
 end
 elseif m=='workers'then
-${$DW}${$IK}IK(q,ab)
-ad=HL(q)
+${$DW}${$IM}IM(q,ab)
+ad=HN(q)
 else
 ad=y(ab,ac)
 end
@@ -5349,8 +5363,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "995fc8370dafc06266cc5989dc5c05117fef7048",
-  keyLockingSha1: "c62952ee27c10f1a45715bed34c531056f81e501",
+  sha1: "e5fdb88441fbd111a06ae12958861a8a6ba48f5a",
+  keyLockingSha1: "c0bd50b446cd818ccdad0cf2d7eba03e6a80823f",
 };
 
 export const dueSchedules: Script = {
@@ -6018,7 +6032,7 @@ x[2*ai-1],x[2*ai]=aj,v..am
 end
 if ae then
 ${$AA}${$AB}z=AB(f,ab)
-${$GT}${$GU}if(m~=''or z['~slots'])and GU(z['~slots'],m,n,p,o)then
+${$GV}${$GW}if(m~=''or z['~slots'])and GW(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
 if z['~set']or(z['~slots']and m=='')then
@@ -6060,9 +6074,9 @@ end
 if not z then
 ${$AA}${$AB}z=AB(f,ag)
 end
-${$AC}${$GT}${$GU}if AC(z['~slots'])then
+${$AC}${$GV}${$GW}if AC(z['~slots'])then
 return{'newer_schema'}
-elseif(m~=''or z['~slots'])and GU(z['~slots'],m,n,p,o)then
+elseif(m~=''or z['~slots'])and GW(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
 ${$AW}${$AY}${$BA}${$DD}if DD(ac,z['~set'],z['~stats'])then
@@ -6244,8 +6258,8 @@ end
 return ar
 `;
   },
-  sha1: "23b1b3ea047f29da63e1f0b0d0fbce4dfcce4e3d",
-  keyLockingSha1: "09e74462dc2e6db7192c4caf5172708d2c804516",
+  sha1: "36099697b04aaa52e026b1adb962ef02be80f393",
+  keyLockingSha1: "bc97291137261752c81db7cad32e9f115c4832a9",
 };
 
 export const get: Script = {

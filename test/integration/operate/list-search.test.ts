@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ListTasksOptions, TaskState } from "../../../src/index.ts";
+import type { LeasedTask, ListTasksOptions, TaskState } from "../../../src/index.ts";
+import { shownReason } from "../../../src/queue/core/reason-text.ts";
 import { bury } from "../../support/dead-letters.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { named } from "../../support/new-tasks.ts";
@@ -67,6 +68,72 @@ describe("a search finds exactly the matching tasks", () => {
       expect(await listed({ state: state as TaskState, text: "needle" })).toEqual(found);
     }
     expect(await listed({ state: "completed", text: "bmVlZGxl" })).toEqual([]);
+  });
+
+  test("by the text that is shown of a task without an error of its own", async () => {
+    const queue = rig.queue();
+    const lives = {
+      lost: {},
+      "failed-lost": { maxAttempts: 2 },
+      "lost-failed": { maxAttempts: 2 },
+      "lost-waits": { maxAttempts: 3 },
+      "lost-done": { maxAttempts: 2 },
+      final: {},
+      failed: {},
+      "used-up": {},
+      gone: {},
+    };
+    for (const [id, options] of Object.entries(lives))
+      await queue.enqueue("p", { id, maxAttempts: 1, ...options });
+    await queue.cancel("gone");
+    const attempt = async (how: Record<string, (task: LeasedTask) => Promise<unknown>>) => {
+      // A task whose lease expired travels in a smaller batch.
+      for (let i = 0; i < 4; i++)
+        for (const task of await queue.dequeue({ max: 10, lease: 5_000 })) await how[task.id]?.(task);
+      rig.now += 5_000;
+      await rig.sweepOnce();
+    };
+    await attempt({
+      "failed-lost": (task) => task.requeue({ error: "needle", delay: 5_000 }),
+      final: (task) => task.reject(),
+      failed: (task) => task.reject("needle"),
+      "used-up": (task) => task.requeue(),
+    });
+    await attempt({
+      "lost-failed": (task) => task.reject("needle"),
+      "lost-waits": (task) => task.requeue({ delay: "1h" }),
+      "lost-done": (task) => task.complete("needle"),
+    });
+    const found = async (text: string) =>
+      Object.fromEntries(
+        await Promise.all(
+          (["delayed", "rejected", "completed"] as const).map(
+            async (state) => [state, (await listed({ state, text })).toSorted()] as const,
+          ),
+        ),
+      );
+    const none = { delayed: [], rejected: [], completed: [] };
+    expect(await found("the lease expired: crashed")).toEqual({
+      ...none,
+      delayed: ["lost-waits"],
+      rejected: ["failed-lost", "lost"],
+    });
+    expect(await found("rejected it for good")).toEqual({ ...none, rejected: ["final"] });
+    expect(await found("attempts are used up")).toEqual({ ...none, rejected: ["used-up"] });
+    // It is still the last error, and `get` returns it.
+    expect(await found("needle")).toEqual({
+      ...none,
+      rejected: ["failed", "failed-lost", "lost-failed"],
+      completed: ["lost-done"],
+    });
+    expect(await listed({ state: "rejected", reason: "cancelled", text: "cancelled" })).toEqual(["gone"]);
+    // Each text that is shown finds its task.
+    const { tasks } = await rig.operator().list({ state: "rejected" });
+    for (const task of tasks) {
+      const text = shownReason(task) ?? String(task.error);
+      expect(await listed({ state: "rejected", text })).toContain(task.id);
+    }
+    expect(await rig.operator().redrive({ text: "the lease" })).toMatchObject({ redriven: 2 });
   });
 
   test("by group, reason and time, alone and together", async () => {

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { shownReason } from "../../../queue/core/reason-text.ts";
 import { may } from "../access.ts";
 import { tasks } from "../api/queues.ts";
 import type { State, Task } from "../api/types.ts";
@@ -96,9 +97,11 @@ export function TaskList({ queue, state, query, round, onChanged }: TaskListProp
   );
 }
 
-/** The last error, short: of its attempts, or of the record. */
-const errorOf = ({ errors, error }: Task) =>
-  errors.at(-1)?.error ?? (error === undefined ? null : JSON.stringify(error));
+/** The last error, short: of its attempts, or of the record; or the text that is shown in its place. */
+const errorOf = (task: Task) =>
+  shownReason(task) ??
+  task.errors.at(-1)?.error ??
+  (task.error === undefined ? null : JSON.stringify(task.error));
 
 function columnsOf(queue: string, state: State): Column<Task>[] {
   const ends: Record<State, Column<Task>[]> = {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { reasonTexts } from "../../../queue/core/reason-text.ts";
 import type { Task } from "../api/types.ts";
 import { counted, instant, span } from "../format.ts";
 import { stateNames } from "../parts/badges.tsx";
@@ -82,11 +83,7 @@ function entriesOf({
 
 function failure({ attempt: number, at, error, encoding }: Task["errors"][number]): Entry {
   const text =
-    error === null
-      ? "The lease expired, or the worker failed."
-      : encoding === "base64"
-        ? "The error is encrypted."
-        : error;
+    error === null ? reasonTexts.lease_expired : encoding === "base64" ? "The error is encrypted." : error;
   return {
     at,
     tone: "failed",
@@ -102,5 +99,5 @@ function failure({ attempt: number, at, error, encoding }: Task["errors"][number
 function titleOf(to: keyof typeof stateNames, reason: Task["reason"]): string {
   if (to === "pending") return "pending again";
   if (to !== "rejected") return stateNames[to];
-  return reason === "cancelled" ? "cancelled" : `dead: ${reason?.replaceAll("_", " ") ?? "rejected"}`;
+  return reason === "cancelled" ? "cancelled" : `dead: ${reasonTexts[reason ?? "rejected"]}`;
 }
