@@ -30,3 +30,20 @@ export function processEnvironment(): Variables {
   const { process } = globalThis as { process?: { env?: Variables } };
   return process?.env ?? {};
 }
+
+interface Builtin {
+  readonly "node:async_hooks": typeof import("node:async_hooks");
+  readonly "node:crypto": typeof import("node:crypto");
+}
+
+/**
+ * A module of Node, if the runtime has it. Bundlers do not follow this, so that a bundle runs on every platform.
+ * Never throws, as `process.getBuiltinModule` itself does in Edge functions of Next.js.
+ */
+export function builtinModule<Name extends keyof Builtin>(name: Name): Builtin[Name] | undefined {
+  try {
+    return globalThis.process?.getBuiltinModule?.(name);
+  } catch {
+    return undefined;
+  }
+}

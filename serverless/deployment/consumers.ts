@@ -12,6 +12,7 @@ import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
 import { Drains, sum } from "./drains.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
+import type { InContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import type { Queues } from "./queues.ts";
 import { logTaskFailure } from "./task-log.ts";
@@ -44,6 +45,8 @@ export interface ConsumerContext<Env> {
   /** Writes a line about what a drain did. */
   readonly log: (line: object) => void;
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
+  /** Runs drains in the context of no request. */
+  readonly inOwnContext: InContext;
 }
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
@@ -85,6 +88,10 @@ export class Consumers<Env> {
    * @param drains those of the invocation. @default no other drain runs in the invocation
    */
   work(name: string, time: number, drains = new Drains()): Promise<DrainReport> {
+    return this.#context.inOwnContext(() => this.#work(name, time, drains));
+  }
+
+  #work(name: string, time: number, drains: Drains): Promise<DrainReport> {
     const { isProcess, budget } = this.#context;
     if (isProcess) return this.#drains.run(name, this.#processDrain(name));
     const end = performance.now() + Math.min(time, budget);

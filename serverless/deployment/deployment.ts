@@ -5,12 +5,14 @@ import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
+import { ownContext } from "./own-context.ts";
 import { Service } from "./service.ts";
 
 /** Creates a deployment's service at its first use, when the environment is known. */
 export class Deployment<Env extends object = Environment> {
   readonly #options: ServiceOptions<Env>;
   readonly #platform: (env: Env) => Platform;
+  readonly #inOwnContext = ownContext();
   #service: Service<Env> | undefined;
 
   constructor(options: ServiceOptions<Env>, platform: (env: Env) => Platform) {
@@ -20,8 +22,7 @@ export class Deployment<Env extends object = Environment> {
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   service(env: Env): Service<Env> {
-    this.#service ??= new Service(env, this.#options, this.#platform(env));
-    return this.#service;
+    return (this.#service ??= this.#inOwnContext(() => new Service(env, this.#options, this.#platform(env))));
   }
 
   /** As that of the service, if it was created. */

@@ -6,6 +6,7 @@ import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import type { Drains } from "./drains.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
+import type { InContext } from "./own-context.ts";
 import type { Queues } from "./queues.ts";
 import { logDeadLetter } from "./task-log.ts";
 
@@ -39,6 +40,8 @@ interface ToolsContext<Env> {
   readonly coalesce: Platform["coalesce"];
   /** The deployment's own hook for dead letters. */
   readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
+  /** Runs the hook in the context of no request. */
+  readonly inOwnContext: InContext;
   readonly tracing: Tracing | undefined;
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
@@ -51,7 +54,7 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
   const waker = context.wakerIn(invocation);
   const onDeadLetter: OnDeadLetter = (letter) => {
     logDeadLetter(letter);
-    if (hook) keepRunning(reportDeadLetter(() => hook(letter, tools), letter));
+    if (hook) keepRunning(reportDeadLetter(() => context.inOwnContext(() => hook(letter, tools)), letter));
   };
   const shared = { wake: waker && { ...waker, waitUntil }, onDeadLetter };
   const tools: DeploymentTools<Env> = {

@@ -24,6 +24,7 @@ import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME, toolsIn } from "./invocation.ts";
 import { ObjectStores } from "./object-stores.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
+import { ownContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import { Queues } from "./queues.ts";
 import { logDone } from "./task-log.ts";
@@ -44,6 +45,7 @@ const ALERTS_TIME = 20_000;
 export class Service<Env extends object = Environment> {
   /** Opens the deployment's queues. */
   readonly queues: Queues;
+  readonly #inOwnContext = ownContext();
   readonly #env: Env;
   readonly #options: ServiceOptions<Env>;
   readonly #platform: Platform;
@@ -115,6 +117,7 @@ export class Service<Env extends object = Environment> {
       waitUntil: platform.waitUntil,
       log: this.#log,
       toolsIn: (invocation) => this.#toolsIn(invocation),
+      inOwnContext: this.#inOwnContext,
     });
     this.#declared = new Declarations(consumers, queues);
     const timeLeft = platform.afterResponse === "none" ? undefined : () => this.#budget;
@@ -193,7 +196,16 @@ export class Service<Env extends object = Environment> {
    * @param waitUntil if given, the call does not wait for the consumer
    * @param drains of the invocation, if it handles several alarms
    */
-  async ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil, drains = new Drains()): Promise<void> {
+  ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil, drains = new Drains()): Promise<void> {
+    return this.#inOwnContext(() => this.#ring(kind, queue, waitUntil, drains));
+  }
+
+  async #ring(
+    kind: AlarmKind,
+    queue: string,
+    waitUntil: WaitUntil | undefined,
+    drains: Drains,
+  ): Promise<void> {
     if (kind === "sweep" || !this.#consumers.has(queue)) {
       return this.#sweep(queue, performance.now() + this.#budget, waitUntil, drains);
     }
@@ -250,7 +262,11 @@ export class Service<Env extends object = Environment> {
    * What follows a sweep of all queues. Never throws.
    * @param timeLeft of the invocation, ms
    */
-  async #afterSweep(timeLeft: number): Promise<void> {
+  #afterSweep(timeLeft: number): Promise<void> {
+    return this.#inOwnContext(() => this.#followSweep(timeLeft));
+  }
+
+  async #followSweep(timeLeft: number): Promise<void> {
     const until = performance.now() + timeLeft;
     const signal = this.#platform.ending?.closing;
     const pass = { transport: this.#transport, prefix: this.#config.prefix, until, signal };
@@ -286,6 +302,7 @@ export class Service<Env extends object = Environment> {
       queues: this.queues,
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
+      inOwnContext: this.#inOwnContext,
       tracing: this.#options.tracing,
       wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
     };

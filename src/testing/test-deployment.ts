@@ -96,19 +96,28 @@ export class TestDeployment<Env extends object = Environment> {
     this.#database = new TestDatabase(now, this.#prefix);
     this.transport = this.#database.transport;
     // A test sends no alerts either.
-    this.#service = new Service(
-      env as Env,
-      { ...app, alerts: undefined, offload: app.offload && ((env) => offloadOrDefault(app.offload, env)) },
-      {
-        transport: () => this.transport,
-        budget: "25s",
-        afterResponse: "bounded",
-        // The clock does not move while consumers work.
-        maxIdle: -1,
-        log: () => {},
-        // Those of declared queues too.
-        offload: storesInMemory(),
-      },
+    // In the context that all work of the deployment then has.
+    this.#service = this.#inside.run(
+      true,
+      () =>
+        new Service(
+          env as Env,
+          {
+            ...app,
+            alerts: undefined,
+            offload: app.offload && ((env) => offloadOrDefault(app.offload, env)),
+          },
+          {
+            transport: () => this.transport,
+            budget: "25s",
+            afterResponse: "bounded",
+            // The clock does not move while consumers work.
+            maxIdle: -1,
+            log: () => {},
+            // Those of declared queues too.
+            offload: storesInMemory(),
+          },
+        ),
     );
     const { consumers = {}, queues = [] } = app;
     const declared = declaredAmong(consumers);

@@ -147,6 +147,14 @@ export const waking: readonly Mutant[] = [
     because: "a schedule that cannot run makes the server sweep four times a second",
   },
   {
+    name: "a drain has the context of the request that woke it",
+    file: "serverless/deployment/consumers.ts",
+    find: "return this.#context.inOwnContext(() => this.#work(name, time, drains));",
+    replace: "return this.#work(name, time, drains);",
+    breaks: "consumers",
+    because: "the task of a tenant runs as another one",
+  },
+  {
     name: "a paused schedule is arranged",
     file: "src/queue/schedules/schedule-pass.ts",
     find: "if (at < NEVER) this.next.set(queue, at);",

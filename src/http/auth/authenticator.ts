@@ -1,3 +1,4 @@
+import { builtinModule } from "../../environment.ts";
 import { matches } from "../../queue/core/queue-pattern.ts";
 import { Problem } from "../problems/problem.ts";
 import { checkCronSecrets, parseTokens, type Scope, type TokenEntry } from "./tokens.ts";
@@ -144,7 +145,7 @@ export function forbidden(scopes: readonly (Scope | "cron")[], queue: string | u
 export const payloadsHidden = (detail: string) => new Problem("forbidden", { detail });
 
 /** Node's synchronous hash, if available. It is faster than WebCrypto, which Node runs in another thread. */
-const hash = globalThis.process?.getBuiltinModule?.("node:crypto")?.hash;
+const hash = builtinModule("node:crypto")?.hash;
 
 async function sha256(text: string): Promise<Uint8Array> {
   if (hash) return hash("sha256", text, "buffer");
