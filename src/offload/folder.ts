@@ -7,14 +7,20 @@ import type { ObjectPage, ObjectStore } from "./object-store.ts";
 /** Longest name of a file, in characters. File systems allow 255 bytes. */
 const MAX_NAME = 200;
 
-/** Ends the name of a file that is not written completely. No key has this character. */
+/** Ends, with a token, the name of a file that is not written completely. No key has this character. */
 const PARTIAL = "+";
+
+const PARTIAL_NAME = /\+[A-Za-z0-9]{16}$/;
+
+/** From this age on, ms, a file that is not written completely is what a crash has left. No write takes as long. */
+const LONGEST_WRITE = 3_600_000;
 
 const PAGE = 1_000;
 
 /**
  * The store for `offload` in a folder, for development and for servers with one disk. An object is a file. To list
- * a page it reads the names of all files, so it is not for many objects.
+ * a page it reads the names of all files, so it is not for many objects. It then also removes the files that writes
+ * left which a crash has ended.
  * @param path of the folder; it is created at the first write
  * @throws {SluiceError} `invalid_argument`
  * @example offload({ store: folder(".sluice/objects") })
@@ -43,8 +49,10 @@ export function folder(path: string): ObjectStore {
     },
     async list(prefix, after = ""): Promise<ObjectPage> {
       const entries = (await orNull(readdir(root, { recursive: true, withFileTypes: true }))) ?? [];
-      const keys = entries
-        .filter((entry) => entry.isFile() && !entry.name.includes(PARTIAL))
+      const files = entries.filter((entry) => entry.isFile());
+      await removeOldPartials(files.map((entry) => join(entry.parentPath, entry.name)));
+      const keys = files
+        .filter((entry) => !entry.name.includes(PARTIAL))
         .map((entry) => keyOf(relative(root, join(entry.parentPath, entry.name))))
         .filter((key) => key.startsWith(prefix) && key > after)
         .toSorted((a, b) => (a < b ? -1 : 1));
@@ -59,6 +67,14 @@ export function folder(path: string): ObjectStore {
       };
     },
   };
+}
+
+/** Removes those of some files that are not written completely, and no longer will be. */
+async function removeOldPartials(files: readonly string[]): Promise<void> {
+  for (const file of files.filter((name) => PARTIAL_NAME.test(name))) {
+    const found = await orNull(stat(file));
+    if (found && Date.now() - found.mtimeMs > LONGEST_WRITE) await rm(file, { force: true });
+  }
 }
 
 async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {

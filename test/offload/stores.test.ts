@@ -1,9 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getPlatformProxy } from "wrangler";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -18,6 +18,14 @@ async function emptyFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "sluice-objects-"));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
   return path;
+}
+
+/** The names of all files in a folder and its folders. */
+async function filesIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(path, join(parentPath, name)));
 }
 
 /** The path with which a message begins, and the rest of it. */
@@ -42,6 +50,23 @@ describe("a folder", () => {
     await put("s/q/a/N", store);
     await writeFile(join(path, "s", "q", "a", "=m+abc"), "half");
     expect((await store.list("s/", undefined, {})).objects.map(({ key }) => key)).toEqual(["s/q/a/N"]);
+  });
+
+  test("loses what crashed writes left an hour ago in a pass over orphans, and no other file", async () => {
+    const path = await emptyFolder();
+    const store = folder(path);
+    const kept = ["notes+a.txt", "sluice/area/q/b/=n+0123456789ABCDEf", "sluice/area/q/a/=n"];
+    const gone = ["sluice/area~position+0123456789ABCDEf", "sluice/area/q/a/=n+0123456789ABCDEf"];
+    for (const name of [...kept, ...gone]) {
+      await mkdir(dirname(join(path, name)), { recursive: true });
+      await writeFile(join(path, name), "half");
+      const at = Date.now() / 1_000 - (name === kept[1] ? 3_500 : 3_700);
+      await utimes(join(path, name), at, at);
+    }
+    expect((await store.list("sluice/area/", undefined, {})).objects).toMatchObject([
+      { key: "sluice/area/q/a/N" },
+    ]);
+    expect((await filesIn(path)).toSorted()).toEqual(kept.toSorted());
   });
 
   test("has no names that differ in case only, which some file systems take for the same", async () => {
