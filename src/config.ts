@@ -1,8 +1,9 @@
 import { type Environment, variable } from "./environment.ts";
 import { isSigningSecret, SECRET_FORM } from "./consumer/wake/signature.ts";
+import { checkedCredentials } from "./credentials.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";
-import { prefixVariable } from "./redis-variables.ts";
+import { prefixVariable, restVariables } from "./redis-variables.ts";
 import { checkedUrl, checkRedisUrl, HTTP } from "./url.ts";
 
 export type { Environment } from "./environment.ts";
@@ -25,12 +26,14 @@ export interface Config {
 }
 
 /**
- * Reads the configuration of a deployment. An empty variable counts as unset.
+ * Reads the configuration of a deployment, without the blanks and newlines around values. An empty variable counts as
+ * unset.
  *
  * | variable | meaning |
  * |---|---|
  * | `UPSTASH_REDIS_REST_URL`, `UPSTASH_REDIS_REST_TOKEN` | Redis over HTTP; both or neither |
- * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`, or a cluster, `cluster://`; used if the former two are unset |
+ * | `KV_REST_API_URL`, `KV_REST_API_TOKEN` | the same, by the names of Vercel's integration; used if the former two are unset |
+ * | `REDIS_URL` | Redis over TCP, `redis://` or `rediss://`, or a cluster, `cluster://`; used if the former four are unset |
  * | `SLUICE_TOKENS` | JSON: `[{"sha256" or "token", "scopes": ["enqueue", "consume", "view", "admin"], "queues": "emails-*"}]` |
  * | `CRON_SECRET` | the bearer token of the platform's cron, at least 16 characters; several, separated by spaces, to rotate it |
  * | `SLUICE_PREFIX` | the prefix of every key, `sluice` by default |
@@ -71,7 +74,7 @@ export function parsePort(given: string): number | undefined {
 }
 
 function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
-  const wakeUrl = address(env, "SLUICE_WAKE_URL", HTTP, "user and password");
+  const wakeUrl = address(env, "SLUICE_WAKE_URL");
   const wakeSecrets = several(env, "SLUICE_WAKE_SECRET");
   if (!wakeSecrets.every(isSigningSecret)) {
     throw invalidArgument("SLUICE_WAKE_SECRET", SECRET_FORM);
@@ -83,13 +86,13 @@ function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
 }
 
 function readRedis(env: Environment): RedisConfig {
-  const url = address(env, "UPSTASH_REDIS_REST_URL", HTTP);
-  const token = variable(env, "UPSTASH_REDIS_REST_TOKEN");
-  if (url !== undefined && token !== undefined) return { url, token };
-  if (url !== undefined)
-    throw invalidArgument("UPSTASH_REDIS_REST_TOKEN", "must be set, because UPSTASH_REDIS_REST_URL is set");
-  if (token !== undefined)
-    throw invalidArgument("UPSTASH_REDIS_REST_URL", "must be set, because UPSTASH_REDIS_REST_TOKEN is set");
+  const { names, url, token } = restVariables(env);
+  if (url !== undefined && token !== undefined) {
+    checkedCredentials({ url, token }, "", names);
+    return { url, token };
+  }
+  if (url !== undefined) throw invalidArgument(names.token, `must be set, because ${names.url} is set`);
+  if (token !== undefined) throw invalidArgument(names.url, `must be set, because ${names.token} is set`);
 
   const redisUrl = variable(env, "REDIS_URL");
   if (redisUrl !== undefined) {
@@ -103,7 +106,8 @@ function readRedis(env: Environment): RedisConfig {
 }
 
 function readTokens(env: Environment): TokenEntry[] {
-  const json = variable(env, "SLUICE_TOKENS");
+  // `sluice token` prints it in quotes, which not every form and file removes.
+  const json = variable(env, "SLUICE_TOKENS")?.replace(/^(['"])([^]*)\1$/, "$2");
   if (json === undefined) return [];
   let input: unknown;
   try {
@@ -115,18 +119,14 @@ function readTokens(env: Environment): TokenEntry[] {
   return parseTokens(input, "SLUICE_TOKENS");
 }
 
-/** The values of a variable, separated by spaces, such as an old and a new secret. */
+/** The values of a variable, separated by spaces or newlines, such as an old and a new secret. */
 function several(env: Environment, name: string): string[] {
-  return variable(env, name)?.split(/ +/) ?? [];
+  return variable(env, name)?.split(/\s+/) ?? [];
 }
 
-/** A URL as it is written; its checks are those of {@link checkedUrl}. */
-function address(
-  env: Environment,
-  name: string,
-  ...checks: [protocols: readonly string[], without?: Parameters<typeof checkedUrl>[3]]
-): string | undefined {
+/** A URL as it is written. */
+function address(env: Environment, name: string): string | undefined {
   const value = variable(env, name);
-  if (value !== undefined) checkedUrl(value, name, ...checks);
+  if (value !== undefined) checkedUrl(value, name, HTTP, "user and password");
   return value;
 }

@@ -7,19 +7,20 @@ export type Environment = Readonly<Record<string, unknown>>;
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * A variable without the blanks and newlines around it; undefined if nothing is left, or it is not set.
+ * A variable without the blanks and newlines around it; undefined if nothing is left, or it is not set. In an
+ * environment that was read from a file with a byte order mark, the first name begins with that.
  * @throws {SluiceError} `invalid_argument` if it is not a text
  */
 export function variable(env: Environment, name: string): string | undefined {
-  const value = env[name] ?? "";
+  const value = env[name] ?? env[`\uFEFF${name}`] ?? "";
   if (typeof value !== "string") throw invalidArgument(name, "must be a string");
   return value.trim() || undefined;
 }
 
-/** A variable of the process; undefined if it is unset or empty, or may not be read, as in Deno by default. */
+/** As {@link variable}, of the process; undefined also if it may not be read, as in Deno by default. */
 export function processVariable(name: string): string | undefined {
   try {
-    return processEnvironment()[name] || undefined;
+    return variable(processEnvironment(), name);
   } catch {
     return undefined;
   }

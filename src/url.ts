@@ -30,11 +30,29 @@ const CLUSTER_URL = /^cluster(s?):\/\/([^@/?#]*@)?([^@/?#]+)\/?$/;
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkRedisUrl(value: unknown, path: string): void {
-  if (parsedUrl(value, REDIS) || clusterNodes(value)) return;
-  const form = isClusterUrl(value)
-    ? `of the form ${CLUSTER_FORM}`
-    : "a URL that begins with redis://, rediss:// or cluster://";
+  const url = parsedUrl(value, REDIS);
+  if (url ? isRedisUrl(url) : clusterNodes(value)?.every(hasValidCredentials)) return;
+  let form = "a URL that begins with redis://, rediss:// or cluster://";
+  if (url) form = `of the form ${REDIS_FORM}`;
+  else if (isClusterUrl(value)) form = `of the form ${CLUSTER_FORM}`;
   throw invalidArgument(path, `must be ${form}`);
+}
+
+/** The form of a URL of a Redis, or of a cluster. */
+export const REDIS_FORM = "redis://[user[:password]@]host[:port][/database], rediss://… or cluster://…";
+
+/** Whether a URL of a Redis has at most the number of a database as path, and readable credentials. */
+export function isRedisUrl(url: URL): boolean {
+  return /^(?:\/\d*)?$/.test(url.pathname) && hasValidCredentials(url);
+}
+
+export function hasValidCredentials({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a text is meant as the URL of a cluster. It may be invalid. */

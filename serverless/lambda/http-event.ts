@@ -49,18 +49,22 @@ export function requestOf(event: HttpEvent, signal: AbortSignal): Request {
   });
 }
 
-/** The result for a response. The body is text if its bytes are UTF-8, else base64. */
+/** The result for a response. */
 export async function resultOf(response: Response): Promise<HttpResult> {
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  const text = textOf(bytes);
   const { "set-cookie": _, ...headers } = Object.fromEntries(response.headers);
   return {
     statusCode: response.status,
     headers,
     cookies: response.headers.getSetCookie(),
-    body: text ?? toBase64(bytes),
-    isBase64Encoded: text === undefined,
+    ...(await bodyOf(response)),
   };
+}
+
+/** The body of a result: text if its bytes are UTF-8, else base64. */
+export async function bodyOf(response: Response): Promise<Pick<HttpResult, "body" | "isBase64Encoded">> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const text = textOf(bytes);
+  return { body: text ?? toBase64(bytes), isBase64Encoded: text === undefined };
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

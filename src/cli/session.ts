@@ -89,13 +89,22 @@ function whereOf({ url, database, envFile }: SharedOptions): string {
   return given.filter(Boolean).join("");
 }
 
+/** The text of a file in UTF-8, or in UTF-16 as PowerShell writes it, without a byte order mark. */
+function textOfFile(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  // Names of variables are ASCII, so one byte of their first letter is 0.
+  if (second === 0 || (first === 0xff && second === 0xfe)) return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0 || (first === 0xfe && second === 0xff)) return new TextDecoder("utf-16be").decode(bytes);
+  return new TextDecoder().decode(bytes);
+}
+
 /** The environment, with the variables of a file that it does not have. An empty one counts as missing. */
 function environment({ env }: Io, file: string | undefined): Io["env"] {
   if (file === undefined) return env;
   try {
     // Node before 20.12 has no parseEnv: only this option fails there.
     const set = Object.entries(env).filter(([, value]) => value !== "");
-    return { ...util.parseEnv(readFileSync(file, "utf8")), ...Object.fromEntries(set) };
+    return { ...util.parseEnv(textOfFile(readFileSync(file))), ...Object.fromEntries(set) };
   } catch (error) {
     throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
   }

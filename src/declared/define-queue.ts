@@ -3,6 +3,7 @@ import { invalidArgument } from "../errors.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
 import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../queue/core/types.ts";
 import { processVariable } from "../environment.ts";
+import { prefixVariable } from "../redis-variables.ts";
 import { queueName } from "../queue/core/validation.ts";
 import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
@@ -188,11 +189,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
   #declaredProducer(): Producer<In, Out> {
     const transport = made(this.requireTransport());
-    const {
-      prefix = transport.prefix ?? processVariable("SLUICE_PREFIX"),
-      wake,
-      tracing,
-    } = this.#declaration;
+    const { prefix = transport.prefix ?? processPrefix(), wake, tracing } = this.#declaration;
     return new Producer<In, Out>(this, { transport, prefix, wake: made(wake), tracing });
   }
 }
@@ -203,6 +200,10 @@ export function isDeclared(value: unknown): value is DeclaredQueue {
   const { name, connect, settings, schedules } = value as Partial<DeclaredQueue>;
   const parts = [settings, schedules].every((part) => typeof part === "object" && part !== null);
   return parts && typeof name === "string" && typeof connect === "function";
+}
+
+function processPrefix(): string | undefined {
+  return prefixVariable({ SLUICE_PREFIX: processVariable("SLUICE_PREFIX") });
 }
 
 function made<T extends object | undefined>(value: T | (() => T)): T {

@@ -1,7 +1,17 @@
 import { type Environment, variable, type Variables } from "../environment.ts";
 import { invalidArgument } from "../errors.ts";
 import { prefixVariable } from "../redis-variables.ts";
-import { checkRedisUrl, CLUSTER_FORM, clusterNodes, isClusterUrl, parsedUrl, REDIS } from "../url.ts";
+import {
+  checkRedisUrl,
+  CLUSTER_FORM,
+  clusterNodes,
+  hasValidCredentials,
+  isClusterUrl,
+  isRedisUrl,
+  parsedUrl,
+  REDIS,
+  REDIS_FORM,
+} from "../url.ts";
 import type { RetryOptions } from "./retry.ts";
 
 export interface RespOptions {
@@ -102,11 +112,8 @@ export function respAddress(options: RespOptions | RespClusterOptions): RespAddr
 
 function redisAddress(value: unknown): string {
   const url = parsedUrl(value, REDIS);
-  if (url && /^(?:\/\d*)?$/.test(url.pathname) && hasValidCredentials(url)) return url.href;
-  throw invalidArgument(
-    "url",
-    "must be of the form redis://[user[:password]@]host[:port][/database], rediss://… or cluster://…",
-  );
+  if (url && isRedisUrl(url)) return url.href;
+  throw invalidArgument("url", `must be of the form ${REDIS_FORM}`);
 }
 
 function nodeUrl(value: unknown, index: number, all: readonly unknown[]): URL {
@@ -150,12 +157,3 @@ function checkedNatMap(natMap: RespClusterOptions["natMap"] = {}): Map<string, N
 }
 
 const NAT_MAP_FORM = 'must be an object such as { "10.0.0.1:6379": { host: "example.com", port: 7001 } }';
-
-function hasValidCredentials({ username, password }: URL): boolean {
-  try {
-    decodeURIComponent(username + password);
-    return true;
-  } catch {
-    return false;
-  }
-}

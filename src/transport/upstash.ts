@@ -2,8 +2,8 @@ import { Redis } from "@upstash/redis/cloudflare";
 
 import { checkedCredentials, type Credentials } from "../credentials.ts";
 import { invalidArgument } from "../errors.ts";
-import { type Environment, processEnvironment, variable, type Variables } from "../environment.ts";
-import { prefixVariable, REST_VARIABLES } from "../redis-variables.ts";
+import { type Environment, processEnvironment, type Variables } from "../environment.ts";
+import { prefixVariable, restVariables } from "../redis-variables.ts";
 import { networkError, Transient } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { redisError, redact, type CommandWords } from "./redis-error.ts";
@@ -29,10 +29,12 @@ export interface UpstashCredentials extends UpstashOptions {
   readonly token: string | undefined;
 }
 
-/** An environment, such as a Worker's `env`, with the variables that Upstash names. */
+/** An environment, such as a Worker's `env`, with the variables that Upstash or Vercel's integration names. */
 export interface UpstashEnvironment {
   readonly UPSTASH_REDIS_REST_URL?: string | undefined;
   readonly UPSTASH_REDIS_REST_TOKEN?: string | undefined;
+  readonly KV_REST_API_URL?: string | undefined;
+  readonly KV_REST_API_TOKEN?: string | undefined;
   readonly SLUICE_PREFIX?: string | undefined;
 }
 
@@ -145,8 +147,8 @@ function credentials(
     return { ...options, ...checkedCredentials({ url, token }, hint) };
   }
   const env = from as Environment;
-  const given = { url: variable(env, REST_VARIABLES.url), token: variable(env, REST_VARIABLES.token) };
-  return { ...checkedCredentials(given, hint, REST_VARIABLES), prefix: prefixVariable(env) };
+  const { names, ...given } = restVariables(env);
+  return { ...checkedCredentials(given, hint, names), prefix: prefixVariable(env) };
 }
 
 function isCredentials(from: object): from is UpstashCredentials {

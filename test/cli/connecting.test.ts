@@ -110,6 +110,27 @@ describe("the environment", () => {
     expect(await startSluice(["queues", "--env-file", file], {}).ended).toMatchObject({ code: 0, err: "" });
   });
 
+  test.each([
+    ["UTF-8 with a byte order mark", (text: string) => Buffer.from(`\uFEFF${text}`)],
+    ["UTF-16, as PowerShell writes it", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+    ["UTF-16 without a byte order mark", (text: string) => Buffer.from(text, "utf16le")],
+    ["UTF-16 in the other order", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
+  ])("--env-file may be in %s", async (_, bytes) => {
+    await rig.queue().enqueue(1);
+    const file = join(folder.path, ".env.windows");
+    await writeFile(file, bytes(`SLUICE_URL=${rig.url}\r\nSLUICE_TOKEN="${TOKEN} "\r\n`));
+    expect((await runHere(["queues", "--env-file", file], {})).rows).toMatchObject([{ name: "emails" }]);
+  });
+
+  test("blanks and newlines around values do not count", async () => {
+    await rig.queue().enqueue(1);
+    const spaced = { SLUICE_URL: ` ${rig.url}\n`, SLUICE_TOKEN: `${TOKEN}\r\n` };
+    expect((await runHere(["queues"], spaced)).rows).toMatchObject([{ name: "emails" }]);
+    expect(
+      (await runHere(["queues"], { REDIS_URL: `${rig.redis.url}\n`, SLUICE_URL: " " })).rows,
+    ).toHaveLength(1);
+  });
+
   test("--env-file of a missing file ends with 2", async () => {
     expect(await runHere(["queues", "--env-file", "/nope/.env"], {})).toMatchObject({
       code: 2,

@@ -51,6 +51,14 @@ describe("tokens", () => {
     }
   });
 
+  test("as sluice token prints them, with their quotes", async () => {
+    const value = `'${JSON.stringify([hashed])}'`;
+    expect(await tokens({ SLUICE_TOKENS: value })).toEqual([
+      0,
+      ["ok", "1 token in SLUICE_TOKENS", undefined],
+    ]);
+  });
+
   test("of the deployment's file", async () => {
     const file = join(folder.path, ".env");
     const value = JSON.stringify([hashed]);

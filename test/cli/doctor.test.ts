@@ -165,6 +165,29 @@ describe("the Redis of a database", () => {
     ]);
   });
 
+  test("is named by Upstash's variables, or by those of Vercel's integration, never by one of each", async () => {
+    const gateway = await startGateway({ database: new EmbeddedDatabase() });
+    const kv = { KV_REST_API_URL: gateway.url, KV_REST_API_TOKEN: gateway.token };
+    const own = { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token };
+    const found = async (env: Record<string, string>) =>
+      byAbout((await runHere(["doctor"], env)).rows)["variables"];
+    expect(await found(own)).toBeUndefined();
+    expect(await found(kv)).toEqual(["ok", "KV_REST_API_URL and KV_REST_API_TOKEN are used", undefined]);
+    expect(await found({ ...own, ...kv })).toEqual([
+      "ok",
+      "UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN are used",
+      undefined,
+    ]);
+    expect(await found({ ...own, ...kv, KV_REST_API_URL: "https://other.example.com" })).toEqual([
+      "warning",
+      "UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN are used; KV_REST_API_URL names another database",
+      "remove the variables of the database that is not meant",
+    ]);
+    await gateway.close();
+    const { code, err } = await runHere(["queues"], { ...kv, UPSTASH_REDIS_REST_TOKEN: "s3cret" });
+    expect([code, err]).toEqual([2, expect.stringContaining("UPSTASH_REDIS_REST_URL must be set")]);
+  });
+
   test("that says nothing of itself, as the embedded store, is unknown", async () => {
     const gateway = await startGateway({ database: new EmbeddedDatabase() });
     const { code, rows } = await runHere(["doctor"], {

@@ -64,13 +64,14 @@ const floors: Record<string, readonly string[]> = {
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
   "src/config.ts": [...base, "src/redis-variables.ts", "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
-  "src/declared": [...base, "src/queue", "src/consumer"],
+  "src/declared": [...base, "src/redis-variables.ts", "src/queue", "src/consumer"],
   "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
   "src/local/dashboard-worker.ts": ["serverless"],
   "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
   "src/cli": [
     ...base,
+    "src/redis-variables.ts",
     "src/queue",
     "src/transport",
     "src/consumer",

@@ -15,7 +15,7 @@ afterEach(() => vi.restoreAllMocks());
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const sluice = (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
 
-const redis = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "not used" };
+const redis = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "unused" };
 const service = (
   env: Environment,
   platform: Partial<Platform> = {},

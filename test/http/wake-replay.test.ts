@@ -113,7 +113,7 @@ test("a copy that reaches another instance of the deployment does the same as cr
   const done: number[] = [];
   const env = {
     UPSTASH_REDIS_REST_URL: "https://redis.test",
-    UPSTASH_REDIS_REST_TOKEN: "not used",
+    UPSTASH_REDIS_REST_TOKEN: "unused",
     SLUICE_WAKE_SECRET: secret,
   };
   const instance = () =>

@@ -3,6 +3,30 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in src/http, src/transport and src/client. */
 export const interfaces: readonly Mutant[] = [
   {
+    name: "the URL of one database goes with the token of another",
+    file: "src/redis-variables.ts",
+    find: "url !== undefined || token !== undefined",
+    replace: "url !== undefined && token !== undefined",
+    breaks: "access",
+    because: "a token that was forgotten sends tasks to another database than the one that was named",
+  },
+  {
+    name: "a transport forgets the prefix of its environment",
+    file: "src/queue/tasks/queue-base.ts",
+    find: "prefix = this.transport.prefix",
+    replace: "prefix",
+    breaks: "input",
+    because: "a producer enqueues under other keys than the deployment works on",
+  },
+  {
+    name: "a request of a REST API keeps its decoded parameters",
+    file: "serverless/lambda/proxy-event.ts",
+    find: "isBalancer ? (text: string) => text : encodeURIComponent",
+    replace: "(text: string) => text",
+    breaks: "answers",
+    because: "a parameter with an ampersand becomes two",
+  },
+  {
     name: "a token is good for every queue",
     file: "src/http/auth/authenticator.ts",
     find: "includes(grant, scope) && matches(grant.queues, queue));",

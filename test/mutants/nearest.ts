@@ -284,6 +284,8 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/retry.ts": ["transport/retry", "client/deadline", "consumer/wake-request", "transport/send"],
   "src/transport/retry.ts": ["transport/retry", "transport/options"],
   "src/transport/send.ts": ["transport/send", "fault/resend"],
+  "src/redis-variables.ts": ["unit/config", "transport/options"],
+  "serverless/lambda/proxy-event.ts": ["runtime/lambda-events"],
   "src/transport/upstash.ts": [
     "fault/transport-upstash-resends",
     "fault/transport-upstash-protocol",

@@ -5,7 +5,17 @@ import { sluice } from "../../serverless/lambda.ts";
 import { asker, secrets } from "../http/served.ts";
 import { openPlace } from "./acceptance.ts";
 import { lambdaFolder, type Offline, startOffline } from "./lambda.ts";
-import { byGateway, byUrl, type HttpHandler, type ScheduleHandler } from "./lambda/events.ts";
+import {
+  balancerCheck,
+  type BalancerHandler,
+  byBalancer,
+  byGateway,
+  byRestApi,
+  byUrl,
+  type HttpHandler,
+  type RestHandler,
+  type ScheduleHandler,
+} from "./lambda/events.ts";
 
 let place: Awaited<ReturnType<typeof openPlace>>;
 let lambda: Offline;
@@ -39,10 +49,109 @@ const answer = async (event: object) => {
   return { ...result, body: JSON.parse(body) as unknown };
 };
 
-test("a handler fits AWS's types, for HTTP and for a schedule", () => {
+test("a handler fits AWS's types, for HTTP of each kind and for a schedule", () => {
   const http: HttpHandler = sluice();
+  const rest: RestHandler = sluice();
+  const balancer: BalancerHandler = sluice();
   const schedule: ScheduleHandler = sluice();
-  expect([typeof http, typeof schedule]).toEqual(["function", "function"]);
+  expect([http, rest, balancer, schedule].map((handler) => typeof handler)).toEqual(
+    Array(4).fill("function"),
+  );
+});
+
+const byBalancerWithAllValues = (asked: Parameters<typeof byBalancer>[0]) => byBalancer(asked, true);
+
+describe.each([
+  ["a REST API", byRestApi, "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "&x=2"],
+  ["a load balancer", byBalancer, "https://welcome.example.com", ""],
+  ["a load balancer with all values", byBalancerWithAllValues, "https://welcome.example.com", "&x=2"],
+] as const)("%s", (name, by, origin, second) => {
+  test("sends a request with its bytes, cookies, values and address", async () => {
+    const event = by({
+      method: "PUT",
+      path: "/shown/a%2540b%20c",
+      // Without the setting for all values, a load balancer sends the last one of each.
+      query: second === "" ? "x=1&y=%C3%A4%26" : `x=1${second}&y=%C3%A4%26`,
+      headers: { "x-many": "1,2", "content-type": "application/octet-stream" },
+      cookies: ["a=1", "b=2"],
+      body: "AP+A",
+      isBase64Encoded: true,
+    });
+    const { body, statusCode } = await answer(event);
+    expect([statusCode, body]).toEqual([
+      200,
+      {
+        method: "PUT",
+        origin,
+        path: `/shown/a%2540b%20c?x=1${second}&y=%C3%A4%26`,
+        headers: expect.objectContaining({
+          "x-many": "1,2",
+          "content-type": "application/octet-stream",
+          cookie: "a=1; b=2",
+        }),
+        body: [0, 255, 128],
+      },
+    ]);
+  });
+
+  test("gets a response with its bytes, each cookie and all values", async () => {
+    const given = (await lambda.invoke(by({ path: "/bytes" }))) as Record<string, unknown>;
+    expect(given).toMatchObject({ statusCode: 203, body: "AP/+gA==", isBase64Encoded: true });
+    const one = { "content-type": "application/octet-stream", "x-many": "1, 2" };
+    const cookies = ["a=1; Path=/", "b=2"];
+    const asLists = {
+      "content-type": [one["content-type"]],
+      "x-many": [one["x-many"]],
+      "set-cookie": cookies,
+    };
+    const { headers, multiValueHeaders } = given;
+    expect({ headers, multiValueHeaders }).toEqual(
+      name === "a load balancer"
+        ? // Names that differ in their case are headers of their own.
+          { headers: { ...one, "set-cookie": cookies[0], "Set-cookie": cookies[1] } }
+        : name === "a REST API"
+          ? { headers: one, multiValueHeaders: { "set-cookie": cookies } }
+          : { multiValueHeaders: asLists },
+    );
+  });
+
+  test("enqueues, and reads what it enqueued", async () => {
+    const path = "/v1/queues/old-events/tasks";
+    const id = `by-${name.replaceAll(" ", "-")}`;
+    const json = { "content-type": "application/json", ...bearer };
+    const added = await answer(
+      by({ method: "POST", path, headers: json, body: JSON.stringify({ payload: 1, id }) }),
+    );
+    expect(added).toMatchObject({ statusCode: 201, body: { id, created: true } });
+    const found = await answer(by({ path: `${path}/${id}`, query: "payload=true", headers: bearer }));
+    expect(found).toMatchObject({ statusCode: 200, body: { id, payload: 1 } });
+    expect(await answer(by({ path: "/health" }))).toMatchObject({ statusCode: 200 });
+  });
+});
+
+test("a load balancer's check of health, which has no host, is answered", async () => {
+  expect(await answer(balancerCheck("/health"))).toMatchObject({ statusCode: 200 });
+  expect((await answer(balancerCheck("/shown"))).body).toMatchObject({ origin: "https://localhost" });
+});
+
+test("a REST API's test, with neither headers nor parameters, is answered", async () => {
+  const event = { ...byRestApi({ path: "/health" }), headers: null, multiValueHeaders: null };
+  expect(
+    await answer({ ...event, requestContext: { apiId: "a1b2c3d4e5", stage: "test-invoke-stage" } }),
+  ).toMatchObject({
+    statusCode: 200,
+  });
+});
+
+describe("a warm-up", () => {
+  test.each([
+    ["without an event", null],
+    ["of serverless-plugin-warmup", { source: "serverless-plugin-warmup" }],
+    ["of lambda-warmer", { warmer: true, concurrency: 3 }],
+    ["of a schedule with an input of its own", { warmup: true }],
+  ])("%s does nothing", async (_, event) => {
+    expect(await lambda.invoke(event)).toBeUndefined();
+  });
 });
 
 describe("a request", () => {
@@ -147,8 +256,17 @@ describe("a schedule's event", () => {
 
   test("of another kind is refused", async () => {
     await expect(lambda.invoke({ source: "aws.s3", "detail-type": "Object Created" })).rejects.toThrow(
-      /must be an HTTP request of payload format 2\.0, or a Scheduled Event/,
+      /The event must be an HTTP request of a function URL, API Gateway or a load balancer, a Scheduled Event of EventBridge, or a warm-up/,
     );
-    await expect(lambda.invoke({})).rejects.toThrow(/must be an HTTP request/);
+    for (const event of [
+      {},
+      [],
+      "text",
+      1,
+      { Records: [] },
+      { requestContext: null },
+      { requestContext: {} },
+    ])
+      await expect(lambda.invoke(event)).rejects.toThrow(/must be an HTTP request/);
   });
 });

@@ -15,7 +15,7 @@ export interface Offline extends Deployed {
   /** A command of the page, with the ports of this run. */
   readonly here: (command: string) => string;
   /** Calls the function as AWS does, with an event of any kind. Returns its result. */
-  readonly invoke: (event: object) => Promise<unknown>;
+  readonly invoke: (event: unknown) => Promise<unknown>;
 }
 
 /** Runs the functions of serverless.yml on ports of its own, until the folder is closed. */
@@ -30,7 +30,7 @@ export async function startOffline(
   const here = (line: string) =>
     line.replace("http://127.0.0.1:3000", url).replace("http://127.0.0.1:3002", functions);
   await folder.start(`${here(command)} --httpPort ${httpPort} --lambdaPort ${lambdaPort}`, url);
-  const invoke = async (event: object) => {
+  const invoke = async (event: unknown) => {
     const response = await fetch(`${functions}/2015-03-31/functions/${functionName}/invocations`, {
       method: "POST",
       body: JSON.stringify(event),

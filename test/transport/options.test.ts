@@ -38,6 +38,14 @@ describe("upstash takes", () => {
     process.env = before;
   });
 
+  test("the names of Vercel's integration, with blanks around the values", () => {
+    const kv = { KV_REST_API_URL: `${url}\n`, KV_REST_API_TOKEN: ` ${token}` };
+    expect(upstash(kv).database).toBe(new URL(url).href);
+    expect(upstash({ ...kv, ...env, UPSTASH_REDIS_REST_URL: "https://own.io" }).database).toBe(
+      "https://own.io/",
+    );
+  });
+
   test("credentials, with options beside them or behind them", () => {
     expect(upstash({ url, token })).toHaveProperty("send");
     expect(upstash({ url: `${url}/`, token, retry: { tries: 1 } })).toHaveProperty("send");
@@ -83,6 +91,12 @@ describe("upstash refuses", () => {
       "SLUICE_PREFIX must be 1 to 64 of A-Z a-z 0-9 _ . : -, not beginning with . or :",
       "SLUICE_PREFIX",
     ],
+    [
+      { KV_REST_API_URL: url, UPSTASH_REDIS_REST_TOKEN: token },
+      missing("UPSTASH_REDIS_REST_URL is"),
+      "UPSTASH_REDIS_REST_URL",
+    ],
+    [{ KV_REST_API_URL: url }, missing("KV_REST_API_TOKEN is"), "KV_REST_API_TOKEN"],
     [{ url: undefined, token }, missing("url is"), "url"],
     [{ url, token: undefined }, missing("token is"), "token"],
     [{ url: "secret", token }, "url must be a URL that begins with https:// or http://", "url"],

@@ -42,7 +42,68 @@ describe("the configuration", () => {
     });
   });
 
+  const kv = { KV_REST_API_URL: "https://kv.example.com", KV_REST_API_TOKEN: "kv-secret" };
   it.each([
+    ["the names of Vercel's integration", kv, { url: kv.KV_REST_API_URL, token: kv.KV_REST_API_TOKEN }],
+    [
+      "these beside those of TCP",
+      { ...kv, REDIS_URL: "redis://localhost", KV_URL: "rediss://localhost" },
+      { url: kv.KV_REST_API_URL, token: kv.KV_REST_API_TOKEN },
+    ],
+    [
+      "Upstash's names if there are both",
+      { ...kv, ...redis },
+      { url: redis.UPSTASH_REDIS_REST_URL, token: redis.UPSTASH_REDIS_REST_TOKEN },
+    ],
+    [
+      "Vercel's names if Upstash's are empty",
+      { ...kv, UPSTASH_REDIS_REST_URL: " ", UPSTASH_REDIS_REST_TOKEN: "" },
+      { url: kv.KV_REST_API_URL, token: kv.KV_REST_API_TOKEN },
+    ],
+  ])("takes Redis over HTTP by %s", (_, env, expected) => {
+    expect(readConfig(env).redis).toEqual(expected);
+  });
+
+  it("leaves out blanks and newlines around values, and a byte order mark before the first name", () => {
+    const env = {
+      "\uFEFFUPSTASH_REDIS_REST_URL": " https://eu1.example.com\r\n",
+      UPSTASH_REDIS_REST_TOKEN: "\trest-secret\n",
+      SLUICE_TOKENS: `\n${JSON.stringify([entry])} `,
+      CRON_SECRET: " cron-0123456789ab\r\ncron-abcdef0123456\n",
+      SLUICE_PREFIX: "staging ",
+      SLUICE_WAKE_URL: "https://consumer.example.com/wake\n",
+      SLUICE_WAKE_SECRET: `\n${secret}\n${secret}\n`,
+    };
+    expect(readConfig(env)).toEqual({
+      redis: { url: "https://eu1.example.com", token: "rest-secret" },
+      tokens: [entry],
+      cronSecrets: ["cron-0123456789ab", "cron-abcdef0123456"],
+      prefix: "staging",
+      wakeUrl: "https://consumer.example.com/wake",
+      wakeSecrets: [secret, secret],
+    });
+    expect(readConfig({ REDIS_URL: " redis://localhost\n" }).redis).toEqual({
+      redisUrl: "redis://localhost",
+    });
+  });
+
+  it.each(["'", '"'])("takes SLUICE_TOKENS with the quotes %s around them", (quote) => {
+    const value = `${quote}${JSON.stringify([entry])}${quote}\n`;
+    expect(readConfig({ ...redis, SLUICE_TOKENS: value }).tokens).toEqual([entry]);
+  });
+
+  it.each([
+    ["KV_REST_API_TOKEN", { KV_REST_API_URL: "https://s3cret.example.com" }],
+    ["KV_REST_API_URL", { KV_REST_API_TOKEN: "s3cret" }],
+    ["UPSTASH_REDIS_REST_TOKEN", { ...kv, UPSTASH_REDIS_REST_URL: "https://s3cret.example.com" }],
+    ["UPSTASH_REDIS_REST_URL", { ...kv, UPSTASH_REDIS_REST_TOKEN: "s3cret" }],
+    ["UPSTASH_REDIS_REST_TOKEN", { ...redis, UPSTASH_REDIS_REST_TOKEN: "s3cret s3cret" }],
+    ["UPSTASH_REDIS_REST_URL", { ...redis, UPSTASH_REDIS_REST_URL: "https://me:s3cret@example.com" }],
+    ["REDIS_URL", { REDIS_URL: "redis://localhost/s3cret" }],
+    ["REDIS_URL", { REDIS_URL: "redis://:s3%cret@localhost" }],
+    ["REDIS_URL", { REDIS_URL: "cluster://:s3%cret@localhost" }],
+    ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: `'${JSON.stringify([entry])}s3cret` }],
+    ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "s3cret.example.com", SLUICE_WAKE_SECRET: secret }],
     ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "s3cret.example.com", SLUICE_WAKE_SECRET: secret }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_URL: "https://s3cret.example.com" }],
     [

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { variable, type Variables } from "../../environment.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
 import type { DatabaseDiagnostics, QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
@@ -9,6 +10,7 @@ import { EXIT, exitCodeOf } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { queueFindings } from "../doctor/queue.ts";
 import { printable } from "../output/printable.ts";
+import { restVariables } from "../../redis-variables.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { allQueues, type ListedQueue } from "./queues.ts";
@@ -48,6 +50,7 @@ async function examine(session: Session, { repair }: DoctorOptions): Promise<voi
   };
   out.note(`Checking ${api.name}`);
   const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
+  if (api.isDatabase) report(variableFindings(session.io.env));
   report(tokenFindings(session, grants));
   if (grants.some(mayView)) {
     const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
@@ -103,6 +106,23 @@ function adviceFor(error: unknown, { api }: Session): string | undefined {
   }
 }
 
+/** Which variables name the database over HTTP, if those of Vercel's integration are set. */
+function variableFindings(env: Variables): Finding[] {
+  const { KV_REST_API_URL, KV_REST_API_TOKEN } = env;
+  const integration = restVariables({ KV_REST_API_URL, KV_REST_API_TOKEN });
+  if (integration.url === undefined) return [];
+  const { names, url } = restVariables(env);
+  const found = `${names.url} and ${names.token} are used`;
+  if (url === integration.url) return [ok("variables", found)];
+  return [
+    warning(
+      "variables",
+      `${found}; KV_REST_API_URL names another database`,
+      "remove the variables of the database that is not meant",
+    ),
+  ];
+}
+
 type Grant = Pick<TokenEntry, "scopes" | "queues">;
 
 /** `admin` includes `view`. */
@@ -118,7 +138,7 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[
     const { tokens } = readConfig(io.env);
     const plain = tokens.filter(({ token }) => token !== undefined).length;
     const found = `${counted(tokens.length, "token")} in SLUICE_TOKENS`;
-    if (!io.env["SLUICE_TOKENS"])
+    if (variable(io.env, "SLUICE_TOKENS") === undefined)
       return [
         unknown("tokens", "SLUICE_TOKENS is not set here", "pass the deployment's file: --env-file FILE"),
       ];

@@ -1,6 +1,7 @@
 import { readConfig } from "../../config.ts";
 import { SluiceError } from "../../errors.ts";
-import type { Variables } from "../../environment.ts";
+import { variable, type Variables } from "../../environment.ts";
+import { restVariables } from "../../redis-variables.ts";
 import { checkedUrl, HTTP } from "../../url.ts";
 import { UsageError } from "../exit.ts";
 import { Api } from "./api.ts";
@@ -17,6 +18,7 @@ export interface ConnectOptions {
 const NOTHING_SET = `nothing says where the queues are. Set one of:
   SLUICE_URL and SLUICE_TOKEN                              a deployment, with one of its tokens
   UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN      the database over HTTP
+  KV_REST_API_URL and KV_REST_API_TOKEN                    the same, by the names of Vercel's integration
   REDIS_URL                                                the database over TCP
 or pass a file that has them: --env-file .env`;
 
@@ -28,19 +30,20 @@ or pass a file that has them: --env-file .env`;
  */
 export async function connect(env: Variables, options: ConnectOptions, signal: AbortSignal): Promise<Api> {
   if (options.database && options.url) throw new UsageError("--database must not be given with --url");
-  const url = options.database ? undefined : options.url || env["SLUICE_URL"];
-  if (url !== undefined && url !== "") {
+  const url = options.database ? undefined : options.url || variable(env, "SLUICE_URL");
+  if (url !== undefined) {
     const name = options.url ? "--url" : "SLUICE_URL";
     const { origin, pathname } = checkedUrl(url, name, HTTP, "user and password");
     return deployment(origin + pathname.replace(/\/+$/, ""), env, signal);
   }
-  if (!env["UPSTASH_REDIS_REST_URL"] && !env["UPSTASH_REDIS_REST_TOKEN"] && !env["REDIS_URL"])
+  const rest = restVariables(env);
+  if (rest.url === undefined && rest.token === undefined && variable(env, "REDIS_URL") === undefined)
     throw new UsageError(NOTHING_SET);
   return openDatabase(readConfig({ ...env, SLUICE_TOKENS: undefined, CRON_SECRET: undefined }), signal);
 }
 
 function deployment(url: string, env: Variables, signal: AbortSignal): Api {
-  const token = env["SLUICE_TOKEN"];
+  const token = variable(env, "SLUICE_TOKEN");
   if (!token) throw new UsageError("SLUICE_TOKEN must be set to a token of the deployment");
   return new Api({
     url,

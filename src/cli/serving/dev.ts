@@ -8,6 +8,7 @@ import { serve } from "../../../serverless/node.ts";
 import { EMBEDDED_STORE, startDatabase } from "../../local/stack/database.ts";
 import { onFreePort } from "../../local/stack/port.ts";
 import { endSignal, Running } from "../../local/stack/running.ts";
+import { variable } from "../../environment.ts";
 import type { Io } from "../io.ts";
 import { requirePackages } from "./packages.ts";
 import { onPort, portOption } from "./port.ts";
@@ -41,7 +42,7 @@ Reads SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX from the environment. Without
 
 async function runAll(given: DevOptions, { env, stdout, stderr }: Io): Promise<void> {
   const ended = endSignal();
-  const redis = given.redis ?? (env["REDIS_URL"] || undefined);
+  const redis = given.redis ?? variable(env, "REDIS_URL");
   const forRedis = redis === undefined ? [] : (["@redis/client"] as const);
   await requirePackages("sluice dev", [...forRedis, "@hono/node-server"]);
   const running = new Running();
@@ -76,12 +77,12 @@ async function start(running: Running, options: DevOptions, env: Io["env"]): Pro
   );
   const token = `dev_${randomBytes(18).toString("base64url")}`;
   const made = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
-  const prefix = env["SLUICE_PREFIX"] || (redis === undefined ? undefined : "sluice-dev");
+  const prefix = variable(env, "SLUICE_PREFIX") ?? (redis === undefined ? undefined : "sluice-dev");
   const settings = {
     ...env,
     UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
-    SLUICE_TOKENS: env["SLUICE_TOKENS"] || made,
+    SLUICE_TOKENS: variable(env, "SLUICE_TOKENS") ?? made,
     SLUICE_PREFIX: prefix,
   };
   const listen = (port: number) =>
@@ -94,11 +95,11 @@ async function start(running: Running, options: DevOptions, env: Io["env"]): Pro
   return [
     "# Sluice runs on this machine, with a sweep every minute. Ctrl-C ends it.",
     `# Store: ${storeOf(redisUrl, options)}`,
-    `# Dashboard: ${server.url}/dashboard, for ${env["SLUICE_TOKENS"] ? "a token of SLUICE_TOKENS" : "SLUICE_TOKEN"}`,
+    `# Dashboard: ${server.url}/dashboard, for ${variable(env, "SLUICE_TOKENS") ? "a token of SLUICE_TOKENS" : "SLUICE_TOKEN"}`,
     `UPSTASH_REDIS_REST_URL=${gateway.url}`,
     `UPSTASH_REDIS_REST_TOKEN=${gateway.token}`,
     `SLUICE_URL=${server.url}`,
-    ...(env["SLUICE_TOKENS"] ? [] : [`SLUICE_TOKEN=${token}`, `SLUICE_TOKENS='${made}'`]),
+    ...(variable(env, "SLUICE_TOKENS") ? [] : [`SLUICE_TOKEN=${token}`, `SLUICE_TOKENS='${made}'`]),
     ...(prefix === undefined ? [] : [`SLUICE_PREFIX=${prefix}`]),
   ];
 }

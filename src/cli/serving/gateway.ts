@@ -7,6 +7,7 @@ import { refuseOtherData } from "../../local/stack/database.ts";
 import { type KeptDatabase, openKeptDatabase } from "../../local/stack/embedded.ts";
 import { isClusterUrl } from "../../url.ts";
 import { UsageError } from "../exit.ts";
+import { variable } from "../../environment.ts";
 import type { Io } from "../io.ts";
 import { requirePackages } from "./packages.ts";
 import { onPort, portOption } from "./port.ts";
@@ -84,7 +85,7 @@ async function redisOf(
   env: Io["env"],
 ): Promise<string | undefined> {
   if (embedded && redis !== undefined) throw new UsageError("--embedded must not be given with --redis");
-  const url = embedded ? undefined : (redis ?? (env["REDIS_URL"] || (await runningRedis())));
+  const url = embedded ? undefined : (redis ?? variable(env, "REDIS_URL") ?? (await runningRedis()));
   if (url === undefined) return undefined;
   if (isClusterUrl(url))
     throw new UsageError("the gateway serves no cluster; --redis or REDIS_URL must name one Redis");

@@ -7,7 +7,7 @@ import { useRig } from "../../support/rig.ts";
 const rig = useRig();
 const env = {
   UPSTASH_REDIS_REST_URL: "https://redis.test",
-  UPSTASH_REDIS_REST_TOKEN: "not used",
+  UPSTASH_REDIS_REST_TOKEN: "unused",
   SLUICE_WAKE_SECRET: `whsec_${btoa("a secret of at least 24 bytes")}`,
 };
 

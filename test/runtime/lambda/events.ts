@@ -37,6 +37,40 @@ type Handler<Event, Result> = (
   callback: (error?: Error | string | null, result?: Result) => void,
 ) => void | Promise<Result>;
 
+/** The parts of AWS's types for a REST API and for a load balancer that have to fit. */
+interface OldEvent {
+  httpMethod: string;
+  path: string;
+  headers: Record<string, string | undefined> | null;
+  multiValueHeaders: Record<string, string[] | undefined> | null;
+  queryStringParameters: Record<string, string | undefined> | null;
+  multiValueQueryStringParameters: Record<string, string[] | undefined> | null;
+  body: string | null;
+  isBase64Encoded: boolean;
+  resource: string;
+  requestContext: { apiId: string; stage: string; domainName?: string };
+}
+interface BalancerEvent {
+  requestContext: { elb: { targetGroupArn: string } };
+  httpMethod: string;
+  path: string;
+  queryStringParameters?: Record<string, string | undefined>;
+  headers?: Record<string, string | undefined>;
+  multiValueQueryStringParameters?: Record<string, string[] | undefined>;
+  multiValueHeaders?: Record<string, string[] | undefined>;
+  body: string | null;
+  isBase64Encoded: boolean;
+}
+interface OldResult {
+  statusCode: number;
+  headers?: Record<string, boolean | number | string> | undefined;
+  multiValueHeaders?: Record<string, (boolean | number | string)[]> | undefined;
+  body: string;
+  isBase64Encoded?: boolean | undefined;
+}
+
+export type RestHandler = Handler<OldEvent, OldResult>;
+export type BalancerHandler = Handler<BalancerEvent, OldResult>;
 export type HttpHandler = Handler<ProxyEvent, ProxyResult | string>;
 export type ScheduleHandler = Handler<{ id: string; "detail-type": "Scheduled Event"; detail: object }, void>;
 
@@ -79,3 +113,83 @@ export const byUrl = (asked: Asked) => {
 /** As API Gateway does, with the path decoded. */
 export const byGateway = (asked: Asked) =>
   event("a1b2c3d4e5", "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", asked);
+
+const valuesOf = (entries: Iterable<[string, string]>) => {
+  const values: Record<string, string[]> = {};
+  for (const [name, value] of entries) (values[name] ??= []).push(value);
+  return values;
+};
+const lastOf = (values: Record<string, string[]>) =>
+  Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1)]));
+
+/** As a REST API of API Gateway sends it: the parameters decoded, each with all values and with its last one. */
+export const byRestApi = (asked: Asked): OldEvent => {
+  const {
+    method = "GET",
+    path,
+    query = "",
+    headers = {},
+    cookies = [],
+    body,
+    isBase64Encoded = false,
+  } = asked;
+  const domainName = "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com";
+  const all = valuesOf([
+    ["Host", domainName],
+    ...Object.entries(headers),
+    ...(cookies.length > 0 ? [["Cookie", cookies.join("; ")] as [string, string]] : []),
+  ]);
+  const parameters = valuesOf(new URLSearchParams(query));
+  return {
+    resource: "/{proxy+}",
+    path,
+    httpMethod: method,
+    headers: lastOf(all),
+    multiValueHeaders: all,
+    queryStringParameters: query === "" ? null : lastOf(parameters),
+    multiValueQueryStringParameters: query === "" ? null : parameters,
+    requestContext: { apiId: "a1b2c3d4e5", stage: "prod", domainName },
+    body: body ?? null,
+    isBase64Encoded,
+  };
+};
+
+/** As an Application Load Balancer sends it: the parameters as they are in the URL. */
+export const byBalancer = (asked: Asked, multi = false): BalancerEvent => {
+  const {
+    method = "GET",
+    path,
+    query = "",
+    headers = {},
+    cookies = [],
+    body,
+    isBase64Encoded = false,
+  } = asked;
+  const all = valuesOf([
+    ["host", "welcome.example.com"],
+    ["x-forwarded-proto", "https"],
+    ...Object.entries(headers),
+    ...(cookies.length > 0 ? [["cookie", cookies.join("; ")] as [string, string]] : []),
+  ]);
+  const parameters = valuesOf(
+    query === "" ? [] : query.split("&").map((part) => part.split("=") as [string, string]),
+  );
+  return {
+    requestContext: {
+      elb: { targetGroupArn: "arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/a/b" },
+    },
+    httpMethod: method,
+    path,
+    ...(multi
+      ? { multiValueQueryStringParameters: parameters, multiValueHeaders: all }
+      : { queryStringParameters: lastOf(parameters), headers: lastOf(all) }),
+    body: body ?? "",
+    isBase64Encoded,
+  };
+};
+
+/** The check of a target group, which has no host. */
+export const balancerCheck = (path: string): BalancerEvent => {
+  const { headers: _, ...event } = byBalancer({ path });
+  return { ...event, headers: { "user-agent": "ELB-HealthChecker/2.0" } };
+};
