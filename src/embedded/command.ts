@@ -17,11 +17,13 @@ export interface Context {
 
 /**
  * Which words of a command are keys: the words from `first` to `last` in steps, where a negative `last` counts
- * from the end; or, with `countAt`, as many words from `first` on as the word at `countAt` says.
+ * from the end; or, with `countAt`, as many words from `first` on as the word at `countAt` says, and the word at
+ * `target`; or, with `find`, the first argument and what else it finds.
  */
 export type KeyWords =
   | { readonly first: number; readonly last: number; readonly step: number }
-  | { readonly first: number; readonly countAt: number };
+  | { readonly first: number; readonly countAt: number; readonly target?: number }
+  | { readonly first: 1; readonly find: (words: Words) => Bytes[] };
 
 /** A command, as Redis describes it in COMMAND INFO. */
 export interface Command {
@@ -45,6 +47,12 @@ export type Run = (context: Context, words: Words) => Value;
 export const oneKey: KeyWords = { first: 1, last: 1, step: 1 };
 /** All arguments are keys. */
 export const allKeys: KeyWords = { first: 1, last: -1, step: 1 };
+/** As many keys as the word at `countAt` says, behind it; and the word at `target`. */
+export const counted = (countAt: number, target?: number): KeyWords => ({
+  first: countAt + 1,
+  countAt,
+  ...(target !== undefined && { target }),
+});
 
 /**
  * A table of commands.
@@ -73,8 +81,10 @@ export function keysOf({ keys }: Command, words: Words): Bytes[] {
   if (keys === undefined) return [];
   if ("countAt" in keys) {
     const count = Number(words[keys.countAt]);
-    return words.slice(keys.first, keys.first + (Number.isInteger(count) ? Math.max(count, 0) : 0));
+    const sources = words.slice(keys.first, keys.first + (Number.isInteger(count) ? Math.max(count, 0) : 0));
+    return keys.target === undefined ? sources : [words[keys.target] as Bytes, ...sources];
   }
+  if ("find" in keys) return keys.find(words);
   const last = keys.last < 0 ? words.length + keys.last : keys.last;
   const found: Bytes[] = [];
   for (let at = keys.first; at <= last && at < words.length; at += keys.step) found.push(words[at] as Bytes);

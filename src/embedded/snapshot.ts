@@ -4,6 +4,7 @@ import { doubleOf, formatDouble } from "./numbers.ts";
 import { kindOf, type Content, type Store } from "./store.ts";
 import { Hash } from "./values/hash.ts";
 import { List } from "./values/list.ts";
+import { MemberSet } from "./values/member-set.ts";
 import { SortedSet } from "./values/sorted-set.ts";
 
 // A snapshot is a head, the keys, and a digest of both. Each text has its length and a colon in front of it:
@@ -71,6 +72,7 @@ export function decodeContent(encoded: Bytes): Content {
 function textsOf(content: Exclude<Content, Bytes>): readonly Bytes[] {
   if (content instanceof List) return content.slice(0, content.size);
   if (content instanceof Hash) return [...content.entries()].flat();
+  if (content instanceof MemberSet) return [...content.members()];
   return content.slice(0, content.size).flatMap(({ member, score }) => [formatDouble(score), member]);
 }
 
@@ -104,6 +106,8 @@ class Reader {
     if (kind === "string") return this.text();
     const texts = Array.from({ length: Number(this.text()) }, () => this.text());
     if (kind === "list") return List.of(texts);
+    if (kind === "set") return MemberSet.of(texts);
+    if (kind !== "hash" && kind !== "zset") throw new InvalidSnapshot(`a kind of another release: ${kind}`);
     const [hash, set] = [new Hash(), new SortedSet()];
     for (let at = 0; at < texts.length; at += 2) {
       const [first, second] = [texts[at] as Bytes, texts[at + 1] as Bytes];

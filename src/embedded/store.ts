@@ -2,12 +2,13 @@ import type { Bytes } from "./bytes.ts";
 import { wrongType } from "./reply.ts";
 import { Hash } from "./values/hash.ts";
 import { List } from "./values/list.ts";
+import { MemberSet } from "./values/member-set.ts";
 import { ScanIndex } from "./values/scan-index.ts";
 import { SortedSet } from "./values/sorted-set.ts";
 
 /** What a key holds. A string is its bytes. */
-export type Content = Bytes | Hash | List | SortedSet;
-export type Kind = "string" | "hash" | "list" | "zset";
+export type Content = Bytes | Hash | List | MemberSet | SortedSet;
+export type Kind = "string" | "hash" | "list" | "set" | "zset";
 
 interface Entry {
   content: Content;
@@ -86,6 +87,10 @@ export class Store {
 
   list(key: Bytes): List | undefined {
     return instanceOf(List, this.get(key));
+  }
+
+  memberSet(key: Bytes): MemberSet | undefined {
+    return instanceOf(MemberSet, this.get(key));
   }
 
   sortedSet(key: Bytes): SortedSet | undefined {
@@ -167,7 +172,9 @@ export class Store {
 
 export function kindOf(content: Content): Kind {
   if (typeof content === "string") return "string";
-  return content instanceof Hash ? "hash" : content instanceof List ? "list" : "zset";
+  if (content instanceof Hash) return "hash";
+  if (content instanceof List) return "list";
+  return content instanceof MemberSet ? "set" : "zset";
 }
 
 /** A copy that later changes of the original do not reach. */

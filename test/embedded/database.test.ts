@@ -62,6 +62,7 @@ describe("a snapshot", () => {
     database.call("SET", "short", "lived", "PX", "5000");
     database.call("HSET", "hash", all, "é", "", "");
     database.call("RPUSH", "list", all, "b", "");
+    database.call("SADD", "set", all, "b", "");
     database.call("ZADD", "zset", "-inf", all, "0.1", "b", "1e300", "c", "inf", "d");
     const copy = new EmbeddedDatabase({ now: () => now, snapshot: database.snapshot() });
     for (const [name, ...words] of [
@@ -69,6 +70,7 @@ describe("a snapshot", () => {
       ["PTTL", "short"],
       ["HGETALL", "hash"],
       ["LRANGE", "list", "0", "-1"],
+      ["SMEMBERS", "set"],
       ["ZRANGE", "zset", "0", "-1", "WITHSCORES"],
       ["DBSIZE"],
     ] as const) {
@@ -76,7 +78,7 @@ describe("a snapshot", () => {
     }
     now += 5_001;
     expect(copy.call("EXISTS", "short")).toBe(0);
-    expect(new EmbeddedDatabase({ now: () => now, snapshot: copy.snapshot() }).call("DBSIZE")).toBe(4);
+    expect(new EmbeddedDatabase({ now: () => now, snapshot: copy.snapshot() }).call("DBSIZE")).toBe(5);
   });
 
   test("that is cut or altered is refused, and the data stays", () => {
@@ -98,6 +100,7 @@ describe("a snapshot", () => {
 describe("a scan", () => {
   test.each([
     ["HSCAN", (name: string) => ["HSET", "key", name, "v"], (name: string) => ["HDEL", "key", name]],
+    ["SSCAN", (name: string) => ["SADD", "key", name], (name: string) => ["SREM", "key", name]],
     ["ZSCAN", (name: string) => ["ZADD", "key", "1", name], (name: string) => ["ZREM", "key", name]],
     ["SCAN", (name: string) => ["SET", name, "v"], (name: string) => ["DEL", name]],
   ])("by %s returns all that stays, while others come and go", (command, add, remove) => {
@@ -120,6 +123,68 @@ describe("a scan", () => {
     expect(steps).toBeGreaterThan(20);
     expect(staying.filter((name) => !found.has(name))).toEqual([]);
   });
+});
+
+describe("a set", () => {
+  const database = new EmbeddedDatabase();
+  const call = (...words: string[]) => database.call(...words);
+
+  test("has its type and encoding, and is renamed, copied, dumped and found by its type", () => {
+    call("SADD", "numbers", "3", "1", "2");
+    call("SADD", "words", "a", "b");
+    call("SET", "text", "x");
+    call("COPY", "words", "copied");
+    call("SADD", "words", "c");
+    call("RENAME", "words", "renamed");
+    call(
+      "EVAL",
+      "return redis.call('RESTORE', KEYS[2], 0, redis.call('DUMP', KEYS[1]))",
+      "2",
+      "copied",
+      "restored",
+    );
+    expect(["numbers", "renamed"].map((key) => [call("TYPE", key), call("OBJECT", "ENCODING", key)])).toEqual(
+      [
+        ["set", "intset"],
+        ["set", "hashtable"],
+      ],
+    );
+    expect(["renamed", "copied", "restored"].map((key) => call("SMEMBERS", key))).toEqual([
+      ["a", "b", "c"],
+      ["a", "b"],
+      ["a", "b"],
+    ]);
+    const [, found] = call("SCAN", "0", "COUNT", "100", "TYPE", "set") as [string, string[]];
+    expect(found.toSorted()).toEqual(["copied", "numbers", "renamed", "restored"]);
+  });
+});
+
+describe.each([
+  ["SRANDMEMBER", ["SADD", "key"], (name: string) => [name]],
+  ["HRANDFIELD", ["HSET", "key"], (name: string) => [name, "v"]],
+  ["ZRANDMEMBER", ["ZADD", "key"], (name: string) => ["1", name]],
+] as const)("%s", (command, add, words) => {
+  const names = ["a", "b", "c", "d"];
+  const database = new EmbeddedDatabase();
+  database.call(...add, ...names.flatMap(words));
+  const some = (count: number) => database.call(command, "key", String(count)) as string[];
+
+  test("returns different names, at most all, and with a negative count any", () => {
+    expect(names).toContain(database.call(command, "key"));
+    expect([some(2).length, new Set(some(2)).size, some(0)]).toEqual([2, 2, []]);
+    expect(some(9).toSorted()).toEqual(names);
+    expect([some(-9).length, some(-9).every((name) => names.includes(name))]).toEqual([9, true]);
+    expect([database.call(command, "none"), database.call(command, "none", "3")]).toEqual([null, []]);
+    expect(() => some(-1e12)).toThrow("ERR value is out of range");
+  });
+});
+
+test("SPOP takes members out until the set is gone", () => {
+  const database = new EmbeddedDatabase();
+  database.call("SADD", "key", "a", "b", "c");
+  const popped = [database.call("SPOP", "key"), ...(database.call("SPOP", "key", "5") as string[])];
+  expect([popped.toSorted(), database.call("EXISTS", "key")]).toEqual([["a", "b", "c"], 0]);
+  expect([database.call("SPOP", "key"), database.call("SPOP", "key", "1")]).toEqual([null, []]);
 });
 
 describe("a script", () => {

@@ -118,6 +118,26 @@ describe("the stock @upstash/ratelimit", () => {
     expect((await limit.limit("someone")).success).toBe(true);
   });
 
+  test("refuses what is in its deny list", async () => {
+    const redis = client();
+    // The list of addresses is up to date, so it is not downloaded.
+    await redis.set("@upstash/ratelimit:ipDenyListStatus", "disabled");
+    await redis.sadd("@upstash/ratelimit:denyList:all", "192.0.2.7");
+    const limit = new Ratelimit({
+      redis,
+      limiter: Ratelimit.fixedWindow(3, "1000 d"),
+      analytics: false,
+      ephemeralCache: false,
+      enableProtection: true,
+    });
+    const denied = await limit.limit("someone", { ip: "192.0.2.7" });
+    const allowed = await limit.limit("someone", { ip: "192.0.2.8" });
+    expect([denied, allowed].map(({ success, reason }) => [success, reason])).toEqual([
+      [false, "denyList"],
+      [true, undefined],
+    ]);
+  });
+
   test("costs 3 commands for the first request of a fixed window, as Upstash says", async () => {
     const limit = new Ratelimit({
       redis: client(),

@@ -7,6 +7,7 @@ export type KeySpace = Record<
   | { hash: Record<string, string> }
   | { zset: [member: string, score: number][] }
   | { string: string }
+  | { set: string[] }
   | { other: string }
 >;
 
@@ -24,7 +25,8 @@ export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
       else if (type === "zset") {
         const members = await client.zRangeWithScores(key, 0, -1);
         space[key] = { zset: members.map(({ value, score }) => [value, score]) };
-      } else if (type === "string") space[key] = { string: (await client.get(key)) ?? "" };
+      } else if (type === "set") space[key] = { set: (await client.sMembers(key)).toSorted() };
+      else if (type === "string") space[key] = { string: (await client.get(key)) ?? "" };
       else space[key] = { other: type };
     }
     return space;

@@ -14,7 +14,7 @@ export const invalidExpiry = (name: string) => new ReplyError(`ERR invalid expir
  */
 export function expiryFrom(unit: string, text: Bytes, now: number, name: string): number {
   const value = BigInt(readInteger(text));
-  if (value <= 0n && /^p?set/.test(name)) throw invalidExpiry(name);
+  if (value <= 0n && /^(?:p?set|getex)/.test(name)) throw invalidExpiry(name);
   const time = unit.startsWith("P") ? value : value * 1_000n;
   const begin = unit.endsWith("AT") ? 0n : BigInt(Math.floor(now));
   if (time > LATEST - begin || time < -LATEST) throw invalidExpiry(name);

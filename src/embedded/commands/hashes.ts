@@ -1,9 +1,11 @@
 import type { Bytes } from "../bytes.ts";
 import { commands, oneKey, type Context, type Words } from "../command.ts";
 import { add, readInteger } from "../numbers.ts";
-import { OK, ReplyError, wrongArity, type Value } from "../reply.ts";
+import { OK, ReplyError, syntaxError, wrongArity, type Value } from "../reply.ts";
 import type { Store } from "../store.ts";
 import { Hash } from "../values/hash.ts";
+import { formatLongDouble, readLongDouble, sumOf } from "../long-double.ts";
+import { randomItems, readRandomCount } from "./random.ts";
 import { scanned } from "./scan.ts";
 
 export const hashCommands = commands(
@@ -78,6 +80,8 @@ export const hashCommands = commands(
       ({ store }, [, key = ""]) => Array.from(store.hash(key)?.entries() ?? [], ([, value]) => value),
     ],
     ["hincrby", 4, "write denyoom fast", oneKey, increment],
+    ["hincrbyfloat", 4, "write denyoom fast", oneKey, incrementFloat],
+    ["hrandfield", -2, "readonly", oneKey, randomFields],
     [
       "hscan",
       -3,
@@ -118,6 +122,31 @@ function deleteFields({ store }: Context, words: Words): Value {
   for (let at = 2; at < words.length; at++) if (hash.delete(words[at] as Bytes)) deleted += 1;
   store.deleteIfEmpty(key, hash);
   return deleted;
+}
+
+function incrementFloat({ store }: Context, [, key = "", field = "", by = ""]: Words): Value {
+  const amount = readLongDouble(by);
+  if (amount === "infinite") throw new ReplyError("ERR value is NaN or Infinity");
+  const old = store.hash(key)?.get(field) ?? "0";
+  const sum = formatLongDouble(
+    sumOf(
+      readLongDouble(old, () => new ReplyError("ERR hash value is not a float")),
+      amount,
+    ),
+  );
+  madeHash(store, key).set(field, sum);
+  return sum;
+}
+
+/** HRANDFIELD: one field, or as many different ones as asked for; with a negative count any, also twice. */
+function randomFields({ store }: Context, [, key = "", text, option, ...more]: Words): Value {
+  if (more.length > 0 || (option !== undefined && option.toUpperCase() !== "WITHVALUES")) throw syntaxError();
+  const count = text === undefined ? undefined : readRandomCount(text);
+  const hash = store.hash(key);
+  if (!hash) return count === undefined ? null : [];
+  const chosen = randomItems([...hash.entries()], count ?? 1);
+  if (count === undefined) return chosen[0]?.[0] ?? null;
+  return option === undefined ? chosen.map(([field]) => field) : chosen.flat();
 }
 
 function increment({ store }: Context, [, key = "", field = "", by = ""]: Words): Value {

@@ -1,4 +1,4 @@
-import { commands, fitsArity, keysOf, type Command, type Words } from "../command.ts";
+import { commands, fitsArity, keysOf, type Command, type KeyWords, type Words } from "../command.ts";
 import { missingArray, ReplyError, Status, type Value } from "../reply.ts";
 
 /**
@@ -47,7 +47,7 @@ function getKeys(words: Words, command: Command | undefined): Value {
 
 function describe(command: Command): Value {
   const { name, arity, flags, keys, subcommands } = command;
-  const range = keys && "last" in keys ? [keys.first, keys.last, keys.step] : [0, 0, 0];
+  const range = rangeOf(keys);
   return [
     name,
     arity,
@@ -55,7 +55,7 @@ function describe(command: Command): Value {
     ...range,
     categoriesOf(command).map((category) => new Status(category)),
     [],
-    keys === undefined ? [] : [keySpec(command)],
+    keySpecs(command),
     subcommands.map(describe),
   ];
 }
@@ -68,26 +68,38 @@ function categoriesOf({ flags, categories }: Command): readonly string[] {
   return [...own];
 }
 
+/** Where the keys are that stand at fixed places: first, last, step. */
+function rangeOf(keys: KeyWords | undefined): readonly number[] {
+  if (keys === undefined) return [0, 0, 0];
+  if ("last" in keys) return [keys.first, keys.last, keys.step];
+  const only = "find" in keys ? keys.first : (keys.target ?? 0);
+  return [only, only, only && 1];
+}
+
 /** Where the keys of a command are, as Redis 7 describes it. */
-function keySpec({ flags, keys }: Command): Value {
+function keySpecs({ flags, keys }: Command): Value {
   if (keys === undefined) return [];
   const access = flags.includes("write") ? "RW" : "RO";
-  const find =
-    "countAt" in keys
-      ? ["type", "keynum", "spec", ["keynumidx", 0, "firstkey", keys.first - keys.countAt, "keystep", 1]]
-      : [
-          "type",
-          "range",
-          "spec",
-          ["lastkey", keys.last < 0 ? keys.last : keys.last - keys.first, "keystep", keys.step, "limit", 0],
-        ];
-  const begin = "countAt" in keys ? keys.countAt : keys.first;
-  return [
+  const spec = (begin: Value, find: Value): Value => [
     "flags",
     [new Status(access), new Status("access")],
     "begin_search",
-    ["type", "index", "spec", ["index", begin]],
+    begin,
     "find_keys",
     find,
   ];
+  const at = (index: number): Value => ["type", "index", "spec", ["index", index]];
+  const range = (last: number, step: number): Value => {
+    return ["type", "range", "spec", ["lastkey", last, "keystep", step, "limit", 0]];
+  };
+  if ("last" in keys) {
+    return [spec(at(keys.first), range(keys.last < 0 ? keys.last : keys.last - keys.first, keys.step))];
+  }
+  if ("find" in keys) {
+    const unknown = ["type", "unknown", "spec", []];
+    return [spec(at(keys.first), range(0, 1)), spec(unknown, unknown)];
+  }
+  const keynum = ["keynumidx", 0, "firstkey", keys.first - keys.countAt, "keystep", 1];
+  const sources = spec(at(keys.countAt), ["type", "keynum", "spec", keynum]);
+  return keys.target === undefined ? [sources] : [spec(at(keys.target), range(0, 1)), sources];
 }

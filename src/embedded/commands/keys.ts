@@ -4,6 +4,7 @@ import { integerOf } from "../numbers.ts";
 import { noSuchKey, OK, ReplyError, Status, syntaxError, type Value } from "../reply.ts";
 import { copyOf, kindOf, type Content } from "../store.ts";
 import { List } from "../values/list.ts";
+import { MemberSet } from "../values/member-set.ts";
 import { matches } from "./pattern.ts";
 import { scanned } from "./scan.ts";
 
@@ -156,5 +157,6 @@ function encodingOf(content: Content): Bytes {
   if (typeof content === "string") {
     return integerOf(content) === undefined ? (content.length <= 44 ? "embstr" : "raw") : "int";
   }
+  if (content instanceof MemberSet) return content.isCompact ? "intset" : "hashtable";
   return content.isCompact ? "listpack" : kindOf(content) === "zset" ? "skiplist" : "hashtable";
 }

@@ -1,6 +1,6 @@
 import type { Bytes } from "../bytes.ts";
-import { commands, oneKey, type Context, type Words } from "../command.ts";
-import { readIndex } from "../numbers.ts";
+import { Arguments, commands, oneKey, type Context, type Words } from "../command.ts";
+import { readIndex, readInteger } from "../numbers.ts";
 import {
   missingArray,
   noSuchKey,
@@ -66,6 +66,7 @@ export const listCommands = commands(
         return OK;
       },
     ],
+    ["lpos", -3, "readonly", oneKey, positions],
     ["lrem", 4, "write", oneKey, remove],
     [
       "ltrim",
@@ -114,12 +115,69 @@ function pop({ store }: Context, words: Words, end: End): Value {
   if (count !== undefined && count < 0) throw refused();
   const list = store.list(key);
   if (!list) return count === undefined ? null : missingArray;
+  const popped = popValues(store, key, list, end, count ?? 1);
+  return count === undefined ? (popped[0] ?? null) : popped;
+}
+
+/** Takes values off the list of a key. */
+export function popValues(store: Store, key: Bytes, list: List, end: End, count: number): Bytes[] {
   const popped: Bytes[] = [];
-  for (let left = Math.min(count ?? 1, list.size); left > 0; left--) {
+  for (let left = Math.min(count, list.size); left > 0; left--) {
     popped.push((end === "LEFT" ? list.popLeft() : list.popRight()) as Bytes);
   }
   store.deleteIfEmpty(key, list);
-  return count === undefined ? (popped[0] ?? null) : popped;
+  return popped;
+}
+
+/** LPOS: where a value is, from the left, or from the right with a negative rank. */
+function positions({ store }: Context, words: Words): Value {
+  const [, key = "", value = ""] = words;
+  let [rank, most]: [number, number | undefined] = [1, undefined];
+  let compared = 0;
+  const options = new Arguments(words, 3);
+  while (options.left > 0) {
+    const option = options.option();
+    if (!["RANK", "COUNT", "MAXLEN"].includes(option) || options.left === 0) throw syntaxError();
+    if (option === "RANK") rank = readRank(options.next());
+    else if (option === "COUNT") most = readNotNegative(options.next(), option);
+    else compared = readNotNegative(options.next(), option);
+  }
+  const list = store.list(key);
+  if (!list) return most === undefined ? null : [];
+  const found: number[] = [];
+  const steps = compared === 0 ? list.size : Math.min(compared, list.size);
+  let toSkip = Math.abs(rank) - 1;
+  for (let step = 0; step < steps && (!most || found.length < most); step++) {
+    const index = rank > 0 ? step : list.size - 1 - step;
+    if (list.at(index) !== value) continue;
+    if (toSkip > 0) toSkip -= 1;
+    else if (most === undefined) return index;
+    else found.push(index);
+  }
+  return most === undefined ? null : found;
+}
+
+function readRank(text: Bytes): number {
+  const rank = readInteger(text);
+  if (rank === -(2n ** 63n)) {
+    throw new ReplyError(
+      "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+    );
+  }
+  if (rank === 0) {
+    throw new ReplyError(
+      "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... " +
+        "or use negative to start from the end of the list",
+    );
+  }
+  return Number(rank);
+}
+
+function readNotNegative(text: Bytes, name: string): number {
+  const refused = () => new ReplyError(`ERR ${name} can't be negative`);
+  const count = readIndex(text, refused);
+  if (count < 0) throw refused();
+  return count;
 }
 
 /** The index from the left; undefined if the list is shorter. */

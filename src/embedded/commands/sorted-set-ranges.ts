@@ -2,7 +2,7 @@ import type { Bytes } from "../bytes.ts";
 import { Arguments, commands, oneKey, type Context, type Words } from "../command.ts";
 import { formatDouble, readIndex } from "../numbers.ts";
 import { ReplyError, syntaxError, type Value } from "../reply.ts";
-import type { Scored, SortedSet } from "../values/sorted-set.ts";
+import { SortedSet, type Scored } from "../values/sorted-set.ts";
 import { memberRange, placesByRank, scoreRange, type Places } from "./ranges.ts";
 
 type By = "RANK" | "SCORE" | "LEX";
@@ -13,17 +13,20 @@ interface Form {
   readonly reverse: boolean;
   /** Whether it accepts BYSCORE, BYLEX and REV. */
   readonly isFree: boolean;
+  /** Whether it accepts WITHSCORES. @default true */
+  readonly repliesScores?: false;
 }
 
-const form =
-  (by: By, reverse: boolean, isFree = false) =>
-  (context: Context, words: Words) =>
-    range(context, words, { by, reverse, isFree });
+const FREE: Form = { by: "RANK", reverse: false, isFree: true };
+
+const form = (by: By, reverse: boolean) => (context: Context, words: Words) =>
+  range(context, words, { by, reverse, isFree: false });
 
 export const sortedSetRangeCommands = commands(
   ["@sortedset"],
   [
-    ["zrange", -4, "readonly", oneKey, form("RANK", false, true)],
+    ["zrange", -4, "readonly", oneKey, (context, words) => range(context, words, FREE)],
+    ["zrangestore", -5, "write denyoom", { first: 1, last: 2, step: 1 }, storeRange],
     ["zrevrange", -4, "readonly", oneKey, form("RANK", true)],
     ["zrangebyscore", -4, "readonly", oneKey, form("SCORE", false)],
     ["zrevrangebyscore", -4, "readonly", oneKey, form("SCORE", true)],
@@ -70,9 +73,23 @@ export const sortedSetRangeCommands = commands(
   ],
 );
 
-function range({ store }: Context, words: Words, given: Form): Value {
+function range(context: Context, words: Words, given: Form): Value {
+  const options = readOptions(words, given);
+  return flat(entriesOf(context, words, options), options.withScores);
+}
+
+function storeRange(context: Context, [name = "", to = "", ...source]: Words): Value {
+  const options = readOptions([name, ...source], { ...FREE, repliesScores: false });
+  const set = new SortedSet();
+  for (const { member, score } of entriesOf(context, [name, ...source], options)) set.set(member, score);
+  if (set.size === 0) context.store.delete(to);
+  else context.store.set(to, set);
+  return set.size;
+}
+
+function entriesOf({ store }: Context, words: Words, options: Form & Limits): Scored[] {
   const [, key = "", first = "", second = ""] = words;
-  const { by, reverse, withScores, offset, limit } = readOptions(words, given);
+  const { by, reverse, offset, limit } = options;
   const [low, high] = reverse && by !== "RANK" ? [second, first] : [first, second];
   let places: (set: SortedSet) => Places;
   if (by === "RANK") {
@@ -81,7 +98,7 @@ function range({ store }: Context, words: Words, given: Form): Value {
   } else places = by === "SCORE" ? scoreRange(low, high) : memberRange(low, high);
   const set = store.sortedSet(key);
   if (!set) return [];
-  return flat(limited(set, places(set), { reverse, offset, limit }), withScores);
+  return limited(set, places(set), { reverse, offset, limit });
 }
 
 interface Limits {
@@ -106,7 +123,7 @@ function readOptions(words: Words, given: Form): Form & Limits & { withScores: b
   const options = new Arguments(words, 4);
   while (options.left > 0) {
     const option = options.option();
-    if (option === "WITHSCORES") withScores = true;
+    if (option === "WITHSCORES" && given.repliesScores !== false) withScores = true;
     else if (option === "LIMIT" && options.left >= 2) {
       offset = readIndex(options.next());
       limit = readIndex(options.next());

@@ -3,6 +3,8 @@ import { Arguments, commands, oneKey, type Context, type Words } from "../comman
 import { formatDouble, readDouble, readIndex } from "../numbers.ts";
 import { ReplyError, syntaxError, type Value } from "../reply.ts";
 import { SortedSet, type Scored } from "../values/sorted-set.ts";
+import type { Store } from "../store.ts";
+import { randomItems, readRandomCount } from "./random.ts";
 import { scanned } from "./scan.ts";
 import { flat } from "./sorted-set-ranges.ts";
 
@@ -144,12 +146,23 @@ function pop({ store }: Context, words: Words, fromEnd: boolean): Value {
   if (count < 0) throw refused();
   const set = store.sortedSet(key);
   if (!set) return [];
+  return flat(popEntries(store, key, set, fromEnd, count), true);
+}
+
+/** Takes the first entries off the sorted set of a key, or the last ones. */
+export function popEntries(
+  store: Store,
+  key: Bytes,
+  set: SortedSet,
+  fromEnd: boolean,
+  count: number,
+): Scored[] {
   const entries = fromEnd
     ? set.slice(Math.max(set.size - count, 0), set.size).toReversed()
     : set.slice(0, Math.min(count, set.size));
   for (const { member } of entries) set.delete(member);
   store.deleteIfEmpty(key, set);
-  return flat(entries, true);
+  return entries;
 }
 
 /** ZRANDMEMBER: one member, or as many different ones as asked for; with a negative count any, also twice. */
@@ -157,19 +170,9 @@ function randomMembers({ store }: Context, words: Words): Value {
   const [, key = "", text, option] = words;
   if (words.length > 4 || (option !== undefined && option.toUpperCase() !== "WITHSCORES"))
     throw syntaxError();
-  const count = text === undefined ? undefined : readIndex(text);
+  const count = text === undefined ? undefined : readRandomCount(text);
   const set = store.sortedSet(key);
   if (!set) return count === undefined ? null : [];
-  const any = () => {
-    const place = Math.floor(Math.random() * set.size);
-    return set.slice(place, place + 1)[0] as Scored;
-  };
-  if (count === undefined) return any().member;
-  if (count < 0) return flat(Array.from({ length: -count }, any), option !== undefined);
-  const shuffled = set.slice(0, set.size).map((entry) => ({ entry, order: Math.random() }));
-  const chosen = shuffled.toSorted((a, b) => a.order - b.order).slice(0, count);
-  return flat(
-    chosen.map(({ entry }) => entry),
-    option !== undefined,
-  );
+  const chosen = randomItems(set.slice(0, set.size), count ?? 1);
+  return count === undefined ? (chosen[0]?.member ?? null) : flat(chosen, option !== undefined);
 }

@@ -3,6 +3,7 @@ import { allKeys, Arguments, commands, oneKey, type Context, type Words } from "
 import { add, readIndex, readInteger, type Integer } from "../numbers.ts";
 import { OK, ReplyError, syntaxError, wrongArity, type Value } from "../reply.ts";
 import type { Store } from "../store.ts";
+import { formatLongDouble, readLongDouble, sumOf } from "../long-double.ts";
 import { expiryFrom, invalidExpiry } from "./expiry.ts";
 
 /** Longest string, in bytes, as in Redis by default. */
@@ -90,21 +91,11 @@ export const stringCommands = commands(
         return 1;
       },
     ],
-    [
-      "getrange",
-      4,
-      "readonly",
-      oneKey,
-      ({ store }, [, key = "", first = "", last = ""]) => {
-        const [from, to] = [readIndex(first), readIndex(last)];
-        const value = store.string(key) ?? "";
-        // Not as for lists: an end in front of the string is its first byte.
-        if (from < 0 && to < 0 && from > to) return "";
-        const begin = Math.max(from < 0 ? value.length + from : from, 0);
-        return value.slice(begin, Math.max(to < 0 ? value.length + to : to, 0) + 1);
-      },
-    ],
+    ["getrange", 4, "readonly", oneKey, getRange],
+    ["substr", 4, "readonly", oneKey, getRange],
     ["setrange", 4, "write denyoom", oneKey, setRange],
+    ["getex", -2, "write fast", oneKey, getAndExpire],
+    ["incrbyfloat", 3, "write denyoom fast", oneKey, incrementFloat],
   ],
 );
 
@@ -119,13 +110,7 @@ function set({ store }: Context, [, key = "", value = "", ...words]: Words): Val
     if ((option === "NX" || option === "XX") && (condition ?? option) === option) condition = option;
     else if (option === "GET") returnsOld = true;
     else if (option === "KEEPTTL" && expiry === undefined) keep = true;
-    else if (
-      /^P?X(?:AT)?$|^EX(?:AT)?$/.test(option) &&
-      option !== "XAT" &&
-      !keep &&
-      !expiry &&
-      options.left > 0
-    ) {
+    else if (isExpiryUnit(option) && !keep && !expiry && options.left > 0) {
       expiry = { unit: option, text: options.next() };
     } else throw syntaxError();
   }
@@ -164,6 +149,30 @@ function increment(store: Store, key: Bytes, by: Integer): Value {
   return sum;
 }
 
+function incrementFloat({ store }: Context, [, key = "", by = ""]: Words): Value {
+  const old = readLongDouble(store.string(key) ?? "0");
+  const sum = formatLongDouble(sumOf(old, readLongDouble(by)));
+  store.set(key, sum, true);
+  return sum;
+}
+
+function getAndExpire({ store }: Context, words: Words): Value {
+  const key = words[1] as Bytes;
+  const options = new Arguments(words, 2);
+  const unit = options.left > 0 ? options.option() : undefined;
+  const persists = unit === "PERSIST";
+  const time = unit === undefined || persists ? undefined : options.next();
+  if (options.left > 0 || (time !== undefined && !isExpiryUnit(unit as string))) throw syntaxError();
+  const value = store.string(key);
+  if (value === undefined) return null;
+  if (time !== undefined) store.expire(key, expiryFrom(unit as string, time, store.now, "getex"));
+  else if (persists) store.expire(key, undefined);
+  return value;
+}
+
+/** Whether it is an option that says when a key expires. */
+const isExpiryUnit = (option: string): boolean => ["EX", "PX", "EXAT", "PXAT"].includes(option);
+
 function setMany({ store }: Context, words: Words): Value {
   checkPairs(words);
   for (let at = 1; at < words.length; at += 2) store.set(words[at] as Bytes, words[at + 1] as Bytes);
@@ -172,6 +181,15 @@ function setMany({ store }: Context, words: Words): Value {
 
 function checkPairs(words: Words): void {
   if (words.length % 2 === 0) throw wrongArity((words[0] as string).toLowerCase());
+}
+
+function getRange({ store }: Context, [, key = "", first = "", last = ""]: Words): Value {
+  const [from, to] = [readIndex(first), readIndex(last)];
+  const value = store.string(key) ?? "";
+  // Not as for lists: an end in front of the string is its first byte.
+  if (from < 0 && to < 0 && from > to) return "";
+  const begin = Math.max(from < 0 ? value.length + from : from, 0);
+  return value.slice(begin, Math.max(to < 0 ? value.length + to : to, 0) + 1);
 }
 
 function setRange({ store }: Context, [, key = "", first = "", part = ""]: Words): Value {

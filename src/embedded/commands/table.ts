@@ -9,11 +9,17 @@ import { hashCommands } from "./hashes.ts";
 import { introspectionCommands } from "./introspection.ts";
 import { keyCommands } from "./keys.ts";
 import { listCommands } from "./lists.ts";
+import { poppingCommands } from "./popping.ts";
 import { pubsubCommands } from "./pubsub.ts";
 import { scriptingCommands, type RunningScript } from "./scripting.ts";
+import { setOperationCommands } from "./set-operations.ts";
+import { setCommands } from "./sets.ts";
+import { sortingCommands } from "./sorting.ts";
+import { sortedSetOperationCommands } from "./sorted-set-operations.ts";
 import { sortedSetRangeCommands } from "./sorted-set-ranges.ts";
 import { sortedSetCommands } from "./sorted-sets.ts";
 import { stringCommands } from "./strings.ts";
+import { subsequenceCommands } from "./subsequence.ts";
 import { transactionCommands } from "./transactions.ts";
 
 /** What the commands need of the one who runs them. */
@@ -33,10 +39,16 @@ export interface CommandTable {
 export function commandTable(hooks: CommandHooks): CommandTable {
   const all: Command[] = [
     ...stringCommands,
+    ...subsequenceCommands,
     ...hashCommands,
     ...listCommands,
     ...sortedSetCommands,
     ...sortedSetRangeCommands,
+    ...sortedSetOperationCommands,
+    ...setCommands,
+    ...setOperationCommands,
+    ...poppingCommands,
+    ...sortingCommands,
     ...keyCommands,
     ...expiryCommands,
     ...copyingCommands,
