@@ -204,8 +204,8 @@ describe("redriving", () => {
   test("all of 100 costs 12, 13 with a rate; 7 as a dry run, 5 if there are none", async () => {
     expect(await cost(() => operator.redrive())).toBe(5);
     await fill("rejected", 100);
-    expect(await cost(() => operator.redrive({ dryRun: true }))).toBe(7);
-    expect(await cost(() => operator.redrive())).toBe(12);
+    expect(await cost(() => operator.redrive({ reason: "rejected", dryRun: true }))).toBe(7);
+    expect(await cost(() => operator.redrive({ reason: "rejected" }))).toBe(12);
     const again = await queue.dequeue({ max: 100 });
     await queue.settle(again.map(({ receipt }) => ({ receipt, outcome: "reject" as const })));
     expect(await cost(() => operator.redrive({ reason: "rejected", rate: 10 }))).toBe(13);

@@ -63,7 +63,7 @@ describe("the wake of an operator's call", () => {
   const worker = { name: "w" };
 
   test.each<[string, () => Promise<unknown>, (operator: Operator) => Promise<unknown>]>([
-    ["a redrive", dead, (operator) => operator.redrive({ limit: 1 })],
+    ["a redrive", dead, (operator) => operator.redrive({ reason: "rejected", limit: 1 })],
     [
       "a failed worker",
       async () => {

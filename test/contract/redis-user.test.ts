@@ -65,7 +65,7 @@ describe("the Redis user of SECURITY.md", () => {
     expect(reported).toMatchObject({ event: "enqueued", ids: ["a", "b"] });
     await new Schedules(QUEUE, { transport }).put("s", { every: "1h", payload: 1 });
     for (const task of await queue.dequeue({ max: 2, worker: { name: "w" } })) await task.reject("no");
-    expect(await operator.redrive({})).toMatchObject({ redriven: 2 });
+    expect(await operator.redrive({ reason: "rejected" })).toMatchObject({ redriven: 2 });
     expect((await operator.purge({ state: "pending", group: "g" })).purged).toBe(1);
     expect(await sweep(transport)).toMatchObject({ queues: 1, failed: [] });
     expect(await deepSweep(transport)).toMatchObject({ faults: [], failed: [] });

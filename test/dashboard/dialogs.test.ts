@@ -31,6 +31,25 @@ async function loseAnswer(page: Page, path: string): Promise<void> {
   );
 }
 
+test("a redrive in bulk leaves what a consumer rejected for good, unless the filter has the reason", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await makeDeadLetters(queue, 2, new Error("no such mailbox"));
+  await queue.enqueue({}, { id: "final" });
+  await (await lease(queue)).reject("no");
+  const { page, go } = await rig.visit();
+  await go(`queues/${queue.name}/dead`);
+  await press(page, "Redrive…");
+  await page.getByText("Those that a consumer rejected for good stay").waitFor();
+  await press(page, "Redrive 2");
+  await page.getByText(`2 dead letters of ${queue.name} redriven.`).waitFor();
+  await page.getByLabel("Reason").selectOption("rejected");
+  await press(page, "Filter");
+  await press(page, "Redrive…");
+  await press(page, "Redrive 1");
+  await page.getByText(`1 dead letter of ${queue.name} redriven.`).waitFor();
+  expect(await queue.counts()).toMatchObject({ pending: 3, rejected: 0 });
+});
+
 test("an answer that comes after its dialog was closed does not close a newer dialog", async () => {
   const queue = rig.queue(rig.name("emails"));
   await makeDeadLetters(queue, 2, new Error("no such mailbox"));

@@ -222,7 +222,7 @@ export const operations: readonly Operation[] = [
   {
     script: "redrive",
     what: "in bulk",
-    call: (by) => by.operator.redrive({ text: "no", rate: 10 }),
+    call: (by) => by.operator.redrive({ reason: "rejected", text: "no", rate: 10 }),
     again: nothingLeft("redriven"),
   },
   {

@@ -10,13 +10,17 @@ const remove = (id: string) => ask("DELETE", `${tasks()}/${encodeURIComponent(id
 const named = (...ids: string[]) => ids.map((id) => ({ id, payload: id }));
 const idsOf = (page: { tasks: { id: string }[] }) => page.tasks.map(({ id }) => id);
 
-/** Makes dead letters, each with its error. */
-async function kill(errors: Readonly<Record<string, unknown>>, options: object = {}): Promise<void> {
-  await enqueue({ tasks: named(...Object.keys(errors)).map((task) => ({ ...task, ...options })) });
+/** Makes dead letters, each with its error: of tasks that fail on their only attempt, or that are rejected. */
+async function kill(
+  errors: Readonly<Record<string, unknown>>,
+  { outcome = "requeue", ...options }: { outcome?: "requeue" | "reject"; group?: string } = {},
+): Promise<void> {
+  const tasks = named(...Object.keys(errors)).map((task) => ({ ...task, maxAttempts: 1, ...options }));
+  await enqueue({ tasks });
   const { tasks: pulled } = (await pull({ max: 100 })).body;
   const settlements = pulled.map(({ id, receipt }: { id: string; receipt: string }) => ({
     receipt,
-    outcome: "reject",
+    outcome,
     error: errors[id],
   }));
   await settle(...settlements);
@@ -80,8 +84,9 @@ describe("the tasks of a queue", () => {
 
   it("are searched by the text of their error, group, reason and times", async () => {
     const before = Date.now() - 1_000;
-    await kill({ a: "503 from “the receiver”", b: { status: 503 } }, { group: "x;1" });
-    await kill({ c: "no such address", d: 503 });
+    const outcome = "reject";
+    await kill({ a: "503 from “the receiver”", b: { status: 503 } }, { group: "x;1", outcome });
+    await kill({ c: "no such address", d: 503 }, { outcome });
     await enqueue({ id: "e", payload: 1 });
     await ask("POST", `${tasks()}/e/cancel`);
     const found = async (query: string) => idsOf((await list(`state=rejected&${query}`)).body).toSorted();
@@ -93,7 +98,7 @@ describe("the tasks of a queue", () => {
     expect(await found("reason=attempts_exhausted")).toEqual([]);
     expect(await found("reason=attempts_exhausted,rejected&text=503")).toEqual(["a", "b", "d"]);
     expect(await found("reason=cancelled&text=cancelled")).toEqual(["e"]);
-    await kill({ f: undefined });
+    await kill({ f: undefined }, { outcome });
     expect(await found("text=rejected%20it%20for%20good")).toEqual(["f"]);
     expect(await found("reason=rejected&text=503")).toEqual(["a", "b", "d"]);
     expect((await remove("f")).status).toBe(200);
@@ -204,7 +209,18 @@ describe("redriving", () => {
     expect(idsOf((await list("state=rejected")).body)).toEqual(["b"]);
   });
 
-  it("of all takes {}, and with a rate the later ones are delayed", async () => {
+  it("of all takes {}, but leaves what a consumer rejected for good, except by its reason", async () => {
+    await kill({ a: 1, b: 2 }, { outcome: "reject" });
+    await kill({ c: 3 });
+    expect((await redrive({})).body).toMatchObject({ redriven: 1, cursor: null });
+    expect(idsOf((await list("state=pending")).body)).toEqual(["c"]);
+    const reason = ["rejected", "attempts_exhausted"];
+    expect((await redrive({ reason, dryRun: true })).body).toMatchObject({ redriven: 2 });
+    expect((await redrive({ reason: "cancelled" })).body).toMatchObject({ redriven: 0 });
+    expect((await redrive({ reason: "rejected" })).body).toMatchObject({ redriven: 2, cursor: null });
+  });
+
+  it("with a rate delays the later ones", async () => {
     await kill({ a: 1, b: 2, c: 3 });
     expect((await redrive({})).body).toMatchObject({ redriven: 3, cursor: null });
     await kill({ d: 1 });

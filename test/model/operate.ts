@@ -105,7 +105,7 @@ export function redrive(
   const meant = inOrder(queue.dead)
     .filter((id) => (queue.dead.get(id) as number) <= now)
     .map((id) => queue.task(id))
-    .filter((task) => fits(task, call))
+    .filter((task) => fits(task, call) && (call.reason !== undefined || task.reason !== "rejected"))
     .slice(0, call.limit);
   if (call.dryRun) return meant.length;
   const ends = newEnds();

@@ -4,9 +4,9 @@ import type { Mutant } from "./mutant.ts";
 export const commanding: readonly Mutant[] = [
   {
     name: "redrive takes what a consumer rejected for good",
-    file: "src/cli/commands/redrive.ts",
-    find: 'const RETRYABLE = ["attempts_exhausted", "lease_expired"] as const;',
-    replace: 'const RETRYABLE = ["rejected", "attempts_exhausted", "lease_expired"] as const;',
+    file: "src/queue/operate/task-operator.ts",
+    find: "reason: options.reason ?? retryableReasons",
+    replace: "reason: options.reason",
     breaks: "answers",
     because: "mails to addresses that do not exist are sent again with each redrive",
   },

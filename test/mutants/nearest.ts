@@ -84,6 +84,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "serverless/deployment/task-log.ts": ["integration/services/service-dead-letters"],
   "src/consumer/drain/task-failures.ts": ["consumer/task-failures"],
   "src/queue/operate/statistics.ts": ["integration/operate/statistics"],
+  "src/queue/operate/task-operator.ts": ["integration/operate/redrive"],
   "src/queue/operate/paged-run.ts": ["integration/operate/redrive-calls", "integration/operate/purge"],
   "src/queue/core/base64.ts": ["conformance/payloads", "client/payloads"],
   "src/queue/core/codec.ts": [

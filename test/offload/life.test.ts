@@ -101,7 +101,7 @@ describe("a payload over the threshold goes to the store, and a reference travel
     expect((await operator.list({ state: "rejected", payloads: true })).tasks[0]?.payload).toEqual(
       large("a"),
     );
-    await operator.redrive();
+    await operator.redrive({ reason: "rejected" });
     expect((await operator.peek())[0]?.payload).toEqual(large("a"));
     const handled: unknown[] = [];
     await drain(queue, ({ payload }) => void handled.push(payload));
@@ -487,7 +487,7 @@ describe("a dequeue", () => {
       const listed = await rig.operator({ encryption }).list({ state: "rejected", payloads: true });
       expect(listed.tasks).toMatchObject([{ id: "a", undecryptable: message }]);
       expect(listed.tasks[0]).not.toHaveProperty("payload");
-      await operator.redrive();
+      await operator.redrive({ reason: "rejected" });
     }
     const [task] = await queue.dequeue();
     expect(task?.payload).toEqual(large("a"));

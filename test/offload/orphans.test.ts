@@ -102,7 +102,7 @@ describe("a sweep with offload removes objects that no task needs", () => {
       await (await queue.dequeue())[0]?.reject("no");
       rig.now += 2 * HOUR;
       expect(await pass()).toEqual({ checked: 1, removed: 0 });
-      await operator.redrive();
+      await operator.redrive({ reason: "rejected" });
       rig.now += 2 * HOUR;
       expect(await pass()).toEqual({ checked: 1, removed: 0 });
     }

@@ -41,15 +41,17 @@ export function deadLetterTools(rig: Rig) {
 }
 
 /**
- * Enqueues tasks, dequeues all, and rejects them in the order of delivery, each with its payload as error.
+ * Enqueues tasks, dequeues all, and lets them fail on their only attempt, in the order of delivery, each with its
+ * payload as error.
  */
 export async function bury(queue: Queue, tasks: readonly NewTask<unknown>[]): Promise<void> {
   for (let first = 0; first < tasks.length; first += 1_000) {
-    await queue.enqueueMany(tasks.slice(first, first + 1_000));
+    const slice = tasks.slice(first, first + 1_000);
+    await queue.enqueueMany(slice.map((task) => ({ maxAttempts: 1, ...task })));
   }
   for (let batch = await queue.dequeue({ max: 1_000 }); batch.length > 0;) {
     await queue.settle(
-      batch.map(({ receipt, payload }) => ({ receipt, outcome: "reject" as const, error: payload })),
+      batch.map(({ receipt, payload }) => ({ receipt, outcome: "requeue" as const, error: payload })),
     );
     batch = await queue.dequeue({ max: 1_000 });
   }

@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { deadReasons, retryableReasons } from "../../queue/core/types.ts";
 import type { RedriveReport } from "../../queue/operate/task-operator.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
@@ -18,9 +19,6 @@ interface RedriveOptions extends FilterOptions {
   readonly limit?: number;
   readonly rejected?: boolean;
 }
-
-/** Dead letters that the consumer did not reject for good. */
-const RETRYABLE = ["attempts_exhausted", "lease_expired"] as const;
 
 /** How long one request may work. */
 const BUDGET = 10_000;
@@ -55,7 +53,7 @@ export function redriveCommand(running: Running): Command {
         await redriveIds(session, queue, ids, options);
         return dryRun ? undefined : noteWake(session);
       }
-      const filter = { ...filterOf(options), reason: reason ?? (rejected ? undefined : RETRYABLE) };
+      const filter = { ...filterOf(options), reason: reason ?? (rejected ? deadReasons : retryableReasons) };
       const forMatching = dryRun ? showMatching : redriveMatching;
       const found = await forMatching(session, queue, filter, options);
       if (found === 0) await noteUnknownQueue(session, queue);

@@ -5206,7 +5206,7 @@ export const openapi: OpenApiDocument = {
                 "minItems": 1
               }
             ],
-            "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters."
+            "description": "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted` and `lease_expired`, so that those that a consumer rejected for good stay."
           },
           "endedSince": {
             "anyOf": [

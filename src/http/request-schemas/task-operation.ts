@@ -110,6 +110,12 @@ export const redrive = fields({
     ),
   ),
   ...bodyFilter,
+  reason: v.exactOptional(
+    described(
+      bodyReason,
+      "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted` and `lease_expired`, so that those that a consumer rejected for good stay.",
+    ),
+  ),
   dryRun: v.exactOptional(
     described(
       v.boolean(),

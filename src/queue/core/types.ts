@@ -19,6 +19,9 @@ export type RejectReason = (typeof rejectReasons)[number];
 /** Why dead letters were rejected. Cancelled tasks are no dead letters. */
 export const deadReasons = rejectReasons.filter((reason) => reason !== "cancelled");
 
+/** Of these, those that another attempt may help: all except a rejection for good by its consumer. */
+export const retryableReasons = deadReasons.filter((reason) => reason !== "rejected");
+
 /** Options of a read of one task. */
 export interface GetOptions extends RequestOptions {
   /** Whether to return the payload. Over HTTP the token then needs the scope `admin`. @default false */

@@ -1,6 +1,6 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { MAX_BATCH } from "../core/limits.ts";
-import { taskStates, type RequestOptions, type TaskState } from "../core/types.ts";
+import { retryableReasons, taskStates, type RequestOptions, type TaskState } from "../core/types.ts";
 import {
   listOf,
   onlyOptions,
@@ -18,6 +18,11 @@ import { redriveByIds } from "./redrive-by-ids.ts";
 import { stateOf, TaskLister } from "./task-lister.ts";
 
 export interface RedriveOptions extends TaskFilter, RunOptions {
+  /**
+   * Why the tasks were rejected: a reason, or several of which one must match.
+   * @default ["attempts_exhausted", "lease_expired"]
+   */
+  readonly reason?: TaskFilter["reason"];
   /**
    * Ids of dead letters, at most 1,000. With `lease`, the task must have that lease number, as `get` shows
    * it: a late copy of the request then does not redrive a task that has died again. Not together with a
@@ -62,12 +67,13 @@ const RUN_OPTIONS = [...FILTER_OPTIONS, ...RUN_BOUNDS, ...REQUEST_OPTIONS];
 export class TaskOperator extends TaskLister {
   /**
    * Redrives dead letters: makes them pending again, at the back, the oldest first. Their charged attempts
-   * are reset; `attempt`, the last error and the history are kept. Cancelled tasks are not dead letters, and
+   * are reset; `attempt`, the last error and the history are kept. Those that a consumer rejected for good, of
+   * the reason `rejected`, stay, unless `reason` or `ids` name them. Cancelled tasks are not dead letters, and
    * are not redriven. Tasks that die while it runs are left.
    *
    * A second copy of a request by id does nothing until a task has died again, and with `lease` not even
    * then. A second copy of a request by filter continues where the first stopped.
-   * @param options a filter, or `ids`; by default all dead letters
+   * @param options a filter, or `ids`. @default all with the reasons `attempts_exhausted` and `lease_expired`
    * @returns how many tasks were redriven, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}
    * @example await operator.redrive({ endedSince: Date.now() - 3_600_000, rate: 10 })
@@ -75,18 +81,18 @@ export class TaskOperator extends TaskLister {
   async redrive(options: RedriveOptions = {}): Promise<RedriveReport> {
     onlyOptions(options, ["ids", "dryRun", "rate", ...RUN_OPTIONS]);
     const { ids, rate } = options;
-    const filter = writeFilter(options);
+    const given = writeFilter(options);
     if (rate !== undefined && !(typeof rate === "number" && rate >= 0.001 && rate <= 1_000_000)) {
       throw invalidArgument("rate", "must be a number from 0.001 to 1,000,000");
     }
     const args = {
       dry: trueOrFalse(options.dryRun ?? false, "dryRun") ? "1" : "",
       interval: rate === undefined ? "0" : (1_000 / rate).toFixed(6),
-      filter,
+      filter: writeFilter({ ...options, reason: options.reason ?? retryableReasons }),
       wake: this.wakeWindow,
     };
     if (ids !== undefined) {
-      if (filter !== "" || options.limit !== undefined || options.cursor !== undefined) {
+      if (given !== "" || options.limit !== undefined || options.cursor !== undefined) {
         throw invalidArgument("ids", "must not be given with a filter, limit or cursor");
       }
       return this.#redriveByIds(ids, args, options);

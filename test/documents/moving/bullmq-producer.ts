@@ -9,5 +9,7 @@ export async function signUp(user: string, to: string) {
 
 // Dead letters, as retryJobs; on the command line `npx sluice redrive emails --rejected`.
 export async function retryAll(transport: Transport) {
-  await new Operator(emails, { transport }).redrive();
+  await new Operator(emails, { transport }).redrive({
+    reason: ["rejected", "attempts_exhausted", "lease_expired"],
+  });
 }

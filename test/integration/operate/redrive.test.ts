@@ -53,6 +53,28 @@ describe("a redriven dead letter", () => {
     expect(await dequeued()).toEqual(["pending", "c", "a", "b"]);
   });
 
+  test.each([
+    [{}, ["lost", "spent"]],
+    [{ text: "no" }, ["spent"]],
+    [{ reason: "rejected" }, ["final"]],
+    [{ reason: ["rejected", "lease_expired"] }, ["final", "lost"]],
+    [{ ids: ["final", "lost"] }, ["final", "lost"]],
+    [{ reason: "cancelled" }, []],
+  ] as const)("is not one that a consumer rejected for good, unless named: %j", async (filter, ids) => {
+    const queue = rig.queue();
+    await queue.enqueueMany(named(["final", "spent", "lost", "gone"], { maxAttempts: 1 }));
+    await queue.cancel("gone");
+    const [final, spent] = await queue.dequeue({ max: 3, worker: { name: "w" } });
+    await final?.reject("no");
+    await spent?.requeue({ error: "no" });
+    await rig.operator().failWorker("w");
+    const dry = { dryRun: true, ...filter };
+    expect(await rig.operator().redrive(dry)).toMatchObject({ redriven: ids.length });
+    expect(await rig.operator().redrive(filter)).toMatchObject({ redriven: ids.length, cursor: null });
+    const { tasks } = await rig.operator().list({ state: "pending" });
+    expect(tasks.map(({ id }) => id).toSorted()).toEqual(ids);
+  });
+
   test("of a group gets a new tag, and waits if the group is at its limit", async () => {
     const queue = rig.queue();
     await bury(queue, named(["a", "b", "c"], { group: "g", priority: 3 }));
@@ -109,9 +131,9 @@ describe("a redrive", () => {
     expect(await redrive({ group: "g", text: "timeout" })).toEqual(["c"]);
     expect(await redrive({ endedSince: START + 1 })).toEqual(["c"]);
     expect(await redrive({ endedUntil: START + 1_000 })).toEqual(["a", "b"]);
-    expect(await redrive({ reason: "rejected", enqueuedUntil: START + 1 })).toEqual(["a", "b"]);
+    expect(await redrive({ reason: "attempts_exhausted", enqueuedUntil: START + 1 })).toEqual(["a", "b"]);
     expect(await redrive({ reason: "lease_expired" })).toEqual([]);
-    expect(await redrive({ reason: ["lease_expired", "attempts_exhausted"] })).toEqual([]);
+    expect(await redrive({ reason: ["lease_expired", "rejected"] })).toEqual([]);
     expect(await redrive({})).toHaveLength(3);
   });
 

@@ -86,11 +86,14 @@ describe("an operator of a queue with partitions", () => {
       cursor: null,
       unreadable: 0,
     });
-    expect(await later.redrive({ dryRun: true })).toMatchObject({ redriven: 30, cursor: null });
+    expect(await later.redrive({ reason: "rejected", dryRun: true })).toMatchObject({
+      redriven: 30,
+      cursor: null,
+    });
     let cursor: string | undefined;
     const counts: number[] = [];
     do {
-      const report = await later.redrive({ limit: 8, cursor });
+      const report = await later.redrive({ reason: "rejected", limit: 8, cursor });
       counts.push(report.redriven);
       cursor = report.cursor ?? undefined;
     } while (cursor !== undefined);
@@ -101,7 +104,7 @@ describe("an operator of a queue with partitions", () => {
   test("a rate spreads redriven tasks over time, over all partitions", async () => {
     await enqueue(40);
     await work("reject");
-    expect(await operator().redrive({ rate: 1 })).toMatchObject({ redriven: 40 });
+    expect(await operator().redrive({ reason: "rejected", rate: 1 })).toMatchObject({ redriven: 40 });
     const { tasks } = await operator().list({ state: "delayed" });
     const pending = (await operator().list({ state: "pending" })).tasks.length;
     const due = tasks

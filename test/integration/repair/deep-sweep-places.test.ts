@@ -110,7 +110,7 @@ describe("a payload without a place gets one, by its record (law 10)", () => {
     await (await rig.queue().dequeue())[0]?.reject("no");
     await rig.command("DEL", key("dead"));
     expect(await found()).toEqual({ place_missing: ["a"] });
-    expect(await rig.operator().redrive()).toMatchObject({ redriven: 1 });
+    expect(await rig.operator().redrive({ reason: "rejected" })).toMatchObject({ redriven: 1 });
     expect(await drained()).toEqual(["a"]);
   });
 

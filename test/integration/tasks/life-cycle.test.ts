@@ -128,7 +128,7 @@ describe("a task's history", () => {
     expect(await queue.get("a")).toMatchObject({ state: "completed", attempt: 1, endedAt: START });
     expect(await queue.get("b")).toMatchObject({ state: "rejected", reason: "rejected", endedAt: START });
     expect([...(await rig.space()).dead.keys()]).toEqual(["b"]);
-    expect((await rig.operator().redrive()).redriven).toBe(1);
+    expect((await rig.operator().redrive({ reason: "rejected" })).redriven).toBe(1);
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["b"]);
   });
 

@@ -87,7 +87,7 @@ const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string
   ],
   ["a heartbeat", (name) => queueOf(name).heartbeat({ name: "one" }), () => ({ ok: true, leases: 1 })],
   ["cancel", (name) => queueOf(name).cancel("next"), () => ({ ok: true, state: "rejected" })],
-  ["redrive", (name) => operatorOf(name).redrive(), () => ({ redriven: 1 })],
+  ["redrive", (name) => operatorOf(name).redrive({ reason: "rejected" }), () => ({ redriven: 1 })],
   ["purge", (name) => operatorOf(name).purge({ state: "pending" }), () => ({ purged: 2 })],
   [
     "purge of a group",

@@ -127,7 +127,7 @@ describe("an id that is unique for a day", () => {
       end: async (queue) => {
         await (await queue.dequeue())[0]?.reject("no");
         rig.now += 2 * HOUR;
-        await rig.operator().redrive({});
+        await rig.operator().redrive({ reason: "rejected" });
         await (await queue.dequeue())[0]?.complete();
       },
     },

@@ -196,7 +196,7 @@ test("consumers of Cloudflare Queues and of SQS get plain values, and their erro
   await sealed().enqueueMany(["a", "b"].map((id) => ({ payload, id })));
   const worker = cloudflareQueue(({ messages }) => failing(messages[0]?.body), { queue: QUEUE });
   await drainBatches(sealed(), worker, { batch: 1, budget: "5s" });
-  await operator().redrive();
+  await operator().redrive({ reason: "rejected" });
   const lambda = sqs(async ({ Records }) => failing(JSON.parse(Records[0]?.body ?? "")), { queue: QUEUE });
   await drainBatches(sealed(), lambda, { batch: 1, budget: "5s" });
   expect(bodies).toEqual([payload, payload, payload, payload]);

@@ -46,7 +46,9 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
       'the payload cannot be decrypted: it is encrypted with the key "new", which is not among the keys given',
     );
     const operator = new Operator(QUEUE, { transport: rig.transport, now: () => rig.now, encryption });
-    expect(await operator.redrive({ text: "cannot be decrypted" })).toMatchObject({ redriven: 1 });
+    expect(await operator.redrive({ reason: "rejected", text: "cannot be decrypted" })).toMatchObject({
+      redriven: 1,
+    });
     const [task] = await rig.queue({ encryption: encrypting({ keys: both }) }).dequeue();
     expect(task?.payload).toEqual(payload);
   });

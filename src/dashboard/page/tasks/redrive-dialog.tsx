@@ -67,6 +67,9 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   return (
     <Dialog title={`Redrive dead letters of ${queue}?`} onClose={onClose}>
       <p>{matching.length === 0 ? "All dead letters of the queue." : `Only those ${matching.join(", ")}.`}</p>
+      {filter.reason === undefined && (
+        <p>Those that a consumer rejected for good stay, unless the filter has the reason “rejected”.</p>
+      )}
       <p aria-live="polite" data-testid="dry-run">
         {phase === "counting"
           ? `A dry run has found ${exact(found)} so far…`
