@@ -7,6 +7,17 @@ local function slot_of(token, max)
   return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
 end
 
+local function all_slots()
+  local slots = {}
+  for i = 0, 1023 do
+    slots[#slots + 1] = '~r' .. int(i)
+  end
+  for i = 0, 63 do
+    slots[#slots + 1] = '~R' .. int(i)
+  end
+  return slots
+end
+
 -- Marks a token as used after a copy that found nothing, so that a first copy that arrives late leases
 -- nothing. A full Redis refuses this write. Then such a copy leases tasks, which wait until their leases
 -- expire.

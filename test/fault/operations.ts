@@ -180,6 +180,7 @@ export const operations: readonly Operation[] = [
     ],
   },
   { script: "listQueues", what: "within a sweep", counts: true, call: sweeping },
+  { script: "forgetDequeues", counts: true, call: sweeping },
   { script: "unregister", counts: true, call: sweeping },
   { script: "register", what: "within a sweep", counts: true, call: sweeping },
   { script: "dueSchedules", counts: true, call: sweeping },

@@ -206,6 +206,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/partitions/set-idle.lua": partitionTests,
   "lua/sweep/register.lua": ["integration/sweep/registry", "integration/sweep/sweep"],
   "lua/sweep/list-queues.lua": ["integration/sweep/registry", "integration/sweep/sweep", "http/queues"],
+  "lua/sweep/forget-dequeues.lua": ["integration/sweep/registry"],
   "lua/sweep/unregister.lua": [
     "integration/sweep/registry",
     "integration/sweep/sweep",

@@ -2007,17 +2007,28 @@ local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FN = `local function FN(a,b,c)
+const $FN = `local function FN()
+local a={}
+for e=0,1023 do
+a[#a+1]='~r'..C(e)
+end
+for e=0,63 do
+a[#a+1]='~R'..C(e)
+end
+return a
+end
+`;
+const $FO = `local function FO(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FO = `local function FO(a,b,c,d,e)
+const $FP = `local function FP(a,b,c,d,e)
 F(a,b,tonumber(c.attempts))
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FP = `local function FP(a,b,c,d)
+const $FQ = `local function FQ(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -2029,19 +2040,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FO(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+FP(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FQ = `local function FQ(a,b)
+const $FR = `local function FR(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FR = `local function FR(a,b,c,d)
+const $FS = `local function FS(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -2049,19 +2060,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FS = `local FS=4
+const $FT = `local FT=4
 `;
-const $FT = `local function FT(a,b,c)
-for g=c+1,#b,FS do
+const $FU = `local function FU(a,b,c)
+for g=c+1,#b,FT do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FU = `local function FU(a,b,c,d,e,f)
-local g=(#d-e)/FS
+const $FV = `local function FV(a,b,c,d,e,f)
+local g=(#d-e)/FT
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FS+1,e+i*FS)
+local j,k,l,m=unpack(d,e+(i-1)*FT+1,e+i*FT)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -2210,7 +2221,7 @@ DQ(a,l)
 return u
 end
 `;
-const $FV = `local function FV(a,b,c,d,e)
+const $FW = `local function FW(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
@@ -2224,7 +2235,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FN(i,k,l)
+FO(i,k,l)
 end
 end
 local function w(x)
@@ -2236,7 +2247,7 @@ local y=x.rate or''
 r,s,t=y,x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local z=FP(a,u(),l,string.sub(x.slot,#l+1))
+local z=FQ(a,u(),l,string.sub(x.slot,#l+1))
 local aa=#z==2 and not AC(x.set)and BA(x.set or nil).paused
 return aa and{'paused'}or z,false
 elseif DD(n,x.set,x.stats)then
@@ -2366,21 +2377,21 @@ I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
 local ad={'ok',EZ(o,n)}
 for ah,ai in ipairs(p)do
-FO(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+FP(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 F(ad,o.dead_letters)
 return ad
 end
 `;
-const $FW = `local FW=true
+const $FX = `local FX=true
 `;
-const $FX = `local FX=240
+const $FY = `local FY=240
 `;
-const $FY = `local function FY(a,b)
+const $FZ = `local function FZ(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $FZ = `local function FZ(
+const $GA = `local function GA(
 a,
 b,
 c,
@@ -2405,7 +2416,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FY(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or FZ(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2468,27 +2479,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FY(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and FZ(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $GA = `local GA='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $GB = `local GB='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $GB = `local function GB(a,b,c,d,e,f)
-local g=(#c-d)/FS
-if e[1]or g<1 or g>FX then
+const $GC = `local function GC(a,b,c,d,e,f)
+local g=(#c-d)/FT
+if e[1]or g<1 or g>FY then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FS*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FS)
+local u=d+FT*(t-1)
+local v,w,x,y=unpack(c,u+1,u+FT)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',GA)
+string.match(e[t+2]or'',GB)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2544,19 +2555,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $GC = `local function GC(a,b,c,d)
-local e=FY(a,c)
+const $GD = `local function GD(a,b,c,d)
+local e=FZ(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $GD = `local GD=1000
+const $GE = `local GE=1000
 `;
-const $GE = `local GE=8000000
+const $GF = `local GF=8000000
 `;
-const $GF = `local GF={
+const $GG = `local GG={
 G='group',
 y='reasons',
 x='shown_reasons',
@@ -2566,14 +2577,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GG = `local function GG(a)
+const $GH = `local function GH(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GF)
+local d=AW(b,GG)
 d.text=c
 return d
 end
 `;
-const $GH = `local function GH(a,b,c)
+const $GI = `local function GI(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2581,7 +2592,7 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GI = `local function GI(a,b)
+const $GJ = `local function GJ(a,b)
 if a.reason then
 return(a.reason=='lease_expired'or b=='')and a.reason
 end
@@ -2589,29 +2600,29 @@ local c=a.state~=AD.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+
 return c and'lease_expired'
 end
 `;
-const $GJ = `local function GJ(a,b,c)
+const $GK = `local function GK(a,b,c)
 return a.text==''
 or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 or a.shown_reasons
-and string.find(a.shown_reasons,','..(GI(b,c)or'')..',',1,true)~=nil
-end
-`;
-const $GK = `local function GK(a,b,c)
-return(not a.group or b.group==a.group)
-and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
-and GH(b.ended_at,a.ended_from,a.ended_before)
-and GH(b.enqueued_at,a.enqueued_from,a.enqueued_before)
-and GJ(a,b,c)
+and string.find(a.shown_reasons,','..(GJ(b,c)or'')..',',1,true)~=nil
 end
 `;
 const $GL = `local function GL(a,b,c)
+return(not a.group or b.group==a.group)
+and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
+and GI(b.ended_at,a.ended_from,a.ended_before)
+and GI(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GK(a,b,c)
+end
+`;
+const $GM = `local function GM(a,b,c)
 if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GM = `local function GM(a,b)
+const $GN = `local function GN(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2621,17 +2632,17 @@ end
 return#a<#b
 end
 `;
-const $GN = `local function GN(a)
+const $GO = `local function GO(a)
 return(a or'0')..' -'
 end
 `;
-const $GO = `local function GO(a,b,c,d)
+const $GP = `local function GP(a,b,c,d)
 local e,f=string.match(b,'^(%S+) (.+)$')
 local g=redis.call('ZCOUNT',a,'-inf','('..e)
 local h=redis.call('ZCOUNT',a,'-inf',e)
 while g<h do
 local i=math.floor((g+h)/2)
-if GM(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
+if GN(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
 h=i
 else
 g=i+1
@@ -2648,11 +2659,11 @@ end
 return j
 end
 `;
-const $GP = `local function GP(a,b,c)
+const $GQ = `local function GQ(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GD))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GE))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2660,10 +2671,10 @@ end
 return h
 end
 `;
-const $GQ = `local function GQ(a,b,c)
+const $GR = `local function GR(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,GD)
-while d<g and e<GE do
+local g=math.min(#b,GE)
+while d<g and e<GF do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2685,12 +2696,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GE-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GF-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GR = `local function GR(a,b)
+const $GS = `local function GS(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2698,14 +2709,14 @@ end
 return c
 end
 `;
-const $GS = `local function GS(a,b,c)
-if b==#a and b<GD then
+const $GT = `local function GT(a,b,c)
+if b==#a and b<GE then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GT = `local function GT(a,b,c,d,e)
+const $GU = `local function GU(a,b,c,d,e)
 for i=1,#c,DI do
 local j,k,l=DE(a,b),{},{}
 for p=i,math.min(i+DI-1,#c)do
@@ -2722,7 +2733,7 @@ end
 return#c,d
 end
 `;
-const $GU = `local function GU(a,b,c)
+const $GV = `local function GV(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2744,7 +2755,7 @@ T(a,'ZREM dead',b)
 CY(a,'deleted',b)
 end
 `;
-const $GV = `local function GV(a,b)
+const $GW = `local function GW(a,b)
 local c,d=string.match(a or'','^1;(%d+);(%x+)$')
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not d or tonumber(c)>tonumber(e)then
@@ -2761,9 +2772,9 @@ end
 return true
 end
 `;
-const $GW = `local function GW(a,b,c,d,e)
+const $GX = `local function GX(a,b,c,d,e)
 if b~=''then
-return b~='?'and b~='-'and not GV(a,b)
+return b~='?'and b~='-'and not GW(a,b)
 end
 for i=d+e,#c,e do
 if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
@@ -2773,35 +2784,35 @@ end
 return false
 end
 `;
-const $GX = `local GX={'fair','limited','working','delayed','dead','expiry'}
+const $GY = `local GY={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GY = `local GY={limited=true,delayed=true,dead=true}
+const $GZ = `local GZ={limited=true,delayed=true,dead=true}
 `;
-const $GZ = `local GZ='-'
+const $HA = `local HA='-'
 `;
-const $HA = `local HA=4000000
+const $HB = `local HB=4000000
 `;
-const $HB = `local function HB(a,b)
+const $HC = `local function HC(a,b)
 local c={keys=a,now=b,plan=DC(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GX)do
+for g,h in ipairs(GY)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $HC = `local function HC(a,b,c)
+const $HD = `local function HD(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $HD = `local function HD(a,b,c)
+const $HE = `local function HE(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $HE = `local function HE(a,b,c)
+const $HF = `local function HF(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2813,7 +2824,7 @@ end
 return d
 end
 `;
-const $HF = `local function HF(a,b)
+const $HG = `local function HG(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2825,7 +2836,7 @@ end
 return c
 end
 `;
-const $HG = `local function HG(a,b)
+const $HH = `local function HH(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2836,7 +2847,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HF(a,f)
+local h=HG(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2848,36 +2859,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(HA*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(HB*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HH = `local function HH(a,b)
-local c,d=a.keys,HG(a,b)
+const $HI = `local function HI(a,b)
+local c,d=a.keys,HH(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GX)do
-for n,o in ipairs(e and GY[j]and{}or HE(a,j,b))do
+for i,j in ipairs(GY)do
+for n,o in ipairs(e and GZ[j]and{}or HF(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HI = `local function HI(a,b)
+const $HJ = `local function HJ(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-HC(a,'record_broken',b)
+HD(a,'record_broken',b)
 end
 `;
-const $HJ = `local function HJ(a,b)
+const $HK = `local function HK(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HK = `local function HK(a,b,c,d)
+const $HL = `local function HL(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2885,33 +2896,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HL = `local function HL(a,b,c,d)
+const $HM = `local function HM(a,b,c,d)
 local e=false
-for i,j in ipairs(GX)do
+for i,j in ipairs(GY)do
 if b[j]and j~=c and j~=d then
-HD(a,j,b.id)
+HE(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HM = `local function HM(a,b,c,d)
+const $HN = `local function HN(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(HE(a,b,f))do
+for k,l in ipairs(HF(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-HC(a,d,e[k])
+HD(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HN = `local function HN(a)
+const $HO = `local function HO(a)
 local b=DH(a.plan)
 if b then
 return b
@@ -2924,73 +2935,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HM(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HN(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HM(a,'fair_by_group',a.turns,'turn_wrong')
+HN(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 DB(a.plan)
 end
 `;
-const $HO = `local function HO(a,b)
+const $HP = `local function HP(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GZ,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..HA,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GZ,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..HA,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GZ)
+redis.call('LSET',c.pending,C(n),HA)
 end
 end
 `;
-const $HP = `local HP=8640000000000000
+const $HQ = `local HQ=8640000000000000
 `;
-const $HQ = `local HQ=630720000000
+const $HR = `local HR=630720000000
 `;
-const $HR = `local HR=BL/2
+const $HS = `local HS=BL/2
 `;
-const $HS = `local function HS(a)
+const $HT = `local function HT(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HT = `local function HT(a,b)
+const $HU = `local function HU(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GZ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HS(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==HA or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HT(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HI(a,'.'..c)
+HJ(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HI(a,c)
+HJ(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HU = `local function HU(a,b)
+const $HV = `local function HV(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BN(tonumber(b.fair or 0))
 local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HR then
+elseif b.fair and BR(d)and h==f and i<HS then
 return'fair'
 elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
@@ -2999,45 +3010,45 @@ return'delayed'
 end
 end
 `;
-const $HV = `local function HV(a,b)
+const $HW = `local function HW(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HU(a,b)
-if HL(a,b,f)then
-HC(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HV(a,b)
+if HM(a,b,f)then
+HD(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HP and math.floor(g)or a.now
+local h=g>=0 and g<=HQ and math.floor(g)or a.now
 local i=DM(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-HC(a,'time_broken',c)
+HD(a,'time_broken',c)
 end
 if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HJ(a,b)
-HC(a,'record_incomplete',c)
+b.record=HK(a,b)
+HD(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HW = `local function HW(a,b)
+const $HX = `local function HX(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HL(a,b)
+HM(a,b)
 a.lost[#a.lost+1]=c
-HC(a,'lease_missing',c)
+HD(a,'lease_missing',c)
 return
 end
-if HL(a,b,'working')then
-HC(a,'two_places',c)
+if HM(a,b,'working')then
+HD(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HQ then
+if e<0 or e>a.now+HR then
 F(a.deadlines,C(a.now),c)
-HC(a,'time_broken',c)
+HD(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DK(d.worker,d.lease_number,c))
@@ -3045,11 +3056,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-HC(a,'control_broken','~lease')
+HD(a,'control_broken','~lease')
 end
 end
 `;
-const $HX = `local function HX(a,b)
+const $HY = `local function HY(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -3058,85 +3069,85 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HL(a,b,'expiry',f and'dead')then
-HC(a,'wrong_place',c)
+if HM(a,b,'expiry',f and'dead')then
+HD(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-HC(a,'place_missing',c)
+HD(a,'place_missing',c)
 end
-if not h or h>a.now+HQ then
+if not h or h>a.now+HR then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-HC(a,b.expiry and'time_broken'or'expiry_missing',c)
+HD(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-HC(a,'record_incomplete',c)
+HD(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-HC(a,'record_incomplete',c)
+HD(a,'record_incomplete',c)
 end
 end
 `;
-const $HY = `local function HY(a,b)
+const $HZ = `local function HZ(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HL(a,b)or e then
-HC(a,'payload_missing',c)
+if HM(a,b)or e then
+HD(a,'payload_missing',c)
 elseif b.live then
-HC(a,'record_incomplete',c)
+HD(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GZ and''or false
+b.fixed=f and c~=HA and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HZ = `local function HZ(a,b)
+const $IA = `local function IA(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HX(a,b)
-elseif not b.live or c.state==AD.ghost then
 HY(a,b)
+elseif not b.live or c.state==AD.ghost then
+HZ(a,b)
 elseif c.state==AD.working then
-HW(a,b)
+HX(a,b)
 else
-HV(a,b)
+HW(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $IA = `local function IA(a,b,c)
+const $IB = `local function IB(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HT(a,i)
+HU(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-HC(a,'record_newer',i.id)
+HD(a,'record_newer',i.id)
 else
-HZ(a,i)
+IA(a,i)
 if c then
 c(i)
 end
-HK(a,i.id,i.had_fixed,i.fixed)
-HK(a,'.'..i.id,i.had_record,i.record)
+HL(a,i.id,i.had_fixed,i.fixed)
+HL(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DI and HN(a)
+local j=U(a.plan,'HSET tasks')>=2*DI and HO(a)
 if j then
 return j
 end
 end
-local e,f=HN(a),nil
+local e,f=HO(a),nil
 if not e then
 f,f,f,e=DR(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
@@ -3145,7 +3156,7 @@ end
 return e
 end
 `;
-const $IB = `local IB={
+const $IC = `local IC={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3160,129 +3171,129 @@ total_rate='^%d+/[1-9]%d*$',
 shares='^%d+$',
 }
 `;
-const $IC = `local IC=131071
+const $ID = `local ID=131071
 `;
-const $ID = `local ID=65536
+const $IE = `local IE=65536
 `;
-const $IE = `local function IE(a,b,c,d)
+const $IG = `local function IG(a,b,c,d)
 local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,IB[k]or'')~=nil
+g=g and string.find(l,IC[k]or'')~=nil
 end
 if not g then
-HI(a,b)
+HJ(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or IC)>=IC then
-h=math.max(d,ID)+1
+if i and(h or ID)>=ID then
+h=math.max(d,IE)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BB(f))
-HC(a,'control_broken',b)
+HD(a,'control_broken',b)
 elseif i and h>d then
-HC(a,'control_broken','~groups')
+HD(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $IG = `local function IG(a,b)
+const $IH = `local function IH(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HF(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HG(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=IE(a,i,b[i],d)
+d=IG(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $IH = `local function IH(a,b)
-for f,g in ipairs(HE(a,'workers',b))do
+const $II = `local function II(a,b)
+for f,g in ipairs(HF(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-HC(a,'worker_wrong',b[f])
+HD(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $II = `local function II(a,b,c)
-for g,h in ipairs(HE(a,'expiry',b))do
+const $IJ = `local function IJ(a,b,c)
+for g,h in ipairs(HF(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DU)
 T(a.plan,'ZADD expiry',i,b[g])
-HC(a,'expiry_missing',b[g])
-end
-end
-end
-`;
-const $IJ = `local function IJ(a,b)
-for f,g in ipairs(HF(a,b))do
-if not g then
-HD(a,'expiry',b[f])
-HC(a,'record_missing',b[f])
+HD(a,'expiry_missing',b[g])
 end
 end
 end
 `;
 const $IK = `local function IK(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HH(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CG(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-HD(a,'fair_by_group',b[g])
-HC(a,'turn_wrong',c[g])
+for f,g in ipairs(HG(a,b))do
+if not g then
+HE(a,'expiry',b[f])
+HD(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IL = `local function IL(a,b)
-local c,d={},{}
-for h,i in ipairs(b)do
-c[h]=string.match(i,'%S*$')
-d[h]='.'..c[h]
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
 end
-for h,i in ipairs(HF(a,d))do
-local j=AM(i)
-local k=j.state==AD.working
-and j.worker
-and DK(j.worker,j.lease_number,c[h])==b[h]
-if not(k or AC(i))then
-HD(a,'worker_leases',b[h])
-HC(a,'worker_lease_wrong',c[h])
+for g,h in ipairs(HI(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+HE(a,'fair_by_group',b[g])
+HD(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IM = `local function IM(a,b)
-local c,d=a.keys,{}
+local c,d={},{}
 for h,i in ipairs(b)do
-d[h]='~w:'..i
+c[h]=string.match(i,'%S*$')
+d[h]='.'..c[h]
 end
-local e=HE(a,'workers',b)
-for i,j in ipairs(HF(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DW(c,k,'0',1)==0 then
-HD(a,'workers',k)
-elseif l<0 or l>a.now+HQ then
-T(a.plan,'ZADD workers',C(a.now),k)
-HC(a,'time_broken',k)
+for h,i in ipairs(HG(a,d))do
+local j=AM(i)
+local k=j.state==AD.working
+and j.worker
+and DK(j.worker,j.lease_number,c[h])==b[h]
+if not(k or AC(i))then
+HE(a,'worker_leases',b[h])
+HD(a,'worker_lease_wrong',c[h])
 end
 end
 end
 `;
 const $IO = `local function IO(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=HF(a,'workers',b)
+for i,j in ipairs(HG(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DW(c,k,'0',1)==0 then
+HE(a,'workers',k)
+elseif l<0 or l>a.now+HR then
+T(a.plan,'ZADD workers',C(a.now),k)
+HD(a,'time_broken',k)
+end
+end
+end
+`;
+const $IP = `local function IP(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3303,85 +3314,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-IG(a,f)
-IH(a,g)
-II(a,h,i)
+IH(a,f)
+II(a,g)
+IJ(a,h,i)
 return c,e
 end
 `;
-const $IP = `local IP={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IQ = `local IQ={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IQ = `local IQ={'~lease','~groups','~alarm',unpack(IP)}
+const $IR = `local IR={'~lease','~groups','~alarm',unpack(IQ)}
 `;
-const $IR = `local IR={'~set','~fair',unpack(IQ)}
+const $IS = `local IS={'~set','~fair',unpack(IR)}
 `;
-const $IS = `local function IS(a,b,c)
+const $IT = `local function IT(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=ID,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=IC}
-for k,l in ipairs(IQ)do
+{['~lease']=e,['~groups']=IE,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=ID}
+for k,l in ipairs(IR)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HP))then
-HC(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HQ))then
+HD(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HK(a,l,m,b[l])
+HL(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-HC(a,'control_broken','~checked')
-HK(a,'~checked',b['~checked'],b['~broken'])
+HD(a,'control_broken','~checked')
+HL(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-IE(a,'~set',b['~set'],0)
+IG(a,'~set',b['~set'],0)
 end
 local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HR then
-local n,o=BM(m,0),BM(m,HR)
+if i or(h[m]or 0)>=HS then
+local n,o=BM(m,0),BM(m,HS)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HR then
+if(h.list_tag or 0)>=HS then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BY(h))
-HC(a,'control_broken','~fair')
+HD(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HQ))
+local l=c.first and math.max(0,math.min(c.first,e+HR))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-HC(a,'timer_wrong','~alarm')
+HD(a,'timer_wrong','~alarm')
 elseif k and not j then
-HK(a,'~alarm',k)
-HC(a,'timer_wrong','~alarm')
+HL(a,'~alarm',k)
+HD(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IT = `local function IT(a,b)
+const $IU = `local function IU(a,b)
 local c,d=BN(b)
 local e=CE(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HR)
+e.last_tag=math.max(e.last_tag,d%HS)
 end
 `;
-const $IU = `local function IU(a)
+const $IV = `local function IV(a)
 a.working=a.working+1
 end
 `;
-const $IV = `local function IV(a,b,c)
+const $IW = `local function IW(a,b,c)
 local d=a.working~=b.working
 or a.limited~=b.limited
 or(not a.changed and BV(a)~=c)
@@ -3392,9 +3403,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HR
+d=d or i.ready~=j.ready or i.last_tag>=HS
 if j.ready>0 then
-local k=i.last_tag<HR and i.last_tag or 0
+local k=i.last_tag<HS and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3404,7 +3415,7 @@ end
 return d
 end
 `;
-const $IW = `local function IW(a,b)
+const $IX = `local function IX(a,b)
 if b.limited==0 then
 return false
 end
@@ -3412,7 +3423,7 @@ local c=a.plan
 CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not HE(a,'delayed',{'~g:'..b.name})[1]
+return d and not HF(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3512,7 +3523,7 @@ end
 ${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FQ}local q,r=FQ(g,i)
+${$FR}local q,r=FR(g,i)
 ${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
 return w and EE(f,{t,u},n.now,k,v)and 1 or 0
@@ -3577,7 +3588,7 @@ ${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$
 if z then
 return z
 end
-${$A}${$FR}FR(g,r,i,'')
+${$A}${$FS}FS(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -3587,8 +3598,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "a69bfe469f3d1b012b6ead46649f15dd599f5dc4",
-  keyLockingSha1: "eaa1f8bf566b8db59c3eabb226a0fba08acb79df",
+  sha1: "e1d84048bd8cfeaf5a85a8615531d9a618643288",
+  keyLockingSha1: "ca05cb7b07f5ae8530c3a69aaa6f84470f7a5e97",
 };
 
 export const count: Script = {
@@ -3779,7 +3790,7 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FQ}local r,s=FQ(n,p)
+${$FR}local r,s=FR(n,p)
 if not r then
 ${$C}${$D}${$E}${$DB}${$DC}local t=DC({tasks=g},E(o))
 local u=redis.call('HMGET',g,'~set','~slots')
@@ -3805,14 +3816,14 @@ r='working,'..C(v)
 else
 r='ok,'..C(t.now)
 end
-${$A}${$FR}FR(n,s,p,r)
+${$A}${$FS}FS(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "022110e5083b94e2abdc4ccbae1e0c61857c79ba",
-  keyLockingSha1: "33a510719673f294a37ca503a742b33109db7708",
+  sha1: "caa393f06cd2eb3391853c124c1801e46c6deae9",
+  keyLockingSha1: "763db7b9a5381598493cafb6d694b012e5641cb5",
 };
 
 export const failWorker: Script = {
@@ -4004,16 +4015,16 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GF}${$GG}local p=GG(l)
+${$AW}${$GG}${$GH}local p=GH(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-${$C}${$BK}${$BL}${$BW}${$BX}${$GM}${$GO}local function s(t,u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$GN}${$GP}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BX(y)
 local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
-local ab=y and GO(b,w,u)or{}
+local ab=y and GP(b,w,u)or{}
 local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -4026,7 +4037,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<u and GO(c,x,u)or{})do
+for ak,al in ipairs(y and ag<u and GP(c,x,u)or{})do
 ad[#ad+1]=al
 end
 for ak=#ad,u+1,-1 do
@@ -4057,9 +4068,9 @@ t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GH}${$GI}${$GJ}${$GK}local function x(y)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GI}${$GJ}${$GK}${$GL}local function x(y)
 local z=y.task
-if z.state~=r or not GK(p,z,y.text)or u(y)then
+if z.state~=r or not GL(p,z,y.text)or u(y)then
 return false
 elseif
 y.fixed==''and r==AD.waiting
@@ -4079,28 +4090,28 @@ F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
 F(v,aa,ac)
 v[#v+1]=ab
 end
-${$GL}${$GN}local function y(z,aa)
-local ab=GL(o,i,p)
+${$GM}${$GO}local function y(z,aa)
+local ab=GM(o,i,p)
 if z==''then
-z=GN(ab==h and p.ended_from)
+z=GO(ab==h and p.ended_from)
 end
-local ac=GO(ab,z,aa,ab==h and p.ended_before)
+local ac=GP(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
 end
 local z=l==''and i~='completed'
-${$GD}local aa=z and math.min(tonumber(k)+1,GD)or GD
-local ab,ac=j,GD
-${$AC}${$AF}${$AM}${$AN}${$GE}${$GQ}${$GR}while ac>0 do
+${$GE}local aa=z and math.min(tonumber(k)+1,GE)or GE
+local ab,ac=j,GE
+${$AC}${$AF}${$AM}${$AN}${$GF}${$GR}${$GS}while ac>0 do
 local ad,ae
 if i=='pending'then
 ad,ae=s(ab~=''and ab or'0 0 - 0 -',aa)
 else
 ad,ae=y(ab,aa)
 end
-local af=GQ(f,ad,x)
-v[3]=v[3]+GR(ad,af)
+local af=GR(f,ad,x)
+v[3]=v[3]+GS(ad,af)
 if af<aa and af==#ad then
 ab=''
 else
@@ -4116,8 +4127,8 @@ v[2]=ab
 return v
 `;
   },
-  sha1: "80420c5df28fa69c2994eac9bd9160708ba5e91e",
-  keyLockingSha1: "11e994a4a882f3ba98ef8d7a4dd0d8fdbc037ddb",
+  sha1: "53351073a73aad87414af932a953825830f886c2",
+  keyLockingSha1: "bfae3d82cc1b35f7fd5c660f5f17c124553eefa4",
 };
 
 export const purge: Script = {
@@ -4138,39 +4149,39 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GF}${$GG}local q=GG(m)
+${$AW}${$GG}${$GH}local q=GH(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GD}${$GE}${$GH}${$GI}${$GJ}${$GK}${$GM}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}${$GT}${$GU}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GE}${$GF}${$GI}${$GJ}${$GK}${$GL}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}${$GT}${$GU}${$GV}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GP(c,q.group,w)or GO(
+x and GQ(c,q.group,w)or GP(
 v,
 w,
-GD,
+GE,
 v==h and q.ended_before
 )
-local aa=GQ(f,z,function(aa,ab)
+local aa=GR(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GK(q,ac,aa.text)then
+elseif ac.state==r and GL(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GT(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=GU(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GU(ae,am,ag[al])
+GV(ae,am,ag[al])
 end
 return DH(ae)
 end
@@ -4195,8 +4206,8 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GN(C(ac))or GS(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GR(z,aa)
+local ae=ac and GO(C(ac))or GT(z,aa,w)
+t[2],t[3],t[4]=ad,ae,GS(z,aa)
 end
 ${$ES}${$FA}${$FB}${$FC}${$FH}local function v()
 local w=DE(n,o)
@@ -4208,7 +4219,7 @@ for ad,ae in ipairs(redis.call('RPOP',a,C(DI))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GQ(f,x,function(ab)
+local ab=GR(f,x,function(ab)
 if aa==p then
 return true
 end
@@ -4229,17 +4240,17 @@ end
 FH(y,f)
 local ad=ab==#x
 local ae=#z<#x and not(ad and#x<DI)
-t[2],t[3]=aa,ae and'pending '..GN()or''
-t[4]=ae and 0 or GR(x,ab)
+t[2],t[3]=aa,ae and'pending '..GO()or''
+t[4]=ae and 0 or GS(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GL}local w=GL(n,j,q)
-return u(w,l~=''and l or GN(w==h and q.ended_from))or t
+${$GM}local w=GM(n,j,q)
+return u(w,l~=''and l or GO(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x='pending',GN()
+w,x='pending',GO()
 if redis.call('HEXISTS',f,'~fair')==1 then
 w='limited'
 end
@@ -4250,7 +4261,7 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GN()
+t[3]=(w=='limited'and'fair 'or'pending ')..GO()
 end
 return y or t
 end
@@ -4262,8 +4273,8 @@ end
 return y or t
 `;
   },
-  sha1: "6db1d709d4a1125ba4b1fa53fc6558bba70bfbc6",
-  keyLockingSha1: "4a9e19c8ad9ef5711b2e636e6c6445563a61f34a",
+  sha1: "896d31234b7ac6a74a87063a8b5f59a68da8284b",
+  keyLockingSha1: "ab2b1d124b167ec6476a4f7cf990930d6182fd17",
 };
 
 export const redrive: Script = {
@@ -4289,7 +4300,7 @@ ${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local r=E(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$AW}${$GF}${$GG}local v=GG(n)
+${$AW}${$GG}${$GH}local v=GH(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -4317,12 +4328,12 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GH}${$GI}${$GJ}${$GK}local function ac(ad,ae)
+${$GI}${$GJ}${$GK}${$GL}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GK(v,ad.task,ad.text)then
+elseif GL(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
@@ -4349,24 +4360,24 @@ s=C(r)
 end
 if not af then
 if not u then
-${$GN}u=GN(v.ended_from)
+${$GO}u=GO(v.ended_from)
 end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$GD}${$GM}${$GO}ae=GO(h,u,GD,ag)
+${$GE}${$GN}${$GP}ae=GP(h,u,GE,ag)
 end
-${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GD}${$GE}${$GQ}local ag=GQ(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GE}${$GF}${$GR}local ag=GR(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$DB}${$DC}${$DD}${$DE}${$DI}${$GT}ah,ag=GT(q,r,w,ag,ad)
+${$DB}${$DC}${$DD}${$DE}${$DI}${$GU}ah,ag=GU(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$GS}ai=GS(ae,ag,u)
+${$GT}ai=GT(ae,ag,u)
 elseif ag<#ae then
-${$GN}ai=GN()
+${$GO}ai=GO()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
@@ -4375,15 +4386,15 @@ ${$EB}${$EC}${$ED}${$EE}local aj=o~=''
 and k~='1'
 and(z or aa)
 and EE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$GR}local ak={'ok',ah,ai,GR(ae,ag),aj and 1 or 0}
+${$GS}local ak={'ok',ah,ai,GS(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "8afdd4e7fd3b5b07ca3cadc597a88d187c61cde5",
-  keyLockingSha1: "4405076c21c6a4c2604d4ab84410af6d3f952025",
+  sha1: "6a98ed863166d8749afbffa9a2fad03dd098abc6",
+  keyLockingSha1: "63cbf91fae391c0881da01a500b3f310121b2b24",
 };
 
 export const remove: Script = {
@@ -4409,12 +4420,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GU}GU(f,e,j)
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GV}GV(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(f)or{'removed'}
 `;
   },
-  sha1: "43a5cd3349288aef3a31675cfb2339e1300eb71e",
-  keyLockingSha1: "4c34d6b8b3ddd28ba2491aef38eecc43593f9d1c",
+  sha1: "86cf39a5d9a2a35bd9deb845e762b83ce20e4c36",
+  keyLockingSha1: "edc4ead220e209d3c28809a55c33564ab0ee1d67",
 };
 
 export const settings: Script = {
@@ -4732,7 +4743,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local p=HC(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4749,25 +4760,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local u=HH(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local u=HI(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HC}local function w(x)
+${$HD}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-HC(p,'two_places',x.id)
+HD(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,u,w)or HO(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HA}${$HE}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}local x=IB(p,u,w)or HP(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "61354630a1155de07d27085f4d726fc258ee46ce",
-  keyLockingSha1: "eb57eb21b992a7e277ee30cf33314f8262b8385c",
+  sha1: "86ee517c620c980aa7d89401c6133179e8740e32",
+  keyLockingSha1: "3a27d4d44311af5b90cd682c6696c791198c3dab",
 };
 
 export const check: Script = {
@@ -4813,7 +4824,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local w=HB(u,E(n))
+${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local w=HC(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4898,7 +4909,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HE}${$HR}${$IT}${$IU}${$IV}${$IW}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HF}${$HS}${$IU}${$IV}${$IW}${$IX}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -4907,9 +4918,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IT(au,tonumber(as.fair))
+IU(au,tonumber(as.fair))
 elseif au and as.working then
-IU(au)
+IV(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4920,15 +4931,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IV(at,au,aw)or IW(w,at)then
+if AC(aw)or IW(at,au,aw)or IX(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GY}${$GZ}${$HA}${$HC}${$HD}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GZ}${$HA}${$HB}${$HD}${$HE}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}local function ak()
 local al={}
-for ap,aq in ipairs(IR)do
+for ap,aq in ipairs(IS)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4937,18 +4948,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IS(
+IT(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IO(w,z)
+local ap,aq=IP(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IJ(w,au)
-IL(w,x.worker_leases)
-IK(w,x.fair_by_group)
-IM(w,x.workers)
+IK(w,au)
+IM(w,x.worker_leases)
+IL(w,x.fair_by_group)
+IO(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4968,12 +4979,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HH(w,ag),{},{},{}
+local ax,ay,az,ba=HI(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HT(w,bf)
+HU(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -4986,12 +4997,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HZ(w,bf)
-HK(w,bf.id,bf.had_fixed,bf.fixed)
-HK(w,'.'..bf.id,bf.had_record,bf.record)
+IA(w,bf)
+HL(w,bf.id,bf.had_fixed,bf.fixed)
+HL(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HM(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HM(w,'fair_by_group',w.turns,'turn_wrong')
+HN(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HN(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -5011,8 +5022,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "c9e1c8021bdc773827a6337392ceacc7b113e18f",
-  keyLockingSha1: "d9316d3fa81aa5c3b5008810946e1cd9860ecefd",
+  sha1: "e8d3c15798be2be25f9328c46722a3dd4689c740",
+  keyLockingSha1: "11a8cd21531c806ae8b594fabe951cded47f7a60",
 };
 
 export const placeLost: Script = {
@@ -5045,18 +5056,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local p=HC(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local v=HH(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local v=HI(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HC}${$HJ}${$HR}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HD}${$HK}${$HS}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -5068,20 +5079,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HR then
+if ad and ad.last_tag>=HS then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CO(aa,y,z,'back')
-HC(p,'place_missing',y)
+HD(p,'place_missing',y)
 else
-HC(p,'ghosts_wrong',y)
+HD(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HJ(p,x)
+x.record=not ac and HK(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HK}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HA}${$HE}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}local x=IB(p,v,w)
 if x then
 return x
 end
@@ -5094,8 +5105,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "f2371f6c090ad95942400b0496a845c205ba0bf1",
-  keyLockingSha1: "f4bce01c58ee93f5425ecc43f43bd8491e5d42cf",
+  sha1: "2e1ed7c367a0ec524f758f0a4c0f9065523547a6",
+  keyLockingSha1: "1d9a96571cc3eb4f0b454c7074e1e0ba7811c7d4",
 };
 
 export const recountGroups: Script = {
@@ -5113,7 +5124,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(g))
+${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local m=HC(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -5122,32 +5133,32 @@ o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GD}${$GE}${$GQ}${$GR}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GE}${$GF}${$GR}${$GS}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GQ(f,w,function(x)
+local x=GR(f,w,function(x)
 if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GR(w,x)==0
+return x==#w and x<=k and GS(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HR}${$IT}${$IU}if h~='1'and not(s(a,IT)and s(d,IU))then
+${$BL}${$BN}${$CE}${$HS}${$IU}${$IV}if h~='1'and not(s(a,IU)and s(d,IV))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HC}${$HE}${$IV}${$IW}for x=1,#t,DI do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HD}${$HF}${$IW}${$IX}for x=1,#t,DI do
 BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
 for ab=x,math.min(x+DI-1,#t)do
 local ac=o[ab]
@@ -5158,12 +5169,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IV(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IW(ad,q[ac],ae or'')then
 ad.changed=true
-HC(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IW(m,ad)then
+HD(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IX(m,ad)then
 ad.changed=true
-HC(m,'timer_wrong',ac)
+HD(m,'timer_wrong',ac)
 end
 end
 CQ(n)
@@ -5176,8 +5187,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "2fa260037256d294fefebb5f3573a1b2237b93e3",
-  keyLockingSha1: "717911aafa76ebbc6f9e2891ba739875c03df3c0",
+  sha1: "1e4a74467b2cd3f4378a1adfdfe62927aa63e903",
+  keyLockingSha1: "bd8f6412765969ff186b38110eb890a5be40cda8",
 };
 
 export const repairControl: Script = {
@@ -5195,10 +5206,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(i))
+${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local m=HC(l,E(i))
 local n={}
-${$IP}${$IQ}${$IR}for r,s in ipairs(redis.call('HMGET',e,unpack(IR)))do
-n[IR[r]]=s
+${$IQ}${$IR}${$IS}for r,s in ipairs(redis.call('HMGET',e,unpack(IS)))do
+n[IS[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -5206,10 +5217,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HC}${$HI}${$HK}${$HP}${$HQ}${$HR}${$IB}${$IC}${$ID}${$IE}${$IS}IS(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HD}${$HJ}${$HL}${$HQ}${$HR}${$HS}${$IC}${$ID}${$IE}${$IG}${$IT}IT(m,n,o)
 local p={}
-for t=1,#IP,2 do
-p[IP[t]]=IP[t+1]
+for t=1,#IQ,2 do
+p[IQ[t]]=IQ[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -5225,24 +5236,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HK(m,w,n[w],ac and C(x)or n[w])
+HL(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HK(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HC(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HL(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HD(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HE}${$HM}${$HN}local r=HN(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HF}${$HN}${$HO}local r=HO(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IP)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IQ)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "52ff4f5d6a47de858ff18c13b54810bfb0922126",
-  keyLockingSha1: "62a474a947fa700bb24b58077ed9f4ab377206cc",
+  sha1: "d93447cdf84a8cf108f0ab773c89bdb3e810baa8",
+  keyLockingSha1: "0e24cb933a2a043c55f627f415226236b036c8f0",
 };
 
 export const scan: Script = {
@@ -5276,7 +5287,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local q=HB(p,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local q=HC(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -5289,7 +5300,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HC}${$HD}${$HF}${$IJ}local function w()
+${$B}${$K}${$HD}${$HE}${$HG}${$IK}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -5298,24 +5309,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IJ(q,z)
+IK(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HE}${$HI}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HF}${$HJ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IP}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IO(q,y[2])
+local z,aa=IP(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GY}${$GZ}${$HA}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local function y(z,aa)
-local ab,ac=HH(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HA}${$HB}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}local function y(z,aa)
+local ab,ac=HI(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=IA(q,ab)
+local ad=IB(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -5324,7 +5335,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HC(q,ai.live and'two_places'or'payload_missing',ai.id)
+HD(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -5336,24 +5347,24 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HO(q,ac)
+return ad or HP(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IL}IL(q,ab)
-ad=HN(q)
+${$IM}IM(q,ab)
+ad=HO(q)
 elseif m=='fair-by-group'then
-${$IK}IK(q,ab)
+${$IL}IL(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HN(q)
+ad=HO(q)
 end
 elseif m=='workers'then
-${$DW}${$IM}IM(q,ab)
-ad=HN(q)
+${$DW}${$IO}IO(q,ab)
+ad=HO(q)
 else
 ad=y(ab,ac)
 end
@@ -5363,8 +5374,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "e5fdb88441fbd111a06ae12958861a8a6ba48f5a",
-  keyLockingSha1: "c0bd50b446cd818ccdad0cf2d7eba03e6a80823f",
+  sha1: "b935e147f864fead2438749c49955255b13b0721",
+  keyLockingSha1: "82abdc48641af797a428686d58e97ee075bbaa4d",
 };
 
 export const dueSchedules: Script = {
@@ -5457,11 +5468,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FQ}m,n=FQ(c,e)
+${$FR}m,n=FR(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FR}FR(c,n,e,'refused')
+${$A}${$FS}FS(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -5487,15 +5498,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FR}FR(c,n,e,m)
+${$A}${$FS}FS(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "8d0e5d943def8848875e21851c8511a2232b6db0",
-  keyLockingSha1: "88036ff51780bf0ed3f37880ca6bf9c2b8f9374c",
+  sha1: "f64e2e4bcdd1d378423a56c036e04caee591d18c",
+  keyLockingSha1: "f16f36f2df3dc1e6e61364d4381d499d95c07e9f",
 };
 
 export const runSchedules: Script = {
@@ -5656,6 +5667,26 @@ return{'ok'}
   },
   sha1: "e19459467f05130c70b69949b40d98044c62f167",
   keyLockingSha1: "f4d5f02eec3a677471e2dca8807985a4b499c6f9",
+};
+
+export const forgetDequeues: Script = {
+  name: "forgetDequeues",
+  get source() {
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+if redis.call('EXISTS',a,b,c,d,e,g)>0 then
+return{'ok',0}
+end
+${$B}${$C}${$I}${$FN}return{'ok',I('HDEL',f,FN())}
+`;
+  },
+  sha1: "ec323a59e5edbee161a2d4aa124bde87556a5b0b",
+  keyLockingSha1: "157cbe0a58ed806ce9941a70db01eb4571d3879e",
 };
 
 export const listQueues: Script = {
@@ -5950,13 +5981,13 @@ x=D(l)
 end
 return x
 end
-${$FI}${$FW}local ab=FW and r==''and#v<=FI
+${$FI}${$FX}local ab=FX and r==''and#v<=FI
 if ab and#v<t then
 ${$L}${$M}${$EG}${$EH}${$EI}ab,z=EI(e,f,aa)
 end
 if ab then
 ${$EO}${$EP}w[1]=EP(g,u,v,1,EO(v,1))
-${$EN}${$FY}${$FZ}y=FZ(e,g,v,w,u,o,p,n,q,aa,z)
+${$EN}${$FZ}${$GA}y=GA(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -5976,11 +6007,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FN}${$FO}${$FP}${$FV}return FV(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FO}${$FP}${$FQ}${$FW}return FW(ac,ad,v,z,w)
 `;
   },
-  sha1: "31b534c1e1349d2f4d17b1d62a8bea12e1908eb9",
-  keyLockingSha1: "b70481fbd13f40e0fe38ec58bd054700223823cb",
+  sha1: "fe17da934073eb5ca2342da14f8276973da91237",
+  keyLockingSha1: "ea42dd3f6f10f3b7a35d523f15a7fbba9c821325",
 };
 
 export const enqueue: Script = {
@@ -6015,13 +6046,13 @@ local aa=j~='1'and(m==''or m=='-')
 if t==1 and aa and n[8]==''and u(n[9])then
 w[1],x[1],x[2]=n[6],n[6],v..n[9]
 y=redis.pcall('HSETNX',f,w[1],x[2])
-${$FW}if FW and y==1 and n[7]==''and k==''then
+${$FX}if FX and y==1 and n[7]==''and k==''then
 redis.call('LPUSH',a,w[1])
 return{'ok',-1,0,1}
 end
 else
 local ab,ac,ad={unpack(r)},{'ok',0,0},{}
-${$FW}local ae=FW and k==''and m~='?'and t<=q
+${$FX}local ae=FX and k==''and m~='?'and t<=q
 for ai=1,t do
 local aj,ak,al,am=unpack(n,o*ai+2,o*ai+p)
 if ae and(ak~=''or al~=''or ad[aj]or not u(am))then
@@ -6032,7 +6063,7 @@ x[2*ai-1],x[2*ai]=aj,v..am
 end
 if ae then
 ${$AA}${$AB}z=AB(f,ab)
-${$GV}${$GW}if(m~=''or z['~slots'])and GW(z['~slots'],m,n,p,o)then
+${$GW}${$GX}if(m~=''or z['~slots'])and GX(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
 if z['~set']or(z['~slots']and m=='')then
@@ -6074,9 +6105,9 @@ end
 if not z then
 ${$AA}${$AB}z=AB(f,ag)
 end
-${$AC}${$GV}${$GW}if AC(z['~slots'])then
+${$AC}${$GW}${$GX}if AC(z['~slots'])then
 return{'newer_schema'}
-elseif(m~=''or z['~slots'])and GW(z['~slots'],m,n,p,o)then
+elseif(m~=''or z['~slots'])and GX(z['~slots'],m,n,p,o)then
 return{'moved'}
 end
 ${$AW}${$AY}${$BA}${$DD}if DD(ac,z['~set'],z['~stats'])then
@@ -6258,8 +6289,8 @@ end
 return ar
 `;
   },
-  sha1: "36099697b04aaa52e026b1adb962ef02be80f393",
-  keyLockingSha1: "bc97291137261752c81db7cad32e9f115c4832a9",
+  sha1: "6e1581acf75df0d39369e6ec08c5c2fca02e28f4",
+  keyLockingSha1: "7eb667fe3789a36ddd7fee5047a88a9c7b66aa45",
 };
 
 export const get: Script = {
@@ -6408,8 +6439,8 @@ local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FW}local af=FW and r==''and#u+2*x<=B
-${$FS}for aj=v+3,#u,FS do
+${$B}${$FX}local af=FX and r==''and#u+2*x<=B
+${$FT}for aj=v+3,#u,FT do
 af=af and u[aj]=='complete'
 end
 if af then
@@ -6418,11 +6449,11 @@ if not ab then
 ab={}
 end
 ${$EO}local ag=EO(ab,1)
-${$EP}${$FT}local ah=EP(g,y,ab,1,ag,FT({},u,v))
+${$EP}${$FU}local ah=EP(g,y,ab,1,ag,FU({},u,v))
 ${$EN}z={ah[3],ah[4],unpack(ah,EN+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FX}${$GA}${$GB}ai,aj,ak=GB(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$FY}${$GB}${$GC}ai,aj,ak=GC(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
@@ -6430,13 +6461,13 @@ if af and#ab<x then
 ${$L}${$M}${$EG}${$EH}${$EI}af,ad=EI(e,f,ae)
 end
 if af then
-${$FY}${$FZ}ac=
-FZ(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$FZ}${$GA}ac=
+GA(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FY}${$GC}if ai and GC(g,h,aj,ak)then
+${$FZ}${$GD}if ai and GD(g,h,aj,ak)then
 aa=ai
 else
 ad=nil
@@ -6463,11 +6494,11 @@ local ah=
 ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(w)
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FT}${$FU}local ai,aj=pcall(function()
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FU}${$FV}local ai,aj=pcall(function()
 if not z then
-z=K('HMGET',g,FT({'~set','~stats'},u,v))
+z=K('HMGET',g,FU({'~set','~stats'},u,v))
 end
-return FU(ag,ah.now,t,u,v,z)
+return FV(ag,ah.now,t,u,v,z)
 end)
 if ai then
 aa=aj
@@ -6479,12 +6510,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FN}${$FO}${$FP}${$FV}ac=FV(ag,ah,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FO}${$FP}${$FQ}${$FW}ac=FW(ag,ah,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "609736a290b35751b0527866359e327bb61eb0ae",
-  keyLockingSha1: "dbc3e5584ab676715e94149713deba7a3b058020",
+  sha1: "cb823248263df548c1fe6f282d0bfb5861c2a30f",
+  keyLockingSha1: "420bde39995fd935e4c6cc1d226c3cbbd4b035a4",
 };
 
 export const settle: Script = {
@@ -6504,21 +6535,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FS}${$FT}local o=K('HMGET',g,FT({'~set','~stats'},m,2))
+${$B}${$K}${$FT}${$FU}local o=K('HMGET',g,FU({'~set','~stats'},m,2))
 local p,q,r
-${$FW}if FW then
-${$A}${$X}${$Z}${$FX}${$GA}${$GB}p,q,r=GB(e,h,m,2,o,n)
+${$FX}if FX then
+${$A}${$X}${$Z}${$FY}${$GB}${$GC}p,q,r=GC(e,h,m,2,o,n)
 end
-${$FY}${$GC}if p and GC(g,h,q,r)then
+${$FZ}${$GD}if p and GD(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FU}return FU(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FV}return FV(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "7131e12b45fba5706788a1e007b645772c24a49d",
-  keyLockingSha1: "c516ee4e698a081de96b09e08d3e4f9e66a8311a",
+  sha1: "46d14e58f37b4f18bddff97b705540efec681023",
+  keyLockingSha1: "5a7a2d8898a5a8035140ca07f437b5d6d2a78b75",
 };
 
 export const wake: Script = {

@@ -56,3 +56,11 @@ export const unregisterScript = {
   each: ["queue"],
   decode: (reply: Reply) => okay("unregister", reply).integer(),
 } as const satisfies Binding;
+
+export const forgetDequeuesScript = {
+  script: lua.forgetDequeues,
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry"],
+  args: [],
+  each: [],
+  decode: (reply: Reply) => okay("forgetDequeues", reply).integer(),
+} as const satisfies Binding;

@@ -1,7 +1,7 @@
 import { queueKeys, registryKey } from "../core/keys.ts";
 import { slicesOf } from "../core/slices.ts";
 import { callOf } from "../redis/binding.ts";
-import { unregisterScript } from "../redis/sweep-scripts.ts";
+import { forgetDequeuesScript, unregisterScript } from "../redis/sweep-scripts.ts";
 import type { Command, Transport } from "../redis/transport.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { setIdleScript } from "../redis/partition-scripts.ts";
@@ -68,8 +68,8 @@ export async function checkOldQueues(
 }
 
 /**
- * Renews the notes of queues in use, and removes queues from the registry that have long been empty. Those that
- * another caller has noted meanwhile stay.
+ * Renews the notes of queues in use, and removes queues from the registry that have long been empty, with what they
+ * remember of dequeues. Those that another caller has noted meanwhile stay.
  * @param now the time of Redis, epoch ms
  */
 export async function updateNotes(
@@ -82,6 +82,12 @@ export async function updateNotes(
   const idle = [...empty].filter(({ name, isIdle, seenAt }) => name.includes("/") && !isIdle && seenAt > 0);
   const since = now - UNREGISTER_AFTER;
   const unused = [...empty].filter(({ seenAt }) => seenAt <= since);
+  for (const slice of slicesOf(unused, CHECKED_PER_REQUEST)) {
+    const calls = slice.map(({ name }) => {
+      return callOf(forgetDequeuesScript, queueKeys(name, options.prefix), {});
+    });
+    await transport.send(calls, options);
+  }
   const commands: Command[] = [];
   for (const slice of slicesOf(used, NOTED_PER_COMMAND)) {
     const names = slice.map(({ name }) => name);

@@ -75,6 +75,69 @@ describe("the registry", () => {
     expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
   });
 
+  /** What the queue's hash remembers of dequeues. */
+  const slots = async () =>
+    [...(await rig.space()).tasks.entries()].filter(([field]) => /^~r\d+$/i.test(field));
+
+  test("with it go the slots of a queue's dequeues, and nothing else that a later task needs", async () => {
+    const queue = rig.queue();
+    const operator = rig.operator();
+    await operator.configure({ statistics: true, maxPending: 5_000 });
+    const max = { small: 1, large: 1_000 };
+    const tokens = Array.from({ length: 40 }, (_, i) => `token${i.toString(36).padStart(6, "0")}`);
+    for (const [i, token] of tokens.entries()) {
+      await queue.enqueue(i, { resultTtl: 0 });
+      await (await queue.dequeue({ token, max: i % 2 ? max.small : max.large }))[0]?.complete();
+    }
+    rig.now += 300_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    expect((await slots()).length).toBeGreaterThan(20);
+    const { tasks } = await rig.space();
+    rig.now += 3_800_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    expect((await slots()).length).toBeGreaterThan(20);
+    rig.now += 100_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    expect(await rig.keySpace()).not.toHaveProperty(["sluice:queues"]);
+    expect((await rig.space()).tasks).toEqual(
+      new Map([...tasks.entries()].filter(([field]) => !/^~r\d+$/i.test(field))),
+    );
+    expect((await rig.space()).tasks.get("~lease")).toBe("40");
+    await rig.queue({ transport: { send: rig.transport.send } }).enqueue("next");
+    expect((await queue.dequeue())[0]?.receipt).toMatch(/^1\.1\.41\./);
+  });
+
+  test.each<[place: string, options: EnqueueOptions]>([
+    ["pending", {}],
+    ["fair", { group: "g" }],
+    ["delayed", { delay: "2h" }],
+    ["working", {}],
+    ["expiry", { resultTtl: "2h" }],
+  ])(
+    "the slots stay if the queue holds entries in %s again when the sweep removes them",
+    async (place, options) => {
+      const send: typeof rig.transport.send = async (commands, given) => {
+        const isLast = commands.some((one) => "script" in one && one.script.name === "forgetDequeues");
+        if (isLast) {
+          await rig.queue().enqueue(1, options);
+          const [task] = ["working", "expiry"].includes(place) ? await rig.queue().dequeue() : [];
+          if (place === "expiry") await task?.complete("result");
+        }
+        return rig.transport.send(commands, given);
+      };
+      await rig.queue().enqueue(1, { resultTtl: 0 });
+      await (await rig.queue().dequeue())[0]?.complete();
+      rig.now += 300_000;
+      await sweep(rig.transport, { now: () => rig.now });
+      rig.now += 4_200_000;
+      const before = await slots();
+      expect(before).toHaveLength(1);
+      await sweep({ send }, { now: () => rig.now });
+      expect(await slots()).toEqual(expect.arrayContaining(before));
+      expect(Object.keys(await rig.keySpace())).toContain(key(place));
+    },
+  );
+
   test("an instance registers a queue again after a minute, and if its own clock jumped back", async () => {
     const clock = vi.spyOn(Date, "now").mockReturnValue(START);
     const queue = rig.queue();
