@@ -22,7 +22,7 @@ NOTHING: Any = object()
 """A result, error or progress that is not given. ``None`` is a value."""
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in their order in ASCII
-RECEIPT = re.compile(r"(?:1|2\.([1-9]\d?))\.\d+\.(\d+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9][!-~]*)")
+RECEIPT = re.compile(r"(?:1|2\.([1-9]\d?))\.[\d,]+\.(\d+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9][!-~]*)")
 
 STATES = dict(p="pending", d="delayed", w="working", c="completed", r="rejected", f="cancel requested")
 
@@ -166,10 +166,10 @@ def new_task(
     return [name, when, once, f"{options}\n{head}{encode('payload', payload)}"]
 
 
-def write_receipt(partition: int, attempt: int, number: int, token: str, id: str) -> str:
+def write_receipt(partition: int, delivery: int | str, number: int, token: str, id: str) -> str:
     """The proof of a lease."""
     form = f"2.{partition}" if partition else "1"
-    return f"{form}.{attempt}.{number}.{token}.{id}"
+    return f"{form}.{delivery}.{number}.{token}.{id}"
 
 
 def read_receipt(receipt: Any) -> tuple[int, str, str, str]:

@@ -174,10 +174,11 @@ class Queue:
         return Taken(tasks, False, tasks[-1].enqueued_at if len(tasks) == most else 0, reply[0], others)
 
     def _task(
-        self, partition: int, token: str, id: str, attempt: int, number: int, deadline_at: int, record: str
+        self, partition: int, token: str, id: str, delivery: int | str, number: int, deadline_at: int, record: str
     ) -> Task:
         says = read_fixed(record)
-        receipt = write_receipt(partition, attempt, number, token, id)
+        receipt = write_receipt(partition, delivery, number, token, id)
+        attempt = int(str(delivery).split(",")[0])
         payload, group = decode(says["rest"]), says.get("G", "")
         return Task(self, id, receipt, attempt, deadline_at, int(says["e"]), payload, says["headers"], group)
 

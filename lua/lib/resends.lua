@@ -26,7 +26,11 @@ local function use_up_token(tasks, slot, token)
 end
 
 local function append_task(reply, id, task, deadline, fixed)
-  append(reply, id, tonumber(task.attempts))
+  local delivery = tonumber(task.attempts)
+  if tonumber(task.charged) ~= delivery or task.expired_leases then
+    delivery = table.concat({ int(task.attempts), int(task.charged), task.expired_leases or '0' }, ',')
+  end
+  append(reply, id, delivery)
   append(reply, tonumber(task.lease_number), deadline)
   reply[#reply + 1] = fixed
 end

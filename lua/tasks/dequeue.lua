@@ -19,7 +19,8 @@ local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
 -- Returns {'ok', when more will be ready (ms; 0: not known), then for each task:
---          id, attempt, lease number, deadline (ms), fixed record}
+--          id, delivery, lease number, deadline (ms), fixed record}; delivery: the attempt, or
+--          '<attempt>,<charged attempts>,<expired leases>' if it says more
 --      or {'more', now (ms)}: nothing to deliver yet; the same call with resend '1' continues
 --      or {'paused'} | {'newer_schema'}
 -- each with one more item if tasks became dead letters, because their last leases had expired:

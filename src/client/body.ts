@@ -1,5 +1,5 @@
+import { delayAfter } from "../queue/core/backoff.ts";
 import { decodeValue, encodeError, encodeValue, toJson } from "../queue/core/codec.ts";
-import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions } from "../queue/core/validation.ts";
 import { readReceipt } from "../queue/core/receipt.ts";
 import { encodeProgress } from "../queue/core/record.ts";
@@ -67,9 +67,9 @@ export async function settlementJson(
       const { error, backoff, ...fields } = settlement;
       const encoded = encodeError(error, `${at}.error`);
       if (typeof backoff !== "function") return withValue({ ...fields, backoff }, "error", encoded);
-      const { attempt } = readReceipt(settlement.receipt, `${at}.receipt`);
+      const { charged } = readReceipt(settlement.receipt, `${at}.receipt`);
       // The server cannot call the function. A list of one delay sets exactly the delay that it returned.
-      const delays = [milliseconds(backoff(attempt), `${at}.backoff`)];
+      const delays = [delayAfter(charged, backoff, Math.random, `${at}.backoff`)];
       return withValue({ ...fields, backoff: delays }, "error", encoded);
     }
     case "extend": {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { createClient } from "../../src/client/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import { sweep } from "../../src/index.ts";
+import { type Backoff, sweep } from "../../src/index.ts";
 import { pause } from "../consumer/draining.ts";
 import { secrets } from "../http/served.ts";
 import { many } from "../support/new-tasks.ts";
@@ -93,6 +93,32 @@ describe("the client itself", () => {
     const backoff = (attempt: number) => (reported.push(attempt), attempt === 1 ? 0 : "1h");
     for (let turn = 1; turn <= 2; turn++) await (await queue.dequeue())[0]?.requeue({ backoff });
     expect([reported, (await queue.get("a"))?.state]).toEqual([[1, 2], "delayed"]);
+  });
+
+  test.each<[string, Backoff]>([
+    ["a list", ["1h", "2h"]],
+    ["a function, with its fractions rounded", (attempt) => attempt * 3_600_000 - 0.4],
+    ["an exponential", { base: "1h", factor: 3, most: "9h" }],
+  ])("has tasks wait by their charged attempts: %s", async (_, backoff) => {
+    const queue = server.client().queue("emails");
+    await queue.enqueue("x", { id: "a" });
+    await (await queue.dequeue())[0]?.requeue({ unstarted: true });
+    await (await queue.dequeue())[0]?.requeue({ count: false });
+    await (await queue.dequeue())[0]?.requeue({ backoff });
+    const { dueAt = Number.NaN, requeuedAt = Number.NaN } = (await queue.get("a")) ?? {};
+    expect(dueAt - requeuedAt).toBeGreaterThanOrEqual(1_800_000);
+    expect(dueAt - requeuedAt).toBeLessThanOrEqual(3_600_000);
+  });
+
+  test("refuses what a backoff function may not return, before anything is sent", async () => {
+    const queue = server.client().queue("emails");
+    await queue.enqueue("x", { id: "a" });
+    const [task] = await queue.dequeue();
+    for (const returned of [Number.NaN, -1, Promise.resolve(1), "soon"]) {
+      const refused = task?.requeue({ backoff: () => returned as number });
+      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "backoff" });
+    }
+    expect((await queue.get("a"))?.state).toBe("working");
   });
 
   test("gives a queue's `unique` to tasks with an id of their own, without `again`", async () => {

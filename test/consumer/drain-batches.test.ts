@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { drainBatches } from "../../src/consumer/drain/drain.ts";
 import { type BatchHandler, type TaskOutcome } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, RetryAfter, type StoppedError } from "../../src/consumer/drain/failures.ts";
@@ -7,6 +7,9 @@ import { START, useRig } from "../support/rig.ts";
 import { hanging, pause, reported, reportedWithMore, stopOf } from "./draining.ts";
 
 const rig = useRig();
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 const complete: TaskOutcome = { outcome: "complete" };
 
 describe("a drain by batches", () => {
@@ -131,7 +134,11 @@ describe("a drain by batches", () => {
       { outcome: "requeue", delay: "soon" },
       { error: { message: /^delay must be a duration/ } },
     ],
-    ["has no such delay, but an error", { outcome: "requeue", delay: -1, error: "e" }, { error: "e" }],
+    [
+      "has no such delay, but an error",
+      { outcome: "requeue", delay: -1, error: "e" },
+      { error: { message: /^delay must be a duration.*; the default backoff applies$/ } },
+    ],
     [
       "has an invalid backoff",
       { outcome: "requeue", backoff: { base: -1 } },
@@ -145,6 +152,7 @@ describe("a drain by batches", () => {
   ])(
     "requeues a task whose outcome %s, and settles the others",
     async (_, outcome, { error }: { error?: unknown }) => {
+      vi.spyOn(console, "error").mockReturnValue();
       const queue = rig.queue<string>();
       await queue.enqueueMany(named(["good", "bad"], { maxAttempts: 1 }));
       const report = await drainBatches(queue, (tasks) =>

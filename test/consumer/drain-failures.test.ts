@@ -1,13 +1,19 @@
-import { describe, expect, test } from "vitest";
-import type { Duration, EnqueueOptions } from "../../src/index.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { Backoff, Duration, EnqueueOptions } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
+import { type DrainOptions, type Handler, type TaskFailure } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
 import { START, useRig } from "../support/rig.ts";
 import { many, named } from "../support/new-tasks.ts";
 import { pause, reported } from "./draining.ts";
 
 const rig = useRig();
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const noDuration =
+  'backoff must be a duration of 0 to 315360000000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"';
 
 /** Drains a queue of one task, `a`: the report, and the task after it. */
 async function afterDrain(
@@ -145,16 +151,74 @@ describe("a handler that fails", () => {
     );
   });
 
-  test("has the default backoff if its own cannot be computed, and keeps its error", async () => {
-    const backoff = () => {
-      throw new Error("of the backoff");
-    };
-    const { report, task } = await afterDrain(thrower(new Error("of the work")), {
-      backoff,
-      task: { maxAttempts: 1 },
+  test.each<[string, () => unknown, string]>([
+    [
+      "throws",
+      () => {
+        throw new RangeError("of the backoff");
+      },
+      "backoff threw RangeError: of the backoff",
+    ],
+    ["returns a promise", async () => 1_000, "backoff must return a duration, not a promise"],
+    [
+      "returns a promise that rejects",
+      () => Promise.reject(new Error("x")),
+      "backoff must return a duration, not a promise",
+    ],
+    ["returns NaN", () => Number.NaN, `${noDuration}; NaN is not`],
+    ["returns a negative number", () => -1, `${noDuration}; -1 is not`],
+    ["returns a text", () => "soon", `${noDuration}; "soon" is not`],
+    ["returns nothing", () => undefined, noDuration],
+  ])("has the default backoff, and says so, if its own %s", async (_, backoff, fault) => {
+    const logged = vi.spyOn(console, "error").mockReturnValue();
+    const failures: TaskFailure[] = [];
+    const { report, task } = await afterDrain(thrower(new TypeError("of the work")), {
+      backoff: backoff as () => Duration,
+      onFailure: (failure) => failures.push(failure),
     });
-    expect(report).toEqual(reported({ rejected: 1 }));
-    expect(task).toMatchObject({ error: { message: "of the work" } });
+    const error = {
+      name: "Error",
+      message: `${fault}; the default backoff applies`,
+      cause: "TypeError: of the work",
+    };
+    expect(report).toEqual(reported({ requeued: 1, nextDueAt: task?.dueAt ?? Number.NaN }));
+    expect(task?.error).toEqual(error);
+    expect(task?.dueAt).toBeGreaterThanOrEqual(START + 5_000);
+    expect(task?.dueAt).toBeLessThanOrEqual(START + 10_000);
+    expect(failures.map(({ error: given, next }) => [given, next])).toEqual([[error, "retry"]]);
+    expect(logged.mock.calls).toEqual([[JSON.stringify({ requeue: "emails", task: "a", failed: fault })]]);
+  });
+
+  test("has the fractions of its backoff rounded", async () => {
+    const { task } = await afterDrain(thrower("x"), { backoff: () => 12_345.6789 });
+    expect(task).toMatchObject({ state: "delayed", dueAt: START + 12_346, error: "x" });
+  });
+
+  test.each<[string, Backoff]>([
+    ["a list", ["1s", "1m", "1h"]],
+    ["a function", (attempt: number) => [1_000, 60_000, 3_600_000][attempt - 1] ?? 0],
+    ["an exponential", { base: "1s", factor: 60, most: "1h" }],
+  ])("waits by its charged attempts, not by its deliveries: %s", async (_, backoff) => {
+    const queue = rig.queue();
+    await queue.enqueue("work", { id: "a" });
+    for (let turn = 0; turn < 3; turn++) await (await queue.dequeue())[0]?.requeue({ unstarted: true });
+    let slices = 0;
+    const inSlices: Handler = () => {
+      if (slices++ < 12) throw new RetryAfter(0, { count: false });
+      throw new Error("ECONNRESET");
+    };
+    const dueAfterDrain = async () => {
+      await drain(queue, inSlices, { backoff });
+      return (await queue.get("a"))?.dueAt;
+    };
+    const between = (dueAt: number | undefined, longest: number) => {
+      expect(dueAt).toBeGreaterThanOrEqual(rig.now + longest / 2);
+      expect(dueAt).toBeLessThanOrEqual(rig.now + longest);
+      rig.now += longest;
+    };
+    between(await dueAfterDrain(), 1_000);
+    between(await dueAfterDrain(), 60_000);
+    expect(await queue.get("a")).toMatchObject({ charged: 2, attempt: 17 });
   });
 
   test("has a backoff function called with its attempt", async () => {

@@ -139,6 +139,15 @@ describe("a settle", () => {
     }
   });
 
+  it("requeues with a backoff by the charged attempts", async () => {
+    await enqueue({ id: "x", payload: 1 });
+    await settle({ receipt: (await receipts())[0], outcome: "requeue", unstarted: true });
+    await settle({ receipt: (await receipts())[0], outcome: "requeue", count: false });
+    await settle({ receipt: (await receipts())[0], outcome: "requeue", backoff: ["1h", "2h", "3h"] });
+    const { requeuedAt, dueAt, attempt, charged } = (await get("x")).body;
+    expect([dueAt - requeuedAt, attempt, charged]).toEqual([3_600_000, 3, 1]);
+  });
+
   it("reports progress with an extend; the task shows the latest", async () => {
     await enqueue({ id: "x", payload: 1 });
     const [receipt] = await receipts();

@@ -257,7 +257,7 @@ function deadLetterOf(settled: Settled): ModelDeadLetter[] {
   if (!settled.ok || settled.state !== "rejected") return [];
   const { reason, receipt } = settled;
   if (reason === undefined || reason === "cancelled") return [];
-  return [{ id: leaseOf(receipt).id, reason, attempts: Number(receipt.split(".")[1]) }];
+  return [{ id: leaseOf(receipt).id, reason, attempts: Number.parseInt(receipt.split(".")[1] ?? "", 10) }];
 }
 
 const settlementOf = (settlement: OperationSettlement): ModelSettlement => ({

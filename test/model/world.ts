@@ -194,8 +194,9 @@ export class World {
     const call = { max, token, lease, single, resend, unheard: copy === "unheard" };
     const batch = dequeue(this.queue, this.now, { ...call, worker: worker && signOf(worker) }, seen);
     const tasks = batch.tasks.map(({ id, attempt, lease: number, deadlineAt }) => {
-      const { payload, headers, group, enqueuedAt, fixedLease } = this.queue.task(id);
-      const receipt = `1.${attempt}.${number}.${token}.${id}`;
+      const { payload, headers, group, enqueuedAt, fixedLease, charged, expired } = this.queue.task(id);
+      const delivery = charged < attempt || expired > 0 ? `${attempt},${charged},${expired}` : attempt;
+      const receipt = `1.${delivery}.${number}.${token}.${id}`;
       this.receipts = [...new Set([...this.receipts, receipt])].slice(-RECEIPTS);
       const leasedFor = fixedLease ?? lease;
       return { id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor, headers, group };

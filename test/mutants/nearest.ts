@@ -215,7 +215,9 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "consumer/cloudflare-queue",
     "consumer/cloudflare-queue-rules",
   ],
+  "src/consumer/drain/suspects.ts": ["consumer/drain-suspects"],
   "src/consumer/drain/handler-pool.ts": [
+    "consumer/drain-suspects",
     "consumer/task-failures",
     "consumer/drain-stops",
     "consumer/drain-budget",

@@ -42,9 +42,16 @@ describe("a backoff", () => {
     ]);
   });
 
+  test("rounds the fractions that a function returns", () => {
+    expect([0.4, 0.5, 1_999.6].map((ms) => delayAfter(1, () => ms))).toEqual([0, 1, 2_000]);
+  });
+
   test.each<[unknown, string]>([
     [[], "backoff"],
     [() => -1, "backoff"],
+    [() => Number.NaN, "backoff"],
+    [async () => 1, "backoff"],
+    [() => Promise.reject(new Error("of the backoff")), "backoff"],
     [() => "soon", "backoff"],
     [{ factor: 0.5 }, "backoff.factor"],
     [{ base: "never" }, "backoff.base"],
@@ -74,6 +81,24 @@ describe("a task that is requeued with a backoff", () => {
     await expect(third?.requeue({ backoff: true, delay: 1 })).rejects.toMatchObject({
       path: "backoff",
     });
+  });
+
+  test.each<[string, Backoff]>([
+    ["a list", ["1s", "1h"]],
+    ["a function", (attempt) => (attempt === 1 ? 1_000 : "1h")],
+    ["an exponential", { base: "1s", factor: 100 }],
+  ])("waits by its charged attempts, not by its deliveries: %s", async (_, backoff) => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    for (let turn = 0; turn < 3; turn++) {
+      await (await queue.dequeue())[0]?.requeue({ unstarted: true });
+      await (await queue.dequeue())[0]?.requeue({ count: false });
+    }
+    const [task] = await queue.dequeue();
+    const settled = await task?.requeue({ backoff });
+    const wait = (settled?.ok && settled.dueAt ? settled.dueAt : Number.NaN) - rig.now;
+    expect(wait).toBeGreaterThanOrEqual(500);
+    expect(wait).toBeLessThanOrEqual(1_000);
   });
 
   test("waits by the attempt of its receipt, also in settle", async () => {

@@ -10,7 +10,7 @@ import {
   slotOf,
   tagOf,
 } from "../../src/queue/core/partition-slots.ts";
-import { readReceipt, writeReceipt } from "../../src/queue/core/receipt.ts";
+import { isSuspect, readReceipt, writeReceipt } from "../../src/queue/core/receipt.ts";
 import {
   ownedText,
   owning,
@@ -130,11 +130,12 @@ describe("a map", () => {
 });
 
 test("a receipt of a partition above 0 has form 2, and names it", () => {
-  const lease = { id: "a.b{c}", attempt: 3, lease: 7, token: "token-01" };
-  expect(writeReceipt({ ...lease, partition: 61 })).toBe("2.61.3.7.token-01.a.b{c}");
-  expect(readReceipt("2.61.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...lease, partition: 61 });
-  expect(writeReceipt({ ...lease, partition: 0 })).toBe("1.3.7.token-01.a.b{c}");
-  expect(readReceipt("1.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...lease, partition: 0 });
+  const lease = { id: "a.b{c}", lease: 7, token: "token-01" };
+  const read = { ...lease, attempt: 3, charged: 3 };
+  expect(writeReceipt({ ...lease, delivery: 3, partition: 61 })).toBe("2.61.3.7.token-01.a.b{c}");
+  expect(readReceipt("2.61.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...read, partition: 61 });
+  expect(writeReceipt({ ...lease, delivery: 3, partition: 0 })).toBe("1.3.7.token-01.a.b{c}");
+  expect(readReceipt("1.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...read, partition: 0 });
   for (const wrong of [
     "2.0.3.7.token-01.a",
     "2.3.7.token-01.a",
@@ -144,5 +145,25 @@ test("a receipt of a partition above 0 has form 2, and names it", () => {
     expect(() => readReceipt(wrong, "receipt"), wrong).toThrow(
       expect.objectContaining({ code: "invalid_argument", path: "receipt" }),
     );
+  }
+});
+
+test("a receipt has the charged attempts and the expired leases if they say more than the attempt", () => {
+  const lease = { id: "a,1,1", lease: 7, token: "12345678" };
+  for (const [partition, form] of [
+    [0, "1"],
+    [9, "2.9"],
+  ] as const) {
+    for (const [delivery, charged, suspect] of [
+      [5, 5, false],
+      ["5,2,0", 2, false],
+      ["5,5,1", 5, true],
+      ["5,2,12", 2, true],
+    ] as const) {
+      const receipt = writeReceipt({ ...lease, delivery, partition });
+      expect(receipt).toBe(`${form}.${delivery}.7.12345678.a,1,1`);
+      expect(readReceipt(receipt, "receipt")).toEqual({ ...lease, partition, attempt: 5, charged });
+      expect(isSuspect(receipt)).toBe(suspect);
+    }
   }
 });

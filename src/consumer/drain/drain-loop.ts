@@ -10,6 +10,7 @@ import { RemainingTasks } from "./remaining-tasks.ts";
 import { type DequeueRequest, DrainRequests, type OnSettled } from "./drain-requests.ts";
 import type { TaskSource } from "./source.ts";
 import { DrainCounts } from "./drain-counts.ts";
+import { Suspects } from "./suspects.ts";
 import { TaskFailures } from "./task-failures.ts";
 
 /**
@@ -42,6 +43,7 @@ export class DrainLoop<T> {
   readonly #requests: DrainRequests<T>;
   readonly #pace: Pace;
   readonly #remaining: RemainingTasks;
+  readonly #suspects: Suspects;
   readonly #counts = new DrainCounts();
   readonly #failures: TaskFailures;
   /** When the drain must be over, on the clock of `performance.now()`. */
@@ -64,13 +66,17 @@ export class DrainLoop<T> {
     this.#end = performance.now() + options.budget;
     this.#grace = Math.min(500, options.budget / 10);
     this.#remaining = new RemainingTasks(options.wait);
+    this.#suspects = new Suspects(this.#end);
     this.#failures = new TaskFailures(source.name, options.onFailure);
     const tracing = source.tracing?.drain(source.name, options.wholeBatches);
     this.#requests = new DrainRequests(source, this.#end, this.#onSettled, tracing);
     this.#handlers = new HandlerPool(
       callHandler,
       { ...options, grace: this.#grace, tracing },
-      (settlement, extendAt) => this.#requests.buffer.add(settlement, extendAt),
+      (settlement, extendAt) => {
+        this.#failures.logFault(settlement);
+        this.#requests.buffer.add(settlement, extendAt);
+      },
       this.#stepSoon,
     );
     this.#pace = new Pace(options, this.#handlers, this.#requests.roundTrip);
@@ -84,6 +90,7 @@ export class DrainLoop<T> {
       this.#finish = (failure) => {
         this.#isOver = true;
         this.#alarm.clear();
+        this.#suspects.release(() => false);
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#onClosing);
         for (const settlement of this.#requests.buffer) this.#failures.unsettled(settlement);
@@ -191,11 +198,24 @@ export class DrainLoop<T> {
   }
 
   #begin(): void {
+    this.#suspects.release(this.#handlers.hasSuspect);
     if (this.#requests.failure) this.#close("aborted");
     if (this.#closedBy) return this.#handlers.handBackWaiting();
-    const obstacle = this.#handlers.begin(this.#stopAt);
+    const { isIdle, buffer } = this.#requests;
+    // Before a suspect begins, all that has ended is settled.
+    const obstacle = this.#handlers.begin(
+      this.#stopAt,
+      () => isIdle && buffer.size === 0 && this.#suspects.claim(),
+    );
     if (obstacle === "time") this.#close("budget");
     if (obstacle === "turn") this.#nextStepAt = 0;
+    if (obstacle === "suspect") this.#clearTheWay();
+  }
+
+  /** Ends all that must not be under way while the next task runs. */
+  #clearTheWay(): void {
+    if (!this.#suspects.claim()) this.#handlers.handBackWaiting();
+    this.#requests.buffer.settleSoon();
   }
 
   /** @param hadTurn false if handlers may still end in this turn of the event loop */
@@ -221,6 +241,7 @@ export class DrainLoop<T> {
     const { hasMore, mayHaveMore, dequeueAgainAt, gatherUntil } = this.#remaining;
     const prefetch = hasMore && this.#pace.runsOut;
     if (this.#closedBy || !(this.#handlers.hasFreeHandler || prefetch)) return undefined;
+    if (!this.#suspects.mayDequeue(this.#isDue)) return undefined;
     const { wholeBatches, wait, lease, worker } = this.#options;
     const { isIdle, longestDuration, firstEndAt = 0 } = this.#handlers;
     // Of several last requests, only the last one dequeues: then its reply counts no lease of this drain.
@@ -242,7 +263,7 @@ export class DrainLoop<T> {
       if (this.#handlers.hasFreeHandler) this.#close("budget");
       return undefined;
     }
-    const dequeue = { max: wholeBatches ? batch : room, lease, worker };
+    const dequeue = { max: wholeBatches ? batch : this.#suspects.atMost(room), lease, worker };
     const longestWait = Math.min(wait, Math.floor(left - longestDuration - LAST_LOOK));
     // If tasks are left, the dequeue need not wait.
     if (longestWait <= 0 || (hasMore && !isIdle)) return dequeue;
@@ -271,7 +292,9 @@ export class DrainLoop<T> {
     this.#counts.dequeued(batch);
     if (batch.paused) this.#close("paused");
     const { extendEvery, wholeBatches } = this.#options;
-    const tasks = batch.map((task) => new InFlightTask(task, leasedAt, extendEvery, this.#onExtended));
+    const tasks = this.#suspects.dequeued(
+      batch.map((task) => new InFlightTask(task, leasedAt, extendEvery, this.#onExtended)),
+    );
     if (tasks.length > 0) this.#handlers.add(wholeBatches ? [tasks] : tasks.map((task) => [task]));
   }
 

@@ -143,17 +143,23 @@ export class HandlerPool<T> {
   }
 
   /**
-   * Begins waiting calls while handlers are free.
+   * Begins waiting calls while handlers are free. A call with a suspect begins when no other runs, and those
+   * behind it are handed back.
    * @param end when every call must have ended, on the clock of `performance.now()`
+   * @param mayBeginSuspect whether a suspect may begin now if no handler runs
    * @returns why the next call did not begin although a handler is free: too little time, the event loop
-   *   needs a turn, or a lease must be extended first
+   *   needs a turn, a lease must be extended first, or it must be alone
    */
-  begin(end: number): "time" | "turn" | "lease" | undefined {
+  begin(end: number, mayBeginSuspect: () => boolean): "time" | "turn" | "lease" | "suspect" | undefined {
     for (let next; (next = this.#waiting[0]) && this.#running.size < this.#options.concurrency;) {
       const now = performance.now();
       if (now + this.longestDuration > end) return "time";
       if (now - this.#turnAt > LONGEST_TURN) return "turn";
       if (next.some(({ isOver, beginBy }) => !isOver && beginBy < now)) return "lease";
+      if (hasSuspect(next)) {
+        this.#handBack(this.#waiting.splice(1));
+        if (!mayBeginSuspect() || this.#running.size > 0) return "suspect";
+      }
       const tasks = this.#waiting.shift()?.filter((task) => this.#mayBegin(task)) ?? [];
       if (tasks.length > 0) this.#call(new HandlerCall(tasks, this.#options.timeout));
     }
@@ -162,10 +168,12 @@ export class HandlerPool<T> {
 
   /** Hands back the tasks of all waiting calls. */
   handBackWaiting(): void {
-    for (const task of this.#waiting.splice(0).flat()) {
-      if (!task.isOver) this.#handBack(task);
-    }
+    this.#handBack(this.#waiting.splice(0));
   }
+
+  /** Whether a suspect waits or runs. */
+  readonly hasSuspect = (): boolean =>
+    this.#waiting.some(hasSuspect) || [...this.#running].some(({ tasks }) => hasSuspect(tasks));
 
   /** Stops all running calls. A call that has not ended when the grace is over is given up. */
   stop(code: StopReason): void {
@@ -258,18 +266,25 @@ export class HandlerPool<T> {
   /** False if the task lost its lease or was cancelled while it waited. Hands back a cancelled task. */
   #mayBegin(task: InFlightTask<T>): boolean {
     if (task.isOver) return false;
-    if (task.isStopped) this.#handBack(task);
+    if (task.isStopped) this.#handBack([[task]]);
     return !task.isStopped;
   }
 
-  #handBack(task: InFlightTask<T>): void {
-    task.isOver = true;
-    const settlement = handBack(task.leased);
-    this.#noteTask(task, settlement);
-    this.#settle(settlement, task.extendAt(false));
+  #handBack(calls: readonly (readonly InFlightTask<T>[])[]): void {
+    for (const task of calls.flat()) {
+      if (task.isOver) continue;
+      task.isOver = true;
+      const settlement = handBack(task.leased);
+      this.#noteTask(task, settlement);
+      this.#settle(settlement, task.extendAt(false));
+    }
   }
 
   #noteTask({ leased }: InFlightTask<T>, { settlement }: SizedSettlement): void {
     this.#options.tracing?.noteTask(settlement, leased.headers);
   }
+}
+
+function hasSuspect(tasks: readonly InFlightTask<unknown>[]): boolean {
+  return tasks.some(({ isSuspect }) => isSuspect);
 }

@@ -1,5 +1,6 @@
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 import type { HandlerCallTracing } from "../../queue/core/tracing.ts";
+import { isSuspect } from "../../queue/core/receipt.ts";
 import type { Settled } from "../../queue/core/types.ts";
 import type { Task } from "./types.ts";
 import { StoppedError } from "./failures.ts";
@@ -38,6 +39,8 @@ class Stopper {
 /** A leased task, until its handler has ended or its lease is lost. */
 export class InFlightTask<T> {
   readonly leased: LeasedTask<T>;
+  /** Whether a lease of the task expired before, perhaps because it killed its process. */
+  readonly isSuspect: boolean;
   /** The task as its handler sees it. */
   readonly forHandler: Task<T>;
   /** True once the handler has ended, or the lease is lost. */
@@ -60,6 +63,7 @@ export class InFlightTask<T> {
    */
   constructor(leased: LeasedTask<T>, leasedAt: number, extendEvery: number, onExtended: OnExtended<T>) {
     this.leased = leased;
+    this.isSuspect = isSuspect(leased.receipt);
     this.#extendEvery = Math.max(SHORTEST_PAUSE, Math.min(extendEvery, leased.leasedFor / 3));
     // After a resent dequeue, less is left of the lease. If this clock is wrong, the first extend is only
     // earlier.

@@ -45,6 +45,11 @@ export class SettlementBuffer<T> {
     this.#bytes += settlement.bytes;
   }
 
+  /** Lets no settlement wait for others. */
+  settleSoon(): void {
+    if (this.size > 0) this.#dueAt = 0;
+  }
+
   /** Removes what one request sends: extends first, since they cannot wait. */
   take(tasksToExtend: readonly InFlightTask<T>[]): OutgoingSettlement<T>[] {
     const taken: OutgoingSettlement<T>[] = tasksToExtend

@@ -4,6 +4,7 @@ import { readReceipt } from "../../queue/core/receipt.ts";
 import type { Settled, Settlement } from "../../queue/core/types.ts";
 import { StoppedError } from "./failures.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
+import type { SizedSettlement } from "./to-settlement.ts";
 import type { TaskFailure } from "./types.ts";
 
 /** A settlement, and how long its handler ran, ms. */
@@ -34,6 +35,13 @@ export class TaskFailures {
       ...(error && { error }),
       ...(dueAt !== undefined && { dueAt }),
     });
+  }
+
+  /** Logs why an outcome's own delay could not be used. */
+  logFault({ settlement: { receipt }, fault }: SizedSettlement): void {
+    if (fault === undefined) return;
+    const { id } = readReceipt(receipt, "receipt");
+    console.error(JSON.stringify({ requeue: this.#queue, task: id, failed: fault }));
   }
 
   /** Reports a failed task whose settlement did not reach Redis. */

@@ -2,13 +2,15 @@ import { SluiceError } from "../../errors.ts";
 import { type Backoff, delayAfter } from "../../queue/core/backoff.ts";
 import { byteLength, decodeValue, encodeError, encodeValue } from "../../queue/core/codec.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
+import { lineOf, summarizeError } from "../../queue/core/error-summary.ts";
+import { readReceipt } from "../../queue/core/receipt.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 import { settlementArguments } from "../../queue/tasks/settle.ts";
 import type { Settlement } from "../../queue/core/types.ts";
 import type { TaskOutcome } from "./types.ts";
 import { NonRetryableError, RetryAfter } from "./failures.ts";
 
-type Leased = Pick<LeasedTask, "receipt" | "attempt">;
+type Leased = Pick<LeasedTask, "receipt">;
 
 /** A settlement whose values Redis can store, and their size. */
 export interface SizedSettlement {
@@ -16,6 +18,8 @@ export interface SizedSettlement {
   readonly bytes: number;
   /** How long the handler ran, ms; absent if it did not. */
   readonly ranFor?: number | undefined;
+  /** Why the outcome's own delay could not be used. */
+  readonly fault?: string | undefined;
 }
 
 /** The outcome of a task whose handler threw. */
@@ -50,7 +54,9 @@ export function settlementOf(task: Leased, outcome: TaskOutcome): SizedSettlemen
   try {
     return outcome.outcome === "complete"
       ? completion(task, outcome.result)
-      : sized(asSettlement(task, outcome));
+      : outcome.outcome === "requeue"
+        ? requeueOf(task, outcome)
+        : sized(asRejection(task, outcome));
   } catch (fault) {
     return sized(requeued(task, new Error(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
   }
@@ -85,32 +91,39 @@ function completion({ receipt }: Leased, result: unknown): SizedSettlement {
   }
 }
 
-function asSettlement(
-  { receipt, attempt }: Leased,
-  outcome: Exclude<TaskOutcome, { outcome: "complete" }>,
-): Settlement {
-  switch (outcome.outcome) {
-    case "reject":
-      return { receipt, outcome: "reject", error: errorOf(outcome.error) };
-    case "requeue": {
-      const { delay = 0, backoff, count = true } = outcome;
-      const error = errorOf(outcome.error);
-      try {
-        // Computed once, so that a resent settlement has the same delay.
-        const ms = backoff === undefined ? milliseconds(delay, "delay") : delayAfter(attempt, backoff);
-        return { receipt, outcome: "requeue", delay: ms, count, error };
-      } catch (fault) {
-        return requeued({ receipt, attempt }, error ?? new Error(reasonOf(fault)));
-      }
-    }
-    default:
-      throw new SluiceError("invalid_argument", "outcome must be complete, requeue or reject", "outcome");
+function asRejection({ receipt }: Leased, outcome: Extract<TaskOutcome, { outcome: "reject" }>): Settlement {
+  if (outcome.outcome === "reject") return { receipt, outcome: "reject", error: errorOf(outcome.error) };
+  throw new SluiceError("invalid_argument", "outcome must be complete, requeue or reject", "outcome");
+}
+
+function requeueOf(task: Leased, outcome: Extract<TaskOutcome, { outcome: "requeue" }>): SizedSettlement {
+  const { delay = 0, backoff, count = true } = outcome;
+  const error = errorOf(outcome.error);
+  const { receipt } = task;
+  let ms: number;
+  try {
+    // Computed once, so that a resent settlement has the same delay.
+    ms = backoff === undefined ? milliseconds(delay, "delay") : backoffOf(task, backoff);
+  } catch (thrown) {
+    const fault = thrown instanceof SluiceError ? thrown.message : `backoff threw ${textOf(thrown)}`;
+    const cause = error === undefined ? undefined : new Error(textOf(error));
+    const both = new Error(`${fault}; the default backoff applies`, { cause });
+    return { ...sized(requeued(task, both)), fault };
   }
+  return sized({ receipt, outcome: "requeue", delay: ms, count, error });
 }
 
 /** A requeue with the default backoff. */
-function requeued({ receipt, attempt }: Leased, error: unknown): Settlement {
-  return { receipt, outcome: "requeue", delay: delayAfter(attempt), error };
+function requeued(task: Leased, error: unknown): Settlement {
+  return { receipt: task.receipt, outcome: "requeue", delay: backoffOf(task), error };
+}
+
+function backoffOf({ receipt }: Leased, backoff?: Backoff | true): number {
+  return delayAfter(readReceipt(receipt, "receipt").charged, backoff);
+}
+
+function textOf(error: unknown): string {
+  return lineOf(summarizeError(error) ?? { message: "undefined" });
 }
 
 function errorOf(error: unknown): unknown {

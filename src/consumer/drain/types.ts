@@ -93,8 +93,9 @@ export interface DrainOptions {
    */
   readonly timeout?: Duration | undefined;
   /**
-   * The delay before the next attempt of a failed task; true: 10 s, 30 s, 90 s, … up to 1 h, each jittered
-   * between half and full.
+   * The delay before the next attempt of a failed task, by the number of its attempts that count; true: 10 s,
+   * 30 s, 90 s, … up to 1 h, each jittered between half and full. If a function throws, or returns no duration,
+   * the default applies, and the console and the task's error say so.
    * @default true
    */
   readonly backoff?: Backoff | true | undefined;

@@ -5065,7 +5065,7 @@ export const openapi: OpenApiDocument = {
                     "additionalProperties": false
                   }
                 ],
-                "description": "A delay that depends on the attempt, instead of `delay`. True: up to 10 s after the first attempt, 30 s after the second, 90 s after the third, and so on up to 1 hour. Each delay is random, between half of that time and the whole. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
+                "description": "A delay that depends on the number of attempts that count, instead of `delay`. True: up to 10 s after the first attempt, 30 s after the second, 90 s after the third, and so on up to 1 hour. Each delay is random, between half of that time and the whole. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts."
               },
               "count": {
                 "type": "boolean",

@@ -2,7 +2,10 @@ import { invalidArgument } from "../../errors.ts";
 import { MAX_DURATION, milliseconds, type Duration } from "./duration.ts";
 import { onlyOptions } from "./validation.ts";
 
-/** How long to wait after a failed attempt: an exponential with jitter, a list, or a function. */
+/**
+ * How long to wait after a failed attempt: an exponential with jitter, a list, or a function. Only attempts that
+ * count towards `maxAttempts` are numbered: not those that were handed back or requeued uncounted.
+ */
 export type Backoff =
   | {
       /** Longest wait before the second attempt. @default "10s" */
@@ -14,7 +17,7 @@ export type Backoff =
     }
   /** The wait after each failed attempt, without jitter. The last wait applies to all further attempts. */
   | readonly Duration[]
-  /** Returns the wait. Takes the number of the failed attempt, from 1. */
+  /** Returns the wait; fractions are rounded to milliseconds. Takes the number of the failed attempt, from 1. */
   | ((attempt: number) => Duration);
 
 /**
@@ -33,7 +36,7 @@ export function delayAfter(
   random: () => number = Math.random,
   path = "backoff",
 ): number {
-  if (typeof backoff === "function") return milliseconds(backoff(attempt), path);
+  if (typeof backoff === "function") return delayOf(backoff(attempt), path);
   if (Array.isArray(backoff)) {
     const delay: unknown = backoff[Math.min(attempt, backoff.length) - 1];
     if (delay === undefined) {
@@ -70,4 +73,13 @@ export function checkBackoff(backoff: Backoff | true): void {
   delayAfter(1, backoff);
   if (!Array.isArray(backoff)) return;
   for (const [i, delay] of backoff.entries()) milliseconds(delay as Duration, `backoff[${i}]`);
+}
+
+/** What a backoff function returned, in whole milliseconds. */
+function delayOf(returned: unknown, path: string): number {
+  if (returned instanceof Promise) {
+    returned.catch(() => {});
+    throw invalidArgument(path, "must return a duration, not a promise");
+  }
+  return milliseconds((typeof returned === "number" ? Math.round(returned) : returned) as Duration, path);
 }

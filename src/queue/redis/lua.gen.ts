@@ -2023,7 +2023,11 @@ redis.pcall('HSET',a,b,c)
 end
 `;
 const $FP = `local function FP(a,b,c,d,e)
-F(a,b,tonumber(c.attempts))
+local f=tonumber(c.attempts)
+if tonumber(c.charged)~=f or c.expired_leases then
+f=table.concat({C(c.attempts),C(c.charged),c.expired_leases or'0'},',')
+end
+F(a,b,f)
 F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
@@ -6010,8 +6014,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FO}${$FP}${$FQ}${$FW}return FW(ac,ad,v,z,w)
 `;
   },
-  sha1: "fe17da934073eb5ca2342da14f8276973da91237",
-  keyLockingSha1: "ea42dd3f6f10f3b7a35d523f15a7fbba9c821325",
+  sha1: "eb47c719bb99752d438de8faf0a56bf38205b781",
+  keyLockingSha1: "4fac71b9017189089d52a8241b69412c424e3e28",
 };
 
 export const enqueue: Script = {
@@ -6514,8 +6518,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "cb823248263df548c1fe6f282d0bfb5861c2a30f",
-  keyLockingSha1: "420bde39995fd935e4c6cc1d226c3cbbd4b035a4",
+  sha1: "3035529074064559ad95956d732237486198b887",
+  keyLockingSha1: "bc6a52e0324ceb065104051d5a21d4257c82dafe",
 };
 
 export const settle: Script = {

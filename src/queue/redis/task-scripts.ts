@@ -68,7 +68,8 @@ function readAdded(added: string | number): Added {
 /** A task that was leased: its id and fixed record, and the lease. */
 interface LeasedRecord {
   readonly id: string;
-  readonly attempt: number;
+  /** As a receipt has it. */
+  readonly delivery: number | string;
   readonly lease: number;
   readonly deadlineAt: number;
   readonly record: string;
@@ -90,7 +91,7 @@ export const dequeueScript = {
     while (reader.isText) {
       tasks.push({
         id: reader.text(),
-        attempt: reader.integer(),
+        delivery: reader.textOrInteger(),
         lease: reader.integer(),
         deadlineAt: reader.integer(),
         record: reader.text(),

@@ -285,14 +285,14 @@ export class DequeueCall<Out> {
   #raw({ nextDueAt, paused, tasks, token }: LeasedRecords): RawBatch {
     const leasedFor = Number(this.#args.lease);
     const { partition } = this.#queue;
-    const readers = tasks.map(({ id, attempt, lease, deadlineAt, record }) => () => {
+    const readers = tasks.map(({ id, delivery, lease, deadlineAt, record }) => () => {
       const { enqueuedAt, lease: fixed, headers, group, payload } = readFixed(record);
-      const receipt = writeReceipt({ id, attempt, lease, token, partition });
+      const receipt = writeReceipt({ id, delivery, lease, token, partition });
       return {
         id,
         receipt,
         payload,
-        attempt,
+        attempt: typeof delivery === "number" ? delivery : Number.parseInt(delivery, 10),
         enqueuedAt,
         deadlineAt,
         leasedFor: fixed ?? leasedFor,

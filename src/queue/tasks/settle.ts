@@ -76,7 +76,7 @@ export function encryptedArguments(
 export function settlementArguments(settlement: Settlement, at: string): PlainArguments {
   onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
   const { outcome } = settlement;
-  const { id, lease, token, attempt, partition } = readReceipt(settlement.receipt, `${at}.receipt`);
+  const { id, lease, token, charged, partition } = readReceipt(settlement.receipt, `${at}.receipt`);
   const plain = { partition, id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
   const withError = (error: unknown) => {
     const text = encodeError(error, `${at}.error`);
@@ -111,7 +111,7 @@ export function settlementArguments(settlement: Settlement, at: string): PlainAr
           outcome,
           settlement.backoff === undefined
             ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
-            : delayAfter(attempt, settlement.backoff, Math.random, `${at}.backoff`),
+            : delayAfter(charged, settlement.backoff, Math.random, `${at}.backoff`),
           trueOrFalse(settlement.count ?? true, `${at}.count`) ? undefined : "uncounted",
         ),
         ...withError(settlement.error),

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { Queue } from "../../src/index.ts";
+import { drain } from "../../src/consumer/drain/drain.ts";
+import type { DrainOptions, Handler } from "../../src/consumer/drain/types.ts";
+import { numbered } from "../support/new-tasks.ts";
+import { QUEUE, useRig } from "../support/rig.ts";
+import { hanging, pause } from "./draining.ts";
+
+const rig = useRig();
+
+/**
+ * Runs drains in processes that die one after the other, until none dies. A process that dies sends no more
+ * requests, and its leases expire before the next process begins.
+ * @param drains the drains of one process: the handler of each calls `die` to kill the process
+ * @returns how many processes died
+ */
+async function untilNoneDies(
+  drains: (
+    process: { transport: typeof rig.transport; die: () => Promise<never> } & DrainOptions,
+  ) => Promise<unknown>[],
+): Promise<number> {
+  for (let deaths = 0; ; deaths++) {
+    const death = new AbortController();
+    const transport: typeof rig.transport = {
+      async send(commands, options) {
+        if (death.signal.aborted) throw new Error("this process is dead");
+        return rig.transport.send(commands, options);
+      },
+    };
+    const die = () => {
+      death.abort();
+      return hanging();
+    };
+    await Promise.allSettled(drains({ transport, die, signal: death.signal, budget: "2s" }));
+    if (!death.signal.aborted) return deaths;
+    rig.now += 300_001;
+  }
+}
+
+/** Which handlers run in a process, and which ran when it died. */
+class Running {
+  readonly ids = new Set<string>();
+  readonly atDeath: string[][] = [];
+
+  /** A handler: the task `killer` dies as soon as others had time to begin, other tasks take a while. */
+  handler(die: () => Promise<never>, killer: string): Handler<number> {
+    return async ({ id }) => {
+      this.ids.add(id);
+      if (id !== killer) {
+        await pause(20);
+        this.ids.delete(id);
+        return id;
+      }
+      await pause(5);
+      this.atDeath.push([...this.ids].toSorted());
+      this.ids.clear();
+      return die();
+    };
+  }
+}
+
+const states = async (ids: readonly string[], queue = rig.queue()) =>
+  Promise.all(ids.map(async (id) => [id, (await queue.get(id))?.state, (await queue.get(id))?.reason]));
+
+describe("a task that kills its process", () => {
+  test.each([
+    ["by default", {}],
+    ["in batches of a hundred", { batch: 100 }],
+    ["with many handlers", { concurrency: 50 }],
+  ])("is the only dead letter, %s", async (_, options) => {
+    const ids = Array.from({ length: 40 }, (_, i) => `t${i}`);
+    await rig.queue().enqueueMany(numbered(40));
+    const running = new Running();
+    const deaths = await untilNoneDies(({ transport, die, ...process }) => [
+      drain(rig.queue<number>({ transport }), running.handler(die, "t3"), { ...process, ...options }),
+    ]);
+    expect(deaths).toBe(10);
+    expect(running.atDeath.slice(1)).toEqual(Array.from({ length: 9 }, () => ["t3"]));
+    expect(await states(ids)).toEqual(
+      ids.map((id) => (id === "t3" ? [id, "rejected", "lease_expired"] : [id, "completed", undefined])),
+    );
+    const charged = await Promise.all(ids.map(async (id) => (await rig.queue().get(id))?.charged ?? 0));
+    expect(charged.filter((count, i) => i !== 3 && count > 2)).toEqual([]);
+  });
+
+  test("is the only dead letter of several queues of its process", async () => {
+    const names = [QUEUE, "invoices"];
+    const of = (name: string, transport = rig.transport) =>
+      new Queue<number>(name, { transport, now: () => rig.now });
+    await Promise.all(names.map((name) => of(name).enqueueMany(numbered(12))));
+    const running = new Running();
+    await untilNoneDies(({ transport, die, ...process }) =>
+      names.map((name) => {
+        const handle = running.handler(die, name === QUEUE ? "t3" : "");
+        return drain(of(name, transport), handle, process);
+      }),
+    );
+    const ids = Array.from({ length: 12 }, (_, i) => `t${i}`);
+    expect(await states(ids, of(QUEUE))).toEqual(
+      ids.map((id) => (id === "t3" ? [id, "rejected", "lease_expired"] : [id, "completed", undefined])),
+    );
+    expect(await states(ids, of("invoices"))).toEqual(ids.map((id) => [id, "completed", undefined]));
+  });
+});
