@@ -298,4 +298,12 @@ export const scheduling: readonly Mutant[] = [
     breaks: "answers",
     because: "the registry fills with unused queues",
   },
+  {
+    name: "a fixed time that is skipped waits for the next day",
+    file: "src/queue/schedules/calendar.ts",
+    find: "isFixed && timeZone",
+    replace: "false && timeZone",
+    breaks: "schedules",
+    because: "the report of a Saturday before a gap at midnight is never made",
+  },
 ];

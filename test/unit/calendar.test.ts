@@ -105,6 +105,79 @@ describe("an expression with several hours", () => {
   });
 });
 
+describe("in each zone whose clocks change, a fixed time occurs once for each day", () => {
+  const years = { from: ms("2024-01-01T00:00Z"), until: ms("2029-01-01T00:00Z") };
+  const HOUR = 3_600_000;
+
+  /** What the clocks of a zone show, as epoch ms of the same time in UTC. */
+  function clockOf(timeZone: string): (instant: number) => number {
+    const parts = { dateStyle: "short", timeStyle: "medium", timeZone } as const;
+    const format = new Intl.DateTimeFormat("sv", parts);
+    return (instant) => ms(`${format.format(instant).replace(" ", "T")}Z`);
+  }
+
+  /** The changes of a clock: the last second before, and the first after. */
+  function changesOf(clock: (instant: number) => number): { before: number; after: number }[] {
+    const offset = (instant: number) => clock(instant) - instant;
+    const changes = [];
+    for (let start = years.from; start < years.until; start += 7 * 24 * HOUR) {
+      let [before, after] = [start, start + 7 * 24 * HOUR];
+      if (offset(before) === offset(after)) continue;
+      while (after - before > 1_000) {
+        const middle = before + Math.floor((after - before) / 2_000) * 1_000;
+        if (offset(middle) === offset(start)) before = middle;
+        else after = middle;
+      }
+      changes.push({ before, after });
+    }
+    return changes;
+  }
+
+  // Zones with the same changes are one case.
+  const cases = new Map<string, readonly [zone: string, changes: ReturnType<typeof changesOf>]>();
+  for (const zone of Intl.supportedValuesOf("timeZone")) {
+    const changes = changesOf(clockOf(zone));
+    const shown = changes.map(({ before, after }) => [before, clockOf(zone)(before), clockOf(zone)(after)]);
+    if (changes.length > 0) cases.set(String(shown), [zone, changes]);
+  }
+
+  test("so many cases", () => expect(cases.size).toBeGreaterThan(30));
+
+  test.each([...cases.values()])("%s", async (zone, changes) => {
+    const clock = clockOf(zone);
+    for (const { before, after } of changes) {
+      const [last, first] = [clock(before), clock(after)];
+      // Just before what is skipped or repeated, within it, and just behind it.
+      const [low, high] = [Math.min(last, first), Math.max(last, first)];
+      for (const wall of [low - HOUR, low + 60_000, (low + high) / 2, high - 60_000, high + HOUR]) {
+        const at = new Date(wall);
+        const [minute, hour] = [at.getUTCMinutes(), at.getUTCHours()];
+        const calendar = await cron(`${minute} ${hour} * * *`, zone);
+        const days = [-2, -1, 0, 1, 2].map((day) => Math.floor(wall / 60_000) * 60_000 + day * 24 * HOUR);
+        const expected = days.map((day) => firstShowing(day, { before, after }));
+        const found: number[] = [];
+        for (let from = expected[0]! - 1; found.length < 5; from = found.at(-1)! + 1)
+          found.push(calendar.firstFrom(from) ?? Number.NaN);
+        const backwards: number[] = [];
+        for (let until = expected[4]!; backwards.length < 5; until = backwards[0]! - 1)
+          backwards.unshift(calendar.lastUntil(until) ?? Number.NaN);
+        expect({ hour, minute, found, backwards }).toEqual({
+          hour,
+          minute,
+          found: expected,
+          backwards: expected,
+        });
+      }
+    }
+
+    /** The first instant at which the clock shows a time or a later one, near one change. */
+    function firstShowing(wall: number, { before, after }: { before: number; after: number }): number {
+      const early = wall - (clock(before) - before);
+      return early <= before ? early : Math.max(after, wall - (clock(after) - after));
+    }
+  });
+});
+
 describe("if the clock is put back", () => {
   test("a fixed time that comes twice occurs the first time", async () => {
     const calendar = await cron("30 2 * * *", "Europe/Berlin");
