@@ -24,7 +24,7 @@ export type { RespClusterOptions, RespEnvironment, RespOptions } from "./resp-ad
 /**
  * Reaches Redis over TCP: for servers, tests and benchmarks. All requests share one connection, or
  * one to each master of a cluster. The first `send` opens it; if it breaks, the next `send` opens another.
- * Each subscription has a connection of its own. The transport loads the package `@redis/client` when first used.
+ * All subscriptions share another one. The transport loads the package `@redis/client` when first used.
  *
  * @param from the URL, or the URL or the nodes of a cluster with options; or the environment, of which `REDIS_URL` is
  *   the URL, and `SLUICE_PREFIX` the prefix of the keys of all that uses the transport, unless it has a `prefix` of its

@@ -139,6 +139,32 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
   });
 });
 
+it("all streams of a process share one connection to Redis over TCP, which ends with the last", async () => {
+  const app = createApp({ tokens, transport: served.transport, onError: (fault) => faults.push(fault) });
+  const fetch = (path: string, init: RequestInit) =>
+    app.fetch(new Request(`http://sluice.test${path}`, init));
+  const ask = asker((request) => app.fetch(request));
+  const queues = [queue, queue, `${queue}-b`, `${queue}-c`];
+  const connections = async () => {
+    const [outcome] = await served.transport.send([["CLIENT", "LIST", "TYPE", "pubsub"]]);
+    return outcome && "reply" in outcome && String(outcome.reply).split("\n").length - 1;
+  };
+  for (const name of queues) {
+    await ask("PATCH", `/v1/queues/${name}/settings`, { json: { events: true } });
+    streams.push(await openEvents(fetch, `/v1/queues/${name}/events`));
+  }
+  expect(await connections()).toBe(1);
+  for (const name of new Set(queues))
+    await ask("POST", `/v1/queues/${name}/tasks`, { json: { id: name, payload: 1 } });
+  for (const [i, stream] of streams.entries())
+    expect(await stream.next()).toMatchObject({ event: "enqueued", data: { ids: [queues[i]] } });
+  for (const stream of streams.splice(0, 3)) await stream.leave();
+  expect(await connections()).toBe(1);
+  await streams.pop()?.leave();
+  await vi.waitUntil(async () => (await connections()) === 0, { timeout: 20_000, interval: 5 });
+  expect(faults).toEqual([]);
+});
+
 it("a transport that cannot subscribe is refused for events, with the reason", async () => {
   const { transport } = served;
   const app = createApp({

@@ -251,6 +251,22 @@ export const interfaces: readonly Mutant[] = [
     because: "after a failover no call works until the process restarts",
   },
   {
+    name: "a subscription outlives a side that is silent",
+    file: "src/transport/subscriber-connection.ts",
+    find: "setImmediate(() => answered || this.#end());",
+    replace: "setImmediate(() => answered);",
+    breaks: "answers",
+    because: "a listener waits for ever for events of a Redis that is gone",
+  },
+  {
+    name: "the last reader of a channel ends those of the others",
+    file: "src/transport/subscriber-connection.ts",
+    find: "if (this.#readers.size === 0) this.#end();",
+    replace: "if (channel?.readers.size === 0) this.#end();",
+    breaks: "answers",
+    because: "an event stream that a client leaves ends those of all other queues",
+  },
+  {
     name: "the health check only reads",
     file: "src/http/routes/about.ts",
     find: '["UNLINK", unused]',

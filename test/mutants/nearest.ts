@@ -282,6 +282,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/transport/resp-cluster.ts": CLUSTER,
   "src/transport/redis-error.ts": ["transport/redis-error", "transport/send", "conformance/transport-faults"],
   "serverless/deployment/own-context.ts": ["runtime/contexts"],
+  "src/transport/subscriber-connection.ts": ["transport/subscribe"],
   "src/transport/resp-connection.ts": ["transport/failover", "fault/transport-resp"],
   "src/http/routes/about.ts": ["http/health"],
   "src/transport/resp.ts": ["fault/transport-resp", "conformance/transport-faults"],

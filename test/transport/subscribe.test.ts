@@ -6,6 +6,7 @@ import { resp } from "../../src/transport/resp.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
+import { startProxy, type Proxy } from "./proxy.ts";
 
 // One suite for every transport: what a subscriber may rely on.
 
@@ -52,10 +53,10 @@ async function untilListening(count: number): Promise<void> {
   await vi.waitUntil(async () => (await listening()) === count, { timeout: 20_000, interval: 5 });
 }
 
-const publish = (message: string) => direct.send(["PUBLISH", CHANNEL, message]);
+const publish = (message: string, channel = CHANNEL) => direct.send(["PUBLISH", channel, message]);
 
-async function subscribed(transport: Transport, signal?: AbortSignal) {
-  const messages = await transport.subscribe?.(CHANNEL, { signal });
+async function subscribed(transport: Transport, signal?: AbortSignal, channel = CHANNEL) {
+  const messages = await transport.subscribe?.(channel, { signal });
   if (!messages) throw new Error("the transport cannot subscribe");
   const iterator = messages[Symbol.asyncIterator]();
   return { iterator, next: async () => (await iterator.next()).value as string | undefined };
@@ -129,10 +130,10 @@ describe.each(transports)("%s", (name, create) => {
     await again.iterator.return?.();
   });
 
-  test("several hear the same channel, each on a connection of its own", async () => {
+  test("several hear the same channel", async () => {
     const transport = create();
     const all = await Promise.all([1, 2, 3].map(() => subscribed(transport)));
-    await untilListening(3);
+    await untilListening(name === "resp" ? 1 : 3);
     await publish("to all");
     for (const { iterator, next } of all) {
       expect(await next()).toBe("to all");
@@ -203,6 +204,105 @@ describe("resp", () => {
     await expect(transport.subscribe?.(CHANNEL)).rejects.toMatchObject({ code: "redis_unauthorized" });
     const wrong = overTcp(redis.url.replace("//", "//quiet:wrong@"));
     await expect(wrong.subscribe?.(CHANNEL)).rejects.toMatchObject({ code: "redis_unauthorized" });
+  });
+
+  test("shares one connection with all others, and ends alone", async () => {
+    const transport = overTcp(redis.url);
+    const on = (channel: string) => subscribed(transport, undefined, channel);
+    const [a, again, b, c] = await Promise.all(["a", "a", "b", "c"].map(on));
+    for (const channel of ["a", "b", "c"]) await publish(`first of ${channel}`, channel);
+    const first = await Promise.all([a, again, b, c].map((each) => each!.next()));
+    expect(first).toEqual(["a", "a", "b", "c"].map((channel) => `first of ${channel}`));
+    const byName = async () => String(await direct.send(["PUBSUB", "CHANNELS"]));
+    await untilListening(1);
+    // Of a channel with two readers one ends; of the others the only one.
+    for (const each of [a, b, c]) await each!.iterator.return?.();
+    await vi.waitUntil(async () => (await byName()) === "a", { timeout: 20_000, interval: 5 });
+    // One channel is subscribed to anew, and one while it is being left.
+    const anew = await on("b");
+    await publish("anew", "b");
+    expect(await anew.next()).toBe("anew");
+    await anew.iterator.return?.();
+    const atOnce = await on("b");
+    await untilListening(1);
+    for (const channel of ["a", "b", "c"]) await publish(`to ${channel}`, channel);
+    expect(await again!.next()).toBe("to a");
+    expect(await atOnce.next()).toBe("to b");
+    for (const each of [a, b, c, anew]) expect(await each!.next()).toBeUndefined();
+    await again!.iterator.return?.();
+    await publish("last", "b");
+    expect(await atOnce.next()).toBe("last");
+    await atOnce.iterator.return?.();
+    await untilListening(0);
+    const later = await on("a");
+    await publish("later", "a");
+    expect(await later.next()).toBe("later");
+  });
+
+  test("that is refused leaves the others", async () => {
+    const command = "ACL SETUSER some on >secret ~* resetchannels &a +@all";
+    await direct.send(command.split(" "));
+    const transport = overTcp(redis.url.replace("//", "//some:secret@"));
+    const { next } = await subscribed(transport, undefined, "a");
+    await expect(transport.subscribe?.("b")).rejects.toMatchObject({ code: "redis_unauthorized" });
+    await publish("to a", "a");
+    expect(await next()).toBe("to a");
+    await untilListening(1);
+  });
+
+  describe("over a connection whose other side is silent", () => {
+    let proxy: Proxy;
+    beforeEach(async () => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      proxy = await startProxy(redis.port);
+    });
+    afterEach(async () => {
+      vi.useRealTimers();
+      await proxy.stop();
+    });
+    const pings = async () => {
+      const stats = String(await direct.send(["INFO", "commandstats"]));
+      return Number(/cmdstat_ping:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    };
+    /** Lets the time of a keep-alive pass, and waits until its PING has an answer. */
+    const keptAlive = async (next: () => Promise<unknown>) => {
+      const before = await pings();
+      vi.advanceTimersByTime(10_000);
+      await vi.waitUntil(async () => (await pings()) > before, { timeout: 20_000, interval: 5 });
+      // Behind the answer.
+      await publish("alive");
+      expect(await next()).toBe("alive");
+    };
+
+    test("throws within 20 s; an idle one whose other side answers does not", async () => {
+      const { next } = await subscribed(overTcp(proxy.url));
+      for (let i = 0; i < 3; i++) await keptAlive(next);
+      const silent = proxy.hold();
+      vi.advanceTimersByTime(10_000);
+      await silent;
+      const pending = next();
+      vi.advanceTimersByTime(10_000);
+      await expect(pending).rejects.toEqual(lost);
+      // The next one has a connection of its own.
+      proxy.release();
+      const again = await subscribed(overTcp(proxy.url));
+      await publish("anew");
+      expect(await again.next()).toBe("anew");
+    });
+
+    test("does not keep another from being opened", async () => {
+      const transport = overTcp({ url: proxy.url, retry: { tryTimeout: 200, deadline: 60_000 } });
+      const { next } = await subscribed(transport);
+      void proxy.hold();
+      const other = await subscribed(transport, undefined, "other");
+      await publish("to the other", "other");
+      expect(await other.next()).toBe("to the other");
+      const pending = next();
+      vi.advanceTimersByTime(10_000);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      vi.advanceTimersByTime(10_000);
+      await expect(pending).rejects.toEqual(lost);
+    });
   });
 
   test("throws when its reader falls 1 MB behind, and closes its connection", async () => {

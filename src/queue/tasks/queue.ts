@@ -236,7 +236,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration
    *   ends
    * @throws {SluiceError} `unsupported` if the transport cannot subscribe; from the iteration
-   *   `redis_unreachable` if the connection ends
+   *   `redis_unreachable` if the connection ends; with `resp()` also if Redis is silent for 20 s
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     return subscribeTo(this.keys, this.transport, options);
