@@ -96,6 +96,9 @@ const redisProblems: readonly ProblemCode[] = [
   "redis_unreachable",
 ];
 
+/** Problems of no route of the document. The public routes, which have no other of the caller, show them. */
+const anywhere: readonly ProblemCode[] = ["no_route", "method_not_allowed", "foreign_origin"];
+
 function problemsOf({ scopes, body, method, problems: own = [] }: OperationText): ProblemCode[] {
   const codes = new Set<ProblemCode>([...own, "misconfigured"]);
   if (scopes.length > 0) {
@@ -121,12 +124,15 @@ function problemsOf({ scopes, body, method, problems: own = [] }: OperationText)
 function problemResponses(codes: readonly ProblemCode[]): Record<string, Reference> {
   const responses: Record<string, Reference> = {};
   for (const status of new Set(codes.map((code) => problems[code].status))) {
-    const here = codes.filter((code) => problems[code].status === status);
-    const name = here.join("-or-");
-    problemResponseObjects[name] ??= problemResponseObject(here);
-    responses[status] = ref("responses", name);
+    responses[status] = problemResponse(codes.filter((code) => problems[code].status === status));
   }
   return responses;
+}
+
+function problemResponse(codes: readonly ProblemCode[]): Reference {
+  const name = codes.join("-or-");
+  problemResponseObjects[name] ??= problemResponseObject(codes);
+  return ref("responses", name);
 }
 
 const problemResponseObjects: Record<string, ResponseObject> = {};
@@ -209,6 +215,7 @@ function operationOf(text: OperationText): Operation {
           ];
         }),
       ),
+      ...(scopes.length === 0 && { "4XX": problemResponse(anywhere) }),
       ...problemResponses(problemsOf(text)),
     },
   };

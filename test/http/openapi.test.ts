@@ -8,7 +8,7 @@ import type { Operation } from "../../src/http/docs/openapi-document.ts";
 import { problems } from "../../src/http/problems/codes.ts";
 import { validate } from "../../src/http/request/validate.ts";
 import { named } from "../../tools/openapi/components.ts";
-import { serve } from "./served.ts";
+import { expectProblem, serve } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serve>>;
 
@@ -68,11 +68,20 @@ describe("the document", () => {
     const components = Object.entries(openapi.components)
       .filter(([kind]) => kind !== "securitySchemes")
       .flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`));
-    // Every route can answer the first two; they are documented once. The dashboard's routes are not in the document.
-    const everywhere = ["no_route", "method_not_allowed", "foreign_origin"].map(
-      (code) => `#/components/examples/${code}`,
+    expect(components.filter((one) => !refs.includes(one))).toEqual([]);
+    const schemes = operations.flatMap(([, { security }]) => security.flatMap(Object.keys));
+    expect([...new Set(schemes)].toSorted()).toEqual(
+      Object.keys(openapi.components.securitySchemes).toSorted(),
     );
-    expect(components.filter((one) => !refs.includes(one) && !everywhere.includes(one))).toEqual([]);
+  });
+
+  it("declares errors of the caller and of the server for every route", async () => {
+    for (const [route, { responses }] of operations) {
+      const kinds = new Set(Object.keys(responses).map((status) => status[0]));
+      expect([route, kinds.has("4"), kinds.has("5")]).toEqual([route, true, true]);
+    }
+    for (const path of ["/health", "/openapi.json", "/docs"])
+      expectProblem(await served.ask("POST", path), "method_not_allowed");
   });
 
   it("gives every operation an id of its own, and names every parameter of its path", () => {

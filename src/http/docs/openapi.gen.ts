@@ -4725,6 +4725,9 @@ export const openapi: OpenApiDocument = {
           },
           "504": {
             "$ref": "#/components/responses/redis_unreachable"
+          },
+          "4XX": {
+            "$ref": "#/components/responses/no_route-or-method_not_allowed-or-foreign_origin"
           }
         }
       }
@@ -4751,6 +4754,9 @@ export const openapi: OpenApiDocument = {
           },
           "503": {
             "$ref": "#/components/responses/misconfigured"
+          },
+          "4XX": {
+            "$ref": "#/components/responses/no_route-or-method_not_allowed-or-foreign_origin"
           }
         }
       }
@@ -4777,6 +4783,9 @@ export const openapi: OpenApiDocument = {
           },
           "503": {
             "$ref": "#/components/responses/misconfigured"
+          },
+          "4XX": {
+            "$ref": "#/components/responses/no_route-or-method_not_allowed-or-foreign_origin"
           }
         }
       }
@@ -9781,6 +9790,27 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "worker_lost": {
                 "$ref": "#/components/examples/worker_lost"
+              }
+            }
+          }
+        }
+      },
+      "no_route-or-method_not_allowed-or-foreign_origin": {
+        "description": "`no_route`: This path does not exist. `/docs` lists all routes.\n\n`method_not_allowed`: The route does not support this method. The `Allow` header lists those that it supports.\n\n`foreign_origin`: The dashboard answers only requests of its own page. Their `Origin` has the host of this server, and their `Sec-Fetch-Site` is `same-origin`.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "no_route": {
+                "$ref": "#/components/examples/no_route"
+              },
+              "method_not_allowed": {
+                "$ref": "#/components/examples/method_not_allowed"
+              },
+              "foreign_origin": {
+                "$ref": "#/components/examples/foreign_origin"
               }
             }
           }
