@@ -39,7 +39,9 @@ function ownCommands(): Map<string, string> {
     described.map((entry) => {
       const words = listOf(entry);
       const name = String(words[0]).toUpperCase();
-      const subcommands = listOf(words[9]).map((sub) => String(listOf(sub)[0]).split("|")[1]?.toUpperCase());
+      const subcommands = listOf(words[9]).map((sub) =>
+        String(listOf(sub)[0]).toUpperCase().replace(/^.*\|/, ""),
+      );
       return [name, subcommands.length === 0 ? name : `${name} (${subcommands.toSorted().join(", ")})`];
     }),
   );
@@ -48,7 +50,7 @@ function ownCommands(): Map<string, string> {
 test("docs/gateway.md lists each command of Redis 7.0, as served by the embedded store or not", async () => {
   const own = ownCommands();
   const rows: string[] = [];
-  for (const [group, names] of [...(await commandsOfRedis())].toSorted()) {
+  for (const [group, names] of [...(await commandsOfRedis())].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const sorted = names.toSorted();
     const served = sorted.flatMap((name) => own.get(name) ?? []);
     const missing = sorted.filter((name) => !own.has(name));

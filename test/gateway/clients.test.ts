@@ -48,6 +48,30 @@ describe.each([
     expect(await redis.scan(0, { match: "z*", count: 100 })).toEqual(["0", ["zset"]]);
   });
 
+  test("scans keys with their types, and copies a key to itself as Upstash does", async () => {
+    const redis = client(options);
+    await redis.set("text", "x");
+    await redis.rpush("list", "x");
+    const [cursor, found] = await redis.scan(0, { match: "*t*", count: 100, withType: true });
+    expect([cursor, found.toSorted((a, b) => (a.key < b.key ? -1 : 1))]).toEqual([
+      "0",
+      [
+        { key: "list", type: "list" },
+        { key: "text", type: "string" },
+      ],
+    ]);
+    const transaction = redis
+      .multi()
+      .set("text2", "x")
+      .scan(0, { match: "text2", count: 100, withType: true });
+    expect(await transaction.exec()).toEqual(["OK", ["0", [{ key: "text2", type: "string" }]]]);
+    expect([await redis.copy("text", "text"), await redis.copy("none", "none")]).toEqual([
+      "NOT_COPIED",
+      "NOT_COPIED",
+    ]);
+    expect(await redis.copy("text", "other")).toBe("COPIED");
+  });
+
   test("runs pipelines and transactions", async () => {
     const redis = client(options);
     const pipeline = redis.pipeline().set("key", { a: 1 }).get("key").incr("n").get("none");

@@ -81,6 +81,18 @@ describe("a command in the body", () => {
     [["CONFIG", "GET", "*"], "CONFIG"],
     [["SHUTDOWN"], "SHUTDOWN"],
     [["CLUSTER", "INFO"], "CLUSTER"],
+    [["SWAPDB", "0", "1"], "SWAPDB"],
+    [["migrate", "127.0.0.1", "6379", "a", "0", "1"], "MIGRATE"],
+    [["MOVE", "a", "1"], "MOVE"],
+    [["RESTORE-ASKING", "a", "0", "x"], "RESTORE-ASKING"],
+    [["ROLE"], "ROLE"],
+    [["LASTSAVE"], "LASTSAVE"],
+    [["LATENCY", "LATEST"], "LATENCY"],
+    [["CONFIG", "HELP"], "CONFIG"],
+    [["SLOWLOG", "HELP"], "SLOWLOG"],
+    [["MODULE", "HELP"], "MODULE"],
+    [["MEMORY", "DOCTOR"], "MEMORY"],
+    [["MEMORY", "PURGE"], "MEMORY"],
     [["SCRIPT", "DEBUG", "YES"], "SCRIPT"],
   ])("is refused if REST cannot do %j", async (command, name) => {
     expect(await ask("/", command)).toEqual(unavailable(name));
@@ -212,11 +224,40 @@ describe("headers", () => {
     expect(await refused({ "Upstash-Response-Format": "json" })).toEqual([200, { result: null }]);
   });
 
-  test("the sync token comes back, and a client without one gets one", async () => {
-    const sent = await its.stack.rest("/get/a", undefined, { headers: { "upstash-sync-token": "abc" } });
-    expect(sent.headers.get("upstash-sync-token")).toBe("abc");
+  test("each response has a sync token, which a client may send", async () => {
     const first = await its.stack.rest("/get/a");
-    expect(first.headers.get("upstash-sync-token")).toMatch(/^\S+$/);
+    const token = first.headers.get("upstash-sync-token") ?? "";
+    expect(token).toMatch(/^\S+$/);
     expect(first.headers.get("content-type")).toBe("application/json");
+    for (const sent of [token, "abc"]) {
+      const next = await its.stack.rest("/get/a", undefined, { headers: { "upstash-sync-token": sent } });
+      expect([next.status, next.headers.get("upstash-sync-token")]).toEqual([200, token]);
+    }
+  });
+
+  const write = ["SET", "a", "1"];
+  const script = "return redis.call('SET', KEYS[1], 1)";
+  test.each<[string, string, unknown, boolean]>([
+    ["a write", "/", write, true],
+    ["a write that fails", "/", ["SET", "a"], false],
+    ["a read", "/", ["GET", "a"], false],
+    ["a write in a pipeline", "/pipeline", [["GET", "a"], write], true],
+    [
+      "reads in a pipeline",
+      "/pipeline",
+      [
+        ["GET", "a"],
+        ["GET", "b"],
+      ],
+      false,
+    ],
+    ["a write in a transaction", "/multi-exec", [["GET", "a"], write], true],
+    ["a script", "/", ["EVAL", script, 1, "a"], true],
+    ["a script that only reads", "/", ["EVAL_RO", "return 1", 0], false],
+  ])("the sync token changes only by writes: %s", async (_, path, body, changes) => {
+    const tokenOf = ({ headers }: { headers: Headers }) => headers.get("upstash-sync-token");
+    const before = tokenOf(await its.stack.rest("/get/a"));
+    const after = tokenOf(await its.stack.rest(path, body));
+    expect([after !== before, tokenOf(await its.stack.rest("/get/a"))]).toEqual([changes, after]);
   });
 });

@@ -68,7 +68,7 @@ function categoriesOf({ flags, categories }: Command): readonly string[] {
   return [...own];
 }
 
-/** Where the keys are that stand at fixed places: first, last, step. */
+/** Where the keys are that are at fixed places: first, last, step. */
 function rangeOf(keys: KeyWords | undefined): readonly number[] {
   if (keys === undefined) return [0, 0, 0];
   if ("last" in keys) return [keys.first, keys.last, keys.step];

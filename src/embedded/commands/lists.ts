@@ -146,8 +146,9 @@ function positions({ store }: Context, words: Words): Value {
   if (!list) return most === undefined ? null : [];
   const found: number[] = [];
   const steps = compared === 0 ? list.size : Math.min(compared, list.size);
+  const wanted = most === undefined || most === 0 ? list.size : most;
   let toSkip = Math.abs(rank) - 1;
-  for (let step = 0; step < steps && (!most || found.length < most); step++) {
+  for (let step = 0; step < steps && found.length < wanted; step++) {
     const index = rank > 0 ? step : list.size - 1 - step;
     if (list.at(index) !== value) continue;
     if (toSkip > 0) toSkip -= 1;

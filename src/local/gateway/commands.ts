@@ -65,10 +65,17 @@ export class CommandTable {
   }
 }
 
-/** Whether Upstash supports the command over REST. The others need a connection of their own. */
+/** Administration that Redis does not mark as such, or not with all subcommands. */
+const ADMINISTRATION =
+  /^(?:SWAPDB|MIGRATE|MOVE|RESTORE-ASKING|ROLE|LASTSAVE|(?:CONFIG|LATENCY|MODULE|SLOWLOG)\b.*)$/;
+
+/**
+ * Whether Upstash supports the command over REST. The others need a connection of their own, or are administration.
+ */
 export function isAvailable(info: CommandInfo, command: readonly Argument[]): boolean {
   if (info.name === "XREAD" || info.name === "XREADGROUP") return !hasBlock(command);
   if (["PING", "ECHO", "PUBLISH"].includes(info.name) || info.name.startsWith("PUBSUB")) return true;
+  if (ADMINISTRATION.test(info.name) || /^MEMORY\|(?!USAGE$)/.test(info.name)) return false;
   if (info.name.startsWith("CLUSTER") || info.name === "SCRIPT|DEBUG") return false;
   return (
     !["admin", "blocking", "pubsub"].some((flag) => info.flags.has(flag)) &&

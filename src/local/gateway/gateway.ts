@@ -107,7 +107,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
           log(`request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
           return { status: 500, body: errorJson("ERR the gateway failed; its log says why") };
         })
-        .then((result) => sendResponse(request, response, result))
+        .then((result) => sendResponse(request, response, result, runner.syncToken))
         .catch(() => response.destroy());
     });
     server.listen(options.port ?? 0, options.host ?? "127.0.0.1");

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type CommandInfo, type CommandTable, fitsArity, isAvailable, isReadOnly } from "./commands.ts";
 import type { Feed } from "./feed.ts";
 import type { RedisConnection } from "./redis.ts";
@@ -22,6 +23,10 @@ interface PreparedCommand {
  */
 type ShimReply = readonly [ok: string, counts: readonly RedisReply[], value?: RedisReply, line?: Buffer];
 
+const SAME_KEY = "ERR source and destination objects are the same";
+/** The integer 0. */
+const NOT_COPIED = "0";
+
 /** A SHA that no script has. */
 const unknownSha = "0".repeat(40);
 
@@ -31,12 +36,19 @@ export class Runner {
   readonly #table: CommandTable;
   readonly #scripts: Scripts;
   readonly #meter: Meter;
+  readonly #instance = randomBytes(12).toString("base64url");
+  #writes = 0;
 
   constructor(redis: RedisConnection, table: CommandTable, scripts: Scripts, meter: Meter) {
     this.#redis = redis;
     this.#table = table;
     this.#scripts = scripts;
     this.#meter = meter;
+  }
+
+  /** Changes with each command that may have written. */
+  get syncToken(): string {
+    return `${this.#instance}-${this.#writes}`;
   }
 
   /** @throws {RedisUnavailable} */
@@ -101,6 +113,8 @@ export class Runner {
       if (info.name === "SCRIPT|LOAD") return this.#load(info, command);
       if (info.name === "SCRIPT|EXISTS")
         return this.#plain(info, [...command.slice(0, 2), ...this.#known(command)]);
+      if (info.name === "SCAN") return this.#scan(info, command);
+      if (info.name === "COPY") return this.#copy(info, command);
     }
     return this.#plain(info, command);
   }
@@ -110,7 +124,42 @@ export class Runner {
       send: command,
       translateReply: (reply) => {
         if (info && fitsArity(info, command.length)) this.#count(info.name, reply);
+        if (info?.flags.has("write") && !(reply instanceof Error)) this.#writes += 1;
         return { reply };
+      },
+    };
+  }
+
+  /** Upstash's option WITHTYPE puts its type behind each key. Redis has none, so each is asked for. */
+  #scan(info: CommandInfo, command: Command): PreparedCommand {
+    // From the cursor on, all options but this one have a value.
+    let at = 2;
+    while (at < command.length && String(command[at]).toUpperCase() !== "WITHTYPE") at += 2;
+    if (at >= command.length) return this.#plain(info, command);
+    const plain = this.#plain(info, command.toSpliced(at, 1));
+    return {
+      send: plain.send,
+      translateReply: async (reply) => {
+        const outcome = await plain.translateReply(reply);
+        if (!Array.isArray(reply)) return outcome;
+        const [cursor, keys] = reply as unknown as readonly [RedisReply, readonly Buffer[]];
+        const typed = await Promise.all(
+          keys.map(async (key) => [key, await this.#redis.send(["TYPE", key])] as const),
+        );
+        // A key that has gone meanwhile has none.
+        return { reply: [cursor, typed.filter(([, type]) => String(type) !== "none").flat()] };
+      },
+    };
+  }
+
+  /** On Upstash, a key is not copied to itself, which Redis answers with an error. */
+  #copy(info: CommandInfo, command: Command): PreparedCommand {
+    const plain = this.#plain(info, command);
+    return {
+      send: plain.send,
+      translateReply: (reply) => {
+        const isSame = reply instanceof Error && reply.message === SAME_KEY;
+        return plain.translateReply(isSame ? NOT_COPIED : reply);
       },
     };
   }
@@ -126,6 +175,7 @@ export class Runner {
       send: [name, text, ...rest],
       translateReply: (reply) => {
         this.#count(info.name, reply);
+        if (!info.name.endsWith("_RO")) this.#writes += 1;
         return script ? this.#unwrap(script, reply) : { reply };
       },
     };

@@ -1,17 +1,17 @@
-import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { type GatewayResponse, discard } from "./response.ts";
 import type { Feed } from "./feed.ts";
 
-/** The sync token for clients that have none yet. */
-const firstSyncToken = randomBytes(12).toString("base64url");
-
-/** Sends a response, or the part of it that a fault allows. */
+/**
+ * Sends a response, or the part of it that a fault allows.
+ * @param syncToken what a client sends back to read what was written before; here each read does so
+ */
 export function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
   result: GatewayResponse,
+  syncToken: string,
 ): void {
   const { status, body, contentType = "application/json", cut, sent = () => {} } = result;
   if (cut === "before" || request.socket.destroyed) {
@@ -21,7 +21,7 @@ export function sendResponse(
   }
   const headers = {
     "content-type": contentType,
-    "upstash-sync-token": request.headers["upstash-sync-token"] || firstSyncToken,
+    "upstash-sync-token": syncToken,
   };
   if (body instanceof Readable) {
     response.writeHead(status, { ...headers, "cache-control": "no-cache" });
