@@ -91,6 +91,19 @@ const ofPartitions =
     const call = callOf<Binding>(binding, { ...keys, alerts: alertsKey() }, args, items);
     return binding.decode(lastReply(await transport.send([call])));
   };
+/** All foreign names, sorted: the order of HSCAN, and what is in a page, change while Redis rehashes. */
+async function foreign(by: Caller): Promise<string[]> {
+  const names = new Set<string>();
+  let cursor = "0";
+  do {
+    const page = (await ofPartitions(partitions.findForeignScript, { cursor, size: "100" })(
+      by,
+    )) as ReturnType<typeof partitions.findForeignScript.decode>;
+    for (const name of page.names) names.add(name);
+    ({ cursor } = page);
+  } while (cursor !== "0");
+  return [...names].toSorted();
+}
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -298,7 +311,7 @@ export const operations: readonly Operation[] = [
   },
   {
     script: "findForeign",
-    call: ofPartitions(partitions.findForeignScript, { cursor: "0", size: "100" }),
+    call: foreign,
   },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "listGroups", call: (by) => by.operator.groups() },
