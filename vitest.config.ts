@@ -18,13 +18,14 @@ const FIRST = [
   "test/cli/",
   "test/documents/",
   "test/chaos/",
+  "test/compose/",
   "test/consumer/",
   "test/fault/",
 ];
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{chaos,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
+  "test/{chaos,compose,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.

@@ -6,7 +6,8 @@ import { createProgram } from "../../src/cli/program.ts";
 import { Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { runBash, startSluice } from "./process.ts";
-import { runHere, targets, useCli, useFolder } from "./rig.ts";
+import { targets, useCli, useFolder } from "./rig.ts";
+import { runHere } from "./run-here.ts";
 
 const rig = useCli();
 const folder = useFolder();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runBash } from "./process.ts";
-import { runHere } from "./rig.ts";
+import { runHere } from "./run-here.ts";
 
 /** What bash offers after these words. The last one is being written. */
 async function offered(...words: string[]): Promise<string[]> {

@@ -7,7 +7,8 @@ import { resp } from "../../src/transport/resp.ts";
 import { startCluster } from "../support/redis-cluster.ts";
 import { startRedis } from "../support/redis.ts";
 import { startSluice } from "./process.ts";
-import { against, ENQUEUE_TOKEN, runHere, TOKEN, useCli, useFolder } from "./rig.ts";
+import { against, ENQUEUE_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
+import { runHere } from "./run-here.ts";
 
 const rig = useCli();
 const folder = useFolder();

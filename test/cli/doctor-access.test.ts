@@ -7,7 +7,8 @@ import { describe, expect, test } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis } from "../support/redis.ts";
 import { byAbout } from "./findings.ts";
-import { ENQUEUE_TOKEN, runHere, TOKEN, useCli, useFolder } from "./rig.ts";
+import { ENQUEUE_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
+import { runHere } from "./run-here.ts";
 
 const rig = useCli();
 const folder = useFolder();

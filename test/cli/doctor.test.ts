@@ -6,7 +6,8 @@ import { startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { byAbout, type Finding } from "./findings.ts";
-import { runHere, type Target, targets, useCli } from "./rig.ts";
+import { type Target, targets, useCli } from "./rig.ts";
+import { runHere } from "./run-here.ts";
 
 const rig = useCli();
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { HIDING_TOKEN, type Invocation, useCli } from "./rig.ts";
+import { HIDING_TOKEN, useCli } from "./rig.ts";
+import type { Invocation } from "./run-here.ts";
 
 // Commands with a token that may look, and hides payloads.
 

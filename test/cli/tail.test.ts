@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { runHere } from "./rig.ts";
+import { runHere } from "./run-here.ts";
 
 /** A server whose stream of the queue `one` breaks, and that of `two` goes on. */
 async function breakingServer(): Promise<string> {

@@ -71,7 +71,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/services/service-wakes",
     "integration/services/handler-tools",
   ],
-  "serverless/deployment/queues.ts": ["testing/test-deployment", "compose/platforms"],
+  "serverless/deployment/queues.ts": ["testing/test-deployment", "integration/services/handler-tools"],
   "serverless/deployment/pending-work.ts": ["integration/services/service-dead-letter-hook"],
   "serverless/deployment/invocation.ts": [
     "integration/services/service-dead-letter-hook",

@@ -1,15 +1,16 @@
 // The entry of each platform in serverless/, called in this process as its platform calls it.
 
-import * as bun from "../../serverless/bun.ts";
-import * as cloudflare from "../../serverless/cloudflare.ts";
-import * as deno from "../../serverless/deno.ts";
-import { PendingWork } from "../../serverless/deployment/pending-work.ts";
-import type { ServiceOptions } from "../../serverless/deployment/service.ts";
-import * as lambda from "../../serverless/lambda.ts";
-import * as netlify from "../../serverless/netlify.ts";
-import * as node from "../../serverless/node.ts";
-import * as vercel from "../../serverless/vercel.ts";
-import type { Environment } from "../../src/environment.ts";
+import * as bun from "../../../serverless/bun.ts";
+import * as cloudflare from "../../../serverless/cloudflare.ts";
+import * as deno from "../../../serverless/deno.ts";
+import { PendingWork } from "../../../serverless/deployment/pending-work.ts";
+import type { ServiceOptions } from "../../../serverless/deployment/service.ts";
+import * as lambda from "../../../serverless/lambda.ts";
+import * as netlify from "../../../serverless/netlify.ts";
+import { listen } from "../../../serverless/process/node-listener.ts";
+import * as node from "../../../serverless/node.ts";
+import * as vercel from "../../../serverless/vercel.ts";
+import type { Environment } from "../../../src/environment.ts";
 
 /** A running deployment. */
 export interface Deployed {
@@ -44,11 +45,17 @@ async function inEnvironment(deployed: Deployed, env: Environment): Promise<Depl
   return deployed;
 }
 
-/** A function whose work may go on after its response. */
-function goingOn(make: (waitUntil: PendingWork["add"]) => Pick<Deployed, "fetch" | "cron">): Deployed {
-  const work = new PendingWork();
-  const { fetch, cron } = make(work.add);
-  return { fetch, cron: () => cron().then(() => work.settled()), stop: () => work.settled() };
+/** A function whose work may go on after its response. Cron begins after that of earlier invocations. */
+function goingOn(work: PendingWork, { fetch, cron }: Pick<Deployed, "fetch" | "cron">): Deployed {
+  return {
+    fetch,
+    async cron() {
+      await work.settled();
+      await cron();
+      await work.settled();
+    },
+    stop: () => work.settled(),
+  };
 }
 
 /** How long an invocation of Lambda may take, ms. */
@@ -96,36 +103,47 @@ type Handle = Deployed["fetch"];
 export const platforms = {
   cloudflare: async (options, env) => {
     const app = cloudflare.sluice(options);
-    return goingOn((waitUntil) => ({
-      fetch: (request) => app.fetch(request, env, { waitUntil }),
+    const work = new PendingWork();
+    return goingOn(work, {
+      fetch: (request) => app.fetch(request, env, { waitUntil: work.add }),
       cron: () => app.scheduled({}, env),
-    }));
+    });
   },
   vercel: async (options, env) => {
     const { POST } = vercel.sluice(options);
-    const deployed = goingOn((waitUntil) => {
-      const fetch: Handle = (request) => POST(request, { waitUntil });
-      return { fetch, cron: () => sweep({ fetch }, env) };
-    });
-    return inEnvironment(deployed, env);
+    const work = new PendingWork();
+    const fetch: Handle = (request) => POST(request, { waitUntil: work.add });
+    return inEnvironment(goingOn(work, { fetch, cron: () => sweep({ fetch }, env) }), env);
   },
   lambda: async (options, env) => {
     const handler = lambda.sluice(options);
-    const deployed: Deployed = {
+    const scheduled = { "detail-type": "Scheduled Event" };
+    const work = new PendingWork();
+    const deployed = goingOn(work, {
       fetch: (request) => invokeLambda(handler, request),
-      cron: () =>
-        handler({ "detail-type": "Scheduled Event" }, { getRemainingTimeInMillis: () => INVOCATION }),
-      stop: async () => {},
-    };
-    return inEnvironment(deployed, env);
+      cron: () => handler(scheduled, { getRemainingTimeInMillis: () => INVOCATION }),
+    });
+    // A function cannot go on after its response: it wakes another invocation, by its address.
+    const address = await listen(
+      (request) => {
+        const response = deployed.fetch(request);
+        work.add(response);
+        return response;
+      },
+      { port: 0, hostname: "127.0.0.1" },
+    );
+    await inEnvironment(deployed, {
+      ...env,
+      SLUICE_WAKE_URL: `http://127.0.0.1:${address.port}/wake`,
+      SLUICE_WAKE_SECRET: `whsec_${Buffer.alloc(24, 1).toString("base64")}`,
+    });
+    return { ...deployed, stop: () => deployed.stop().then(() => address.stop()) };
   },
   netlify: async (options, env) => {
     const app = netlify.sluice(options);
-    const deployed = goingOn((waitUntil) => ({
-      fetch: (request) => app.fetch(request, { waitUntil }),
-      cron: app.cron,
-    }));
-    return inEnvironment(deployed, env);
+    const work = new PendingWork();
+    const fetch: Handle = (request) => app.fetch(request, { waitUntil: work.add });
+    return inEnvironment(goingOn(work, { fetch, cron: app.cron }), env);
   },
   node: async (options, env) => {
     const { url, close } = await node.serve(server(options, env));
@@ -142,20 +160,18 @@ export const platforms = {
   },
   deno: async (options, env) => {
     let fetch: Handle | undefined;
-    let cron: (() => Promise<void>) | undefined;
     const Deno = {
       serve(_: object, handle: Handle) {
         fetch = handle;
         return { addr: { port: 1 }, shutdown: async () => {} };
       },
-      async cron(_: string, _every: string, _options: object, work: () => Promise<void>) {
-        cron = work;
-      },
+      // The next minute begins at once.
+      cron: (_name: string, _every: string, _options: object, work: () => Promise<void>) => work(),
     };
     // Deno's own cron replaces the interval.
     const serving = { ...server(options, env), every: undefined };
     const { close } = await inRuntime("Deno", Deno, () => deno.serve(serving));
-    return { fetch: fetch!, cron: cron!, stop: close };
+    return { fetch: fetch!, cron: () => sweep({ fetch: fetch! }, env), stop: close };
   },
   bun: async (options, env) => {
     let fetch: Handle | undefined;

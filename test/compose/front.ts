@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { QueueDeclaration } from "../../src/declared/declaration.ts";
+import type { NewTask, Queue, Task } from "../../src/index.ts";
+import type { Tracing } from "../../src/queue/core/tracing.ts";
+import type { Rig } from "../support/rig.ts";
+
+/** A task as every front gives it to a handler. */
+export type Delivered = Pick<Task, "id" | "payload" | "headers">;
+
+/** What a user of a front sets. */
+export interface Given {
+  /** The queue `emails`. */
+  readonly declaration: QueueDeclaration;
+  /** Returns the result of the task. */
+  readonly handler: (task: Delivered) => unknown;
+  /** How many handlers run at once. */
+  readonly concurrency: number;
+  readonly prefix?: string | undefined;
+  readonly tracing?: Tracing | undefined;
+}
+
+/** How a user reaches a queue. */
+export interface Front {
+  add(tasks: readonly NewTask<unknown>[]): Promise<readonly Created[]>;
+  /** Runs cron and consumers once. A server may go on afterwards. */
+  run(): Promise<unknown>;
+  get(id: string): Promise<Seen | null>;
+  counts(): Promise<Counts>;
+  /** The keys in the database, and all that they hold as text. */
+  stored(): Promise<{ readonly keys: readonly string[]; readonly text: string }>;
+  stop(): Promise<unknown>;
+}
+
+export interface Created {
+  readonly id: string;
+  readonly created: boolean;
+}
+
+/** What every front shows of a task. */
+export interface Seen {
+  readonly state: string;
+  readonly result?: unknown;
+}
+
+/** What every front shows of a queue. */
+export interface Counts {
+  readonly pending: number;
+  readonly delayed: number;
+  readonly working: number;
+  readonly rejected: number;
+}
+
+export type StartFront = (rig: Rig, given: Given) => Promise<Front>;
+
+/** Waits until something is so, and does something each time before it looks. */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  each?: () => Promise<unknown>,
+): Promise<void> {
+  for (;;) {
+    await each?.();
+    if (await isSo()) return;
+    await sleep(5);
+  }
+}
+
+/** Runs cron and consumers until the handler has done enough, and its tasks have ended. */
+export async function work(front: Front, isDone: () => boolean): Promise<void> {
+  await until(isDone, () => front.run());
+  await until(async () => (await front.counts()).working === 0);
+}
+
+/** Adds one task by the call for one, several by the call for several. */
+export async function addTo(
+  queue: Pick<Queue, "enqueue" | "enqueueMany">,
+  tasks: readonly NewTask<unknown>[],
+): Promise<readonly Created[]> {
+  const [first, ...others] = tasks;
+  if (!first || others.length > 0) return queue.enqueueMany(tasks);
+  const { payload, ...options } = first;
+  return [await queue.enqueue(payload, options)];
+}
+
+/** What a Redis holds. */
+export async function storedIn(rig: Rig) {
+  const space = await rig.keySpace();
+  return { keys: Object.keys(space), text: JSON.stringify(space) };
+}
+
+/** Runs a drain after a wake, and never two at once. */
+export function oneAtATime(run: () => Promise<unknown>) {
+  let running: Promise<unknown> | undefined;
+  return {
+    start: (): Promise<unknown> => (running ??= run().finally(() => (running = undefined))),
+    ended: async (): Promise<void> => void (await running),
+  };
+}

@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineQueue, type NewTask } from "../../../src/index.ts";
+import { runHere } from "../../cli/run-here.ts";
+import { QUEUE } from "../../support/rig.ts";
+import type { Counts, Created, Delivered, Seen, StartFront } from "../front.ts";
+import { storedIn } from "../front.ts";
+
+interface Pulled extends Delivered {
+  readonly receipt: string;
+}
+
+/** Options of `sluice enqueue`. */
+const options = ({ id, group, delay }: NewTask<unknown>) =>
+  Object.entries({ id, group, delay }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, typeof value === "number" ? `${value}ms` : value],
+  );
+
+/** Commands of `sluice` with the database's address. They know only the name of the queue. */
+export const commandLine: StartFront = async (rig, { declaration, handler, concurrency, prefix }) => {
+  const env = { REDIS_URL: rig.redis.url, SLUICE_PREFIX: prefix };
+  const sluice = async <Row>(args: readonly string[], stdin?: string): Promise<Row[]> => {
+    const { code, err, rows } = await runHere(args, env, { ...(stdin !== undefined && { stdin }) });
+    if (code !== 0) throw new Error(`sluice ${args.join(" ")}: ${code} ${err}`);
+    return rows as Row[];
+  };
+  // `sluice deploy` reads what a module exports.
+  const shared = globalThis as { composed?: object | undefined };
+  shared.composed = defineQueue(QUEUE, declaration);
+  const folder = await mkdtemp(join(tmpdir(), "sluice-compose-"));
+  const module = join(folder, "queues.mjs");
+  await writeFile(module, "export const queue = globalThis.composed;");
+  await sluice(["deploy", module]);
+  await rm(folder, { recursive: true });
+  delete shared.composed;
+
+  const handleNext = async (): Promise<boolean> => {
+    const tasks = await sluice<Pulled>(["pull", QUEUE, "--max", String(concurrency)]);
+    const settle = async (task: Pulled) => ({
+      receipt: task.receipt,
+      outcome: "complete",
+      result: await handler(task),
+    });
+    const settlements = await Promise.all(tasks.map(settle));
+    const lines = settlements.map((one) => JSON.stringify(one)).join("\n");
+    if (tasks.length > 0) await sluice(["settle", QUEUE], lines);
+    return tasks.length > 0;
+  };
+  return {
+    async add(tasks) {
+      const created: Created[] = [];
+      for (const task of tasks) {
+        const args = ["enqueue", QUEUE, JSON.stringify(task.payload), ...options(task)];
+        for (const { id, created: isNew } of await sluice<Created>(args))
+          created.push({ id, created: isNew });
+      }
+      return created;
+    },
+    async run() {
+      await sluice(["sweep"]);
+      while (await handleNext());
+    },
+    async get(id) {
+      const [task] = await sluice<Seen>(["show", QUEUE, id]);
+      return task ?? null;
+    },
+    async counts() {
+      const [queue] = await sluice<{ counts: Counts }>(["queues", QUEUE]);
+      if (!queue) throw new Error("sluice queues shows no queue");
+      return queue.counts;
+    },
+    stored: () => storedIn(rig),
+    stop: async () => {},
+  };
+};

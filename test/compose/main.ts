@@ -1,0 +1,3 @@
+import { printed } from "./table.ts";
+
+console.log(printed());
