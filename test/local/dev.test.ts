@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,8 +23,9 @@ async function startDev(
   const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...own } = process.env;
   dev = spawn(process.execPath, [main, "dev", ...args], {
     env: { ...own, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  dev.stderr?.pipe(process.stderr, { end: false });
   const [text] = (await once(dev.stdout as NonNullable<ChildProcess["stdout"]>, "data")) as [Buffer];
   return parseEnv(text.toString()) as Record<string, string>;
 }
@@ -94,6 +95,30 @@ describe("without a redis-server, `sluice dev`", () => {
       expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
       expect(await readdir(folder)).toEqual(["sluice.snapshot"]);
     }
+  });
+
+  test("ends with status 1 and one line if the data cannot be written, and keeps the last save", async () => {
+    await startDev(["--data", folder], withoutRedis);
+    dev?.kill("SIGTERM");
+    expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
+    const file = join(folder, "sluice.snapshot");
+    const before = await readFile(file);
+    // A folder in place of each file that is written first has the effect of a full disk.
+    for (const name of [`${file}.new`, `${file}.last`]) await mkdir(name);
+    const { SLUICE_URL, SLUICE_TOKEN = "" } = await startDev(["--data", folder], withoutRedis);
+    let complaint = "";
+    dev?.stderr?.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+    await post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN, { id: "lost", payload: 1 });
+    dev?.kill("SIGTERM");
+    expect(await once(dev as ChildProcess, "close")).toEqual([1, null]);
+    const lines = complaint
+      .split("\n")
+      .filter((line) => /is not saved/.test(line) && !line.startsWith("the data"));
+    expect(lines).toEqual([
+      expect.stringMatching(/^sluice: what changed since the last save is not saved: .*EISDIR/),
+    ]);
+    expect(complaint).not.toContain("    at ");
+    expect(await readFile(file)).toEqual(before);
   });
 
   test("loses at most the last 5 seconds in a crash", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EmbeddedDatabase } from "../../embedded/database.ts";
@@ -14,7 +14,10 @@ export const SNAPSHOT = "sluice.snapshot";
 /** An embedded database whose data is kept in a file. */
 export interface KeptDatabase {
   readonly database: EmbeddedDatabase;
-  /** Writes the data, and stops writing it. */
+  /**
+   * Writes the data, and stops writing it.
+   * @throws {StackError} if it cannot be written; the file is as it was last written
+   */
   close(): void;
 }
 
@@ -51,8 +54,14 @@ export function openKeptDatabase(folder: string, log: (line: string) => void): K
     close() {
       clearInterval(timer);
       // To another file, because a save may be under way.
-      writeFileSync(`${file}.last`, database.snapshot());
-      renameSync(`${file}.last`, file);
+      const last = `${file}.last`;
+      try {
+        writeFileSync(last, database.snapshot());
+        renameSync(last, file);
+      } catch (error) {
+        rmSync(last, { recursive: true, force: true });
+        throw new StackError(`what changed since the last save is not saved: ${String(error)}`);
+      }
     },
   };
 }

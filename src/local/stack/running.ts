@@ -29,7 +29,10 @@ export class Running {
     });
   }
 
-  /** Stops all parts, the last one first. A second call waits for the same stop. */
+  /**
+   * Stops all parts, the last one first. A second call waits for the same stop. If a part fails to stop, it logs why,
+   * and the process will exit with 1.
+   */
   async stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();
     await this.#stopping;
@@ -41,7 +44,8 @@ export class Running {
         await stop();
       } catch (error) {
         // The other parts must still be stopped.
-        console.error(error);
+        process.exitCode = 1;
+        console.error(error instanceof StackError ? `sluice: ${error.message}` : error);
       }
     }
   }
