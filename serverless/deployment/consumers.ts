@@ -15,7 +15,6 @@ import type { ServiceOptions } from "./options.ts";
 import type { InContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
 import type { Queues } from "./queues.ts";
-import { logTaskFailure } from "./task-log.ts";
 
 /** What consumers need from their deployment. */
 export interface ConsumerContext<Env> {
@@ -175,7 +174,7 @@ export class Consumers<Env> {
   async #drain(
     name: string,
     time: number,
-    { tools, onDeadLetter }: InvocationTools<Env>,
+    { tools, onDeadLetter, onFailure }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
     const { env, queues, remoteWaker, ending, log } = this.#context;
@@ -186,7 +185,7 @@ export class Consumers<Env> {
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
     const source = remoteWaker ? withScaleOut(queue) : queue;
-    const limits = { ...ending, budget, listen, onFailure: logTaskFailure };
+    const limits = { ...ending, budget, listen, onFailure };
     const run = () => drain(source, handle, { ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
     const report = await (tracing ? tracing.detached(run) : run());

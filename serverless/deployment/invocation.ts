@@ -1,6 +1,8 @@
+import type { TaskFailure } from "../../src/consumer/drain/types.ts";
 import { given } from "../../src/pick.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "../../src/declared/tools.ts";
-import { type OnDeadLetter, reportDeadLetter } from "../../src/queue/core/dead-letter.ts";
+import type { DeadLetter, OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
+import { callHook } from "../../src/queue/core/hook.ts";
 import type { Tracing } from "../../src/queue/core/tracing.ts";
 import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
@@ -8,7 +10,7 @@ import type { Drains } from "./drains.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import type { InContext } from "./own-context.ts";
 import type { Queues } from "./queues.ts";
-import { logDeadLetter } from "./task-log.ts";
+import { logDeadLetter, logTaskFailure } from "./task-log.ts";
 
 /** Least time that work gets which begins in an invocation, ms. */
 export const LEAST_TIME = 1_000;
@@ -27,10 +29,12 @@ export interface Invocation {
   readonly headers?: Headers | undefined;
 }
 
-/** What the deployment's own code gets in an invocation, and what is done with the dead letters there. */
+/** What the deployment's own code gets in an invocation, and what is done with the failures and dead letters there. */
 export interface InvocationTools<Env> {
   readonly tools: DeploymentTools<Env>;
   readonly onDeadLetter: OnDeadLetter;
+  /** Called with each attempt that failed in a consumer. */
+  readonly onFailure: (failure: TaskFailure) => void;
 }
 
 /** What the tools need of the deployment. */
@@ -40,7 +44,9 @@ interface ToolsContext<Env> {
   readonly coalesce: Platform["coalesce"];
   /** The deployment's own hook for dead letters. */
   readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
-  /** Runs the hook in the context of no request. */
+  /** The deployment's own hook for failed attempts. */
+  readonly onFailure: ServiceOptions<Env>["onFailure"];
+  /** Runs the hooks in the context of no request. */
   readonly inOwnContext: InContext;
   readonly tracing: Tracing | undefined;
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
@@ -48,13 +54,24 @@ interface ToolsContext<Env> {
 
 /** Makes the tools of an invocation. */
 export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
-  const { env, queues, onDeadLetter: hook } = context;
+  const { env, queues, onDeadLetter: deadLetterHook, onFailure: failureHook } = context;
   const { keepRunning, waitUntil, headers } = invocation;
   const tracing = headers ? context.tracing?.continuing(headers) : context.tracing;
   const waker = context.wakerIn(invocation);
+  const call = <What extends TaskFailure | DeadLetter>(
+    name: string,
+    hook: ((what: What, tools: DeploymentTools<Env>) => unknown) | undefined,
+    what: What,
+  ) => {
+    if (hook) keepRunning(callHook(name, () => context.inOwnContext(() => hook(what, tools)), what));
+  };
   const onDeadLetter: OnDeadLetter = (letter) => {
     logDeadLetter(letter);
-    if (hook) keepRunning(reportDeadLetter(() => context.inOwnContext(() => hook(letter, tools)), letter));
+    call("onDeadLetter", deadLetterHook, letter);
+  };
+  const onFailure = (failure: TaskFailure) => {
+    logTaskFailure(failure);
+    call("onFailure", failureHook, failure);
   };
   const shared = { wake: waker && { ...waker, waitUntil }, onDeadLetter };
   const tools: DeploymentTools<Env> = {
@@ -64,5 +81,5 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
       queues.open(queue, { coalesce: context.coalesce, tracing, ...given(options), ...shared }),
     schedules: (queue, options = {}) => queues.schedules(queue, { ...options, ...shared }),
   };
-  return { tools, onDeadLetter };
+  return { tools, onDeadLetter, onFailure };
 }

@@ -1,6 +1,6 @@
 import type { Alerts } from "../../src/alerts/types.ts";
 import type { Config, Environment } from "../../src/config.ts";
-import type { DrainOptions } from "../../src/consumer/drain/types.ts";
+import type { DrainOptions, TaskFailure } from "../../src/consumer/drain/types.ts";
 import type { DeclaredQueue, QueueConsumer } from "../../src/declared/define-queue.ts";
 import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 import type { DeadLetter } from "../../src/queue/core/dead-letter.ts";
@@ -48,6 +48,13 @@ export interface ServiceOptions<Env = Environment> {
    */
   readonly onDeadLetter?: ((letter: DeadLetter, tools: DeploymentTools<Env>) => unknown) | undefined;
   /**
+   * Called once with each attempt that failed in a consumer of this deployment, was given up, or lost its lease; also
+   * with the last one, which makes a dead letter. It runs as `onDeadLetter` does.
+   * @default none; each failure is logged anyway
+   * @example onFailure: ({ id, error }) => sentry.captureMessage(`${id}: ${error?.stack}`)
+   */
+  readonly onFailure?: ((failure: TaskFailure, tools: DeploymentTools<Env>) => unknown) | undefined;
+  /**
    * Traces all that runs here: requests that enqueue tasks, the enqueues of `fetch` and of handlers, and the
    * consumers. `openTelemetry()` of `sluice-queue/opentelemetry` makes it.
    * @default no traces
@@ -77,6 +84,7 @@ export const SERVICE_OPTIONS = [
   "dashboard",
   "fetch",
   "onDeadLetter",
+  "onFailure",
   "tracing",
   "offload",
   "alerts",

@@ -70,6 +70,7 @@ export class Service<Env extends object = Environment> {
     onlyOptions(options, SERVICE_OPTIONS);
     optionalFunction(options.fetch, "fetch");
     optionalFunction(options.onDeadLetter, "onDeadLetter");
+    optionalFunction(options.onFailure, "onFailure");
     this.#stores = new ObjectStores({
       env,
       offload: options.offload,
@@ -302,6 +303,7 @@ export class Service<Env extends object = Environment> {
       queues: this.queues,
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
+      onFailure: this.#options.onFailure,
       inOwnContext: this.#inOwnContext,
       tracing: this.#options.tracing,
       wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),

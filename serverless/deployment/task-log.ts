@@ -12,11 +12,13 @@ export function logTaskFailure({ queue, id: task, attempt, error, ranFor, next, 
   if (next === "dead_letter") return;
   const failed = error ? lineOf(error) : "requeued without an error";
   const again = dueAt === undefined ? {} : { dueAt: new Date(dueAt).toISOString() };
-  console.error(JSON.stringify({ queue, task, attempt, failed, ranFor, next, ...again }));
+  console.error(
+    JSON.stringify({ queue, task, attempt, failed, ranFor, next, ...again, stack: error?.stack }),
+  );
 }
 
 /** Logs a new dead letter. */
 export function logDeadLetter({ queue, id: task, reason, attempts, error }: DeadLetter): void {
-  const why = error && { error: lineOf(error) };
+  const why = error && { error: lineOf(error), stack: error.stack };
   console.error(JSON.stringify({ queue, task, deadLetter: true, reason, attempts, ...why }));
 }

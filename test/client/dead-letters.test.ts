@@ -29,7 +29,9 @@ test("a client's queue reports the dead letters of its settles and invalid paylo
   await c?.complete();
   expect(letters).toEqual([
     letter("misfit", "rejected", { error: { name: "SchemaError", message } }),
-    letter("a", "rejected", { error: { name: "TypeError", message: "gone" } }),
+    letter("a", "rejected", {
+      error: { name: "TypeError", message: "gone", stack: expect.stringMatching(/\n +at /) as string },
+    }),
     letter("b", "attempts_exhausted", { error: { message: "no" } }),
   ]);
 });
@@ -46,7 +48,7 @@ test("a drain over HTTP reports each failed task and each dead letter once, even
     },
     { onFailure: (failure) => void failures.push(failure) },
   );
-  const error = { name: "Error", message: "HTTP 503" };
+  const error = { name: "Error", message: "HTTP 503", stack: expect.stringMatching(/\n +at /) as string };
   expect(letters).toEqual([letter("a", "attempts_exhausted", { error })]);
   expect(failures).toMatchObject([{ queue: "emails", id: "a", attempt: 1, next: "dead_letter", error }]);
 });

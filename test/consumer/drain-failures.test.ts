@@ -185,7 +185,9 @@ describe("a handler that fails", () => {
     expect(task?.error).toEqual(error);
     expect(task?.dueAt).toBeGreaterThanOrEqual(START + 5_000);
     expect(task?.dueAt).toBeLessThanOrEqual(START + 10_000);
-    expect(failures.map(({ error: given, next }) => [given, next])).toEqual([[error, "retry"]]);
+    expect(failures.map(({ error: given, next }) => [given, next])).toEqual([
+      [{ ...error, stack: expect.stringMatching(/^TypeError: of the work\n +at /) as string }, "retry"],
+    ]);
     expect(logged.mock.calls).toEqual([[JSON.stringify({ requeue: "emails", task: "a", failed: fault })]]);
   });
 

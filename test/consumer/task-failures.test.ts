@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { SluiceError, type TaskFailure, type Transport } from "../../src/index.ts";
+import { type DeadLetter, SluiceError, type TaskFailure, type Transport } from "../../src/index.ts";
 import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
 import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
 import type { DrainOptions, Handler } from "../../src/consumer/drain/types.ts";
@@ -16,6 +16,7 @@ beforeEach(() => {
 });
 
 const onFailure = (failure: TaskFailure) => void failures.push(failure);
+const stack = expect.stringMatching(/\n +at /) as string;
 const failure = (id: string, next: TaskFailure["next"], more: Partial<TaskFailure> = {}) => ({
   queue: "emails",
   id,
@@ -44,7 +45,7 @@ describe("a drain reports", () => {
       await pause(20);
       if (id !== "fine") throw new TypeError("fetch failed", { cause });
     });
-    const error = { name: "TypeError", message: "fetch failed", cause: "no route" };
+    const error = { name: "TypeError", message: "fetch failed", cause: "no route", stack };
     expect(failures.toSorted((a, b) => (a.id < b.id ? 1 : -1))).toEqual([
       failure("retried", "retry", { error, dueAt: START + 60_000 }),
       failure("last", "dead_letter", { error }),
@@ -56,12 +57,12 @@ describe("a drain reports", () => {
     [
       "a NonRetryableError",
       new NonRetryableError("no such customer"),
-      { next: "dead_letter", error: { name: "NonRetryableError", message: "no such customer" } },
+      { next: "dead_letter", error: { name: "NonRetryableError", message: "no such customer", stack } },
     ],
     [
       "a RetryAfter",
       new RetryAfter("30s", { cause: new Error("closed"), count: false }),
-      { next: "retry", error: { name: "Error", message: "closed" }, dueAt: START + 30_000 },
+      { next: "retry", error: { name: "Error", message: "closed", stack }, dueAt: START + 30_000 },
     ],
     ["a text", "the text", { next: "retry", error: { message: "the text" }, dueAt: START + 60_000 }],
     [
@@ -78,7 +79,7 @@ describe("a drain reports", () => {
   test("a task that is pending again at once, each time", async () => {
     await rig.queue().enqueue(1, { id: "a", maxAttempts: 3 });
     await drained(thrower(new Error("x")), { backoff: [0] });
-    const error = { name: "Error", message: "x" };
+    const error = { name: "Error", message: "x", stack };
     expect(failures).toEqual([
       failure("a", "retry", { error }),
       failure("a", "retry", { attempt: 2, error }),
@@ -158,7 +159,7 @@ describe("a drain reports", () => {
       settleAndDequeue: source.settleAndDequeue.bind(source),
     };
     await drain(again, thrower(new Error("failed")), { onFailure });
-    const error = { name: "Error", message: "failed" };
+    const error = { name: "Error", message: "failed", stack };
     expect(failures).toEqual([failure("a", "lost", { error }), failure("b", "lost", { error })]);
   });
 });
@@ -196,7 +197,9 @@ describe("if Redis does not answer", () => {
       if (id === "b") throw new Error("failed");
     };
     await expect(drain(rig.queue({ transport }), handler, { onFailure })).rejects.toBe(unreachable);
-    expect(failures).toEqual([failure("b", "unsettled", { error: { name: "Error", message: "failed" } })]);
+    expect(failures).toEqual([
+      failure("b", "unsettled", { error: { name: "Error", message: "failed", stack } }),
+    ]);
   });
 
   test("a drain reports it once if the second try stores it", async () => {
@@ -212,7 +215,7 @@ describe("if Redis does not answer", () => {
     };
     const draining = drain(rig.queue({ transport }), thrower(new Error("x")), { onFailure, backoff: ["1m"] });
     await expect(draining).rejects.toBe(unreachable);
-    const error = { name: "Error", message: "x" };
+    const error = { name: "Error", message: "x", stack };
     expect(failures).toEqual([failure("a", "retry", { error, dueAt: START + 60_000 })]);
   });
 });
@@ -234,4 +237,82 @@ test("a hook that fails is written to the console, and harms nothing", async () 
 
 test("a hook must be a function", async () => {
   await expect(drained(() => {}, { onFailure: 1 as never })).rejects.toThrow("onFailure must be a function");
+});
+
+describe("the stack of an error that a handler throws", () => {
+  function failsHere(): never {
+    throw new RangeError("failed", { cause: causedHere() });
+  }
+  const causedHere = () => new Error("no route");
+
+  const letters: DeadLetter[] = [];
+  beforeEach(() => void letters.splice(0));
+  const failing = async (handler: Handler, options: DrainOptions = {}) => {
+    await rig.queue().enqueue(1, { id: "a", maxAttempts: 1 });
+    const queue = rig.queue({ onDeadLetter: (letter) => void letters.push(letter) });
+    await drain(queue, handler, { onFailure, ...options });
+    const { error } = (await queue.get("a")) as { error?: unknown };
+    return error;
+  };
+
+  test("reaches the hooks with that of its cause, and not Redis", async () => {
+    const stored = await failing(failsHere);
+    expect(stored).toEqual({ name: "RangeError", message: "failed", cause: "no route" });
+    const thrown = failures[0]?.error?.stack ?? "";
+    expect(thrown).toMatch(
+      /^RangeError: failed\n +at failsHere .*\n[^]*\[cause\]: Error: no route\n +at causedHere /,
+    );
+    expect(letters).toMatchObject([{ id: "a", error: { stack: thrown } }]);
+    expect(JSON.stringify(await rig.keySpace())).not.toContain("failsHere");
+  });
+
+  test("is stored if the drain is to", async () => {
+    const stored = await failing(failsHere, { storeStack: true });
+    const { stack: thrown = "" } = failures[0]?.error ?? {};
+    expect(thrown).toContain("at failsHere");
+    expect(stored).toEqual({ name: "RangeError", message: "failed", cause: "no route", stack: thrown });
+    expect((await rig.queue().get("a"))?.errors).toMatchObject([{ error: "RangeError: failed" }]);
+  });
+
+  test("is cut, so that the error can always be stored", async () => {
+    const long = Object.assign(new Error("€".repeat(5_000)), { stack: "€".repeat(20_000) });
+    const stored = await failing(thrower(long), { storeStack: true });
+    expect(stored).toMatchObject({ name: "Error", message: expect.stringMatching(/^€+…$/) });
+    expect(Buffer.byteLength(JSON.stringify(stored))).toBeLessThanOrEqual(16_384);
+    expect(failures[0]?.error?.stack).toBe((stored as { stack: string }).stack);
+    failures = [];
+    await rig.queue().enqueue(1, { id: "b" });
+    await drained(thrower(long));
+    expect(failures[0]?.error?.stack).toBe(`${"€".repeat(3_999)}…`);
+  });
+
+  test.each<[what: string, handler: Handler]>([
+    ["a text", thrower("no")],
+    ["another value", thrower({ stack: "s3cret" })],
+    ["a result that cannot be stored", () => () => {}],
+    ["undefined", thrower(undefined)],
+    [
+      "an error whose stack cannot be read",
+      () => {
+        const error = new Error("no");
+        Object.defineProperty(error, "stack", {
+          get: () => {
+            throw new Error("s3cret");
+          },
+        });
+        throw error;
+      },
+    ],
+  ])("is absent for %s", async (_, handler) => {
+    await failing(handler, { storeStack: true });
+    expect(failures).toHaveLength(1);
+    expect(failures[0]?.error).not.toHaveProperty("stack");
+    expect(letters[0]?.error).not.toHaveProperty("stack");
+  });
+
+  test("is asked for by true or false", async () => {
+    await expect(drained(() => {}, { storeStack: "yes" as never })).rejects.toThrow(
+      "storeStack must be true or false",
+    );
+  });
 });

@@ -83,7 +83,11 @@ test("failures print what the pages say", async () => {
   mailServer.mockRestore();
   const times = { ranFor: expect.any(Number) as number, dueAt: expect.any(String) as string };
   const [retry, dead] = failuresOf("cloudflare") as [object, object];
-  expect(printed).toEqual([{ ...retry, ...times }, dead]);
+  const stack = expect.stringMatching(/^\w+Error: .*\n +at |^Error: HTTP 503\n +at /) as string;
+  expect(printed).toEqual([
+    { ...retry, ...times, stack },
+    { ...dead, stack },
+  ]);
   for (const platform of Object.keys(variants)) expect(failuresOf(platform)).toEqual([retry, dead]);
 });
 

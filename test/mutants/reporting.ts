@@ -3,6 +3,22 @@ import type { Mutant } from "./mutant.ts";
 /** Faults in what is reported of dead letters and failed attempts. */
 export const reporting: readonly Mutant[] = [
   {
+    name: "Redis has the stack of an error although the drain has not asked",
+    file: "src/consumer/drain/to-settlement.ts",
+    find: "if (storeStack && stack !== undefined)",
+    replace: "if (stack !== undefined)",
+    breaks: "errors",
+    because: "each failed task needs kilobytes, and shows the paths of a server to those who read it",
+  },
+  {
+    name: "the error that a drain reports has the stack of its copy",
+    file: "src/consumer/drain/to-settlement.ts",
+    find: "Object.assign(kept, { name, stack })",
+    replace: "Object.assign(kept, { name })",
+    breaks: "errors",
+    because: "a developer who looks for the fault finds a line of the library",
+  },
+  {
     name: "a cancelled task whose lease expired is reported as a dead letter",
     file: "lua/lib/transitions.lua",
     find: "if tasks[i].is_dead_letter then",
@@ -125,8 +141,8 @@ export const reporting: readonly Mutant[] = [
   {
     name: "nothing keeps the deployment's hook running",
     file: "serverless/deployment/invocation.ts",
-    find: "keepRunning(reportDeadLetter(",
-    replace: "void (reportDeadLetter(",
+    find: "keepRunning(callHook(",
+    replace: "void (callHook(",
     breaks: "consumers",
     because: "a platform freezes the function before the alert is sent",
   },

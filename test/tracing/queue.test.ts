@@ -371,6 +371,15 @@ describe("a handler", () => {
     expect(new Set(processed.map(({ parent }) => parent))).toEqual(new Set(["enqueue emails"]));
   });
 
+  test("that throws has the stack of its error", async () => {
+    await queue.enqueue(1);
+    await drain(queue, function fails() {
+      throw new NonRetryableError("never");
+    });
+    const span = traces.finished().find(({ name }) => name === "process emails");
+    expect(span?.events[0]?.attributes?.["exception.stacktrace"]).toMatch(/at .*fails/);
+  });
+
   test("that throws shows only the kind of its error if exceptions are off", async () => {
     const quiet = rig.queue({ tracing: openTelemetry({ exceptions: false }) });
     await quiet.enqueue(1);

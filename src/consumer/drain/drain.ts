@@ -2,7 +2,13 @@ import { checkedAt, invalidArgument, SluiceError } from "../../errors.ts";
 import { checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
 import { waitMilliseconds } from "../../queue/tasks/long-poll.ts";
-import { abortSignal, onlyOptions, optionalFunction, wholeNumber } from "../../queue/core/validation.ts";
+import {
+  abortSignal,
+  onlyOptions,
+  optionalFunction,
+  trueOrFalse,
+  wholeNumber,
+} from "../../queue/core/validation.ts";
 import { MAX_BATCH } from "../../queue/core/limits.ts";
 import type { Worker } from "../../queue/core/types.ts";
 import { workerArguments } from "../../queue/tasks/worker-info.ts";
@@ -84,6 +90,7 @@ export const WORK_OPTIONS = [
   "extendEvery",
   "timeout",
   "backoff",
+  "storeStack",
   "wait",
   "worker",
 ] as const satisfies readonly (keyof DrainOptions)[];
@@ -150,6 +157,7 @@ function checkedOptions(
     extendEvery: milliseconds(options.extendEvery ?? "15s", "extendEvery", { min: 250, max: 3_600_000 }),
     timeout: timeout === undefined ? Number.POSITIVE_INFINITY : milliseconds(timeout, "timeout", { min: 1 }),
     backoff,
+    storeStack: trueOrFalse(options.storeStack ?? false, "storeStack"),
     wait: waitMilliseconds(wait),
     worker,
     signal,

@@ -23,6 +23,7 @@ export interface HandlerPoolOptions {
   /** ms; Infinity for none. */
   readonly timeout: number;
   readonly backoff: Backoff | true;
+  readonly storeStack: boolean;
   /** How long a handler may take to stop, ms. */
   readonly grace: number;
   readonly tracing: DrainTracing | undefined;
@@ -251,7 +252,7 @@ export class HandlerPool<T> {
     for (const [i, task] of call.tasks.entries()) {
       if (task.isOver) continue;
       task.isOver = true;
-      const settlement = settlementOf(task.leased, outcomes[i] as TaskOutcome);
+      const settlement = settlementOf(task.leased, outcomes[i] as TaskOutcome, this.#options.storeStack);
       this.#noteTask(task, settlement);
       this.#settle({ ...settlement, ranFor: now - call.beganAt }, task.extendAt(false));
     }

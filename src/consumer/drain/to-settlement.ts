@@ -1,8 +1,16 @@
 import { SluiceError } from "../../errors.ts";
 import { type Backoff, delayAfter } from "../../queue/core/backoff.ts";
-import { byteLength, decodeValue, encodeError, encodeValue } from "../../queue/core/codec.ts";
+import {
+  byteLength,
+  cut,
+  decodeValue,
+  encodeError,
+  encodeValue,
+  MAX_ERROR_BYTES,
+  toJson,
+} from "../../queue/core/codec.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
-import { lineOf, summarizeError } from "../../queue/core/error-summary.ts";
+import { lineOf, stackOf, summarizeError } from "../../queue/core/error-summary.ts";
 import { readReceipt } from "../../queue/core/receipt.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 import { settlementArguments } from "../../queue/tasks/settle.ts";
@@ -33,7 +41,7 @@ export function outcomeOf(thrown: unknown, backoff: Backoff | true): TaskOutcome
   } catch {
     // Reading a thrown value may throw as well.
   }
-  const error = thrown === undefined ? new Error("the handler threw undefined") : thrown;
+  const error = thrown === undefined ? ownError("the handler threw undefined") : thrown;
   return { outcome: "requeue", backoff, error };
 }
 
@@ -46,19 +54,25 @@ function isNamed<E extends Error>(
   return thrown instanceof kind || (typeof thrown === "object" && (thrown as Error | null)?.name === name);
 }
 
+/** An error of the drain itself. Its stack would say nothing about the handler. */
+function ownError(message: string): Error {
+  return Object.assign(new Error(message), { stack: undefined });
+}
+
 /**
  * The settlement for a handler's outcome. A result or error that cannot be stored is replaced by an error
  * that says so. Values are copied, because the handler's code may still change them.
+ * @param storeStack whether Redis gets the stack of an error too
  */
-export function settlementOf(task: Leased, outcome: TaskOutcome): SizedSettlement {
+export function settlementOf(task: Leased, outcome: TaskOutcome, storeStack: boolean): SizedSettlement {
   try {
     return outcome.outcome === "complete"
       ? completion(task, outcome.result)
       : outcome.outcome === "requeue"
-        ? requeueOf(task, outcome)
-        : sized(asRejection(task, outcome));
+        ? requeueOf(task, outcome, storeStack)
+        : sized(asRejection(task, outcome, storeStack));
   } catch (fault) {
-    return sized(requeued(task, new Error(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
+    return sized(requeued(task, ownError(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
   }
 }
 
@@ -86,19 +100,28 @@ function completion({ receipt }: Leased, result: unknown): SizedSettlement {
     };
   } catch (fault) {
     // Not requeued: the handler has done its work, and another attempt would do it again.
-    const error = new Error(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
+    const error = ownError(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
     return sized({ receipt, outcome: "reject", error });
   }
 }
 
-function asRejection({ receipt }: Leased, outcome: Extract<TaskOutcome, { outcome: "reject" }>): Settlement {
-  if (outcome.outcome === "reject") return { receipt, outcome: "reject", error: errorOf(outcome.error) };
+function asRejection(
+  { receipt }: Leased,
+  outcome: Extract<TaskOutcome, { outcome: "reject" }>,
+  storeStack: boolean,
+): Settlement {
+  if (outcome.outcome === "reject")
+    return { receipt, outcome: "reject", error: errorOf(outcome.error, storeStack) };
   throw new SluiceError("invalid_argument", "outcome must be complete, requeue or reject", "outcome");
 }
 
-function requeueOf(task: Leased, outcome: Extract<TaskOutcome, { outcome: "requeue" }>): SizedSettlement {
+function requeueOf(
+  task: Leased,
+  outcome: Extract<TaskOutcome, { outcome: "requeue" }>,
+  storeStack: boolean,
+): SizedSettlement {
   const { delay = 0, backoff, count = true } = outcome;
-  const error = errorOf(outcome.error);
+  const error = errorOf(outcome.error, storeStack);
   const { receipt } = task;
   let ms: number;
   try {
@@ -106,9 +129,10 @@ function requeueOf(task: Leased, outcome: Extract<TaskOutcome, { outcome: "reque
     ms = backoff === undefined ? milliseconds(delay, "delay") : backoffOf(task, backoff);
   } catch (thrown) {
     const fault = thrown instanceof SluiceError ? thrown.message : `backoff threw ${textOf(thrown)}`;
-    const cause = error === undefined ? undefined : new Error(textOf(error));
+    const cause = error === undefined ? undefined : ownError(textOf(error));
     const both = new Error(`${fault}; the default backoff applies`, { cause });
-    return { ...sized(requeued(task, both)), fault };
+    const reported = Object.assign(both, { stack: summarizeError(error)?.stack });
+    return { ...sized(requeued(task, errorOf(reported, storeStack))), fault };
   }
   return sized({ receipt, outcome: "requeue", delay: ms, count, error });
 }
@@ -126,16 +150,27 @@ function textOf(error: unknown): string {
   return lineOf(summarizeError(error) ?? { message: "undefined" });
 }
 
-function errorOf(error: unknown): unknown {
+function errorOf(error: unknown, storeStack: boolean): unknown {
   try {
     const copy = decodeValue(encodeError(error, "error"));
     if (!(error instanceof Error)) return copy;
     const { name, message, cause } = copy as Record<"name" | "message", string> & { cause?: string };
-    const kept = new Error(message, cause === undefined ? {} : { cause: new Error(cause) });
-    return Object.assign(kept, { name });
+    const stack = stackOf(error);
+    if (storeStack && stack !== undefined) return withStack(copy as object, stack);
+    const kept = new Error(message, cause === undefined ? {} : { cause: ownError(cause) });
+    return Object.assign(kept, { name, stack });
   } catch (fault) {
-    return new Error(`what the handler threw cannot be stored: ${reasonOf(fault)}`);
+    return ownError(`what the handler threw cannot be stored: ${reasonOf(fault)}`);
   }
+}
+
+/** The error as it is stored, with as much of its stack as has room. */
+function withStack(error: object, stack: string): object {
+  for (let most = stack.length; most > 0; most = Math.floor(most / 2)) {
+    const value = { ...error, stack: cut(stack, most) };
+    if (byteLength(toJson(value, "error"), MAX_ERROR_BYTES) <= MAX_ERROR_BYTES) return value;
+  }
+  return error;
 }
 
 // Errors of other code may quote a payload, or throw when they are read.

@@ -100,6 +100,11 @@ export interface DrainOptions {
    */
   readonly backoff?: Backoff | true | undefined;
   /**
+   * Whether the error that is stored of a failed task has its stack too. `onFailure` and `onDeadLetter` get it anyway.
+   * @default false
+   */
+  readonly storeStack?: boolean | undefined;
+  /**
    * How long to wait for tasks when the queue is empty, within the budget, up to "1m". After a dequeue that
    * emptied the queue, the next one goes out half a second later, or after `wait` if that is less.
    * @default 0: the drain ends

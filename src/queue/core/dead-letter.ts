@@ -25,7 +25,7 @@ export type OnDeadLetter = (letter: DeadLetter) => unknown;
 export type ExpiredTask = Pick<DeadLetter, "id" | "attempts">;
 
 /** Calls the hook with a dead letter, as {@link callHook} does. */
-export function reportDeadLetter(onDeadLetter: OnDeadLetter, letter: DeadLetter): Promise<void> {
+function reportDeadLetter(onDeadLetter: OnDeadLetter, letter: DeadLetter): Promise<void> {
   return callHook("onDeadLetter", onDeadLetter, letter);
 }
 

@@ -124,7 +124,7 @@ describe("a consumer", () => {
     expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
     expect(wrong({}, { onDeadLetter: "slack" })).toBe("onDeadLetter must be a function");
     expect(wrong({}, { consumer: {} })).toMatch(
-      /^consumer is an unknown option; expected one of consumers, queues, dashboard, fetch, onDeadLetter, tracing, offload, alerts, budget$/,
+      /^consumer is an unknown option; expected one of consumers, queues, dashboard, fetch, onDeadLetter, onFailure, tracing, offload, alerts, budget$/,
     );
   });
 
@@ -140,7 +140,15 @@ describe("a consumer", () => {
     await service.cron();
     const error = "TypeError: fetch failed (no route)";
     expect(lines.err).toEqual([
-      { queue: "emails", task: "x", deadLetter: true, reason: "attempts_exhausted", attempts: 1, error },
+      {
+        queue: "emails",
+        task: "x",
+        deadLetter: true,
+        reason: "attempts_exhausted",
+        attempts: 1,
+        error,
+        stack: expect.stringMatching(/\n +at /) as string,
+      },
     ]);
     expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 1, ended: "empty" }]);
     expect(await queue().get("x")).toMatchObject({

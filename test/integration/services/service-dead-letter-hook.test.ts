@@ -39,7 +39,12 @@ describe("the hook", () => {
       id: "a",
       reason: "attempts_exhausted",
       attempts: 1,
-      error: { name: "TypeError", message: "fetch failed", cause: "no route" },
+      error: {
+        name: "TypeError",
+        message: "fetch failed",
+        cause: "no route",
+        stack: expect.stringMatching(/\n +at /) as string,
+      },
     });
   });
 

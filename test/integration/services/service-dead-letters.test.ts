@@ -20,6 +20,7 @@ function expectLetters(
       task,
       deadLetter: true,
       ...(error && { error: error.name === undefined ? error.message : `${error.name}: ${error.message}` }),
+      ...(error?.stack !== undefined && { stack: error.stack }),
     })),
   );
   expect(JSON.stringify([letters, lines])).not.toContain(MARKER);
@@ -29,7 +30,11 @@ describe("one line, and one call of the hook, for a task", () => {
   test("whose last attempt failed", async () => {
     await enqueue("a");
     await deployment({ consumers: failing(() => new TypeError("HTTP 503")) }).cron();
-    const error = { name: "TypeError", message: "HTTP 503" };
+    const error = {
+      name: "TypeError",
+      message: "HTTP 503",
+      stack: expect.stringMatching(/\n +at /) as string,
+    };
     expectLetters({ id: "a", reason: "attempts_exhausted", error });
     expect(lines.out).toMatchObject([{ drain: "emails", rejected: 1 }]);
   });
@@ -37,7 +42,11 @@ describe("one line, and one call of the hook, for a task", () => {
   test("whose handler threw a NonRetryableError", async () => {
     await enqueue("a", { maxAttempts: 5 });
     await deployment({ consumers: failing(() => new NonRetryableError("gone")) }).cron();
-    const error = { name: "NonRetryableError", message: "gone" };
+    const error = {
+      name: "NonRetryableError",
+      message: "gone",
+      stack: expect.stringMatching(/\n +at /) as string,
+    };
     expectLetters({ id: "a", reason: "rejected", error });
   });
 
@@ -189,6 +198,7 @@ describe("a failed attempt that is not the last", () => {
         ranFor: expect.any(Number),
         next: "retry",
         dueAt: new Date(dueAt).toISOString(),
+        stack: expect.stringMatching(/\n +at /) as string,
       },
     ]);
     expect(letters).toEqual([]);

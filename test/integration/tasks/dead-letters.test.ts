@@ -33,7 +33,12 @@ describe("a settle reports", () => {
     ]);
     expect(letters).toEqual([
       letter("a", "rejected", {
-        error: { name: "TypeError", message: "fetch failed", cause: "no route" },
+        error: {
+          name: "TypeError",
+          message: "fetch failed",
+          cause: "no route",
+          stack: expect.stringMatching(/\n +at /) as string,
+        },
       }),
       letter("b", "attempts_exhausted", { error: { message: "no such customer" } }),
       letter("c", "attempts_exhausted", { error: { message: "a value that is not an Error" } }),
@@ -112,7 +117,11 @@ describe("a settle reports", () => {
     const error = Object.assign(new Error("m".repeat(600)), { name: "n".repeat(600) });
     await watched().settle([{ receipt: task?.receipt ?? "", outcome: "reject", error }]);
     const [{ error: kept }] = letters as [DeadLetter];
-    expect(kept).toEqual({ name: `${"n".repeat(499)}…`, message: `${"m".repeat(499)}…` });
+    expect(kept).toEqual({
+      name: `${"n".repeat(499)}…`,
+      message: `${"m".repeat(499)}…`,
+      stack: expect.stringMatching(/\n +at /) as string,
+    });
   });
 });
 

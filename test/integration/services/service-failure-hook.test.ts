@@ -1,0 +1,105 @@
+import { describe, expect, test, vi } from "vitest";
+import { Queue, type Task, type TaskFailure } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+import { env, failing, useDeployment } from "./dying.ts";
+
+// The hook of a deployment for failed attempts, and what the log has of them.
+const rig = useRig();
+const { lines, deployment, enqueue, letters } = useDeployment(rig);
+
+describe("onFailure of a deployment", () => {
+  test("gets each failed attempt of its consumers with its stack, and the tools; the log has the stack too", async () => {
+    await enqueue("retried", { maxAttempts: 2 });
+    await enqueue("last");
+    const failures: TaskFailure[] = [];
+    await deployment({
+      consumers: failing(function fails() {
+        return new TypeError("fetch failed");
+      }),
+      async onFailure(failure, tools) {
+        expect([tools.env, typeof tools.queue, typeof tools.waitUntil]).toEqual([
+          env,
+          "function",
+          "function",
+        ]);
+        await tools.queue("graveyard").enqueue(1, { id: failure.id });
+        failures.push(failure);
+      },
+    }).cron();
+    const stack = expect.stringMatching(/^TypeError: fetch failed\n +at .*fails/);
+    const error = { name: "TypeError", message: "fetch failed", stack };
+    const failed = { queue: "emails", attempt: 1, ranFor: expect.any(Number), error };
+    expect(failures.toSorted((a, b) => (a.id > b.id ? 1 : -1))).toEqual([
+      { ...failed, id: "last", next: "dead_letter" },
+      { ...failed, id: "retried", next: "retry", dueAt: expect.any(Number) },
+    ]);
+    expect(letters).toEqual([
+      { queue: "emails", id: "last", reason: "attempts_exhausted", attempts: 1, error },
+    ]);
+    expect(lines.err.toSorted((a, b) => (String(a["task"]) > String(b["task"]) ? 1 : -1))).toEqual([
+      {
+        queue: "emails",
+        task: "last",
+        deadLetter: true,
+        reason: "attempts_exhausted",
+        attempts: 1,
+        error: "TypeError: fetch failed",
+        stack,
+      },
+      {
+        queue: "emails",
+        task: "retried",
+        attempt: 1,
+        failed: "TypeError: fetch failed",
+        ranFor: expect.any(Number),
+        next: "retry",
+        dueAt: expect.any(String),
+        stack,
+      },
+    ]);
+    const copies = await new Queue("graveyard", { transport: rig.transport }).dequeue({ max: 9 });
+    expect(copies.map(({ id }) => id).toSorted()).toEqual(["last", "retried"]);
+  });
+
+  test("ends before cron does, and its failure is one line", async () => {
+    await enqueue("a", { maxAttempts: 2 });
+    let ended = false;
+    await deployment({
+      consumers: failing(() => new Error("no")),
+      async onFailure() {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        ended = true;
+        throw new Error("the receiver is down");
+      },
+    }).cron();
+    expect(ended).toBe(true);
+    expect(lines.err).toContainEqual({ onFailure: "emails", task: "a", failed: "the receiver is down" });
+  });
+
+  test("that never ends holds up no other task", async () => {
+    await enqueue("a", { maxAttempts: 2 });
+    await enqueue("b", { maxAttempts: 2 });
+    const seen: string[] = [];
+    await deployment(
+      {
+        consumers: {
+          emails: {
+            concurrency: 1,
+            handler: ({ id }: Task) => {
+              seen.push(id);
+              throw new Error("no");
+            },
+          },
+        },
+        onFailure: () => new Promise(() => {}),
+      },
+      { budget: "1s" },
+    ).cron();
+    expect(seen.toSorted()).toEqual(["a", "b"]);
+  });
+
+  test("must be a function", () => {
+    expect(() => deployment({ onFailure: 1 as never })).toThrow("onFailure must be a function");
+    expect(vi.isMockFunction(console.error)).toBe(true);
+  });
+});
