@@ -81,9 +81,12 @@ describe("reading", () => {
     expect(await cost(() => operator.list({ state, size: 1_000 }))).toBe(13);
   });
 
-  test("the next tasks costs 4; pending tasks of groups 7, and 11 for a page of 100", async () => {
+  test("the next tasks costs 4; pending tasks of groups 7, 10 if these are all, and 11 for a page of 100", async () => {
     await fill("pending", 5);
     expect(await cost(() => operator.peek())).toBe(4);
+    await operator.deleteQueue();
+    await fill("pending", 5, { group: "a" });
+    expect(await cost(() => operator.peek())).toBe(10);
     await operator.deleteQueue();
     await fill("pending", 100, { group: "a" });
     expect(await cost(() => operator.peek())).toBe(7);
@@ -134,7 +137,7 @@ describe("reading", () => {
     }
   });
 
-  test("the groups with waiting tasks costs 3 if there are none, 4 for fifty, 1 more for each with over 200 tasks", async () => {
+  test("the groups with waiting tasks costs 3 if there are none, 4 for fifty, at most 1 more for each further 200 tasks", async () => {
     const groups = () => cost(() => operator.groups());
     expect(await groups()).toBe(3);
     await queue.enqueueMany(Array.from({ length: 50 }, (_, i) => ({ payload: 1, group: `g${i}` })));
@@ -146,6 +149,9 @@ describe("reading", () => {
     expect(await groups()).toBe(4 + 1);
     await queue.enqueueMany(Array.from({ length: 201 }, () => ({ payload: 1, group: "large" })));
     expect(await groups()).toBe(4 + 1 + 1);
+    await operator.deleteQueue({ force: true });
+    await queue.enqueueMany(Array.from({ length: 201 }, (_, i) => ({ payload: 1, group: `g${i % 3}` })));
+    expect(await groups()).toBe(4 + 1);
   });
 
   test("the workers of a queue without workers costs 3", async () => {
