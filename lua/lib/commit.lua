@@ -87,7 +87,7 @@ local function commit(plan)
     -- One message for each kind of event: `<event> <when> <id> …`.
     -- All partitions of a queue share a channel.
     local own = string.gsub(plan.keys.tasks, 'tasks$', 'events')
-    local channel = string.gsub(own, '/%d+}:events$', '}:events')
+    local channel = string.gsub(own, '}?/%d+}?:events$', '}:events')
     for _, event in ipairs(sorted_keys(plan.events)) do
       local ids = table.concat(plan.events[event], ' ')
       redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)

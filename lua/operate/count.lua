@@ -10,8 +10,7 @@ local workers = KEYS[8] -- zset  worker -> when it counts as silent (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local overview = ARGV[2] -- '1' to also return settings and statistics; 'totals': these without minutes
 -- Returns {'ok', pending, delayed, working, rejected, greatest age of the next tasks (ms; -1: none pending),
---          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused, 1 if
---          it is a partition of several}
+--          when the next is due or the next lease expires (ms; 0: none), broken, workers, 1 if paused}
 -- with overview also: now (ms), last lease number, settings ('' for none), and the records of statistics as
 --          in `statistics`
 --      or {'newer_schema'}, with overview
@@ -89,9 +88,8 @@ local function age_behind(place)
   return bound
 end
 
-local FIRST_STATISTICS = 11 -- their place among the fields
-local fields =
-  { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set', '~slots' }
+local FIRST_STATISTICS = 10 -- their place among the fields
+local fields = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked', '~fair', '~set' }
 local statistics = {}
 if overview ~= '' then
   append(fields, '~lease')
@@ -157,7 +155,6 @@ local reply = {
   remaining(found, '~broken', '~checked'),
   in_use and redis.call('ZCARD', workers) or 0,
   settings.paused and 1 or 0,
-  found['~slots'] and 1 or 0,
 }
 if overview ~= '' then
   append(reply, now, int(found['~lease'] or 0))

@@ -38,7 +38,7 @@ if not done then
     end
     -- Only partition 0 says so, once for all of them.
     if plan.settings.events and not string.find(tasks, '/%d+}:tasks$') then
-      local channel = string.gsub(tasks, 'tasks$', 'events')
+      local channel = string.gsub(string.gsub(tasks, 'tasks$', 'events'), '}/0:events$', '}:events')
       redis.call('PUBLISH', channel, 'deleted ' .. int(plan.now) .. ' *')
     end
   end

@@ -2,7 +2,7 @@
 local tasks = KEYS[1] -- hash  records and control fields
 local version = ARGV[1] -- of the map
 local owned = ARGV[2] -- 64 hex digits; see lib/slots
--- Returns {'ok', 1 if the partition had any record or control field before, else 0}
+-- Returns {'ok', 1 if the partition had slots under a map or any other field before, else 0}
 --      or {'newer_schema'}
 --      or {'older', version of the map that was noted already}: nothing has changed
 
@@ -14,6 +14,10 @@ local noted_version = tonumber((string.match(noted or '', '^1;(%d+);')) or 0)
 if noted_version > tonumber(version) then
   return { 'older', noted_version }
 end
-local used = noted and 1 or redis.call('EXISTS', tasks)
+-- Producers may add to a partition that had slots before. Version 0 is that of a queue without a map.
+local used = 1
+if noted_version == 0 then
+  used = redis.call('HLEN', tasks) > (noted and 1 or 0) and 1 or 0
+end
 redis.call('HSET', tasks, '~slots', '1;' .. version .. ';' .. owned)
 return { 'ok', used }

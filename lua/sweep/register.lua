@@ -7,12 +7,7 @@ local names = ARGV -- then: names of queues, or '<queue>/<partition>'
 local now = int(clock(test_now))
 local members, partitions = {}, {}
 for i = 2, #names do
-  local queue, partition = string.match(names[i], '^(.*)/(%d+)$')
-  if partition then
-    append(partitions, now, partition == '0' and queue or names[i])
-  else
-    append(members, now, names[i])
-  end
+  append(string.find(names[i], '/') and partitions or members, now, names[i])
 end
 -- One command each, so at most 499 queues. A partition may be idle until a later time.
 if #members > 0 then

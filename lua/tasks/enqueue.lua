@@ -12,12 +12,11 @@ local with_settings = ARGV[2] -- '1' to read the queue's settings for one plain 
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local refuse_each = ARGV[4] -- '1' if the tasks are of several calls: each is refused alone; '': all or none
 local slots = ARGV[5] -- '<version of the map>:<slots>' that this partition must own, with commas between;
--- '-': none; '': not known; '?' asks what a partition knows that owned the slots once. It adds nothing, but a
--- dead letter may begin a new life. Another ended task that is to begin one is forgotten
+-- '-': none; '': the queue has no partitions; '?' asks what a partition knows that owned the slots once. It
+-- adds nothing, but a dead letter may begin a new life. Another ended task that is to begin one is forgotten
 local new = ARGV -- then for each task: id, when ('' now, '+ms' later, 'ms' at), unique, record from options
 -- unique: '', 'again' for an id whose last task may have ended, or '<window, ms> <dedup key>'
 -- Returns {'ok', 1 if producers should set with_settings, 0 if not, -1 if this call has not read settings,
---          2 more if the queue has partitions and the caller does not know of them,
 --          1 if the caller must wake a consumer, then for each task:
 --          1 if this call or an earlier copy of it created it, else 0, or the id that has its dedup key;
 --          for tasks of several calls also why it is refused: 'full', 'reused' or 'newer_schema', each
@@ -68,10 +67,10 @@ else
   end
   if plain then
     stored = read_first_lines(tasks, names)
-    if (slots ~= '' or stored['~slots']) and has_moved(stored['~slots'], slots, new, FRONT, STRIDE) then
+    if slots ~= '' and has_moved(stored['~slots'], slots) then
       return { 'moved' }
     end
-    if stored['~set'] or (stored['~slots'] and slots == '') then
+    if stored['~set'] then
       plain = false
     end
     for i = 1, count do
@@ -114,7 +113,7 @@ else
   end
   if newer(stored['~slots']) then
     return { 'newer_schema' }
-  elseif (slots ~= '' or stored['~slots']) and has_moved(stored['~slots'], slots, new, FRONT, STRIDE) then
+  elseif slots ~= '' and has_moved(stored['~slots'], slots) then
     return { 'moved' }
   end
   if read_settings(plan, stored['~set'], stored['~stats']) then
@@ -286,9 +285,6 @@ end
 
 if plan.settings then
   reply[2] = (plan.settings.max_pending or plan.settings.events or plan.settings.statistics) and 1 or 0
-end
-if stored['~slots'] and slots == '' then
-  reply[2] = reply[2] == 1 and 3 or 2
 end
 if not free_places and exceeds_max_pending(plan.settings, keys, stored, coming()) then
   return { 'full' }

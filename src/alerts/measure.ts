@@ -1,5 +1,5 @@
 import { SluiceError } from "../errors.ts";
-import { nameOfPartition, queueKeys } from "../queue/core/keys.ts";
+import { queueKeys, readPartitionName } from "../queue/core/keys.ts";
 import { sendToStored } from "../queue/partitions/stored-maps.ts";
 import { queueOverviews } from "../queue/operate/count-queues.ts";
 import { readStatistics, sumOfStatistics, type QueueStatistics } from "../queue/operate/statistics.ts";
@@ -48,11 +48,10 @@ export async function measure(
   const readers = new Map(
     queues.map((queue) => [queue.name, new QueueReader(queue, since, prefix, testNow)]),
   );
-  if ([...readers.values()].every((reader) => reader.commandsOf(0).length === 0)) return measured;
+  if ([...readers.values()].every((reader) => reader.commandsOf().length === 0)) return measured;
   const watched = [...readers.keys()];
-  const commandsOf = (name: string, partition: number) => readers.get(name)?.commandsOf(partition) ?? [];
-  const ask = partitioned ? undefined : () => false;
-  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, ask);
+  const commandsOf = (name: string) => readers.get(readPartitionName(name).queue)?.commandsOf(name) ?? [];
+  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, partitioned);
   const found: { name: string; look: FirstLook }[] = [];
   for (const name of watched) {
     try {
@@ -122,8 +121,9 @@ class QueueReader {
     this.#withins = [...new Set(conditions.flatMap(({ deadLettersWithin: within }) => within ?? []))];
   }
 
-  commandsOf(partition: number): Command[] {
-    const keys = queueKeys(nameOfPartition(this.#name, partition), this.#prefix);
+  /** @param name of one of its partitions. @default the queue's own */
+  commandsOf(name = this.#name): Command[] {
+    const keys = queueKeys(name, this.#prefix);
     const commands: Command[] = [];
     if (this.#needsCounts) commands.push(["EXISTS", keys.pending, keys.fair, keys.limited]);
     for (const within of this.#withins) {

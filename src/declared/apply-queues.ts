@@ -2,17 +2,18 @@ import { errorAt, messageOf, newerSchema, SluiceError } from "../errors.ts";
 import { pick } from "../pick.ts";
 import { decodeValue } from "../queue/core/codec.ts";
 import { derivedName } from "../queue/core/ids.ts";
-import { queueKeys } from "../queue/core/keys.ts";
+import { type Keys, queueKeys } from "../queue/core/keys.ts";
 import { escaped, onlyOptions, unescaped } from "../queue/core/validation.ts";
 import { Operator } from "../queue/operate/operator.ts";
 import type { QueueChanges } from "../queue/operate/settings.ts";
 import { callOf } from "../queue/redis/binding.ts";
 import { copySettings } from "../queue/partitions/copy-settings.ts";
-import { forgetMap, placeOfMap } from "../queue/partitions/map-memory.ts";
+import { placeOfMap, rememberMap } from "../queue/partitions/map-memory.ts";
+import { sendToFirst } from "../queue/partitions/stored-maps.ts";
 import { resizeQueue } from "../queue/partitions/resize.ts";
 import { declareScript } from "../queue/redis/operate-scripts.ts";
-import { lastReply, replyAt } from "../queue/redis/replies.ts";
-import { type Transport, withPrefix } from "../queue/redis/transport.ts";
+import { replyAt } from "../queue/redis/replies.ts";
+import { type Command, type Reply, type Transport, withPrefix } from "../queue/redis/transport.ts";
 import { Schedules } from "../queue/schedules/schedules.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
@@ -61,11 +62,17 @@ export async function applyQueues(
   const deferred: string[] = [];
   const failed: ApplyReport["failed"][number][] = [];
   if (queues.length === 0) return { applied, deferred, failed };
-  const reads = queues.map(({ name }) => ["HGET", queueKeys(name, options.prefix).tasks, FIELD] as const);
-  const outcomes = await transport.send(reads, options);
-  for (const [i, queue] of queues.entries()) {
+  const names = queues.map(({ name }) => name);
+  const read = (name: string) => [["HGET", queueKeys(name, options.prefix).tasks, FIELD] as const];
+  const found = await sendToFirst(transport, names, options.prefix, read, options);
+  for (const queue of queues) {
     try {
-      const result = await apply(transport, queue, storedText(replyAt(outcomes, i)), options);
+      const result = await apply(
+        transport,
+        queue,
+        storedText(replyAt(found.get(queue.name) ?? [], 0)),
+        options,
+      );
       if (result === "applied") applied.push(queue.name);
       if (result === "deferred") deferred.push(queue.name);
     } catch (error) {
@@ -99,18 +106,23 @@ async function apply(
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
   if (declared.hash === before.hash || (nothing && stored === "")) return "unchanged";
 
-  const keys = queueKeys(name, prefix);
+  /** Sends a command on partition 0, or on the queue itself if it has no partitions. */
+  const send = async (commandOf: (keys: Keys) => Command): Promise<Reply> => {
+    const calls = (place: string) => [commandOf(queueKeys(place, prefix))];
+    return replyAt((await sendToFirst(transport, [name], prefix, calls, { signal })).get(name) ?? [], 0);
+  };
   const record = async (was: string, applied: Applied): Promise<string | undefined> => {
     const text = await writeApplied(applied, values);
-    const call = callOf(declareScript, keys, { was, record: text });
-    const recorded = declareScript.decode(lastReply(await transport.send([call], { signal })));
+    const recorded = declareScript.decode(
+      await send((keys) => callOf(declareScript, keys, { was, record: text })),
+    );
     return recorded ? text : undefined;
   };
   /** Makes the next call apply all again, because another caller's record may name what this call has overwritten. */
   const invalidateOther = async (): Promise<void> => {
     let done = false;
     while (!done) {
-      const found = storedText(replyAt(await transport.send([["HGET", keys.tasks, FIELD]], { signal }), 0));
+      const found = storedText(await send(({ tasks }) => ["HGET", tasks, FIELD]));
       const { hash, ...names } = await readApplied(found, values);
       if (hash?.endsWith(declared.hash)) return;
       const both = union(names, declared);
@@ -150,8 +162,8 @@ async function write(
   const base = { transport, prefix, now };
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
-    await resizeQueue({ name, prefix, transport, signal, now, copySettings }, partitions ?? 1);
-    forgetMap(transport, placeOfMap(name, prefix));
+    const map = await resizeQueue({ name, prefix, transport, signal, now, copySettings }, partitions ?? 1);
+    rememberMap(transport, placeOfMap(name, prefix), map);
   }
   const unset = before.settings.filter((setting) => {
     return setting !== "partitions" && !Object.hasOwn(settings, setting);

@@ -9,7 +9,6 @@ import type { Coalesce } from "../queue/redis/coalescer.ts";
 import { type Transport, withPrefix } from "../queue/redis/transport.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";
 import { Queue } from "../queue/tasks/queue.ts";
-import { isPartitioned } from "../queue/partitions/stored-maps.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import { checkedOffload, type Offload } from "../queue/values/offload.ts";
 import { respond } from "../respond.ts";
@@ -125,11 +124,6 @@ export interface AppOptions {
   readonly dashboard?: Dashboard | (() => Promise<Dashboard>) | undefined;
 }
 
-/** Whether a route learns by itself which partitions its queue has: that of an enqueue, and some that only read. */
-function findsPartitions(method: string, path: string): boolean {
-  return /\/(?:load|diagnostics|partitions)$/.test(path) || (method === "POST" && path.endsWith("/tasks"));
-}
-
 /** Paths that need no token. */
 const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
 
@@ -165,16 +159,6 @@ export function createApp(options: AppOptions): App {
   const deadLetterHookOf: Services["deadLetterHookOf"] = (c) =>
     onDeadLetter && ((letter) => onDeadLetter(letter, waitUntilOf(c)));
 
-  /** By queue, the read that is under way. Requests of a Worker may not share it. */
-  const reads = new Map<string, Promise<boolean>>();
-  const hasPartitionsNow = (name: string): Promise<boolean> => {
-    if (coalesce !== "in-flight") return isPartitioned(name, transport, prefix);
-    const read =
-      reads.get(name) ?? isPartitioned(name, transport, prefix).finally(() => void reads.delete(name));
-    reads.set(name, read);
-    return read;
-  };
-
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
     async (c, next) => {
@@ -187,11 +171,8 @@ export function createApp(options: AppOptions): App {
       );
       if (name !== undefined) {
         const { schema: _, maxBytes: __, ...declared } = definitionOf?.(name)?.options ?? {};
-        const isDeclared = (declared.partitions ?? 1) !== 1;
-        const asks = allowed && !isDeclared && !findsPartitions(c.req.method, c.req.path);
-        const partitions = asks && (await hasPartitionsNow(name)) ? "stored" : declared.partitions;
         // Values that callers have encrypted stay as they are: only the callers have the keys.
-        const own = { encryption: null, offload: offloadOf(name), partitions };
+        const own = { encryption: null, offload: offloadOf(name) };
         const definition: QueueDefinition = { name, options: { ...declared, ...own } };
         c.set("definition", definition);
         const traced = scopes.includes("enqueue") && tracing?.continuing(c.req.raw.headers);

@@ -82,9 +82,9 @@ export class OrphanPass {
       const { queue = "" } = slice[0] ?? {};
       const named = ids.flatMap((id) => namedPartition(id) ?? []);
       const known = partitionsBy.get(queue);
-      const partitions = known && [...new Set([...known, ...named])];
-      const commands = (partitions ?? []).map((partition): PlainCommand => {
-        return ["HMGET", queueKeys(nameOfPartition(queue, partition), prefix).tasks, ...ids];
+      const names = known?.length === 0 ? [queue] : placesOf(queue, [...(known ?? []), ...named]);
+      const commands = (known ? names : []).map((name): PlainCommand => {
+        return ["HMGET", queueKeys(name, prefix).tasks, ...ids];
       });
       return { slice, isKnown: known !== undefined, commands };
     });
@@ -100,8 +100,8 @@ export class OrphanPass {
 }
 
 /**
- * All partitions that queues may have: those of their maps, and as many as the registry has noted. A queue whose map
- * cannot be read is left out.
+ * All partitions that queues may have: those of their maps, and as many as the registry has noted; none for a queue
+ * without partitions. A queue whose map cannot be read is left out.
  */
 async function partitionsOfQueues(
   queues: readonly string[],
@@ -119,14 +119,18 @@ async function partitionsOfQueues(
   const found = new Map<string, readonly number[]>();
   for (const [i, queue] of queues.entries()) {
     try {
-      const noted = Array.from({ length: Number(counts[i] ?? 1) }, (_, partition) => partition);
-      found.set(queue, [...new Set([0, ...noted, ...partitionsOf(readMap(maps[i] ?? null))])]);
+      const map = readMap(maps[i] ?? null);
+      const noted = Array.from({ length: Number(counts[i] ?? 0) }, (_, partition) => partition);
+      found.set(queue, map.version === 0 ? noted : [0, ...noted, ...partitionsOf(map)]);
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
     }
   }
   return found;
 }
+
+const placesOf = (queue: string, partitions: readonly number[]) =>
+  [...new Set(partitions)].map((partition) => nameOfPartition(queue, partition));
 
 /** Objects of one queue each, in slices that one command can check. */
 function slicesOf(candidates: readonly Candidate[]): Candidate[][] {

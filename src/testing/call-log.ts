@@ -45,7 +45,8 @@ export class CallLog {
     for (const [i, command] of commands.entries()) {
       const outcome = outcomes[i];
       if (!("script" in command) || !outcome || !("reply" in outcome)) continue;
-      const [, partition = ""] = /\{(.*)\}:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
+      const [, tag = "", first = ""] = /\{(.*)\}(\/0)?:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
+      const partition = tag + first;
       const { name } = command.script;
       if (name === enqueueScript.script.name)
         this.#addEnqueued(readPartitionName(partition).queue, command, enqueueScript.decode(outcome.reply));

@@ -68,8 +68,6 @@ test("the overview and the load of a queue cost as much as its counts", async ()
   const { name } = billed.queue;
   expect(await costOf(`/v1/overview?queues=${name},none`)).toBe(11 + 4);
   expect(await costOf(`/v1/queues/${name}/load`)).toBe(11);
-  // Once a minute 1 more reads whether the queue has partitions.
-  expect(await costOf(`/v1/queues/${name}`)).toBe(11 + 1);
   expect(await costOf(`/v1/queues/${name}`)).toBe(11);
   expect(await costOf("/v1/queues/none/load")).toBe(4);
 });

@@ -117,8 +117,10 @@ async function sweepOne(name: string, group: string | undefined) {
   // Each call has another occurrence.
   const score = Date.now() - 1_000_000 + sweeps++;
   await schedules.put("s", { every: "1d", payload: 1, group });
-  await client().zadd(`sluice:{${name}}:schedules`, { xx: true }, { score, member: "s" });
-  await client().zadd("sluice:queues", { xx: true }, { score: 1, member: `~${name}` });
+  const { isSplit } = schedules["storedOrDeclared"]();
+  const [at, reminder] = isSplit ? [`{${name}}/0`, `~${name}/0`] : [`{${name}}`, `~${name}`];
+  await client().zadd(`sluice:${at}:schedules`, { xx: true }, { score, member: "s" });
+  await client().zadd("sluice:queues", { xx: true }, { score: 1, member: reminder });
   return usage(() => sweep(transportOf(), { queues: (other) => other === name }));
 }
 
@@ -249,9 +251,10 @@ describe("a settle", () => {
 });
 
 describe("a sweep", () => {
-  test("costs 2 more than without partitions, and 5 for each one above 0 in use", async () => {
+  test("costs 3 more than without partitions, and 5 for each one above 0 in use", async () => {
     const swept = () => usage(() => sweep(transportOf(), { queues: (name) => name === queue.name }));
-    const one = 3 + 5 + 1 + 1;
+    // The map, the shares and the marker.
+    const one = 3 + 5 + 1 + 1 + 1;
     expect(await swept()).toEqual([one + 3 * 5, 4]);
     await fill(PARTITIONS, 2);
     expect(await swept()).toEqual([one + 3 * 5, 4]);
@@ -260,22 +263,22 @@ describe("a sweep", () => {
     expect(await swept()).toEqual([one, 4]);
   });
 
-  test("costs 8 and two requests more for a due schedule whose task has a group", async () => {
+  test("costs 3 more for the note of a due schedule, and 8 and two requests more if its task has a group", async () => {
     const plain = await sweepOne(billed.queue.name, undefined);
     const grouped = await sweepOne(billed.queue.name, "a");
-    const base = 2 + 3 * 5;
-    const [commands, requests] = [plain[0] + base, plain[1] + 2];
+    const base = 3 + 3 + 3 * 5;
+    const [commands, requests] = [plain[0] + base, plain[1] + 3];
     expect(await sweepOne(queue.name, undefined)).toEqual([commands, requests]);
     expect(await sweepOne(queue.name, owned(2))).toEqual([grouped[0] + base + 8, requests + 2]);
   });
 });
 
-test("counts cost as much as those of each partition, in one request: 4 if it is empty", async () => {
-  expect(await usage(() => queue.counts())).toEqual([4 * 4, 1]);
+test("counts cost as much as those of each partition, in one request: 4 if it is empty; 1 reads the map", async () => {
+  expect(await usage(() => queue.counts())).toEqual([4 * 4 + 1, 1]);
   await fill([2], 5);
-  expect(await usage(() => queue.counts())).toEqual([3 * 4 + 11, 1]);
+  expect(await usage(() => queue.counts())).toEqual([3 * 4 + 11 + 1, 1]);
   await fill([0, 1, 3], 5);
-  expect(await usage(() => queue.counts())).toEqual([4 * 11, 1]);
+  expect(await usage(() => queue.counts())).toEqual([4 * 11 + 1, 1]);
 });
 
 test("a change by an operator costs as much as in each partition, and 2 commands and requests for the map", async () => {

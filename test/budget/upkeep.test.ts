@@ -63,7 +63,7 @@ describe("a deep sweep", () => {
   test("costs 2 for a queue without keys, 15 for one that was used a little, 3 for the list of queues", async () => {
     // Of a queue by its name 1 more reads which partitions it has.
     expect(await deep("never-used")).toBe(2 + 1);
-    expect(await deep()).toBe(15);
+    expect(await deep()).toBe(15 + 1);
     expect(await cost(() => deepSweep(queue["transport"]))).toBe(15 + 3);
   });
 

@@ -46,6 +46,7 @@ test.for([
     "ownSlots",
     "putMap",
     "register",
+    "renameKeys",
     "wake",
   ]);
   expect(await names("delayAfter")).toEqual([]);

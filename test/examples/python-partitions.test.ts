@@ -170,7 +170,7 @@ test("a change that stopped between two steps is completed by an enqueue of Pyth
   const changing = await putMap(
     on.place,
     map,
-    writeMap({ ...map, version: map.version + 1, next, notBefore: 0 }),
+    writeMap({ ...map, version: map.version + 1, next, isPreparing: false }),
   );
   const kept = map.owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
   await setOwned(on.place, changing.version, kept, owning(map));

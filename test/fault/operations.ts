@@ -15,7 +15,7 @@ import {
   type WorkerFailed,
 } from "../../src/index.ts";
 import { putRecords } from "../../src/alerts/records.ts";
-import { alertsKey, mapsKey, queueKeys, registryKey } from "../../src/queue/core/keys.ts";
+import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../src/queue/core/keys.ts";
 import { beginAlertsScript } from "../../src/queue/redis/alert-scripts.ts";
 import { callOf, type Binding } from "../../src/queue/redis/binding.ts";
 import * as partitions from "../../src/queue/redis/partition-scripts.ts";
@@ -87,7 +87,12 @@ const ofPartitions =
     items: Parameters<typeof callOf<B>>[3] = [],
   ) =>
   async ({ transport }: Caller): Promise<unknown> => {
-    const keys = { ...queueKeys(QUEUE), queues: registryKey(), maps: mapsKey() };
+    const keys = {
+      ...queueKeys(QUEUE),
+      ...plainKeys(queueKeys(QUEUE)),
+      queues: registryKey(),
+      maps: mapsKey(),
+    };
     const call = callOf<Binding>(binding, { ...keys, alerts: alertsKey() }, args, items);
     return binding.decode(lastReply(await transport.send([call])));
   };
@@ -293,6 +298,7 @@ export const operations: readonly Operation[] = [
     script: "ownSlots",
     call: ofPartitions(partitions.ownSlotsScript, { version: "1", owned: "f".repeat(64) }),
   },
+  { script: "renameKeys", call: ofPartitions(partitions.renameKeysScript, { count: "4" }) },
   {
     script: "putMap",
     call: ofPartitions(partitions.putMapScript, { queue: QUEUE, was: "", map: "1;1", partitions: "2" }),

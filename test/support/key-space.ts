@@ -66,8 +66,14 @@ export interface QueueSpace {
   readonly timetable: Map<string, string>;
 }
 
+/** What the keys of a queue or partition have in common, behind the prefix: `{emails}`, `{emails}/0`, `{emails/3}`. */
+export function tagged(name: string): string {
+  return name.endsWith("/0") ? `{${name.slice(0, -2)}}/0` : `{${name}}`;
+}
+
+/** @param queue its name, or that of a partition */
 export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): QueueSpace {
-  const at = (part: string) => space[`${prefix}:{${queue}}:${part}`];
+  const at = (part: string) => space[`${prefix}:${tagged(queue)}:${part}`];
   const zset = (part: string) => {
     const value = at(part);
     return new Map(value && "zset" in value ? value.zset : []);
@@ -101,7 +107,7 @@ export async function readQueueSpace(
   prefix = "sluice",
 ): Promise<QueueSpace> {
   const read = (command: string, part: string, ...words: string[]) =>
-    client.sendCommand([command, `${prefix}:{${queue}}:${part}`, ...words]) as Promise<string[]>;
+    client.sendCommand([command, `${prefix}:${tagged(queue)}:${part}`, ...words]) as Promise<string[]>;
   const pairs = (flat: readonly string[]) =>
     Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""] as const);
   const zset = async (part: string) => {

@@ -1,17 +1,14 @@
 /** Raw reads of a queue with partitions. */
 import { nameOfPartition } from "../../src/queue/core/keys.ts";
-import { queueSpace, type KeySpace, type QueueSpace } from "./key-space.ts";
+import { queueSpace, tagged, type KeySpace, type QueueSpace } from "./key-space.ts";
 
-/** The partitions that have keys, each with its part of the key space. */
+/** The partitions that have keys, each with its part of the key space. A queue without partitions is partition 0. */
 export function partitionSpaces(space: KeySpace, queue: string): Map<number, QueueSpace> {
-  const found = new Map([[0, queueSpace(space, queue)]]);
-  for (let partition = 1; partition < 62; partition++) {
-    const name = nameOfPartition(queue, partition);
-    if (Object.keys(space).some((key) => key.includes(`{${name}}`))) {
-      found.set(partition, queueSpace(space, name));
-    }
-  }
-  return found;
+  const isSplit = "string" in (space[`sluice:{${queue}}:tasks`] ?? {});
+  if (!isSplit) return new Map([[0, queueSpace(space, queue)]]);
+  const names = Array.from({ length: 62 }, (_, partition) => nameOfPartition(queue, partition));
+  const has = (name: string) => Object.keys(space).some((key) => key.startsWith(`sluice:${tagged(name)}:`));
+  return new Map(names.flatMap((name, i) => (i === 0 || has(name) ? [[i, queueSpace(space, name)]] : [])));
 }
 
 /** Partitions with waiting or working tasks that the registry does not have; of a queue with partitions. */

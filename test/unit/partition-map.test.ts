@@ -1,4 +1,4 @@
-import { array, assert, integer, nat, option, property, record, uniqueArray } from "fast-check";
+import { array, assert, boolean, integer, nat, option, property, record, uniqueArray } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newTaskId } from "../../src/queue/core/ids.ts";
 import {
@@ -102,7 +102,7 @@ describe("a map", () => {
           owners: slots,
           next: option(slots, { nil: undefined }),
           former: uniqueArray(owner),
-          notBefore: nat(),
+          isPreparing: boolean(),
         }),
         (parts) => {
           const map = writeMap(parts);

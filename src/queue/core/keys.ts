@@ -21,14 +21,17 @@ export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
 /** All parts. `operatorCalls` remembers the last calls of operators. */
 export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
+/** A part of a queue's own keys, in a script that renames them to those of partition 0. */
+type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
+
 /**
  * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions; or
  * `alerts`.
  */
-export type KeyName = (typeof allParts)[number] | "queues" | "maps" | "alerts";
+export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts";
 
 /** The full keys of one partition, by part, and that of the registry. A queue without partitions is one. */
-export type Keys = Readonly<Record<Exclude<KeyName, "maps" | "alerts">, string>>;
+export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts">, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
 const names = allParts.map(
@@ -78,17 +81,12 @@ export function mapsKey(prefix: string = DEFAULT_PREFIX): string {
   return `{${registryKey(prefix)}}:maps`;
 }
 
-/** The name of a partition: the queue's name for partition 0, else such as `emails/3`. */
+/** The name of a partition, such as `emails/3`. A queue without partitions has its own name alone. */
 export function nameOfPartition(queue: string, partition: number): string {
-  return partition === 0 ? queue : `${queue}/${partition}`;
+  return `${queue}/${partition}`;
 }
 
-/** A partition as `register` takes it. Partition 0 must be distinguished from a queue without partitions. */
-export function registeredName(queue: string, partition: number, hasPartitions: boolean): string {
-  return hasPartitions || partition > 0 ? `${queue}/${partition}` : queue;
-}
-
-/** The queue of a partition's name, and its number. */
+/** The queue of a partition's name, and its number; 0 for a queue without partitions. */
 export function readPartitionName(name: string): { readonly queue: string; readonly partition: number } {
   const [queue = name, partition = "0"] = name.split("/");
   return { queue, partition: Number(partition) };
@@ -96,12 +94,19 @@ export function readPartitionName(name: string): { readonly queue: string; reado
 
 /**
  * The keys of a queue, or of one of its partitions. The name is their hash tag, so one cluster node holds
- * them all.
+ * them all. Partition 0 has the hash tag of the queue, so that a queue's keys can be renamed to its.
  * @param queue such as `emails`, or `emails/3` for a partition
  * @throws {SluiceError} `invalid_argument`
  */
 export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
-  const tag = `${keyPrefix(prefix)}:{${partitionName(queue)}}`;
+  const name = partitionName(queue);
+  const tag = `${keyPrefix(prefix)}:${name.endsWith("/0") ? `{${name.slice(0, -2)}}/0` : `{${name}}`}`;
   const keys = Object.fromEntries(names.map(([name, part]) => [name, `${tag}:${part}`]));
   return { ...keys, queues: registryKey(prefix) } as Keys;
+}
+
+/** The keys of a queue under the names that they have beside those of partition 0. */
+export function plainKeys(keys: Keys): Readonly<Record<PlainKeyName, string>> {
+  const named = allParts.map((part) => [`plain${part.charAt(0).toUpperCase()}${part.slice(1)}`, keys[part]]);
+  return Object.fromEntries(named) as Record<PlainKeyName, string>;
 }

@@ -61,6 +61,11 @@ export function readReceipt(receipt: unknown, path: string): ProvenLease {
   };
 }
 
+/** Whether a receipt is of a partition above 0. */
+export function namesPartition(receipt: unknown): boolean {
+  return typeof receipt === "string" && receipt.startsWith("2.");
+}
+
 /** A lease of a heartbeat, as the script takes it. */
 export interface NamedLease {
   readonly id: string;

@@ -12,7 +12,7 @@ export const LAST_DUE = 2 ** 52 - 1;
 
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 export const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
-const QUEUE_OR_PARTITION = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/[1-9]\d?)?$/;
+const QUEUE_OR_PARTITION = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/(?:0|[1-9]\d?))?$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
 export const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
 export const KEY = /^[!-~]{1,255}$/;

@@ -1,11 +1,11 @@
 import { SluiceError } from "../../errors.ts";
 import { sumOfCounts, type QueueCounts } from "../core/counts.ts";
-import { nameOfPartition, queueKeys } from "../core/keys.ts";
+import { queueKeys } from "../core/keys.ts";
 import { sendToStored } from "../partitions/stored-maps.ts";
 import { callOf } from "../redis/binding.ts";
 import { countScript } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
-import { type CommandOutcome, type Transport, withPrefix } from "../redis/transport.ts";
+import { type Transport, withPrefix } from "../redis/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";
 import { queueSettings, type QueueSettings } from "./settings.ts";
 import {
@@ -51,8 +51,8 @@ type CountOptions = Pick<ListQueuesOptions, "prefix" | "signal" | "now">;
  * each other one 10 to 14, and 3 more if its next task is cancelled. A fault of one queue does not fail the
  * others.
  *
- * Queues with partitions cost this for each partition. Once a minute and function instance they need two requests
- * more, to read which partitions they have.
+ * Queues with partitions cost this for each partition, and one command for all of them. A function instance that does
+ * not know yet that a queue has partitions needs two requests more.
  * @param names of the queues, in the order of the result
  * @throws {SluiceError} if Redis cannot be reached
  * @example const [emails, reports] = await countQueues(upstash(env), ["emails", "reports"]);
@@ -135,17 +135,8 @@ async function countEach<Counted extends object>(
   if (names.length === 0) return [];
   const { prefix, signal, now } = withPrefix(transport, options);
   const args = { testNow: now ? String(now()) : "", overview };
-  const callsOf = (queue: string, partition: number) => [
-    callOf(countScript, queueKeys(nameOfPartition(queue, partition), prefix), args),
-  ];
-  const hasOthers = (outcomes: readonly CommandOutcome[]) => {
-    const [outcome] = outcomes;
-    // The error of a queue that cannot be counted is reported below.
-    if (!outcome || !("reply" in outcome)) return false;
-    const { reply } = outcome;
-    return Array.isArray(reply) && reply[0] === "ok" && countScript.decode(reply).isPartition;
-  };
-  const counted = await sendToStored(transport, names, prefix, callsOf, { signal }, hasOthers);
+  const callsOf = (name: string) => [callOf(countScript, queueKeys(name, prefix), args)];
+  const counted = await sendToStored(transport, names, prefix, callsOf, { signal });
   return names.map((queue) => {
     try {
       const parts = counted.get(queue) ?? [];

@@ -1,5 +1,4 @@
 import { callOf } from "../redis/binding.ts";
-import { nameOfPartition, registeredName } from "../core/keys.ts";
 import { slotOf } from "../core/partition-slots.ts";
 import { rebalanceShares } from "../partitions/shares.ts";
 import { SHARED_LETTERS, settingItem } from "../core/settings-record.ts";
@@ -122,6 +121,15 @@ export class Operator extends WorkerOperator {
       wake: this.wakeWindow,
     };
     const items = groupChanges(changes);
+    return this.overPartitions(() => this.#configureGroup(name, args, items, options), options);
+  }
+
+  async #configureGroup(
+    name: string,
+    args: Parameters<typeof callOf<typeof configureScript>>[2],
+    items: readonly SettingItem[],
+    options: RequestOptions,
+  ): Promise<GroupSettings> {
     // All partitions get them, because the group's slot may change hands later.
     const { partitions, replies } = await this.changeAll((added) => {
       const calls = added.map((partition) => ({ partition, args, items }));
@@ -133,8 +141,7 @@ export class Operator extends WorkerOperator {
   }
 
   async #ownerOfGroup(name: string, { signal }: RequestOptions): Promise<number> {
-    if (!this.partitions) return 0;
-    return (await this.partitions.map(signal)).owners[slotOf(name)] ?? 0;
+    return (await this.partitions?.map(signal))?.owners[slotOf(name)] ?? 0;
   }
 
   /**
@@ -142,7 +149,8 @@ export class Operator extends WorkerOperator {
    * @throws {SluiceError}
    */
   async settings(options: RequestOptions = {}): Promise<QueueSettings> {
-    return queueSettings((await this.run(settingsScript, { group: "" }, [], options)).settings);
+    const read = () => this.run(settingsScript, { group: "" }, [], options);
+    return queueSettings((await this.overPartitions(read, options)).settings);
   }
 
   /**
@@ -151,10 +159,10 @@ export class Operator extends WorkerOperator {
    * @throws {SluiceError}
    */
   async groupSettings(name: string, options: RequestOptions = {}): Promise<GroupInfo> {
-    const partitions = await this.allPartitions(options);
-    const found = await this.runOnAll(settingsScript, { group: recordName(name, "group") }, [], options);
-    const owner = found[partitions.indexOf(await this.#ownerOfGroup(name, options))];
-    const counts = sumOfGroup(found.map((part) => part.counts));
+    const args = { group: recordName(name, "group") };
+    const found = await this.overPartitions(() => this.runOnAll(settingsScript, args, [], options), options);
+    const owner = found.get(await this.#ownerOfGroup(name, options));
+    const counts = sumOfGroup(Array.from(found.values(), (part) => part.counts));
     return { queue: this.name, group: name, ...groupSettings(owner?.settings ?? {}), ...counts };
   }
 
@@ -171,21 +179,25 @@ export class Operator extends WorkerOperator {
   async groups(options: ListOptions = {}): Promise<GroupPage> {
     onlyOptions(options, LIST_OPTIONS);
     const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
-    const all = await this.allPartitions(options);
-    let { partition, inner } = readPartitionCursor(options.cursor, "groups", all[0] ?? 0);
+    return this.overPartitions(() => this.#groups(size, options), options);
+  }
+
+  async #groups(size: number, options: ListOptions): Promise<GroupPage> {
+    const first = (await this.allPartitions(options))[0] ?? 0;
+    let { partition, inner } = readPartitionCursor(options.cursor, "groups", first);
     // A group has tasks in two partitions while its slot changes hands.
     const found = new Map<string, GroupInfo>();
     let cursor: string;
     do {
       const args = { cursor: inner, size: String(size - found.size) };
-      const page = await this.run(listGroupsScript, args, [], options, partition);
+      const { page, all } = await this.runInList(listGroupsScript, args, options, partition);
       for (const { group: recorded, settings, counts } of page.groups) {
         const group = unescaped(recorded);
         const known = found.get(group);
         const sum = known ? sumOfGroup([known, counts]) : counts;
         found.set(group, { queue: this.name, group, ...groupSettings(settings), ...sum });
       }
-      cursor = this.partitions ? cursorAfter(all, partition, page.cursor) : page.cursor;
+      cursor = all ? cursorAfter(all, partition, page.cursor) : page.cursor;
       if (page.cursor !== "" || cursor === "") break;
       ({ partition, inner } = readPartitionCursor(cursor, "groups", 0));
     } while (found.size < size);
@@ -197,8 +209,9 @@ export class Operator extends WorkerOperator {
    * @throws {SluiceError}
    */
   async statistics(options: RequestOptions = {}): Promise<QueueStatistics> {
-    const found = await this.runOnAll(statisticsScript, { testNow: this.testNow() }, [], options);
-    return sumOfStatistics(found.map((part) => readStatistics(this.name, part)));
+    const read = () => this.runOnAll(statisticsScript, { testNow: this.testNow() }, [], options);
+    const found = await this.overPartitions(read, options);
+    return sumOfStatistics(Array.from(found.values(), (part) => readStatistics(this.name, part)));
   }
 
   /**
@@ -220,8 +233,15 @@ export class Operator extends WorkerOperator {
       token: await this.token("delete", options),
       force: trueOrFalse(options.force ?? false, "force") ? "1" : "",
     };
+    return this.overPartitions(() => this.#deleteQueue(args, options), options);
+  }
+
+  async #deleteQueue(
+    args: Parameters<typeof callOf<typeof deleteQueueScript>>[2],
+    options: RequestOptions,
+  ): Promise<QueueDeleted> {
     const all = await this.storedPartitions(options);
-    const found = all.length > 1 && !options.force ? await this.#working(all, args.token, options) : 0;
+    const found = all.length > 1 && args.force === "" ? await this.#working(all, args.token, options) : 0;
     if (found > 0) return { ok: false, code: "still_working", working: found };
     const { partitions, replies } = await this.changeAll((added) => {
       const calls = added.map((partition) => ({ partition, args }));
@@ -229,7 +249,7 @@ export class Operator extends WorkerOperator {
     }, options);
     const deletedAt = replies.flatMap((reply) => reply.deletedAt ?? []);
     const gone = partitions.filter((_, i) => replies[i]?.deletedAt !== undefined);
-    const names = gone.map((partition) => ({ queue: nameOfPartition(this.name, partition) }));
+    const names = gone.map((partition) => ({ queue: this.nameOf(partition) }));
     // A separate request: if the first is refused, the queue must stay registered, or it would not be swept.
     if (names.length > 0) {
       await this.run(unregisterScript, { since: String(Math.max(...deletedAt)) }, names, options);
@@ -242,7 +262,7 @@ export class Operator extends WorkerOperator {
   /** How many tasks are working; 0 if an earlier copy of the call has deleted the queue. */
   async #working(partitions: readonly number[], token: string, { signal }: RequestOptions): Promise<number> {
     const counts = partitions.map((partition) => ["ZCARD", this.keysOf(partition).working] as const);
-    const calls = ["GET", this.keys.operatorCalls] as const;
+    const calls = ["GET", this.keysOf(0).operatorCalls] as const;
     const outcomes = await this.transport.send([...counts, calls], { signal });
     if (String(replyAt(outcomes, counts.length) ?? "").includes(` ${token}=ok`)) return 0;
     return counts.reduce((sum, _, i) => sum + Number(replyAt(outcomes, i)), 0);
@@ -251,12 +271,20 @@ export class Operator extends WorkerOperator {
   async #configureQueue(changes: readonly SettingItem[], options: RequestOptions): Promise<QueueSettings> {
     const token = await this.token("configure", options);
     const args = { testNow: this.testNow(), token, group: "", wake: this.wakeWindow };
+    return this.overPartitions(() => this.#configureAll(changes, args, options), options);
+  }
+
+  async #configureAll(
+    changes: readonly SettingItem[],
+    args: Parameters<typeof callOf<typeof configureScript>>[2],
+    options: RequestOptions,
+  ): Promise<QueueSettings> {
     // Partition 0 has the limits of the whole queue. The partitions get shares of them.
     const unshared = changes.filter(({ letter }) => !SHARED_LETTERS.includes(letter));
     const { partitions, replies } = await this.changeAll(async (added) => {
       const names = added.map((partition) => ({
         keys: this.keysOf(partition),
-        name: registeredName(this.name, partition, partition > 0 || added.length > 1),
+        name: this.nameOf(partition),
       }));
       // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
       const note = registrations(this.transport, names, this.testNow());

@@ -1,6 +1,5 @@
 import { copySettings } from "../partitions/copy-settings.ts";
 import { owning, partitionsOf } from "../partitions/map.ts";
-import { fetchMap } from "../partitions/map-calls.ts";
 import { partitionCount, resizeQueue } from "../partitions/resize.ts";
 import { countScript } from "../redis/operate-scripts.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../core/validation.ts";
@@ -39,7 +38,7 @@ export class PartitionOperator extends TaskOperator {
     onlyOptions(options, REQUEST_OPTIONS);
     const queue = { ...this.partitionedQueue(options), copySettings };
     const map = await resizeQueue(queue, partitionCount(partitions));
-    this.foundPartitions().forget();
+    this.storedOrDeclared().remember(map);
     return owning(map).length;
   }
 
@@ -49,7 +48,11 @@ export class PartitionOperator extends TaskOperator {
    */
   async listPartitions(options: RequestOptions = {}): Promise<QueuePartitions> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const map = await fetchMap(this.partitionedQueue(options));
+    return this.overPartitions(() => this.#listPartitions(options), options);
+  }
+
+  async #listPartitions(options: RequestOptions): Promise<QueuePartitions> {
+    const map = await this.storedOrDeclared().storedMap(options.signal);
     const all = partitionsOf(map);
     const args = { testNow: this.testNow(), overview: "" };
     const counted = await this.runIn(

@@ -13,6 +13,9 @@ import {
   trueOrFalse,
   wholeNumber,
 } from "../core/validation.ts";
+import { callOf, type QueueBinding } from "../redis/binding.ts";
+import { replyAt } from "../redis/replies.ts";
+import type { SendOptions } from "../redis/transport.ts";
 import { listScript, removeScript } from "../redis/operate-scripts.ts";
 import { QueueBase } from "../tasks/queue-base.ts";
 import { decryptTask, isUnreadable } from "../values/encryption.ts";
@@ -48,6 +51,7 @@ export type Removed =
   | { readonly ok: true }
   /** `alive`: the task is pending, delayed or working. */
   | { readonly ok: false; readonly code: "not_found" | "alive" };
+type ListArguments = Readonly<Record<Exclude<(typeof listScript.args)[number], "cursor" | "size">, string>>;
 type ListReply = ReturnType<typeof listScript.decode>;
 
 const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
@@ -81,24 +85,48 @@ export class TaskLister extends QueueBase {
       payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
       maxBytes: String(replyBytes(options.maxBytes)),
     };
-    const all = await this.allPartitions(options);
+    return this.overPartitions(() => this.#list(state, args, size, options), options);
+  }
+
+  async #list(
+    state: TaskState,
+    args: ListArguments,
+    size: number,
+    options: ListTasksOptions,
+  ): Promise<TaskPage> {
+    const first = (await this.allPartitions(options))[0] ?? 0;
     const kind = state === "pending" ? "pending" : "members";
-    let { partition, inner } = readPartitionCursor(options.cursor, kind, all[0] ?? 0);
+    let { partition, inner } = readPartitionCursor(options.cursor, kind, first);
     const found: ListReply["tasks"] = [];
     let unreadable = 0;
     let cursor: string;
     do {
       const rest = { ...args, cursor: inner, size: String(size - found.length) };
-      const page = await this.run(listScript, rest, [], options, partition);
+      const { page, all } = await this.runInList(listScript, rest, options, partition);
       found.push(...page.tasks);
       unreadable += page.unreadable;
-      cursor = this.partitions ? cursorAfter(all, partition, page.cursor) : page.cursor;
+      cursor = all ? cursorAfter(all, partition, page.cursor) : page.cursor;
       // A partition that is not at its end has filled the page, or was read for long enough.
       if (page.cursor !== "" || cursor === "") break;
       ({ partition, inner } = readPartitionCursor(cursor, kind, 0));
     } while (found.length < size);
     const tasks = await this.#readTasks(state, found, Number(args.maxBytes));
     return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
+  }
+
+  /**
+   * Runs a script that reads a page of one partition.
+   * @returns the page; and all partitions, which the same request reads, if the queue has some
+   */
+  protected async runInList<const B extends QueueBinding>(
+    binding: B,
+    args: Parameters<typeof callOf<B>>[2],
+    options: SendOptions,
+    partition: number,
+  ): Promise<{ page: ReturnType<B["decode"]>; all: readonly number[] | undefined }> {
+    const outcomes = await this.sendAndReadMap([callOf(binding, this.keysOf(partition), args)], options);
+    const page = binding.decode(replyAt(outcomes, 0)) as ReturnType<B["decode"]>;
+    return { page, all: await (await this.split(options.signal))?.all(options.signal) };
   }
 
   async #readTasks(state: TaskState, listed: ListReply["tasks"], maxBytes: number): Promise<ListedTask[]> {
@@ -141,13 +169,13 @@ export class TaskLister extends QueueBase {
     onlyOptions(options, ["max", ...REQUEST_OPTIONS]);
     const { max = 10, ...request } = options;
     const size = wholeNumber(max, "max", 1, MAX_BATCH);
-    if (!this.partitions) {
-      return (await this.list({ ...request, state: "pending", size, payloads: true })).tasks;
-    }
     const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1" };
     const maxBytes = replyBytes(undefined);
-    const pages = await this.runOnAll(listScript, { ...args, maxBytes: String(maxBytes) }, [], request);
-    const lines = await Promise.all(pages.map(({ tasks }) => this.#readTasks("pending", tasks, maxBytes)));
+    const read = () => this.runOnAll(listScript, { ...args, maxBytes: String(maxBytes) }, [], request);
+    const pages = await this.overPartitions(read, request);
+    const lines = await Promise.all(
+      Array.from(pages.values(), ({ tasks }) => this.#readTasks("pending", tasks, maxBytes)),
+    );
     return inOrderOfDelivery(lines).slice(0, size);
   }
 

@@ -95,8 +95,15 @@ export class TaskOperator extends TaskLister {
       if (given !== "" || options.limit !== undefined || options.cursor !== undefined) {
         throw invalidArgument("ids", "must not be given with a filter, limit or cursor");
       }
-      return this.#redriveByIds(ids, args, options);
+      return this.overPartitions(() => this.#redriveByIds(ids, args, options), options);
     }
+    return this.overPartitions(() => this.#redriveAll(args, options), options);
+  }
+
+  async #redriveAll(
+    args: Omit<RedriveArguments, "limit" | "cursor">,
+    options: RedriveOptions,
+  ): Promise<RedriveReport> {
     // Of the tasks of a rate, those of the next partition come after those of this one.
     const interval = Number(args.interval);
     let due = 0;
@@ -127,6 +134,7 @@ export class TaskOperator extends TaskLister {
       const number = lease === undefined ? "" : wholeNumber(lease, `ids[${i}].lease`, 0, 2 ** 53 - 1);
       leases.set(taskId(id, `ids[${i}]`), String(number));
     }
+    await this.storedPartitions(options);
     const refused = await redriveByIds(
       Array.from(leases, ([id, lease]) => ({ id, lease })),
       async (id) => (this.partitions ? this.partitions.having(id, options.signal) : [0]),
@@ -203,10 +211,12 @@ export class TaskOperator extends TaskLister {
       throw invalidArgument("group", "must be given with a filter of pending tasks");
     }
     const kind = state === "pending" ? "purgePending" : "members";
-    const { count, ...report } = await this.#runPages(options, kind, (partition, cursor, limit) => {
-      const args = { testNow: this.testNow(), state, limit, cursor, filter };
-      return this.run(purgeScript, args, [], options, partition);
-    });
+    const run = () =>
+      this.#runPages(options, kind, (partition, cursor, limit) => {
+        const args = { testNow: this.testNow(), state, limit, cursor, filter };
+        return this.run(purgeScript, args, [], options, partition);
+      });
+    const { count, ...report } = await this.overPartitions(run, options);
     return { purged: count, ...report };
   }
 }

@@ -74,8 +74,12 @@ export class WorkerOperator extends PartitionOperator {
    */
   async workers(options: ListWorkersOptions = {}): Promise<WorkerPage> {
     onlyOptions(options, LIST_OPTIONS);
+    return this.overPartitions(() => this.#workers(options), options);
+  }
+
+  async #workers(options: ListWorkersOptions): Promise<WorkerPage> {
     const most = String(MAX_LISTED_TASKS);
-    const all = await this.allPartitions(options);
+    const all = await this.storedPartitions(options);
     const readPage = async (partition: number, bounds: ReturnType<typeof pageArguments>) => {
       const args = { testNow: this.testNow(), ...bounds, most };
       const page = await this.run(listWorkersScript, args, [], options, partition);
@@ -107,6 +111,14 @@ export class WorkerOperator extends PartitionOperator {
       worker: typeof worker === "string" ? recordName(worker, "worker") : writeWorker(worker, "worker"),
       wake: this.wakeWindow,
     };
+    return this.overPartitions(() => this.#failWorker(args, limit, options), options);
+  }
+
+  async #failWorker(
+    args: Readonly<Record<Exclude<(typeof failWorkerScript.args)[number], "limit">, string>>,
+    limit: number,
+    options: RequestOptions,
+  ): Promise<WorkerFailed> {
     const all = await this.storedPartitions(options);
     // Each partition gets a part of the limit. Those that get none are for the next call.
     const limits = all.map((_, i) => Math.floor((limit + all.length - 1 - i) / all.length));

@@ -3,7 +3,7 @@ import { nameOfPartition, queueKeys } from "../core/keys.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { replyAt } from "../redis/replies.ts";
 import { fetchMap, putMap, setOwned } from "./map-calls.ts";
-import { owning, type PartitionMap, PREPARING, writeMap } from "./map.ts";
+import { owning, type PartitionMap, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
 /** The version of the map in a partition's note of its slots; 0 if it has none. */
@@ -40,5 +40,5 @@ export async function overtaken(queue: PartitionedQueue, map: PartitionMap): Pro
   if ("newer" in sealed) return fetchMap(queue);
   const former = [...new Set([...map.former, ...noted])].toSorted((one, other) => one - other);
   const next = map.next ?? map.owners;
-  return putMap(queue, map, writeMap({ version, owners: map.owners, next, former, notBefore: PREPARING }));
+  return putMap(queue, map, writeMap({ version, owners: map.owners, next, former, isPreparing: true }));
 }

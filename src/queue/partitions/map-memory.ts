@@ -27,6 +27,16 @@ export function knownMap(transport: Transport, place: string): PartitionMap | un
   return found && age >= 0 && age < MAP_AGE ? found.map : undefined;
 }
 
+/** Whether this instance has ever read that a queue has partitions. */
+export function isKnownSplit(transport: Transport, place: string): boolean {
+  return (lastMap(transport, place)?.version ?? 0) > 0;
+}
+
+/** The last map that this instance has read. */
+export function lastMap(transport: Transport, place: string): PartitionMap | undefined {
+  return known.get(transport, place)?.map;
+}
+
 export function rememberMap(transport: Transport, place: string, map: PartitionMap): PartitionMap {
   known.set(transport, place, { map, at: Date.now() });
   return map;
@@ -34,5 +44,6 @@ export function rememberMap(transport: Transport, place: string, map: PartitionM
 
 /** Makes this instance read the map again, because it has changed. */
 export function forgetMap(transport: Transport, place: string): void {
-  known.delete(transport, place);
+  const found = known.get(transport, place);
+  if (found) known.set(transport, place, { ...found, at: Number.NEGATIVE_INFINITY });
 }

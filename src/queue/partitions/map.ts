@@ -11,14 +11,11 @@ export interface PartitionMap {
   readonly next: readonly number[] | undefined;
   /** Partitions that owned slots which others own now. They may still have tasks, and know ids. */
   readonly former: readonly number[];
-  /** Before which instant the slots may not change hands, epoch ms; 0 once the first change is prepared. */
-  readonly notBefore: number;
+  /** Whether new partitions lack the settings of the queue. The slots may not change hands yet. */
+  readonly isPreparing: boolean;
   /** The map as it is stored; empty if the queue has none. */
   readonly text: string;
 }
-
-/** As `notBefore` of a change that need not wait: its slots change hands once it is prepared. */
-export const PREPARING = 1;
 
 /** The map of a queue that was never partitioned: partition 0 owns all slots. */
 export const UNPARTITIONED: PartitionMap = {
@@ -26,7 +23,7 @@ export const UNPARTITIONED: PartitionMap = {
   owners: Array<number>(SLOTS).fill(0),
   next: undefined,
   former: [],
-  notBefore: 0,
+  isPreparing: false,
   text: "",
 };
 
@@ -35,8 +32,8 @@ const numbers = (text: string) => Array.from(text, partitionOf);
 
 /** Writes a map as it is stored, with a character for each partition. */
 export function writeMap(map: Omit<PartitionMap, "text">): PartitionMap {
-  const { version, owners, next = [], former, notBefore } = map;
-  const parts = ["1", version, digits(owners), digits(next), digits(former), notBefore];
+  const { version, owners, next = [], former, isPreparing } = map;
+  const parts = ["1", version, digits(owners), digits(next), digits(former), isPreparing ? 1 : 0];
   return { ...map, text: parts.join(";") };
 }
 
@@ -48,17 +45,15 @@ export function writeMap(map: Omit<PartitionMap, "text">): PartitionMap {
 export function readMap(text: string | null): PartitionMap {
   if (text === null || text === "") return UNPARTITIONED;
   if (/^\d+;/.test(text) && !text.startsWith("1;")) throw newerSchema("the map of a queue's partitions");
-  const match = /^1;(\d{1,15});([0-9A-Za-z]{256});((?:[0-9A-Za-z]{256})?);([0-9A-Za-z]*);(\d{1,15})$/.exec(
-    text,
-  );
+  const match = /^1;(\d{1,15});([0-9A-Za-z]{256});((?:[0-9A-Za-z]{256})?);([0-9A-Za-z]*);([01])$/.exec(text);
   if (!match) throw new SluiceError("unexpected_reply", "the map of a queue's partitions is damaged");
-  const [, version, owners = "", next = "", former = "", notBefore] = match;
+  const [, version, owners = "", next = "", former = "", isPreparing] = match;
   return {
     version: Number(version),
     owners: numbers(owners),
     next: next === "" ? undefined : numbers(next),
     former: numbers(former),
-    notBefore: Number(notBefore),
+    isPreparing: isPreparing === "1",
     text,
   };
 }

@@ -1,12 +1,13 @@
 import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
-import { nameOfPartition, queueKeys, type Keys } from "../core/keys.ts";
+import { mapsKey, nameOfPartition, queueKeys, type Keys } from "../core/keys.ts";
 import { namedPartition, slotOf } from "../core/partition-slots.ts";
-import type { Transport } from "../redis/transport.ts";
+import type { Command, Transport } from "../redis/transport.ts";
 import { isDown } from "./databases.ts";
-import { forgetMap, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
+import { forgetMap, isKnownSplit, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
 import { overtaken } from "./lost-map.ts";
 import { fetchMap, setOwned } from "./map-calls.ts";
+import { readMarker } from "./marker.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { resizeQueue } from "./resize.ts";
@@ -38,6 +39,9 @@ export class Partitions {
   readonly #now: (() => number) | undefined;
   readonly #place: string;
   readonly #keys: Keys[] = [];
+  readonly #plainKeys: Keys;
+  /** Whether the queue had a map when this was last found out. */
+  #isSplit: boolean;
   /** For how many tasks a partition last had no room, and when that was, by this instance's clock. */
   readonly #full = new Map<number, { readonly count: number; readonly at: number }>();
 
@@ -49,19 +53,52 @@ export class Partitions {
     this.#wanted = wanted;
     this.#now = now;
     this.#place = placeOfMap(name, prefix);
+    this.#plainKeys = queueKeys(name, prefix);
+    this.#isSplit = isKnownSplit(transport, this.#place);
   }
 
+  /** Whether the queue is known to have partitions. Once it has, it keeps them. */
+  get isSplit(): boolean {
+    return this.#isSplit;
+  }
+
+  /** The keys of a partition; of a queue without partitions, for 0, its own. */
   keysOf(partition: number): Keys {
+    if (partition === 0 && !this.#isSplit) return this.#plainKeys;
     return (this.#keys[partition] ??= queueKeys(nameOfPartition(this.name, partition), this.#prefix));
+  }
+
+  /** As the registry has a partition; of a queue without partitions its own name. */
+  nameOf(partition: number): string {
+    return partition === 0 && !this.#isSplit ? this.name : nameOfPartition(this.name, partition);
   }
 
   /** The map, which this instance reads once a minute. A queue without a map gets one. */
   async map(signal?: AbortSignal): Promise<PartitionMap> {
     const found = knownMap(this.#transport, this.#place);
-    if (found && (found.version > 0 || this.#wanted === undefined)) return found;
+    if (found && (found.version > 0 || this.#wanted === undefined)) return this.#noted(found);
     const map = await fetchMap(this.#queue(signal));
-    if (map.version > 0 || this.#wanted === undefined) return this.#remember(map);
-    return this.#remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
+    if (map.version > 0 || this.#wanted === undefined) return this.remember(map);
+    return this.remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
+  }
+
+  /**
+   * Finds out whether the keys of the queue hold markers, so that it has partitions.
+   * @returns whether it has
+   */
+  async find(signal?: AbortSignal): Promise<boolean> {
+    if (this.#isSplit) return true;
+    const queue = this.#queue(signal);
+    const marked = await readMarker(queue);
+    if (!marked) return false;
+    const { count, map } = marked;
+    this.remember(map.version > 0 ? map : await resizeQueue(queue, count, map));
+    return this.#isSplit;
+  }
+
+  /** The command that reads the map. Call `remember` with what it returns. */
+  readCommand(): Command {
+    return ["HGET", mapsKey(this.#prefix), this.name];
   }
 
   /** The map as it is stored now. */
@@ -87,7 +124,7 @@ export class Partitions {
       const owned = await setOwned(queue, map.version, map.owners, owning(map));
       if ("newer" in owned) map = await resizeQueue(queue, undefined, await overtaken(queue, map));
     }
-    return this.#remember(map);
+    return this.remember(map);
   }
 
   /** The partition to which a new task goes: that which its id names, or the owner of its slot. */
@@ -100,10 +137,10 @@ export class Partitions {
     const map = await this.map(signal);
     // A caller may have chosen an id of this form, such as that of a task of another queue.
     const named = namedPartition(id) ?? [];
-    // Producers that do not know of partitions, and schedules, add to partition 0. Their generated ids may be in
-    // any: that is found out when they enqueue tasks with a group. One with a tag stays where it was added, although
-    // its slot may have changed hands since: no producer asks for it.
-    const anywhere = /^[0-9A-Za-z]{20}$|\{\d+\}$/.test(id) ? owning(map) : [];
+    // A generated id that was made before the queue had partitions, or derives from an idempotency key, says nothing of
+    // the slot of the task's group or dedup key. One with a tag stays where it was added, although its slot may have
+    // changed hands since: no producer asks for it.
+    const anywhere = /^(?:[0-9A-Za-z]{20}|[0-9A-Za-z]{22}|.*\{\d+\})$/.test(id) ? owning(map) : [];
     return [...new Set([named, map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere].flat())];
   }
 
@@ -139,8 +176,14 @@ export class Partitions {
     forgetMap(this.#transport, this.#place);
   }
 
-  #remember(map: PartitionMap): PartitionMap {
-    return rememberMap(this.#transport, this.#place, map);
+  /** Uses this map from now on, as it was just read. */
+  remember(map: PartitionMap): PartitionMap {
+    return this.#noted(rememberMap(this.#transport, this.#place, map));
+  }
+
+  #noted(map: PartitionMap): PartitionMap {
+    this.#isSplit ||= map.version > 0;
+    return map;
   }
 
   #queue(signal: AbortSignal | undefined): PartitionedQueue {

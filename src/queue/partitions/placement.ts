@@ -46,32 +46,37 @@ export class NewTaskPlacement {
         if (slot !== undefined) return newTaskId() + tagOf(slot);
         return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map, shuns)));
       },
-      endOf: tagOf,
     };
   }
 }
 
 /**
- * The slot of a task: that of its group, its id or its dedup key; undefined if it has none of them. What it has
- * must be in one slot, so that one partition decides over it.
- * @param at what errors put before the names of options
- * @throws {SluiceError} `invalid_argument`
+ * What decides in which slot a task is; undefined if any partition may have it. What must be unique comes first, so
+ * that one partition decides whether it is known: the id of the caller, or the dedup key. Then the group, whose order
+ * and limits one partition keeps.
  */
-export function slotOfTask(
-  { id, group, dedup }: Pick<EnqueueOptions, "id" | "group" | "dedup">,
-  at: string,
-): number | undefined {
-  const first = group ?? id ?? dedup?.key;
-  if (first === undefined) return undefined;
-  const slot = slotOf(first);
-  for (const [path, text] of [["id", id] as const, ["dedup.key", dedup?.key] as const]) {
-    if (text === undefined || slotOf(text) === slot) continue;
-    const [what, example] = group === undefined ? ["id", first] : ["group", first];
+export function placedBy({ id, group, dedup }: PlacedTask): string | undefined {
+  return id ?? dedup?.key ?? group;
+}
+
+/**
+ * The slot of a task; undefined if any partition may have it.
+ * @param at what errors put before the names of options
+ * @throws {SluiceError} `invalid_argument` if the id and the dedup key are in different slots
+ */
+export function slotOfTask(task: PlacedTask, at: string): number | undefined {
+  const text = placedBy(task);
+  if (text === undefined) return undefined;
+  const slot = slotOf(text);
+  const { id, dedup } = task;
+  if (id !== undefined && dedup && slotOf(dedup.key) !== slot) {
     throw invalidArgument(
-      `${at}${path}`,
-      `must have the ${what} of the task in braces, such as "${text}{${example}}": in a queue with partitions ` +
-        "both are then in the same partition",
+      `${at}dedup.key`,
+      `must have the id of the task in braces, such as "${dedup.key}{${id}}": in a queue with partitions both are ` +
+        "then in the same partition",
     );
   }
   return slot;
 }
+
+type PlacedTask = Pick<EnqueueOptions, "id" | "group" | "dedup">;

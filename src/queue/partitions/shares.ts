@@ -203,7 +203,7 @@ function usesOf(
 
 /** Reads the shares, and the limits of the whole queue. One command. */
 async function readShares({ name, prefix, transport, signal }: PartitionedQueue) {
-  const { tasks } = queueKeys(name, prefix);
+  const { tasks } = queueKeys(nameOfPartition(name, 0), prefix);
   const outcomes = await transport.send([["HMGET", tasks, "~shares", "~set"]], { signal });
   const [shares, set] = replyAt(outcomes, 0) as readonly (string | null)[];
   return { shares: parseShares(shares ?? ""), limits: limitsOf(set ?? "") };
@@ -267,7 +267,10 @@ async function putShares(
   was: Shares,
   { text }: Shares,
 ): Promise<string> {
-  const call = callOf(putSharesScript, queueKeys(name, prefix), { was: was.text, shares: text });
+  const call = callOf(putSharesScript, queueKeys(nameOfPartition(name, 0), prefix), {
+    was: was.text,
+    shares: text,
+  });
   return putSharesScript.decode(replyAt(await transport.send([call], { signal }), 0));
 }
 

@@ -1,125 +1,158 @@
-/** The maps of queues of which only the names are known. */
-import { mapsKey } from "../core/keys.ts";
-import { QUEUE } from "../core/validation.ts";
+/** The partitions of queues of which only the names are known. */
+import { SluiceError } from "../../errors.ts";
+import { mapsKey, nameOfPartition } from "../core/keys.ts";
+import { replyAt } from "../redis/replies.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
-import { knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
+import { isKnownSplit, knownMap, lastMap, placeOfMap, rememberMap } from "./map-memory.ts";
 import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
+import { isWrongType } from "./marker.ts";
 
-/**
- * Which partitions queues have, as this instance has read within a minute.
- * @returns the partitions of each queue that is known, and the command that reads the others; undefined if all are
- *   known. Call `read` with its outcome
- */
-function storedPartitions(transport: Transport, names: readonly string[], prefix: string | undefined) {
-  const key = mapsKey(prefix);
-  const found = new Map<string, readonly number[]>();
-  for (const name of names) {
-    const map = knownMap(transport, placeOfMap(name, prefix));
-    if (map) found.set(name, partitionsIn(map));
-  }
-  const unknown = names.filter((name) => !found.has(name));
-  const command: Command | undefined = unknown.length > 0 ? ["HMGET", key, ...unknown] : undefined;
-  const read = (outcome: CommandOutcome | undefined) => {
-    if (!outcome || !("reply" in outcome)) return;
-    const texts = outcome.reply as readonly (string | null)[];
-    for (const [i, name] of unknown.entries()) {
-      const map = readableMap(texts[i] ?? null);
-      if (map) rememberMap(transport, placeOfMap(name, prefix), map);
-      // Of a map that this release cannot read, partition 0 is shown.
-      found.set(name, map ? partitionsIn(map) : [0]);
-    }
-  };
-  return { found, command, read };
+/** The names of all partitions that may have tasks of a queue; its own name if it has none. */
+export function partitionNames(queue: string, map: PartitionMap): string[] {
+  // Without a search for queues that were never partitioned: most calls are about these.
+  return map.version === 0
+    ? [queue]
+    : partitionsOf(map).map((partition) => nameOfPartition(queue, partition));
 }
 
-/** The partitions of queues, as this instance has read within a minute. At most one command. */
+/** The names of the partitions of each queue, or why its map cannot be read. */
+type FoundPartitions = Map<string, readonly string[] | SluiceError>;
+
+/** The command that reads the maps of queues, and what it has found. */
+function mapsRead(transport: Transport, queues: readonly string[], prefix: string | undefined) {
+  const command: Command | undefined = queues.length > 0 ? ["HMGET", mapsKey(prefix), ...queues] : undefined;
+  const read = (outcome: CommandOutcome | undefined): FoundPartitions => {
+    const found: FoundPartitions = new Map();
+    if (!outcome) return found;
+    const texts = replyAt([outcome], 0) as readonly (string | null)[];
+    for (const [i, queue] of queues.entries()) {
+      try {
+        const map = rememberMap(transport, placeOfMap(queue, prefix), readMap(texts[i] ?? null));
+        found.set(queue, partitionNames(queue, map));
+      } catch (error) {
+        if (!(error instanceof SluiceError)) throw error;
+        found.set(queue, error);
+      }
+    }
+    return found;
+  };
+  return { command, read };
+}
+
+/** Reads the names of the partitions of queues; of a queue whose map cannot be read, its own. One command. */
 export async function findPartitions(
   transport: Transport,
-  names: readonly string[],
+  queues: readonly string[],
   prefix: string | undefined,
   options: SendOptions,
-): Promise<ReadonlyMap<string, readonly number[]>> {
-  const { found, command, read } = storedPartitions(transport, names, prefix);
-  if (command) read((await transport.send([command], options))[0]);
-  return found;
-}
-
-/** Whether a queue has partitions, as this instance has read within a minute. At most one command. */
-export async function isPartitioned(
-  name: string,
-  transport: Transport,
-  prefix: string | undefined,
-): Promise<boolean> {
-  // The queue refuses an invalid name.
-  if (!QUEUE.test(name)) return false;
-  const found = await findPartitions(transport, [name], prefix, {});
-  return (found.get(name) ?? [0]).some((partition) => partition > 0);
-}
-
-/** Without a search for queues that were never partitioned: most calls are about these. */
-const partitionsIn = (map: PartitionMap) => (map.text === "" ? [0] : partitionsOf(map));
-
-function readableMap(text: string | null): PartitionMap | undefined {
-  try {
-    return readMap(text);
-  } catch {
-    return undefined;
-  }
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { command, read } = mapsRead(transport, queues, prefix);
+  const found = read(command && (await transport.send([command], options))[0]);
+  return new Map(
+    Array.from(found, ([queue, names]) => [queue, names instanceof SluiceError ? [queue] : names]),
+  );
 }
 
 /** The outcomes of one partition's commands. */
 export interface PartitionOutcomes {
-  readonly partition: number;
+  /** Such as `emails/3`; the queue's own name if it has no partitions. */
+  readonly name: string;
   readonly outcomes: readonly CommandOutcome[];
 }
 
 /**
+ * Sends calls to partition 0 of queues, or to the queues themselves if they have none. One request, and two more if
+ * one of them turns out to have partitions.
+ * @param callsOf the commands for partition 0, or for a queue without partitions. The first must fail on a key of
+ *   another type
+ */
+export async function sendToFirst(
+  transport: Transport,
+  queues: readonly string[],
+  prefix: string | undefined,
+  callsOf: (name: string) => readonly Command[],
+  options: SendOptions,
+): Promise<ReadonlyMap<string, readonly CommandOutcome[]>> {
+  const found = new Map<string, readonly CommandOutcome[]>();
+  const send = async (some: readonly string[]) => {
+    const calls = some.map((queue) => {
+      const isSplit = isKnownSplit(transport, placeOfMap(queue, prefix));
+      return callsOf(isSplit ? nameOfPartition(queue, 0) : queue);
+    });
+    const outcomes = calls.length > 0 ? await transport.send(calls.flat(), options) : [];
+    let from = 0;
+    for (const [i, queue] of some.entries()) {
+      found.set(queue, outcomes.slice(from, (from += calls[i]?.length ?? 0)));
+    }
+  };
+  await send(queues);
+  const marked = queues.filter((queue) => found.get(queue)?.some(hasWrongType));
+  if (marked.length > 0) await findPartitions(transport, marked, prefix, options);
+  await send(marked.filter((queue) => isKnownSplit(transport, placeOfMap(queue, prefix))));
+  return found;
+}
+
+/**
  * Sends calls to all partitions of queues of which only the names are known. The first request has those of the
- * partitions that are known, and of partition 0. If a queue turns out to have others, a second one reads the maps,
- * and a third one has their calls.
- * @param callsOf the commands for one partition
- * @param hasOthers whether the outcomes of partition 0 show that the queue has others. @default not known: the maps
- *   are read with the first request
+ * partitions that are known, and of all other queues their own; it also reads whether the known partitions are still
+ * all. If a queue turns out to have others, a second request reads the maps, and a last one has their calls.
+ * @param callsOf the commands for one partition, or for a queue without partitions. At least one of them must fail on
+ *   a key of another type, unless `readsMaps`
+ * @param readsMaps whether the first request reads the maps that this instance has not read within a minute. @default
+ *   only those of queues that are known to have partitions
  * @returns for each queue the outcomes of its partitions, in order
  */
 export async function sendToStored(
   transport: Transport,
   names: readonly string[],
   prefix: string | undefined,
-  callsOf: (queue: string, partition: number) => readonly Command[],
+  callsOf: (name: string) => readonly Command[],
   options: SendOptions,
-  hasOthers?: (outcomes: readonly CommandOutcome[]) => boolean,
+  readsMaps = false,
 ): Promise<Map<string, readonly PartitionOutcomes[]>> {
   const queues = [...new Set(names)];
-  const results = new Map<string, PartitionOutcomes[]>();
-  const send = async (places: readonly { queue: string; partition: number }[], last?: Command) => {
-    const calls = places.map(({ queue, partition }) => callsOf(queue, partition));
+  const sent = new Map<string, readonly CommandOutcome[]>();
+  const send = async (places: readonly string[], last?: Command) => {
+    const calls = places.map(callsOf);
     const commands = [...calls.flat(), ...(last ? [last] : [])];
     const outcomes = commands.length > 0 ? await transport.send(commands, options) : [];
     let from = 0;
-    for (const [i, { queue, partition }] of places.entries()) {
-      const own = outcomes.slice(from, (from += calls[i]?.length ?? 0));
-      results.set(queue, [...(results.get(queue) ?? []), { partition, outcomes: own }]);
+    for (const [i, name] of places.entries()) {
+      sent.set(name, outcomes.slice(from, (from += calls[i]?.length ?? 0)));
     }
-    return outcomes.at(-1);
+    return last && outcomes.at(-1);
   };
-  const first = storedPartitions(transport, queues, prefix);
-  const places = queues.flatMap((queue) =>
-    (first.found.get(queue) ?? [0]).map((partition) => ({ queue, partition })),
+  const place = (queue: string) => placeOfMap(queue, prefix);
+  const known = new Map<string, readonly string[]>(
+    queues.map((queue) => {
+      const map = lastMap(transport, place(queue));
+      return [queue, map ? partitionNames(queue, map) : [queue]];
+    }),
   );
-  const asked = hasOthers ? undefined : first.command;
-  const outcome = await send(places, asked);
-  if (asked) first.read(outcome);
-  const unknown = queues.filter((queue) => {
-    return !first.found.has(queue) && hasOthers?.(results.get(queue)?.[0]?.outcomes ?? []);
+  const asked = queues.filter((queue) => {
+    return isKnownSplit(transport, place(queue)) || (readsMaps && !knownMap(transport, place(queue)));
   });
-  const second = storedPartitions(transport, unknown, prefix);
-  if (second.command) second.read((await transport.send([second.command], options))[0]);
-  const sent = new Set(places.map(({ queue, partition }) => `${queue}/${partition}`));
-  const more = [...first.found, ...second.found].flatMap(([queue, partitions]) =>
-    partitions.map((partition) => ({ queue, partition })),
-  );
-  const rest = more.filter(({ queue, partition }) => !sent.has(`${queue}/${partition}`));
+  const first = mapsRead(transport, asked, prefix);
+  const found = first.read(await send([...known.values()].flat(), first.command));
+  const marked = queues.filter((queue) => !found.has(queue) && sent.get(queue)?.some(hasWrongType));
+  const second = mapsRead(transport, marked, prefix);
+  const others = second.command && (await transport.send([second.command], options))[0];
+  for (const [queue, all] of second.read(others)) found.set(queue, all);
+  const all = (queue: string) => found.get(queue) ?? known.get(queue) ?? [];
+  const rest = queues.flatMap((queue) => {
+    const wanted = all(queue);
+    return wanted instanceof SluiceError ? [] : wanted.filter((name) => !sent.has(name));
+  });
   if (rest.length > 0) await send(rest);
-  return results;
+  return new Map(
+    queues.map((queue) => {
+      const wanted = all(queue);
+      if (wanted instanceof SluiceError) {
+        return [queue, [{ name: queue, outcomes: callsOf(queue).map(() => ({ error: wanted })) }]];
+      }
+      return [queue, wanted.map((name) => ({ name, outcomes: sent.get(name) ?? [] }))];
+    }),
+  );
 }
+
+const hasWrongType = (outcome: CommandOutcome) => "error" in outcome && isWrongType(outcome.error);

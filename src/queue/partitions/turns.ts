@@ -135,8 +135,6 @@ export class PartitionTurns {
   idleCall(seen: ReadonlyMap<number, PartitionHead>): ScriptCall | undefined {
     const idle: { name: string; seen: string; idle: string }[] = [];
     for (const [partition, { oldestAt, nextDueAt }] of seen) {
-      // Schedules, and producers that do not know of the partitions, add to partition 0 without such a note.
-      if (partition === 0) continue;
       const score = this.#scores.get(partition) ?? 0;
       if (nextDueAt > 0 && nextDueAt <= this.#now) continue;
       if (oldestAt > 0 || score <= 0 || score > this.#now - IDLE_AFTER) continue;

@@ -1176,7 +1176,7 @@ redis.call('HINCRBY',b.tasks,'~timers',C(e))
 end
 if a.events and a.settings.events then
 local f=string.gsub(a.keys.tasks,'tasks$','events')
-local g=string.gsub(f,'/%d+}:events$','}:events')
+local g=string.gsub(f,'}?/%d+}?:events$','}:events')
 for k,l in ipairs(G(a.events))do
 local m=table.concat(a.events[l],' ')
 redis.call('PUBLISH',g,l..' '..C(a.now)..' '..m)
@@ -2762,61 +2762,51 @@ end
 const $GW = `local function GW(a,b)
 local c,d=string.match(a or'','^1;(%d+);(%x+)$')
 local e,f=string.match(b,'^(%d+):(.*)$')
-if not d or tonumber(c)>tonumber(e)then
+if not e then
 return false
+elseif not d or tonumber(c)>tonumber(e)then
+return true
 end
 for j in string.gmatch(f,'%d+')do
 local k=tonumber(j)
 local l=math.floor(k/4)+1
 local m=tonumber(string.sub(d,l,l),16)
 if not m or math.floor(m/2^(k%4))%2==0 then
-return false
-end
-end
-return true
-end
-`;
-const $GX = `local function GX(a,b,c,d,e)
-if b~=''then
-return b~='?'and b~='-'and not GW(a,b)
-end
-for i=d+e,#c,e do
-if c[i-1]~=''or string.find(c[i],'^[^\\n]*;[tG]=')then
 return true
 end
 end
 return false
 end
 `;
-const $GY = `local GY={'fair','limited','working','delayed','dead','expiry'}
+const $GX = `local GX={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GZ = `local GZ={limited=true,delayed=true,dead=true}
+const $GY = `local GY={limited=true,delayed=true,dead=true}
 `;
-const $HA = `local HA='-'
+const $GZ = `local GZ='-'
 `;
-const $HB = `local HB=4000000
+const $HA = `local HA=4000000
 `;
-const $HC = `local function HC(a,b)
+const $HB = `local function HB(a,b)
 local c={keys=a,now=b,plan=DC(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GY)do
+for g,h in ipairs(GX)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $HD = `local function HD(a,b,c)
+const $HC = `local function HC(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $HE = `local function HE(a,b,c)
+const $HD = `local function HD(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $HF = `local function HF(a,b,c)
+const $HE = `local function HE(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2828,7 +2818,7 @@ end
 return d
 end
 `;
-const $HG = `local function HG(a,b)
+const $HF = `local function HF(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2840,7 +2830,7 @@ end
 return c
 end
 `;
-const $HH = `local function HH(a,b)
+const $HG = `local function HG(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2851,7 +2841,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HG(a,f)
+local h=HF(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2863,36 +2853,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(HB*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(HA*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HI = `local function HI(a,b)
-local c,d=a.keys,HH(a,b)
+const $HH = `local function HH(a,b)
+local c,d=a.keys,HG(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GY)do
-for n,o in ipairs(e and GZ[j]and{}or HF(a,j,b))do
+for i,j in ipairs(GX)do
+for n,o in ipairs(e and GY[j]and{}or HE(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HJ = `local function HJ(a,b)
+const $HI = `local function HI(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-HD(a,'record_broken',b)
+HC(a,'record_broken',b)
 end
 `;
-const $HK = `local function HK(a,b)
+const $HJ = `local function HJ(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HL = `local function HL(a,b,c,d)
+const $HK = `local function HK(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2900,33 +2890,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HM = `local function HM(a,b,c,d)
+const $HL = `local function HL(a,b,c,d)
 local e=false
-for i,j in ipairs(GY)do
+for i,j in ipairs(GX)do
 if b[j]and j~=c and j~=d then
-HE(a,j,b.id)
+HD(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HN = `local function HN(a,b,c,d)
+const $HM = `local function HM(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(HF(a,b,f))do
+for k,l in ipairs(HE(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-HD(a,d,e[k])
+HC(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HO = `local function HO(a)
+const $HN = `local function HN(a)
 local b=DH(a.plan)
 if b then
 return b
@@ -2939,73 +2929,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HN(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HM(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HN(a,'fair_by_group',a.turns,'turn_wrong')
+HM(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 DB(a.plan)
 end
 `;
-const $HP = `local function HP(a,b)
+const $HO = `local function HO(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..HA,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..GZ,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..HA,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..GZ,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),HA)
+redis.call('LSET',c.pending,C(n),GZ)
 end
 end
 `;
-const $HQ = `local HQ=8640000000000000
+const $HP = `local HP=8640000000000000
 `;
-const $HR = `local HR=630720000000
+const $HQ = `local HQ=630720000000
 `;
-const $HS = `local HS=BL/2
+const $HR = `local HR=BL/2
 `;
-const $HT = `local function HT(a)
+const $HS = `local function HS(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HU = `local function HU(a,b)
+const $HT = `local function HT(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==HA or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HT(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==GZ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and HS(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HJ(a,'.'..c)
+HI(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HJ(a,c)
+HI(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HV = `local function HV(a,b)
+const $HU = `local function HU(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BN(tonumber(b.fair or 0))
 local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HS then
+elseif b.fair and BR(d)and h==f and i<HR then
 return'fair'
 elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
@@ -3014,45 +3004,45 @@ return'delayed'
 end
 end
 `;
-const $HW = `local function HW(a,b)
+const $HV = `local function HV(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HV(a,b)
-if HM(a,b,f)then
-HD(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=HU(a,b)
+if HL(a,b,f)then
+HC(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HQ and math.floor(g)or a.now
+local h=g>=0 and g<=HP and math.floor(g)or a.now
 local i=DM(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-HD(a,'time_broken',c)
+HC(a,'time_broken',c)
 end
 if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HK(a,b)
-HD(a,'record_incomplete',c)
+b.record=HJ(a,b)
+HC(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HX = `local function HX(a,b)
+const $HW = `local function HW(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HM(a,b)
+HL(a,b)
 a.lost[#a.lost+1]=c
-HD(a,'lease_missing',c)
+HC(a,'lease_missing',c)
 return
 end
-if HM(a,b,'working')then
-HD(a,'two_places',c)
+if HL(a,b,'working')then
+HC(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HR then
+if e<0 or e>a.now+HQ then
 F(a.deadlines,C(a.now),c)
-HD(a,'time_broken',c)
+HC(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DK(d.worker,d.lease_number,c))
@@ -3060,11 +3050,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-HD(a,'control_broken','~lease')
+HC(a,'control_broken','~lease')
 end
 end
 `;
-const $HY = `local function HY(a,b)
+const $HX = `local function HX(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -3073,85 +3063,85 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HM(a,b,'expiry',f and'dead')then
-HD(a,'wrong_place',c)
+if HL(a,b,'expiry',f and'dead')then
+HC(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-HD(a,'place_missing',c)
+HC(a,'place_missing',c)
 end
-if not h or h>a.now+HR then
+if not h or h>a.now+HQ then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-HD(a,b.expiry and'time_broken'or'expiry_missing',c)
+HC(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-HD(a,'record_incomplete',c)
+HC(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-HD(a,'record_incomplete',c)
+HC(a,'record_incomplete',c)
 end
 end
 `;
-const $HZ = `local function HZ(a,b)
+const $HY = `local function HY(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HM(a,b)or e then
-HD(a,'payload_missing',c)
+if HL(a,b)or e then
+HC(a,'payload_missing',c)
 elseif b.live then
-HD(a,'record_incomplete',c)
+HC(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=HA and''or false
+b.fixed=f and c~=GZ and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $IA = `local function IA(a,b)
+const $HZ = `local function HZ(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HY(a,b)
-elseif not b.live or c.state==AD.ghost then
-HZ(a,b)
-elseif c.state==AD.working then
 HX(a,b)
-else
+elseif not b.live or c.state==AD.ghost then
+HY(a,b)
+elseif c.state==AD.working then
 HW(a,b)
+else
+HV(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $IB = `local function IB(a,b,c)
+const $IA = `local function IA(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HU(a,i)
+HT(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-HD(a,'record_newer',i.id)
+HC(a,'record_newer',i.id)
 else
-IA(a,i)
+HZ(a,i)
 if c then
 c(i)
 end
-HL(a,i.id,i.had_fixed,i.fixed)
-HL(a,'.'..i.id,i.had_record,i.record)
+HK(a,i.id,i.had_fixed,i.fixed)
+HK(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DI and HO(a)
+local j=U(a.plan,'HSET tasks')>=2*DI and HN(a)
 if j then
 return j
 end
 end
-local e,f=HO(a),nil
+local e,f=HN(a),nil
 if not e then
 f,f,f,e=DR(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
@@ -3160,7 +3150,7 @@ end
 return e
 end
 `;
-const $IC = `local IC={
+const $IB = `local IB={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3175,129 +3165,129 @@ total_rate='^%d+/[1-9]%d*$',
 shares='^%d+$',
 }
 `;
-const $ID = `local ID=131071
+const $IC = `local IC=131071
 `;
-const $IE = `local IE=65536
+const $ID = `local ID=65536
 `;
-const $IG = `local function IG(a,b,c,d)
+const $IE = `local function IE(a,b,c,d)
 local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,IC[k]or'')~=nil
+g=g and string.find(l,IB[k]or'')~=nil
 end
 if not g then
-HJ(a,b)
+HI(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or ID)>=ID then
-h=math.max(d,IE)+1
+if i and(h or IC)>=IC then
+h=math.max(d,ID)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BB(f))
-HD(a,'control_broken',b)
+HC(a,'control_broken',b)
 elseif i and h>d then
-HD(a,'control_broken','~groups')
+HC(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $IH = `local function IH(a,b)
+const $IG = `local function IG(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HG(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HF(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=IG(a,i,b[i],d)
+d=IE(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $II = `local function II(a,b)
-for f,g in ipairs(HF(a,'workers',b))do
+const $IH = `local function IH(a,b)
+for f,g in ipairs(HE(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-HD(a,'worker_wrong',b[f])
+HC(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $IJ = `local function IJ(a,b,c)
-for g,h in ipairs(HF(a,'expiry',b))do
+const $II = `local function II(a,b,c)
+for g,h in ipairs(HE(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DU)
 T(a.plan,'ZADD expiry',i,b[g])
-HD(a,'expiry_missing',b[g])
+HC(a,'expiry_missing',b[g])
+end
+end
+end
+`;
+const $IJ = `local function IJ(a,b)
+for f,g in ipairs(HF(a,b))do
+if not g then
+HD(a,'expiry',b[f])
+HC(a,'record_missing',b[f])
 end
 end
 end
 `;
 const $IK = `local function IK(a,b)
-for f,g in ipairs(HG(a,b))do
-if not g then
-HE(a,'expiry',b[f])
-HD(a,'record_missing',b[f])
+local c={}
+for g,h in ipairs(b)do
+c[g]=string.match(h,'%S*$')
+end
+for g,h in ipairs(HH(a,c))do
+local i=AN(AK(h.fixed)and h.fixed or'',h.record)
+local j=h.fair and CG(i.group or'',h.fair,c[g])
+if not h.newer and j~=b[g]then
+HD(a,'fair_by_group',b[g])
+HC(a,'turn_wrong',c[g])
 end
 end
 end
 `;
 const $IL = `local function IL(a,b)
-local c={}
-for g,h in ipairs(b)do
-c[g]=string.match(h,'%S*$')
-end
-for g,h in ipairs(HI(a,c))do
-local i=AN(AK(h.fixed)and h.fixed or'',h.record)
-local j=h.fair and CG(i.group or'',h.fair,c[g])
-if not h.newer and j~=b[g]then
-HE(a,'fair_by_group',b[g])
-HD(a,'turn_wrong',c[g])
-end
-end
-end
-`;
-const $IM = `local function IM(a,b)
 local c,d={},{}
 for h,i in ipairs(b)do
 c[h]=string.match(i,'%S*$')
 d[h]='.'..c[h]
 end
-for h,i in ipairs(HG(a,d))do
+for h,i in ipairs(HF(a,d))do
 local j=AM(i)
 local k=j.state==AD.working
 and j.worker
 and DK(j.worker,j.lease_number,c[h])==b[h]
 if not(k or AC(i))then
-HE(a,'worker_leases',b[h])
-HD(a,'worker_lease_wrong',c[h])
+HD(a,'worker_leases',b[h])
+HC(a,'worker_lease_wrong',c[h])
+end
+end
+end
+`;
+const $IM = `local function IM(a,b)
+local c,d=a.keys,{}
+for h,i in ipairs(b)do
+d[h]='~w:'..i
+end
+local e=HE(a,'workers',b)
+for i,j in ipairs(HF(a,d))do
+local k,l=b[i],tonumber(L(e[i]))
+if not j and#DW(c,k,'0',1)==0 then
+HD(a,'workers',k)
+elseif l<0 or l>a.now+HQ then
+T(a.plan,'ZADD workers',C(a.now),k)
+HC(a,'time_broken',k)
 end
 end
 end
 `;
 const $IO = `local function IO(a,b)
-local c,d=a.keys,{}
-for h,i in ipairs(b)do
-d[h]='~w:'..i
-end
-local e=HF(a,'workers',b)
-for i,j in ipairs(HG(a,d))do
-local k,l=b[i],tonumber(L(e[i]))
-if not j and#DW(c,k,'0',1)==0 then
-HE(a,'workers',k)
-elseif l<0 or l>a.now+HR then
-T(a.plan,'ZADD workers',C(a.now),k)
-HD(a,'time_broken',k)
-end
-end
-end
-`;
-const $IP = `local function IP(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3318,85 +3308,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-IH(a,f)
-II(a,g)
-IJ(a,h,i)
+IG(a,f)
+IH(a,g)
+II(a,h,i)
 return c,e
 end
 `;
-const $IQ = `local IQ={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $IP = `local IP={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IR = `local IR={'~lease','~groups','~alarm',unpack(IQ)}
+const $IQ = `local IQ={'~lease','~groups','~alarm',unpack(IP)}
 `;
-const $IS = `local IS={'~set','~fair',unpack(IR)}
+const $IR = `local IR={'~set','~fair',unpack(IQ)}
 `;
-const $IT = `local function IT(a,b,c)
+const $IS = `local function IS(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=IE,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=ID}
-for k,l in ipairs(IR)do
+{['~lease']=e,['~groups']=ID,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=IC}
+for k,l in ipairs(IQ)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HQ))then
-HD(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or HP))then
+HC(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HL(a,l,m,b[l])
+HK(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-HD(a,'control_broken','~checked')
-HL(a,'~checked',b['~checked'],b['~broken'])
+HC(a,'control_broken','~checked')
+HK(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-IG(a,'~set',b['~set'],0)
+IE(a,'~set',b['~set'],0)
 end
 local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HS then
-local n,o=BM(m,0),BM(m,HS)
+if i or(h[m]or 0)>=HR then
+local n,o=BM(m,0),BM(m,HR)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HS then
+if(h.list_tag or 0)>=HR then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BY(h))
-HD(a,'control_broken','~fair')
+HC(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HR))
+local l=c.first and math.max(0,math.min(c.first,e+HQ))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-HD(a,'timer_wrong','~alarm')
+HC(a,'timer_wrong','~alarm')
 elseif k and not j then
-HL(a,'~alarm',k)
-HD(a,'timer_wrong','~alarm')
+HK(a,'~alarm',k)
+HC(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IU = `local function IU(a,b)
+const $IT = `local function IT(a,b)
 local c,d=BN(b)
 local e=CE(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HS)
+e.last_tag=math.max(e.last_tag,d%HR)
 end
 `;
-const $IV = `local function IV(a)
+const $IU = `local function IU(a)
 a.working=a.working+1
 end
 `;
-const $IW = `local function IW(a,b,c)
+const $IV = `local function IV(a,b,c)
 local d=a.working~=b.working
 or a.limited~=b.limited
 or(not a.changed and BV(a)~=c)
@@ -3407,9 +3397,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HS
+d=d or i.ready~=j.ready or i.last_tag>=HR
 if j.ready>0 then
-local k=i.last_tag<HS and i.last_tag or 0
+local k=i.last_tag<HR and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3419,7 +3409,7 @@ end
 return d
 end
 `;
-const $IX = `local function IX(a,b)
+const $IW = `local function IW(a,b)
 if b.limited==0 then
 return false
 end
@@ -3427,7 +3417,7 @@ local c=a.plan
 CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not HF(a,'delayed',{'~g:'..b.name})[1]
+return d and not HE(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3602,8 +3592,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "e1d84048bd8cfeaf5a85a8615531d9a618643288",
-  keyLockingSha1: "ca05cb7b07f5ae8530c3a69aaa6f84470f7a5e97",
+  sha1: "6f1e089f4517214d395ca245752bc3953c4f0b07",
+  keyLockingSha1: "cb9735a34f265e8f6b60b716c3ca98ee2700857b",
 };
 
 export const count: Script = {
@@ -3677,9 +3667,8 @@ end
 end
 return v
 end
-local t=11
-local u=
-{'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set','~slots'}
+local t=10
+local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
 local v={}
 if j~=''then
 ${$F}F(u,'~lease')
@@ -3740,7 +3729,6 @@ am or 0,
 BH(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
-aa['~slots']and 1 or 0,
 }
 if j~=''then
 F(an,m,C(aa['~lease']or 0))
@@ -3750,8 +3738,8 @@ end
 return an
 `;
   },
-  sha1: "9c8228bd8b8158e888fda3826f4a3ddecf2ad0d8",
-  keyLockingSha1: "48c0b499467e89160618260001c1cd3d37274a7b",
+  sha1: "e1c4059de5b3e81572fa096e3abfbdc80576e7ac",
+  keyLockingSha1: "3fac5ab66a4fd96ae9e0ca75e8e7146be2ad8a96",
 };
 
 export const declare: Script = {
@@ -3811,7 +3799,7 @@ if u[2]then
 redis.call('HSET',g,'~slots',u[2])
 end
 if t.settings.events and not string.find(g,'/%d+}:tasks$')then
-local x=string.gsub(g,'tasks$','events')
+local x=string.gsub(string.gsub(g,'tasks$','events'),'}/0:events$','}:events')
 redis.call('PUBLISH',x,'deleted '..C(t.now)..' *')
 end
 end
@@ -3826,8 +3814,8 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "caa393f06cd2eb3391853c124c1801e46c6deae9",
-  keyLockingSha1: "763db7b9a5381598493cafb6d694b012e5641cb5",
+  sha1: "9be66ce20ff7e7133923171540cd06e1bfc3d2ee",
+  keyLockingSha1: "b0fd5eee10a60566f05c88373681fd13df857f5d",
 };
 
 export const failWorker: Script = {
@@ -3884,8 +3872,8 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "6c27fdd877eb3c66f88ae9632da98e35de6534dd",
-  keyLockingSha1: "eadc8eabff7105daa30cbe04c3f1c7fa3f27d7da",
+  sha1: "00f2a8aaa8a6e18eca84578bea67719dc7be665d",
+  keyLockingSha1: "e0c34852485aae6d3057ee026f7120aa0d487070",
 };
 
 export const listGroups: Script = {
@@ -4277,8 +4265,8 @@ end
 return y or t
 `;
   },
-  sha1: "896d31234b7ac6a74a87063a8b5f59a68da8284b",
-  keyLockingSha1: "ab2b1d124b167ec6476a4f7cf990930d6182fd17",
+  sha1: "2c5a14f7e562a8c27ae4cf49d1085d7d2ca51714",
+  keyLockingSha1: "c5ccee0e9f63040a0915385b50e8b4aa8ac1a2ae",
 };
 
 export const redrive: Script = {
@@ -4397,8 +4385,8 @@ end
 return ak
 `;
   },
-  sha1: "6a98ed863166d8749afbffa9a2fad03dd098abc6",
-  keyLockingSha1: "63cbf91fae391c0881da01a500b3f310121b2b24",
+  sha1: "175df0d04b54597eb834c4ddb5756efb90acc685",
+  keyLockingSha1: "2507baf7aa5257f530c50828b9f2af7336c5ee53",
 };
 
 export const remove: Script = {
@@ -4428,8 +4416,8 @@ ${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GV}GV(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(f)or{'removed'}
 `;
   },
-  sha1: "86cf39a5d9a2a35bd9deb845e762b83ce20e4c36",
-  keyLockingSha1: "edc4ead220e209d3c28809a55c33564ab0ee1d67",
+  sha1: "e39a2eaafe1fede6861eeb3eaf342ca0e582c88a",
+  keyLockingSha1: "3f77247c82bf5704feb779bcb0ed5b1d97016c01",
 };
 
 export const settings: Script = {
@@ -4571,13 +4559,16 @@ local e=tonumber((string.match(d or'','^1;(%d+);'))or 0)
 if e>tonumber(b)then
 return{'older',e}
 end
-local f=d and 1 or redis.call('EXISTS',a)
+local f=1
+if e==0 then
+f=redis.call('HLEN',a)>(d and 1 or 0)and 1 or 0
+end
 redis.call('HSET',a,'~slots','1;'..b..';'..c)
 return{'ok',f}
 `;
   },
-  sha1: "421bab3c7a8327f4e0419639abe3e2ac644c1115",
-  keyLockingSha1: "f46bee93cff364e8d261b56a567f471d416e036c",
+  sha1: "c9ddb6a02a532ec3a9b39bbc44acdf6decfe29b3",
+  keyLockingSha1: "81aa72898c7af04226056c2318b0e3efcc0b4140",
 };
 
 export const putMap: Script = {
@@ -4625,6 +4616,89 @@ ${$N}return N(redis.pcall('HSET',a,'~shares',c))or{'ok',c}
   },
   sha1: "fe97aa5d7fa11d7be27fbf92f1df1eda0b143ad3",
   keyLockingSha1: "1270c0d6899633413f6a4ff75856b237c1add80a",
+};
+
+export const renameKeys: Script = {
+  name: "renameKeys",
+  get source() {
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=KEYS[12]
+local m=KEYS[13]
+local n=KEYS[14]
+local o=KEYS[15]
+local p=KEYS[16]
+local q=KEYS[17]
+local r=KEYS[18]
+local s=KEYS[19]
+local t=KEYS[20]
+local u=KEYS[21]
+local v=KEYS[22]
+local w=KEYS[23]
+local x=KEYS[24]
+local y=KEYS[25]
+local z=KEYS[26]
+local aa=KEYS[27]
+local ab=KEYS[28]
+local ac=ARGV[1]
+local function ad(ae)
+return type(redis.pcall('GET',ae))=='table'
+end
+local ae=redis.pcall('GET',g)
+if type(ae)~='string'then
+local af={
+{a,o},
+{b,p},
+{c,q},
+{d,r},
+{e,s},
+{f,t},
+{g,u},
+{h,v},
+{i,w},
+{j,x},
+{k,y},
+{l,z},
+{m,aa},
+}
+local ag={}
+${$F}for ak,al in ipairs(af)do
+if ad(al[1])then
+F(ag,al)
+if redis.call('EXISTS',al[2])==1 then
+return{'twice'}
+end
+end
+end
+for ak,al in ipairs(ag)do
+redis.call('RENAME',al[1],al[2])
+end
+ae='1;'..ac
+for ak,al in ipairs(af)do
+redis.call('SET',al[1],ae)
+end
+if redis.call('EXISTS',n)==1 then
+redis.call('RENAME',n,ab)
+end
+end
+${$AC}if AC(ae)then
+return{'newer_schema'}
+end
+redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
+return{'ok',tonumber((string.match(ae,'^1;(%d+)$'))),redis.call('HGET',u,'~slots')}
+`;
+  },
+  sha1: "51ad6e577f6b5ad9245512e585d728be58de2b71",
+  keyLockingSha1: "6d739778c31737a1100c69131e79aed3e9ee066d",
 };
 
 export const setIdle: Script = {
@@ -4747,7 +4821,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local p=HC(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4764,25 +4838,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local u=HI(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local u=HH(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HD}local function w(x)
+${$HC}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-HD(p,'two_places',x.id)
+HC(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HA}${$HE}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}local x=IB(p,u,w)or HP(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,u,w)or HO(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "86ee517c620c980aa7d89401c6133179e8740e32",
-  keyLockingSha1: "3a27d4d44311af5b90cd682c6696c791198c3dab",
+  sha1: "9c69c5b8bd0699bebdd3597e29d6116bf34c23cf",
+  keyLockingSha1: "73b035aaf8ed0553c85f04ce7925e5fe8fe91bd4",
 };
 
 export const check: Script = {
@@ -4828,7 +4902,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local w=HC(u,E(n))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local w=HB(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -4913,7 +4987,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HF}${$HS}${$IU}${$IV}${$IW}${$IX}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HE}${$HR}${$IT}${$IU}${$IV}${$IW}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -4922,9 +4996,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IU(au,tonumber(as.fair))
+IT(au,tonumber(as.fair))
 elseif au and as.working then
-IV(au)
+IU(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -4935,15 +5009,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IW(at,au,aw)or IX(w,at)then
+if AC(aw)or IV(at,au,aw)or IW(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GZ}${$HA}${$HB}${$HD}${$HE}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GY}${$GZ}${$HA}${$HC}${$HD}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}local function ak()
 local al={}
-for ap,aq in ipairs(IS)do
+for ap,aq in ipairs(IR)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -4952,18 +5026,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IT(
+IS(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IP(w,z)
+local ap,aq=IO(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IK(w,au)
-IM(w,x.worker_leases)
-IL(w,x.fair_by_group)
-IO(w,x.workers)
+IJ(w,au)
+IL(w,x.worker_leases)
+IK(w,x.fair_by_group)
+IM(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -4983,12 +5057,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HI(w,ag),{},{},{}
+local ax,ay,az,ba=HH(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HU(w,bf)
+HT(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -5001,12 +5075,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-IA(w,bf)
-HL(w,bf.id,bf.had_fixed,bf.fixed)
-HL(w,'.'..bf.id,bf.had_record,bf.record)
+HZ(w,bf)
+HK(w,bf.id,bf.had_fixed,bf.fixed)
+HK(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HN(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HN(w,'fair_by_group',w.turns,'turn_wrong')
+HM(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HM(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -5026,8 +5100,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "e8d3c15798be2be25f9328c46722a3dd4689c740",
-  keyLockingSha1: "11a8cd21531c806ae8b594fabe951cded47f7a60",
+  sha1: "c9e1c8021bdc773827a6337392ceacc7b113e18f",
+  keyLockingSha1: "d9316d3fa81aa5c3b5008810946e1cd9860ecefd",
 };
 
 export const placeLost: Script = {
@@ -5060,18 +5134,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local p=HC(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local v=HI(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local v=HH(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HD}${$HK}${$HS}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HC}${$HJ}${$HR}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -5083,20 +5157,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HS then
+if ad and ad.last_tag>=HR then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CO(aa,y,z,'back')
-HD(p,'place_missing',y)
+HC(p,'place_missing',y)
 else
-HD(p,'ghosts_wrong',y)
+HC(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HK(p,x)
+x.record=not ac and HJ(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HA}${$HE}${$HJ}${$HL}${$HM}${$HN}${$HO}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}local x=IB(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HK}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,v,w)
 if x then
 return x
 end
@@ -5109,8 +5183,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "2e1ed7c367a0ec524f758f0a4c0f9065523547a6",
-  keyLockingSha1: "1d9a96571cc3eb4f0b454c7074e1e0ba7811c7d4",
+  sha1: "0e1edf5196be30c5293388c3fd7f3506c7af0ca6",
+  keyLockingSha1: "2d3c6e967ff5fa014595dbd9cc334189f29c47b0",
 };
 
 export const recountGroups: Script = {
@@ -5128,7 +5202,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local m=HC(l,E(g))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -5155,14 +5229,14 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HS}${$IU}${$IV}if h~='1'and not(s(a,IU)and s(d,IV))then
+${$BL}${$BN}${$CE}${$HR}${$IT}${$IU}if h~='1'and not(s(a,IT)and s(d,IU))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HD}${$HF}${$IW}${$IX}for x=1,#t,DI do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HC}${$HE}${$IV}${$IW}for x=1,#t,DI do
 BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
 for ab=x,math.min(x+DI-1,#t)do
 local ac=o[ab]
@@ -5173,12 +5247,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IW(ad,q[ac],ae or'')then
+if ah and not AC(ae)and IV(ad,q[ac],ae or'')then
 ad.changed=true
-HD(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IX(m,ad)then
+HC(m,'group_wrong',ac)
+elseif ah and not AC(ae)and IW(m,ad)then
 ad.changed=true
-HD(m,'timer_wrong',ac)
+HC(m,'timer_wrong',ac)
 end
 end
 CQ(n)
@@ -5191,8 +5265,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "1e4a74467b2cd3f4378a1adfdfe62927aa63e903",
-  keyLockingSha1: "bd8f6412765969ff186b38110eb890a5be40cda8",
+  sha1: "b186e6edde17e9f18177e67a509f4ddeea5b8c21",
+  keyLockingSha1: "f4630db342fdbf5d31f5a8e9403fef837edd6039",
 };
 
 export const repairControl: Script = {
@@ -5210,10 +5284,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local m=HC(l,E(i))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(i))
 local n={}
-${$IQ}${$IR}${$IS}for r,s in ipairs(redis.call('HMGET',e,unpack(IS)))do
-n[IS[r]]=s
+${$IP}${$IQ}${$IR}for r,s in ipairs(redis.call('HMGET',e,unpack(IR)))do
+n[IR[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -5221,10 +5295,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HD}${$HJ}${$HL}${$HQ}${$HR}${$HS}${$IC}${$ID}${$IE}${$IG}${$IT}IT(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HC}${$HI}${$HK}${$HP}${$HQ}${$HR}${$IB}${$IC}${$ID}${$IE}${$IS}IS(m,n,o)
 local p={}
-for t=1,#IQ,2 do
-p[IQ[t]]=IQ[t+1]
+for t=1,#IP,2 do
+p[IP[t]]=IP[t+1]
 end
 local function q()
 for u in string.gmatch(redis.call('GET',h)or'','=ok,(%d+)')do
@@ -5240,24 +5314,24 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and not q()
-HL(m,w,n[w],ac and C(x)or n[w])
+HK(m,w,n[w],ac and C(x)or n[w])
 elseif aa==x and ab==y and aa-ab~=z and not q()then
 local ac=aa-ab<z and v or w
-HL(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HD(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HK(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HC(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HF}${$HN}${$HO}local r=HO(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HE}${$HM}${$HN}local r=HN(m)
 local s={'ok',m.now}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IQ)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IP)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "d93447cdf84a8cf108f0ab773c89bdb3e810baa8",
-  keyLockingSha1: "0e24cb933a2a043c55f627f415226236b036c8f0",
+  sha1: "6b7c23032d05c2fe130b5a7303d4b097701e75ee",
+  keyLockingSha1: "a22597832f7cd55b11cbce9249e53a1815c2d88c",
 };
 
 export const scan: Script = {
@@ -5291,7 +5365,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GY}${$HC}local q=HC(p,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local q=HB(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -5304,7 +5378,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HD}${$HE}${$HG}${$IK}local function w()
+${$B}${$K}${$HC}${$HD}${$HF}${$IJ}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -5313,24 +5387,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IK(q,z)
+IJ(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HF}${$HJ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IP}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HE}${$HI}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IP(q,y[2])
+local z,aa=IO(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HA}${$HB}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}local function y(z,aa)
-local ab,ac=HI(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GY}${$GZ}${$HA}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local function y(z,aa)
+local ab,ac=HH(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=IB(q,ab)
+local ad=IA(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -5339,7 +5413,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HD(q,ai.live and'two_places'or'payload_missing',ai.id)
+HC(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -5351,24 +5425,24 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HP(q,ac)
+return ad or HO(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IM}IM(q,ab)
-ad=HO(q)
-elseif m=='fair-by-group'then
 ${$IL}IL(q,ab)
+ad=HN(q)
+elseif m=='fair-by-group'then
+${$IK}IK(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HO(q)
+ad=HN(q)
 end
 elseif m=='workers'then
-${$DW}${$IO}IO(q,ab)
-ad=HO(q)
+${$DW}${$IM}IM(q,ab)
+ad=HN(q)
 else
 ad=y(ab,ac)
 end
@@ -5378,8 +5452,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "b935e147f864fead2438749c49955255b13b0721",
-  keyLockingSha1: "82abdc48641af797a428686d58e97ee075bbaa4d",
+  sha1: "29f10df85fd8a1cab0db6455900ebea4d5b57162",
+  keyLockingSha1: "ada439bcbe9f931e514e180827b02bac26453517",
 };
 
 export const dueSchedules: Script = {
@@ -5632,8 +5706,8 @@ I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "4b07ef25421a075da6863df54e29d4509d1615bb",
-  keyLockingSha1: "9d92d3734cba361afd60be0194a7caa84b308504",
+  sha1: "94b74a44d2e52b84861be9f94a7c674c14aded78",
+  keyLockingSha1: "81cff6c4e9bf0742b49479840b9f83431e25d87e",
 };
 
 export const setReminder: Script = {
@@ -5722,12 +5796,7 @@ local c=ARGV
 ${$C}${$D}${$E}local d=C(E(b))
 local e,f={},{}
 ${$F}for j=2,#c do
-local k,l=string.match(c[j],'^(.*)/(%d+)$')
-if l then
-F(f,d,l=='0'and k or c[j])
-else
-F(e,d,c[j])
-end
+F(string.find(c[j],'/')and f or e,d,c[j])
 end
 if#e>0 then
 redis.call('ZADD',a,'GT',unpack(e))
@@ -5738,8 +5807,8 @@ end
 return{'ok'}
 `;
   },
-  sha1: "bef59043de31eb5a3bc6f6b4be805eb6d1f5044f",
-  keyLockingSha1: "1c16b790d7df096d358467d93af47089199883b2",
+  sha1: "ddecaed0221c3d085ac3358018bd5307d86a317a",
+  keyLockingSha1: "c2c596b5af7043c971f86ee5c722b6d45b84a214",
 };
 
 export const sweep: Script = {
@@ -5861,8 +5930,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "681cef171ceb647095a2f5b3e3020d1e6661c122",
-  keyLockingSha1: "e26e7708cd74710d222cfc48c0c944ab0fb2b937",
+  sha1: "bed83fe0ef22910fc7d7dac0cf35272aa073f357",
+  keyLockingSha1: "7bd563b2b5db4de118235a0b3af3ad0653177eee",
 };
 
 export const unregister: Script = {
@@ -5949,8 +6018,8 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "b75f746ff9e4e387d4445b0d401cce80b619330b",
-  keyLockingSha1: "9d7dc05be99fa04843a51c864be4eddab4f093df",
+  sha1: "ff3afb3b031af421180f06df87f8520972fafad1",
+  keyLockingSha1: "6dbacd80ae502d2932b88054d8fd42c6054f6f05",
 };
 
 export const dequeue: Script = {
@@ -6014,8 +6083,8 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FO}${$FP}${$FQ}${$FW}return FW(ac,ad,v,z,w)
 `;
   },
-  sha1: "eb47c719bb99752d438de8faf0a56bf38205b781",
-  keyLockingSha1: "4fac71b9017189089d52a8241b69412c424e3e28",
+  sha1: "afa18abccc54c72de9d5b4206a1845d3941bdf26",
+  keyLockingSha1: "aa98533ea3438079dfe75832ca212d84d0968f56",
 };
 
 export const enqueue: Script = {
@@ -6067,10 +6136,10 @@ x[2*ai-1],x[2*ai]=aj,v..am
 end
 if ae then
 ${$AA}${$AB}z=AB(f,ab)
-${$GW}${$GX}if(m~=''or z['~slots'])and GX(z['~slots'],m,n,p,o)then
+${$GW}if m~=''and GW(z['~slots'],m)then
 return{'moved'}
 end
-if z['~set']or(z['~slots']and m=='')then
+if z['~set']then
 ae=false
 end
 for ai=1,t do
@@ -6109,9 +6178,9 @@ end
 if not z then
 ${$AA}${$AB}z=AB(f,ag)
 end
-${$AC}${$GW}${$GX}if AC(z['~slots'])then
+${$AC}${$GW}if AC(z['~slots'])then
 return{'newer_schema'}
-elseif(m~=''or z['~slots'])and GX(z['~slots'],m,n,p,o)then
+elseif m~=''and GW(z['~slots'],m)then
 return{'moved'}
 end
 ${$AW}${$AY}${$BA}${$DD}if DD(ac,z['~set'],z['~stats'])then
@@ -6263,9 +6332,6 @@ end
 if ac.settings then
 ar[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
 end
-if z['~slots']and m==''then
-ar[2]=ar[2]==1 and 3 or 2
-end
 ${$BJ}if not ao and BJ(ac.settings,ab,z,am())then
 return{'full'}
 end
@@ -6293,8 +6359,8 @@ end
 return ar
 `;
   },
-  sha1: "6e1581acf75df0d39369e6ec08c5c2fca02e28f4",
-  keyLockingSha1: "7eb667fe3789a36ddd7fee5047a88a9c7b66aa45",
+  sha1: "5ccd7cba43e45e3b523d13af9f1a2446cc2f6ffb",
+  keyLockingSha1: "69916955780fa694a02129a1d0c6c761e5884f1e",
 };
 
 export const get: Script = {
@@ -6408,8 +6474,8 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "f0b253e96a3a867fbc2cac36f084b44cc9c60c80",
-  keyLockingSha1: "d28eec5ec2ca54efe8bb50d44a9ebcd0ef5d4727",
+  sha1: "65b40c8ca46621bcc6a467e09f6ea25c48b35c1c",
+  keyLockingSha1: "a3c888f7c376547ff47fcdf40cab5e7cda98ce79",
 };
 
 export const settleAndDequeue: Script = {
@@ -6518,8 +6584,8 @@ ${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "3035529074064559ad95956d732237486198b887",
-  keyLockingSha1: "bc6a52e0324ceb065104051d5a21d4257c82dafe",
+  sha1: "1358086933648fe189a1541f4d1d7a785a5fa8c1",
+  keyLockingSha1: "c14ad7419187856c130d0b6e87e20d51cd35ec7f",
 };
 
 export const settle: Script = {
@@ -6552,8 +6618,8 @@ Q(a,b,c,d,e,f,g,h,i,nil,j)
 ${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FV}return FV(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "46d14e58f37b4f18bddff97b705540efec681023",
-  keyLockingSha1: "5a7a2d8898a5a8035140ca07f437b5d6d2a78b75",
+  sha1: "3b7119dad180d471449464e3e639a1a8ba4cb05f",
+  keyLockingSha1: "c2bfef9a9e6254dccf1b3656e9dfe4eb8203fa77",
 };
 
 export const wake: Script = {

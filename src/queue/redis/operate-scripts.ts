@@ -26,12 +26,11 @@ export const countScript = {
       workers: reader.integer(),
       paused: reader.integer() === 1,
     };
-    const isPartition = reader.integer() === 1;
-    if (reader.ended) return { counts, isPartition, overview: undefined };
+    if (reader.ended) return { counts, overview: undefined };
     const now = reader.integer();
     const leases = Number(reader.text());
     const settings = readSettings(reader.text());
-    return { counts, isPartition, overview: { now, leases, settings, records: readRecords(reader) } };
+    return { counts, overview: { now, leases, settings, records: readRecords(reader) } };
   },
 } as const satisfies Binding;
 

@@ -3,6 +3,48 @@ import { okay, ReplyReader, type Binding } from "./binding.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
+export const renameKeysScript = {
+  script: lua.renameKeys,
+  keys: [
+    "plainPending",
+    "plainFair",
+    "plainFairByGroup",
+    "plainLimited",
+    "plainWorking",
+    "plainDelayed",
+    "plainTasks",
+    "plainExpiry",
+    "plainDead",
+    "plainWorkers",
+    "plainWorkerLeases",
+    "plainSchedules",
+    "plainTimetable",
+    "plainOperatorCalls",
+    "pending",
+    "fair",
+    "fairByGroup",
+    "limited",
+    "working",
+    "delayed",
+    "tasks",
+    "expiry",
+    "dead",
+    "workers",
+    "workerLeases",
+    "schedules",
+    "timetable",
+    "operatorCalls",
+  ],
+  args: ["count"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("renameKeys", reply);
+    if (reader.status("ok", "twice") === "twice") return undefined;
+    /** `count`: how many partitions the queue was to get at first. `note`: that of its slots in partition 0. */
+    return { count: reader.integer(), note: reader.text() };
+  },
+} as const satisfies Binding;
+
 export const ownSlotsScript = {
   script: lua.ownSlots,
   keys: ["tasks"],

@@ -20,7 +20,6 @@ export const enqueueScript = {
       return {
         refused: status,
         mustReadSettings: status === "full" || undefined,
-        hasPartitions: status === "moved",
         wake: false,
         tasks: [],
       };
@@ -30,9 +29,7 @@ export const enqueueScript = {
       /** Why all tasks were refused. */
       refused: undefined,
       /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
-      mustReadSettings: settings < 0 ? undefined : settings % 2 === 1,
-      /** Whether the queue has partitions, which the caller does not know. */
-      hasPartitions: settings >= 2,
+      mustReadSettings: settings < 0 ? undefined : settings === 1,
       /** Whether a consumer is to be woken. */
       wake,
       /**

@@ -6,7 +6,7 @@ import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import type { Fault } from "../core/faults.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
-import { nameOfPartition, readPartitionName } from "../core/keys.ts";
+import { readPartitionName } from "../core/keys.ts";
 import { slicesOf } from "../core/slices.ts";
 import { findPartitions } from "../partitions/stored-maps.ts";
 import { withoutPartitions } from "../partitions/registered.ts";
@@ -173,16 +173,24 @@ async function sweepQueue(
 ): Promise<Position | null> {
   const findings = report.begin(name);
   const { queue, partition } = readPartitionName(name);
+  const base = {
+    transport,
+    prefix,
+    now,
+    signal,
+    onDeadLetter,
+    partitions: isPartition(name) ? "stored" : 1,
+  } as const;
   try {
     if (check?.valid === true) {
       findings.checked(check.entries);
     } else {
-      const pass = new DeepPass(queue, { transport, prefix, now, signal, onDeadLetter }, findings, partition);
+      const pass = new DeepPass(queue, base, findings, partition);
       const rest = await pass.continueFrom(from, timeIsUp);
       if (rest !== null) return rest;
     }
     if (check?.hasSchedules !== false && partition === 0) {
-      const repair = new ScheduleRepair(queue, { transport, prefix, now, signal }, findings);
+      const repair = new ScheduleRepair(queue, base, findings);
       await repair.repair(check?.valid === true);
     }
     report.checked.add(queue);
@@ -193,6 +201,8 @@ async function sweepQueue(
     return null;
   }
 }
+
+const isPartition = (name: string) => name.includes("/");
 
 /** The registered queues to sweep. */
 async function registered(transport: Transport, options: DeepSweepOptions) {
@@ -222,7 +232,7 @@ async function partitionsOfAll(
   for (const slice of slicesOf(queues, MAPS_PER_REQUEST)) {
     const found = await findPartitions(transport, slice, prefix, { signal });
     for (const queue of slice) {
-      for (const partition of found.get(queue) ?? [0]) names.push(nameOfPartition(queue, partition));
+      names.push(...(found.get(queue) ?? [queue]));
     }
   }
   return names.toSorted(byName);
@@ -289,7 +299,7 @@ function writeCursor(queue: string, { part, cursor }: Position): string {
 
 function readCursor(cursor: string | undefined): { queue: string; position: Position } | undefined {
   if (cursor === undefined) return undefined;
-  const [, queue, part, scan] = /^([\w.-]+(?:\/[1-9]\d?)?)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
+  const [, queue, part, scan] = /^([\w.-]+(?:\/\d{1,2})?)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
   if (queue === undefined || part === undefined || scan === undefined || !isScannedPart(part)) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report");
   }

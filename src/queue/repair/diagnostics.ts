@@ -1,4 +1,4 @@
-import { nameOfPartition, queueKeys } from "../core/keys.ts";
+import { queueKeys } from "../core/keys.ts";
 import { sendToStored } from "../partitions/stored-maps.ts";
 import { replyAt } from "../redis/replies.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
@@ -81,8 +81,8 @@ export async function queueDiagnostics(
   options: CheckOptions = {},
 ): Promise<QueueDiagnostics> {
   const { prefix, signal } = options;
-  const sizesOf = (_: string, partition: number): Command[] => {
-    const { tasks } = queueKeys(nameOfPartition(queue, partition), prefix);
+  const sizesOf = (name: string): Command[] => {
+    const { tasks } = queueKeys(name, prefix);
     return [
       ["HLEN", tasks],
       ["MEMORY", "USAGE", tasks, "SAMPLES", SAMPLES],
@@ -90,7 +90,7 @@ export async function queueDiagnostics(
   };
   const found = await sendToStored(checkedTransport(transport), [queue], prefix, sizesOf, { signal });
   const parts = found.get(queue) ?? [];
-  const names = parts.map(({ partition }) => nameOfPartition(queue, partition));
+  const names = parts.map(({ name }) => name);
   const checks = await checkQueues(transport, names, options);
   const valid = names.map((name) => (checks.has(name) ? checks.get(name)?.valid : false));
   const bytes = parts.map(({ outcomes: [length, usage] }) => {

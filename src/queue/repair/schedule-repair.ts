@@ -30,7 +30,7 @@ export class ScheduleRepair extends QueueBase {
    *   this runtime cannot compute when one occurs. That schedule stays as it is
    */
   async repair(hasSchedules: boolean): Promise<void> {
-    const { schedules, timetable } = this.keys;
+    const { schedules, timetable } = this.keysOf(0);
     if (!hasSchedules && (await this.#send(["EXISTS", schedules, timetable])) === 0) return;
     const members = await this.#scan(["ZSCAN", schedules]);
     const fields = await this.#scan(["HSCAN", timetable]);
@@ -60,10 +60,14 @@ export class ScheduleRepair extends QueueBase {
    * @returns its next occurrence, epoch ms; infinity if it has none
    */
   async #repairOne(name: string): Promise<number> {
-    const { schedules, timetable } = this.keys;
+    const { schedules, timetable } = this.keysOf(0);
     const args = { testNow: this.testNow(), token: "", name, was: "?", record: "", task: "", at: "0" };
     const outcomes = await this.transport.send(
-      [callOf(putScheduleScript, this.keys, args), ["HEXISTS", timetable, name], ["ZSCORE", schedules, name]],
+      [
+        callOf(putScheduleScript, this.keysOf(0), args),
+        ["HEXISTS", timetable, name],
+        ["ZSCORE", schedules, name],
+      ],
       this.#options,
     );
     const read = putScheduleScript.decode(replyAt(outcomes, 0));
@@ -86,9 +90,9 @@ export class ScheduleRepair extends QueueBase {
   /** Sets the reminder if it is missing or too late: without one no sweep runs the schedules. */
   async #remind(first: number): Promise<void> {
     if (first === Number.POSITIVE_INFINITY) return;
-    const reminder = await this.#send(["ZSCORE", this.keys.queues, `~${this.name}`]);
+    const reminder = await this.#send(["ZSCORE", this.keys.queues, `~${this.nameOf(0)}`]);
     if (reminder !== null && Number(reminder) <= first) return;
-    const item = { queue: this.name, before: "", at: String(first) };
+    const item = { queue: this.nameOf(0), before: "", at: String(first) };
     await this.run(setReminderScript, { testNow: this.testNow() }, [item], this.#options);
   }
 

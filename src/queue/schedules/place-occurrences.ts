@@ -71,9 +71,8 @@ export async function placeOccurrences(
   const token = newToken();
   const sender = partitionSender({
     transport,
-    name: queue,
-    hasPartitions: true,
     keysOf: (partition) => queueKeys(nameOfPartition(queue, partition), prefix),
+    nameOf: (partition) => nameOfPartition(queue, partition),
     testNow: now ? String(now()) : "",
     // The sweep goes on to these partitions, and wakes a consumer.
     wake: "",

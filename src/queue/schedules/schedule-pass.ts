@@ -3,6 +3,7 @@ import { callOf } from "../redis/binding.ts";
 import { calendarOf, type Calendar } from "./calendar.ts";
 import { queueKeys, readPartitionName, registryKey } from "../core/keys.ts";
 import { placeOccurrences } from "./place-occurrences.ts";
+import { isWrongType } from "../partitions/marker.ts";
 import { lastReply } from "../redis/replies.ts";
 import { NEVER, orUnsupported, readPlan, type Plan } from "./schedule-record.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
@@ -73,6 +74,8 @@ export class SchedulePass {
   more = false;
   /** Queues with a schedule that failed, and the code of the error. */
   readonly failed = new Map<string, string>();
+  /** Queues whose own keys hold values of another type: markers, if they have got partitions. */
+  readonly marked = new Set<string>();
   /** By queue, the next occurrence of its schedules that is known, epoch ms. */
   readonly next = new Map<string, number>();
   /** Failed schedules by queue. They stay due, and are skipped so that the others run. */
@@ -257,6 +260,7 @@ export class SchedulePass {
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       this.failed.set(queue, error.code);
+      if (isWrongType(error) && !queue.includes("/")) this.marked.add(queue);
       return undefined;
     }
   }

@@ -151,7 +151,8 @@ export class Schedules<T = unknown> extends QueueBase {
   async get(name: string, options: RequestOptions = {}): Promise<Schedule<T> | null> {
     onlyOptions(options, REQUEST_OPTIONS);
     const args = { name: scheduleName(name), cursor: "", size: "" };
-    const [found] = (await this.run(listSchedulesScript, args, [], options)).schedules;
+    const read = () => this.run(listSchedulesScript, args, [], options);
+    const [found] = (await this.overPartitions(read, options)).schedules;
     if (!found) return null;
     const task = readTask(found.task);
     const context = { kind: "schedule", queue: this.name, id: found.name } as const;
@@ -167,7 +168,8 @@ export class Schedules<T = unknown> extends QueueBase {
   async list(options: ListSchedulesOptions = {}): Promise<SchedulePage> {
     onlyOptions(options, LIST_OPTIONS);
     const args = { name: "", ...pageArguments(options) };
-    const { cursor, schedules } = await this.run(listSchedulesScript, args, [], options);
+    const read = () => this.run(listSchedulesScript, args, [], options);
+    const { cursor, schedules } = await this.overPartitions(read, options);
     return {
       schedules: schedules.map(({ name, record, at }) =>
         listedSchedule(this.name, name, readPlan(record), at),
@@ -212,7 +214,7 @@ export class Schedules<T = unknown> extends QueueBase {
       task: "",
       at: "0",
     };
-    const reply = await this.run(putScheduleScript, args, [], options);
+    const reply = await this.overPartitions(() => this.run(putScheduleScript, args, [], options), options);
     return reply.status === "ok" && reply.existed ? { ok: true } : { ok: false, code: "not_found" };
   }
 
@@ -247,12 +249,22 @@ export class Schedules<T = unknown> extends QueueBase {
    *   so that a late copy of it writes nothing either
    * @returns undefined if neither this call nor an earlier copy of it wrote anything
    */
-  async #write(
+  #write(
     name: string,
     verb: "put" | "pause" | "resume",
     options: RequestOptions,
     decide: (stored: StoredSchedule) => Promise<Draft | undefined>,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
+    return this.overPartitions(() => this.#writeOnce(name, verb, options, decide), options);
+  }
+
+  async #writeOnce(
+    name: string,
+    verb: "put" | "pause" | "resume",
+    options: RequestOptions,
+    decide: (stored: StoredSchedule) => Promise<Draft | undefined>,
+  ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
+    await this.split(options.signal);
     const testNow = this.testNow();
     const call = { testNow, token: await this.#tokenOf(verb, name, options), name };
     const read = { ...call, was: "?", record: "", task: "", at: "" };
@@ -272,9 +284,9 @@ export class Schedules<T = unknown> extends QueueBase {
       const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
       // Set before the schedule, so that it is never without a reminder; and after it, because a sweep may
       // have changed the reminder meanwhile.
-      const reminder = { queue: this.name, before: "", at: String(draft.at) };
+      const reminder = { queue: this.nameOf(0), before: "", at: String(draft.at) };
       const setReminder = callOf(setReminderScript, this.keys, { testNow }, [reminder]);
-      const put = callOf(putScheduleScript, this.keys, args);
+      const put = callOf(putScheduleScript, this.keysOf(0), args);
       const outcomes = await sendInOrder(this.transport, [setReminder, put, setReminder], options);
       reply = putScheduleScript.decode(replyAt(outcomes, 1));
       if (reply.status === "changed") continue;

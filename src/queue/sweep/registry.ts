@@ -34,9 +34,9 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A queue, or one of its partitions above 0, such as `emails/3`. */
+/** A queue, or one of its partitions, such as `emails/3`. */
 export interface RegisteredPartition extends RegisteredQueue {
-  /** Whether it has nothing to do now: no task is ready or due. Only of partitions above 0. */
+  /** Whether it has nothing to do now: no task is ready or due. Only of partitions. */
   readonly isIdle: boolean;
 }
 
@@ -112,18 +112,20 @@ export async function readRegistered(
   const [seconds, micros] = testNow ? [] : (replyAt(outcomes, 1) as readonly (string | number)[]);
   const now = testNow ? testNow() : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   noteRedisTime(transport, now);
-  const queues: RegisteredPartition[] = [{ name: queue, seenAt: now, isIdle: false }];
   const reminders: Reminder[] = reminder === null ? [] : [{ queue, at: Number(reminder) }];
-  const above = Array.from({ length: Number(partitions ?? 1) - 1 }, (_, i) => nameOfPartition(queue, i + 1));
-  if (above.length > 0) {
-    const names = [...above, ...above.map((name) => `~${name}`)];
-    const read = await transport.send([["ZMSCORE", registryKey(prefix), ...names]], { signal });
-    const scores = replyAt(read, 0) as readonly (string | null)[];
-    for (const [i, name] of above.entries()) {
-      const [score = null, at = null] = [scores[i], scores[above.length + i]];
-      if (score !== null) queues.push(registeredPartition(name, Number(score), now));
-      if (at !== null) reminders.push({ queue: name, at: Number(at) });
-    }
+  if (partitions == null) {
+    const queues = [{ name: queue, seenAt: now, isIdle: false }];
+    return { queues, partitioned: [], reminders, now, cursor: null };
   }
-  return { queues, partitioned: above.length > 0 ? [queue] : [], reminders, now, cursor: null };
+  const queues: RegisteredPartition[] = [];
+  const all = Array.from({ length: Number(partitions) }, (_, i) => nameOfPartition(queue, i));
+  const names = [...all, ...all.map((name) => `~${name}`)];
+  const read = await transport.send([["ZMSCORE", registryKey(prefix), ...names]], { signal });
+  const scores = replyAt(read, 0) as readonly (string | null)[];
+  for (const [i, name] of all.entries()) {
+    const [score = null, at = null] = [scores[i], scores[all.length + i]];
+    if (score !== null || i === 0) queues.push(registeredPartition(name, Number(score ?? now), now));
+    if (at !== null) reminders.push({ queue: name, at: Number(at) });
+  }
+  return { queues, partitioned: [queue], reminders, now, cursor: null };
 }

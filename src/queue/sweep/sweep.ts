@@ -5,6 +5,8 @@ import { mapsKey, queueKeys, readPartitionName, registryKey } from "../core/keys
 import { groupedBy } from "../core/slices.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { copySettings } from "../partitions/copy-settings.ts";
+import { isWrongType, moveNotes, readMarker, renameKeys } from "../partitions/marker.ts";
+import { resizeQueue } from "../partitions/resize.ts";
 import { rebalanceShares } from "../partitions/shares.ts";
 import { keepPartitions } from "../partitions/upkeep.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
@@ -16,7 +18,7 @@ import { sweepScript } from "../redis/sweep-scripts.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedOffload, type Offload, type OrphanReport } from "../values/offload.ts";
-import { type CommandOutcome, type Transport, withPrefix } from "../redis/transport.ts";
+import { type Command, type CommandOutcome, type Transport, withPrefix } from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
 
 /** Queues swept in one request. */
@@ -137,6 +139,8 @@ class SweepPass {
   /** By queue, when its next task is due, epoch ms; only if the waker looks ahead. */
   readonly #nextDue = new Map<string, number>();
   readonly #seen = new Set<string>();
+  /** Queues whose own keys hold values of another type: markers, if they have got partitions. */
+  readonly #marked = new Set<string>();
   readonly #failed = new Map<string, string>();
   #counts: SweepCounts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0, more: false };
 
@@ -200,7 +204,28 @@ class SweepPass {
     for (const name of scheduled) this.#seen.add(name);
     await this.#sweepUntilDone([...new Set([...holding.map(({ name }) => name), ...scheduled])]);
     await updateNotes(this.#transport, checked, now, this.#options);
-    await this.#keepPartitions(page, partitioned, now);
+    const moved = await this.#moveNotes();
+    await this.#keepPartitions(page, [...partitioned, ...moved], now);
+  }
+
+  /** Gives partition 0 what the registry still has of queues that have got partitions. Returns these queues. */
+  async #moveNotes(): Promise<string[]> {
+    const { prefix, signal, now } = this.#options;
+    const moved: string[] = [];
+    for (const name of new Set([...this.#marked, ...this.#schedules.marked])) {
+      const queue = { name, prefix, transport: this.#transport, signal, now, copySettings };
+      const marked = await readMarker(queue);
+      if (!marked) continue;
+      await moveNotes(queue);
+      // The caller that renamed the keys has stopped.
+      if (marked.map.version === 0) await resizeQueue(queue, marked.count, marked.map);
+      this.#failed.delete(name);
+      this.#schedules.failed.delete(name);
+      moved.push(name);
+    }
+    this.#marked.clear();
+    this.#schedules.marked.clear();
+    return moved;
   }
 
   /** Notes that partitions are in use whose schedules are due: they are about to have tasks. */
@@ -225,12 +250,18 @@ class SweepPass {
     const names = [...new Set([...partitioned, ...above.keys()])].filter(this.#wanted);
     if (names.length === 0) return;
     const { prefix, signal, now: testNow } = this.#options;
-    const outcomes = await this.#transport.send([["HMGET", mapsKey(prefix), ...names]], { signal });
+    const markers = names.map((name): Command => ["GET", queueKeys(name, prefix).tasks]);
+    const outcomes = await this.#transport.send([["HMGET", mapsKey(prefix), ...names], ...markers], {
+      signal,
+    });
     const maps = replyAt(outcomes, 0) as readonly (string | null)[];
     for (const [i, name] of names.entries()) {
       const queue = { name, prefix, transport: this.#transport, signal, now: testNow, copySettings };
       const registered = (above.get(name) ?? []).map(({ partition }) => partition);
       try {
+        const marker = outcomes[i + 1];
+        // Redis has lost the change that put it there.
+        if (!marker || !("reply" in marker) || marker.reply === null) await renameKeys(queue, 2);
         const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);
         const wake = this.#waker?.window(name) ?? "";
         const mustWake = await rebalanceShares(queue, kept, { testNow: this.#testNow(), wake });
@@ -288,6 +319,7 @@ class SweepPass {
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       this.#failed.set(name, error.code);
+      if (isWrongType(error) && !name.includes("/")) this.#marked.add(name);
       return false;
     }
   }

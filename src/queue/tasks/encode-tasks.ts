@@ -10,6 +10,7 @@ import { encodeChecked } from "./schema.ts";
 import { contentOf, fixedOptions, idempotencyToken, uniqueness, whenReady } from "./task-options.ts";
 import type { AddTraceHeaders } from "../core/tracing.ts";
 import type { NewTask, TaskDefaults } from "../core/types.ts";
+import { placedBy } from "../partitions/placement.ts";
 
 /** A task as the enqueue script takes it. */
 export interface EnqueueItem {
@@ -18,7 +19,7 @@ export interface EnqueueItem {
   readonly unique: string;
   readonly record: string;
   /**
-   * What decides in which slot the task is, if the queue has partitions: its group, id or dedup key. A generated
+   * What decides in which slot the task is, if the queue has partitions: its id, dedup key or group. A generated
    * id has no slot.
    */
   readonly placedBy: string | undefined;
@@ -28,12 +29,10 @@ export interface EnqueueItem {
 
 /** Where new tasks of a queue with partitions go. */
 export interface Placing {
-  /** The slot of a task; undefined if it has neither group nor id nor dedup key. Checks that they agree. */
+  /** The slot of a task; undefined if it has neither id nor dedup key nor group. Checks that they agree. */
   readonly slotOf: (task: NewTask<unknown>, at: string) => number | undefined;
   /** A generated id. */
   readonly newId: (slot: number | undefined) => string;
-  /** What a derived id ends with. */
-  readonly endOf: (slot: number) => string;
 }
 
 /**
@@ -77,7 +76,8 @@ export async function enqueueItems(
   const ids = tasks.map((task, i) => {
     const slot = placing?.slotOf(task, at(i));
     if (task.id !== undefined) return task.id;
-    if (derivedId) return derivedId(i) + (slot === undefined ? "" : (placing?.endOf(slot) ?? ""));
+    // Without a tag: a copy of the call from before the queue had partitions has the same id.
+    if (derivedId) return derivedId(i);
     return placing ? placing.newId(slot) : newTaskId();
   });
   const encoded = await all(
@@ -110,7 +110,7 @@ export async function enqueueItems(
         headers: addTraceHeaders ? addTraceHeaders(fixed.headers) : fixed.headers,
         payload: stored[i]?.text ?? "",
       }),
-      placedBy: task.group ?? task.id ?? task.dedup?.key ?? (derivedId && id),
+      placedBy: placedBy(task) ?? (derivedId && id),
       object: stored[i]?.object,
     };
   });

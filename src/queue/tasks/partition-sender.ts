@@ -1,4 +1,4 @@
-import { registeredName, type Keys } from "../core/keys.ts";
+import type { Keys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { replyAt } from "../redis/replies.ts";
 import { enqueueScript } from "../redis/task-scripts.ts";
@@ -8,11 +8,9 @@ import { registration, sendNoted } from "./registration.ts";
 
 export interface PartitionSenderOptions {
   readonly transport: Transport;
-  /** Of the queue. */
-  readonly name: string;
-  /** Whether the queue is known to have partitions. */
-  readonly hasPartitions: boolean;
   readonly keysOf: (partition: number) => Keys;
+  /** As the registry has a partition. */
+  readonly nameOf: (partition: number) => string;
   /** The test clock as the scripts take it; empty for Redis's own time. */
   readonly testNow: string;
   /** How long a wake of a consumer counts, ms, as the scripts take it; empty to wake none. */
@@ -26,13 +24,12 @@ export interface PartitionSenderOptions {
 
 /** Returns a function that enqueues tasks in partitions, in one request, with the notes that this needs. */
 export function partitionSender(options: PartitionSenderOptions): SendToPartitions {
-  const { transport, name, hasPartitions, keysOf, testNow, wake, refuseEach, signal, onSend } = options;
+  const { transport, keysOf, nameOf, testNow, wake, refuseEach, signal, onSend } = options;
   return async (parts) => {
     const calls = parts.map(({ partition, items, slots }) => {
       const keys = keysOf(partition);
-      const registered = registeredName(name, partition, hasPartitions);
       // Only to ask a partition what it knows does not use it.
-      const note = slots === "?" ? undefined : registration(transport, keys, registered, testNow);
+      const note = slots === "?" ? undefined : registration(transport, keys, nameOf(partition), testNow);
       const args = { testNow, withSettings: note?.readSettings ? "1" : "", wake, refuseEach, slots };
       return { note, call: callOf(enqueueScript, keys, args, items) };
     });

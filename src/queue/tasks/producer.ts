@@ -12,6 +12,7 @@ import { TasksById } from "./tasks-by-id.ts";
 import { tryPartitions } from "./try-partitions.ts";
 import type { SendOptions } from "../redis/transport.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../core/limits.ts";
+import { isWrongType } from "../partitions/marker.ts";
 import type { Partitions } from "../partitions/partitions.ts";
 import { NewTaskPlacement } from "../partitions/placement.ts";
 import { all } from "../core/maybe-promise.ts";
@@ -249,12 +250,18 @@ export class Producer<In = unknown, Out = In> extends TasksById {
       await objects?.finish((i) => isNotAdded(done.added[i]));
       return done;
     };
-    if (this.partitions) return add(this.partitions);
+    const known = await this.split(signal);
+    if (known) return add(known);
     const send = this.#sender(refuseEach, signal, objects?.onSend);
-    const [reply] = await send([{ partition: 0, items, slots: "" }]);
-    const { refused, hasPartitions, wake, tasks: added } = reply as EnqueueReply;
-    const partitions = hasPartitions && this.foundPartitions();
-    if (partitions && refused) return add(partitions);
+    let replies: readonly EnqueueReply[];
+    try {
+      replies = await send([{ partition: 0, items, slots: "" }]);
+    } catch (error) {
+      const found = isWrongType(error) && (await this.findPartitions(signal));
+      if (found) return add(found);
+      throw error;
+    }
+    const [{ refused, wake, tasks: added }] = replies as [EnqueueReply];
     await objects?.finish((i) => refused !== undefined || isNotAdded(added[i]));
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };
@@ -265,12 +272,11 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     signal: AbortSignal | undefined,
     onSend: SendOptions["onSend"],
   ): SendToPartitions {
-    const { transport, name, wakeWindow } = this;
+    const { transport, wakeWindow } = this;
     return partitionSender({
       transport,
-      name,
-      hasPartitions: this.partitions !== undefined,
       keysOf: (partition) => this.keysOf(partition),
+      nameOf: (partition) => this.nameOf(partition),
       testNow: this.testNow(),
       wake: wakeWindow,
       refuseEach,
@@ -279,8 +285,9 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     });
   }
 
-  async #placing(count: number, signal: AbortSignal | undefined): Promise<Placing> {
-    const partitions = this.foundPartitions();
+  async #placing(count: number, signal: AbortSignal | undefined): Promise<Placing | undefined> {
+    const partitions = await this.split(signal);
+    if (!partitions) return undefined;
     const map = await partitions.map(signal);
     const shuns = (partition: number) => partitions.shuns(partition, count);
     return (this.#placement ??= new NewTaskPlacement()).placing(count, map, shuns);
@@ -303,7 +310,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     onlyOptions(options, REQUEST_OPTIONS);
     const window = this.wakeWindow;
     if (!window) throw invalidArgument("wake", "must be set to wake a consumer");
-    const wanted = await this.run(wakeScript, { testNow: this.testNow(), window }, [], options);
+    const args = { testNow: this.testNow(), window };
+    const wanted = await this.overPartitions(() => this.run(wakeScript, args, [], options), options);
     if (wanted) await this.waker?.wake(this.name);
     return wanted;
   }

@@ -1,5 +1,5 @@
 import { callOf, type QueueBinding } from "../redis/binding.ts";
-import { queueKeys, type Keys, registeredName } from "../core/keys.ts";
+import { queueKeys, type Keys } from "../core/keys.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { derivedName, newToken } from "../core/ids.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
@@ -8,11 +8,19 @@ import { lastReply, replyAt } from "../redis/replies.ts";
 import { redisTime } from "../redis/clock.ts";
 import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
 import { checkedOffload, type Offload } from "../values/offload.ts";
-import { checkedTransport, type SendOptions, type Transport } from "../redis/transport.ts";
+import {
+  checkedTransport,
+  type Command,
+  type CommandOutcome,
+  type SendOptions,
+  type Transport,
+} from "../redis/transport.ts";
 import type { RequestOptions } from "../core/types.ts";
 import { Partitions } from "../partitions/partitions.ts";
 import type { PartitionedQueue } from "../partitions/partitioned-queue.ts";
-import { partitionsOf } from "../partitions/map.ts";
+import { isKnownSplit, placeOfMap } from "../partitions/map-memory.ts";
+import { isWrongType } from "../partitions/marker.ts";
+import { partitionsOf, readMap } from "../partitions/map.ts";
 import { partitionCount } from "../partitions/resize.ts";
 import { registrations, sendNoted } from "./registration.ts";
 import { CheckedWaker, type Waker } from "./waker.ts";
@@ -62,7 +70,7 @@ export class QueueBase {
   protected readonly values: ValuesQueue;
   protected readonly waker: CheckedWaker | undefined;
   protected readonly onDeadLetter: OnDeadLetter | undefined;
-  /** Undefined for a queue without partitions. */
+  /** Undefined for a queue that is not known to have partitions, nor to get some. */
   protected partitions: Partitions | undefined;
   readonly #prefix: string | undefined;
   readonly #now: (() => number) | undefined;
@@ -80,11 +88,9 @@ export class QueueBase {
     this.#prefix = prefix;
     this.#now = options.now;
     const { partitions = 1 } = options;
-    if (partitions === "stored") this.partitions = this.#newPartitions();
-    else {
-      const wanted = partitionCount(partitions);
-      if (wanted > 1) this.partitions = this.#newPartitions(wanted);
-    }
+    const wanted = partitions === "stored" ? undefined : partitionCount(partitions);
+    if (wanted !== 1) this.partitions = this.#newPartitions(wanted);
+    else if (isKnownSplit(this.transport, placeOfMap(name, prefix))) this.partitions = this.#newPartitions();
     const encryption = checkedEncryption(options.encryption);
     const offload = checkedOffload(options.offload);
     const { transport } = this;
@@ -127,6 +133,34 @@ export class QueueBase {
     return binding.decode(lastReply(await this.transport.send([call], options))) as ReturnType<B["decode"]>;
   }
 
+  /**
+   * Runs a call. If it turns out that the queue has partitions, which this object did not know, the call has changed
+   * nothing: the queue's own keys hold markers, on which each script fails at its first command. It then runs again.
+   * @param run uses the partitions as they are known when it begins
+   */
+  protected async overPartitions<T>(run: () => Promise<T>, options: SendOptions = {}): Promise<T> {
+    const wasSplit = this.partitions?.isSplit === true;
+    try {
+      return await run();
+    } catch (error) {
+      if (wasSplit || !isWrongType(error) || !(await this.findPartitions(options.signal))) throw error;
+    }
+    return run();
+  }
+
+  /** The partitions of the queue, if its own keys hold markers. */
+  protected async findPartitions(signal: AbortSignal | undefined): Promise<Partitions | undefined> {
+    const partitions = this.partitions ?? this.#newPartitions();
+    if (!(await partitions.find(signal))) return undefined;
+    return (this.partitions = partitions);
+  }
+
+  /** The partitions of the queue; undefined if it has none, as far as this instance has read within a minute. */
+  protected async split(signal: AbortSignal | undefined): Promise<Partitions | undefined> {
+    const { partitions } = this;
+    return partitions && (await partitions.map(signal)).version > 0 ? partitions : undefined;
+  }
+
   /** All partitions that may have tasks; 0 alone without partitions. */
   protected async allPartitions({ signal }: SendOptions): Promise<readonly number[]> {
     return this.partitions ? this.partitions.all(signal) : [0];
@@ -159,19 +193,39 @@ export class QueueBase {
     return { partitions, replies };
   }
 
-  /** Runs a script on all partitions, in one request. @returns its reply for each of them */
+  /**
+   * Runs a script on all partitions, in one request. The request also reads whether these are still all: if not,
+   * another one runs it on the others.
+   * @returns its reply for each partition
+   */
   protected async runOnAll<const B extends QueueBinding>(
     binding: B,
     args: Parameters<typeof callOf<B>>[2],
     items: Parameters<typeof callOf<B>>[3] = [],
     options: SendOptions = {},
-  ): Promise<ReturnType<B["decode"]>[]> {
-    const partitions = await this.allPartitions(options);
-    return this.runIn(
-      binding,
-      partitions.map((partition) => ({ partition, args, items })),
-      options,
-    );
+  ): Promise<Map<number, ReturnType<B["decode"]>>> {
+    const replies = new Map<number, ReturnType<B["decode"]>>();
+    let missing = await this.allPartitions(options);
+    while (missing.length > 0) {
+      const calls = missing.map((partition) => callOf(binding, this.keysOf(partition), args, items));
+      const outcomes = await this.sendAndReadMap(calls, options);
+      for (const [i, partition] of missing.entries()) {
+        replies.set(partition, binding.decode(replyAt(outcomes, i)) as ReturnType<B["decode"]>);
+      }
+      missing = (await this.allPartitions(options)).filter((partition) => !replies.has(partition));
+    }
+    return replies;
+  }
+
+  /** Sends calls, and in the same request reads which partitions the queue has, if it has any. */
+  protected async sendAndReadMap(calls: readonly Command[], options: SendOptions): Promise<CommandOutcome[]> {
+    const { partitions } = this;
+    if (!partitions?.isSplit) return this.transport.send(calls, options);
+    const outcomes = await this.transport.send([...calls, partitions.readCommand()], options);
+    const read = outcomes[calls.length];
+    // Without the first database, what is known of the partitions still counts.
+    if (read && "reply" in read) partitions.remember(readMap(read.reply as string | null));
+    return outcomes;
   }
 
   /**
@@ -206,13 +260,12 @@ export class QueueBase {
 
   /** The note of some partitions in the registry; none for a queue that is not partitioned. */
   protected async notes(partitions: readonly number[], options: SendOptions) {
-    const all = await this.allPartitions(options);
-    if (all.length === 1 && all[0] === 0) return undefined;
+    if (!(await this.split(options.signal))) return undefined;
     return registrations(
       this.transport,
       [...new Set(partitions)].map((partition) => ({
         keys: this.keysOf(partition),
-        name: registeredName(this.name, partition, true),
+        name: this.nameOf(partition),
       })),
       this.testNow(),
     );
@@ -223,14 +276,19 @@ export class QueueBase {
     return { name: this.name, prefix: this.#prefix, transport: this.transport, signal, now: this.#now };
   }
 
-  /** The keys of a partition. */
+  /** The keys of a partition; of a queue without partitions, for 0, its own. */
   protected keysOf(partition: number): Keys {
-    if (partition === 0) return this.keys;
-    return (this.partitions ?? this.#newPartitions()).keysOf(partition);
+    if (partition === 0 && !this.partitions) return this.keys;
+    return this.storedOrDeclared().keysOf(partition);
   }
 
-  /** Takes note that the queue has partitions, as another producer has declared. */
-  protected foundPartitions(): Partitions {
+  /** As the registry has a partition; of a queue without partitions its own name. */
+  protected nameOf(partition: number): string {
+    return this.partitions?.nameOf(partition) ?? this.name;
+  }
+
+  /** The partitions of a queue that may have some. */
+  protected storedOrDeclared(): Partitions {
     return (this.partitions ??= this.#newPartitions());
   }
 
@@ -240,8 +298,9 @@ export class QueueBase {
   }
 
   /**
-   * Runs a script on one task, where the task is. With partitions it asks those that may have the task, one after
-   * the other.
+   * Runs a script on one task, where the task is. With partitions it first asks the likeliest one, and if that does not
+   * know the task, in a second request all others that may have it. That request also reads whether the map is still
+   * the newest.
    * @param isUnknown whether a reply says that the partition does not know the task
    */
   protected async runOn<const B extends QueueBinding>(
@@ -251,13 +310,22 @@ export class QueueBase {
     isUnknown: (reply: ReturnType<B["decode"]>) => boolean,
     options: SendOptions,
   ): Promise<ReturnType<B["decode"]>> {
-    if (!this.partitions) return this.run(binding, args, [], options);
-    const [first = 0, ...others] = await this.partitions.having(id, options.signal);
-    let reply = await this.run(binding, args, [], options, first);
-    for (const partition of others) {
-      if (!isUnknown(reply)) break;
-      reply = await this.run(binding, args, [], options, partition);
-    }
-    return reply;
+    return this.overPartitions(async () => {
+      const partitions = await this.split(options.signal);
+      if (!partitions) return this.run(binding, args, [], options);
+      const [first = 0, ...rest] = await partitions.having(id, options.signal);
+      let reply: ReturnType<B["decode"]> = await this.run(binding, args, [], options, first);
+      const asked = [first];
+      for (let others = rest; isUnknown(reply);) {
+        const calls = others.map((partition) => callOf(binding, this.keysOf(partition), args));
+        asked.push(...others);
+        const outcomes = await this.sendAndReadMap(calls, options);
+        const replies = others.map((_, i) => binding.decode(replyAt(outcomes, i)) as ReturnType<B["decode"]>);
+        reply = replies[replies.findIndex((one) => !isUnknown(one))] ?? reply;
+        others = (await partitions.having(id, options.signal)).filter((one) => !asked.includes(one));
+        if (others.length === 0) break;
+      }
+      return reply;
+    }, options);
   }
 }

@@ -7,7 +7,7 @@ import { lastReply } from "../redis/replies.ts";
 import { MAX_BATCH } from "../core/limits.ts";
 import { Producer, type ProducerOptions } from "./producer.ts";
 import { DequeueCall, singleDequeues } from "./dequeue.ts";
-import { readReceipts } from "../core/receipt.ts";
+import { namesPartition, readReceipts } from "../core/receipt.ts";
 import { DEFAULT_LEASE } from "../core/record.ts";
 import {
   dequeueScript,
@@ -76,7 +76,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     this.#settles = new SettleCalls({
       name,
       keysOf: (partition) => this.keysOf(partition),
-      hasPartitions: () => this.partitions !== undefined,
+      nameOf: (partition) => this.nameOf(partition),
       transport,
       values,
       waker,
@@ -114,8 +114,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return traced.then(({ tasks }) => tasks);
   }
 
-  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
-    if (this.partitions) return (await this.#partitionedDequeue(this.partitions, options)).run();
+  #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
+    return this.overPartitions(() => this.#dequeueOnce(options), options);
+  }
+
+  async #dequeueOnce(options: DequeueOptions): Promise<Batch<Out>> {
+    const partitions = await this.split(options?.signal);
+    if (partitions) return (await this.#partitionedDequeue(partitions, options)).run();
     const call = await this.#dequeueCall(0, options);
     const { pool } = call;
     if (pool !== undefined) {
@@ -144,7 +149,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return this.tracing.exchange(this.name, settlements, run).then(({ settled }) => settled);
   }
 
-  async #settle(settlements: readonly Settlement[], options: RequestOptions): Promise<Settled[]> {
+  #settle(settlements: readonly Settlement[], options: RequestOptions): Promise<Settled[]> {
+    return this.overPartitions(() => this.#settleOnce(settlements, options), options);
+  }
+
+  async #settleOnce(settlements: readonly Settlement[], options: RequestOptions): Promise<Settled[]> {
     onlyOptions(options, REQUEST_OPTIONS);
     requestKey(options);
     listOf(settlements, "settlements", MAX_BATCH);
@@ -179,10 +188,22 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async #settleAndDequeue(settlements: readonly Settlement[], options: DequeueOptions) {
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return { settled: [], tasks: await this.#dequeue(options) };
+    return this.overPartitions(() => this.#settleAndDequeueOnce(settlements, options), options);
+  }
+
+  async #settleAndDequeueOnce(settlements: readonly Settlement[], options: DequeueOptions) {
+    const isOfPartitions = settlements.some((settlement) => namesPartition(settlement?.receipt));
+    const partitions = isOfPartitions ? this.storedOrDeclared() : await this.split(options.signal);
+    await partitions?.map(options.signal);
     const parts = await this.#settles.callsFor(settlements, options);
     const [only] = parts;
-    if (this.partitions || parts.length > 1 || !only || only.partition > 0) {
-      return this.#settleAndDequeueFromPartitions(this.foundPartitions(), settlements, parts, options);
+    if (partitions || !only) {
+      return this.#settleAndDequeueFromPartitions(
+        partitions ?? this.storedOrDeclared(),
+        settlements,
+        parts,
+        options,
+      );
     }
     const dequeue = await this.#dequeueCall(0, options);
     const call = settleAndDequeueCall(only.call, dequeue.firstCall);
@@ -198,8 +219,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
     const args = { testNow: this.testNow(), overview: "" };
-    const all = await this.runOnAll(countScript, args, [], options);
-    return { queue: this.name, ...sumOfCounts(all.map(({ counts }) => counts)) };
+    const all = await this.overPartitions(() => this.runOnAll(countScript, args, [], options), options);
+    return { queue: this.name, ...sumOfCounts(Array.from(all.values(), ({ counts }) => counts)) };
   }
 
   /**
@@ -267,9 +288,6 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       limit: String(MAX_BATCH),
       named: leases ? "1" : "",
     };
-    // A worker that works for one partition is alive for all of them. Receipts name their partitions.
-    const all = this.partitions || !leases ? await this.allPartitions(options) : [0];
-    const partitions = [...new Set([...all, ...(leases?.keys() ?? [])])];
     const extendPages = (pages: readonly LeasePage[]) => {
       const calls = pages.map(({ partition, from }) => ({
         partition,
@@ -278,7 +296,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       }));
       return this.runIn(heartbeatScript, calls, options);
     };
-    return extendLeases(partitions, extendPages, leases !== undefined);
+    return this.overPartitions(async () => {
+      // A worker that works for one partition is alive for all of them. Receipts name their partitions.
+      const partitions = [...new Set([...(await this.allPartitions(options)), ...(leases?.keys() ?? [])])];
+      return extendLeases(partitions, extendPages, leases !== undefined);
+    }, options);
   }
 
   async #settleAndDequeueFromPartitions(

@@ -8,7 +8,7 @@ import type { RequestOptions, Settled, Settlement } from "../core/types.ts";
 import { callOf } from "../redis/binding.ts";
 import type { Shareable } from "../redis/coalescer.ts";
 import { replyAt } from "../redis/replies.ts";
-import { type Keys, registeredName } from "../core/keys.ts";
+import type { Keys } from "../core/keys.ts";
 import { registration, sendNoted } from "./registration.ts";
 import { settleScript } from "../redis/task-scripts.ts";
 import type { CommandOutcome, ScriptCall, SendOptions, Transport } from "../redis/transport.ts";
@@ -47,7 +47,8 @@ export function settledReplies(parts: SettleParts, outcomes: readonly CommandOut
 interface SettlingQueue {
   readonly name: string;
   readonly keysOf: (partition: number) => Keys;
-  readonly hasPartitions: () => boolean;
+  /** As the registry has a partition. */
+  readonly nameOf: (partition: number) => string;
   readonly transport: Transport;
   readonly values: ValuesQueue;
   readonly waker: CheckedWaker | undefined;
@@ -104,16 +105,12 @@ export class SettleCalls {
 
   /** The notes that go before a settle which makes tasks of partitions pending or delayed again. */
   notesFor(parts: SettleParts): ReturnType<typeof registration>[] {
-    const { name, keysOf, hasPartitions, transport, testNow } = this.#queue;
+    const { name, keysOf, nameOf, transport, testNow } = this.#queue;
     return parts.flatMap(({ partition, call }) => {
-      if (partition === 0 && !hasPartitions()) return [];
+      // A queue without partitions stays registered while it has tasks.
+      if (nameOf(partition) === name) return [];
       if (!call.args.some((text) => text.startsWith("requeue ") || text === "unstarted")) return [];
-      const note = registration(
-        transport,
-        keysOf(partition),
-        registeredName(name, partition, true),
-        testNow(),
-      );
+      const note = registration(transport, keysOf(partition), nameOf(partition), testNow());
       return note.command ? [note] : [];
     });
   }

@@ -1,3 +1,4 @@
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databases, type DatabasesTransport, Queue, sweep } from "../../../src/index.ts";
 import { resp } from "../../../src/transport/resp.ts";
@@ -41,7 +42,7 @@ describe("partitions over three databases", () => {
     const found = await Promise.all(
       connections.map(async ({ send }) => {
         const commands = Array.from({ length: PARTITIONS }, (_, p) => {
-          return ["LLEN", `sluice:{emails${p === 0 ? "" : `/${p}`}}:pending`] as const;
+          return ["LLEN", queueKeys(nameOfPartition("emails", p)).pending] as const;
         });
         return (await send(commands)).map((outcome) =>
           "reply" in outcome ? Number(outcome.reply) > 0 : null,

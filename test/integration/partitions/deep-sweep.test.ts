@@ -1,3 +1,4 @@
+import { tagged } from "../../support/key-space.ts";
 import { expect, test } from "vitest";
 import { deepSweep } from "../../../src/index.ts";
 import { checkQueues } from "../../../src/queue/repair/check-queues.ts";
@@ -5,7 +6,7 @@ import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 const partitions = 3;
-const names = [QUEUE, `${QUEUE}/1`, `${QUEUE}/2`];
+const names = [0, 1, 2].map((at) => `${QUEUE}/${at}`);
 const now = () => rig.now;
 
 async function fill(): Promise<void> {
@@ -31,12 +32,12 @@ test("the notes of slots and shares are valid, and stay", async () => {
     failed: [],
   });
   // Also the pass through each key, which a fault elsewhere causes.
-  for (const name of names) await rig.command("LPUSH", `sluice:{${name}}:pending`, "lost");
+  for (const name of names) await rig.command("LPUSH", `sluice:${tagged(name)}:pending`, "lost");
   await deepSweep(rig.transport, { queue: QUEUE, now });
   for (const name of names) {
     const tasks = await rig.keySpace();
     const hash = (space: typeof before) => {
-      const value = space[`sluice:{${name}}:tasks`];
+      const value = space[`sluice:${tagged(name)}:tasks`];
       return "hash" in (value ?? {}) ? (value as { hash: Record<string, string> }).hash : {};
     };
     for (const field of ["~slots", "~shares", "~set"]) expect(hash(tasks)[field]).toBe(hash(before)[field]);

@@ -1,21 +1,21 @@
-import { expect, test } from "vitest";
-import { applyQueues, defineQueue, Operator, Queue, sweep } from "../../../src/index.ts";
+import { describe, expect, test } from "vitest";
+import { applyQueues, defineQueue, Operator, Producer, Queue, Schedules, sweep } from "../../../src/index.ts";
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
-import type { Transport } from "../../../src/queue/redis/transport.ts";
+import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
-// The first partitions of a queue that is in use: its producers, which know of none, must learn of them first.
+// The first partitions of a queue. Callers that do not know of them find markers in the place of the queue's keys.
 
 const rig = useRig({ checkInvariants: false });
 
 /** A transport of another function instance, which remembers nothing. */
 const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
-const queueOf = (transport: Transport, partitions?: number) =>
-  new Queue(QUEUE, { transport, partitions, now: () => rig.now });
-const operator = () => new Operator(QUEUE, { transport: instance(), now: () => rig.now });
+const over = (transport: Transport, partitions?: number) => ({ transport, partitions, now: () => rig.now });
+const queueOf = (transport: Transport, partitions?: number) => new Queue(QUEUE, over(transport, partitions));
 const place = (transport = rig.transport) => ({
   name: QUEUE,
   prefix: undefined,
@@ -25,10 +25,19 @@ const place = (transport = rig.transport) => ({
 });
 const map = () => fetchMap(place());
 const resize = (count: number) => resizeQueue(place(), count);
-const sweepLater = (ms: number) => {
-  rig.now += ms;
-  return sweep(rig.transport, { queue: QUEUE, now: () => rig.now });
-};
+const names = Array.from({ length: 40 }, (_, i) => `order-${i}`);
+const registry = async () => (await rig.command("ZRANGE", "sluice:queues", "0", "-1")) as string[];
+
+/** Stops before its request `at`, as a process that dies. */
+function stopping(at: number): Transport {
+  let left = at;
+  return {
+    async send(commands, options) {
+      if (left-- === 0) throw new Error("stopped");
+      return rig.transport.send(commands, options);
+    },
+  };
+}
 
 /** Takes all tasks and completes them; their ids. */
 async function drainAll(queue: Queue): Promise<string[]> {
@@ -41,111 +50,189 @@ async function drainAll(queue: Queue): Promise<string[]> {
   }
 }
 
-test("a queue that is in use is partitioned after its producers could learn of it", async () => {
+test("a queue in use gets its partitions at once, and producers that do not know of them add no id twice", async () => {
   const unaware = queueOf(instance());
-  await unaware.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `old-${i}` })));
-  expect((await resize(4)).next).not.toBe(undefined);
-  expect(owning(await map())).toEqual([0]);
-  expect(await unaware.enqueue(1, { id: "old-3" })).toEqual({ id: "old-3", created: false });
-  rig.now += 80_000;
-  await sweep(rig.transport, { queue: QUEUE, now: () => rig.now });
+  for (const id of names) await unaware.enqueue(1, { id });
   expect((await resize(4)).next).toBe(undefined);
   expect(owning(await map())).toEqual([0, 1, 2, 3]);
-  for (let i = 0; i < 20; i++) {
-    expect((await queueOf(instance()).enqueue(i, { id: `old-${i}` })).created).toBe(false);
-    expect((await queueOf(instance(), 4).enqueue(i, { id: `new-${i}` })).created).toBe(true);
+  for (const id of names) {
+    expect(await unaware.enqueue(1, { id })).toEqual({ id, created: false });
+    expect(await queueOf(instance()).enqueue(1, { id })).toEqual({ id, created: false });
+    expect((await queueOf(instance(), 4).enqueue(1, { id: `new-${id}` })).created).toBe(true);
+    expect((await unaware.enqueue(1, { id: `new-${id}` })).created).toBe(false);
   }
-  expect((await drainAll(queueOf(instance(), 4))).length).toBe(40);
+  expect((await drainAll(queueOf(instance()))).toSorted()).toEqual(
+    [...names, ...names.map((id) => `new-${id}`)].toSorted(),
+  );
 });
 
-test("a change that stopped at any point leaves no wait that began before its announcement", async () => {
-  await queueOf(instance()).enqueue(1, { id: "old" });
-  const waits: unknown[] = [];
-  for (let stopAfter = 0; stopAfter < 12; stopAfter++) {
-    await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
-    await rig.command("HDEL", `sluice:{${QUEUE}}:tasks`, "~slots");
-    let left = stopAfter;
-    const failing: Transport = {
-      async send(commands, options) {
-        if (left-- === 0) throw new Error("stopped");
+test("a copy of an enqueue with an idempotency key has the same ids before and after the change", async () => {
+  const tasks = [
+    { payload: 1 },
+    { payload: 2, group: "g" },
+    { payload: 3, dedup: { key: "k", window: "1h" } },
+  ] as const;
+  const before = await queueOf(instance()).enqueueMany(tasks, { idempotencyKey: "once" });
+  await resize(4);
+  for (const partitions of [undefined, 4]) {
+    const after = await queueOf(instance(), partitions).enqueueMany(tasks, { idempotencyKey: "once" });
+    expect(after).toEqual(before);
+  }
+  for (const { id } of before)
+    expect(await queueOf(instance(), 4).get(id)).toMatchObject({ state: "pending" });
+  expect((await queueOf(instance(), 4).counts()).pending).toBe(3);
+});
+
+describe("however late a call comes of an object that does not know of the partitions", () => {
+  test("its first copy changes nothing, and the object sends it again over the partitions", async () => {
+    await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
+    const late: Command[] = [];
+    const recorded: Transport = {
+      send(commands, options) {
+        late.push(...commands);
         return rig.transport.send(commands, options);
       },
     };
-    await resizeQueue(place(failing), 4).catch(() => undefined);
-    const { next } = await map();
-    const note = await rig.command("HGET", `sluice:{${QUEUE}}:tasks`, "~slots");
-    waits.push(next !== undefined);
-    if (next) expect(note).toBe(`1;0;${"f".repeat(64)}`);
+    const [one, two] = await queueOf(instance()).dequeue({ max: 2 });
+    const calls = async (transport: Transport) => {
+      const queue = queueOf(transport);
+      const operator = new Operator(QUEUE, over(transport));
+      await queue.enqueue(1, { id: "late" });
+      await queue.enqueue(1);
+      await queue.enqueueMany([
+        { payload: 1, id: "late-1" },
+        { payload: 2, group: "g" },
+      ]);
+      await queue.settle([{ receipt: one?.receipt ?? "", outcome: "requeue" }]);
+      await queue.cancel("order-7");
+      await queue.dequeue({ max: 3, token: "tokentoken" });
+      await operator.pause();
+      await operator.resume();
+      await operator.configureGroup("g", { weight: 2 });
+      await operator.redrive();
+      await operator.purge({ state: "completed" });
+      await new Schedules(QUEUE, over(transport)).put("s", { every: "1h", payload: 1 });
+    };
+    // The texts of all calls, as they are on a queue without partitions.
+    await calls(recorded);
+    await resize(4);
+    await sweep(rig.transport, { now: () => rig.now });
+    const plain = late.filter(
+      (command) => "script" in command && command.keys.some((key) => key.startsWith("sluice:{emails}:")),
+    );
+    expect(plain.length).toBeGreaterThan(12);
+    rig.now += 10 * 60_000;
+    const before = await rig.keySpace();
+    for (const command of plain) {
+      const [outcome] = await rig.transport.send([command]);
+      expect(outcome).toMatchObject({
+        error: { code: "redis_error", message: expect.stringMatching("WRONGTYPE") },
+      });
+    }
+    expect(await rig.keySpace()).toEqual(before);
+    // The objects themselves work on.
+    expect(await two?.complete()).toMatchObject({ ok: true });
+    await calls(instance());
+  });
+});
+
+test("operators that do not know of the partitions see and change all of them", async () => {
+  await resize(4);
+  await queueOf(instance(), 4).enqueueMany(names.map((id) => ({ payload: 1, id })));
+  const operator = () => new Operator(QUEUE, over(instance()));
+  expect((await queueOf(instance()).counts()).pending).toBe(40);
+  expect((await operator().list({ state: "pending", size: 100 })).tasks.length).toBe(40);
+  expect((await operator().peek({ max: 100 })).length).toBe(40);
+  await operator().pause();
+  expect([...(await queueOf(instance(), 4).dequeue({ max: 10 }))]).toEqual([]);
+  await operator().resume();
+  for (const id of names) expect(await queueOf(instance()).get(id)).toMatchObject({ state: "pending" });
+  expect(await queueOf(instance()).cancel("order-3")).toEqual({ ok: true, state: "rejected" });
+  expect(await operator().purge({ state: "pending" })).toMatchObject({ purged: 39 });
+});
+
+test("a caller that stops at any point of the first change leaves it to the next one", async () => {
+  const had = new Set<number>();
+  for (let at = 0; at < 10; at++) {
+    await rig.command("FLUSHALL");
+    await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
+    await new Schedules(QUEUE, over(instance())).put("s", { every: "1m", from: rig.now, payload: "tick" });
+    await resizeQueue(place(stopping(at)), 4).catch(() => undefined);
+    had.add((await map()).version);
+    const unaware = queueOf(instance());
+    for (const id of names.slice(0, 4))
+      expect(await unaware.enqueue(1, { id })).toEqual({ id, created: false });
+    await unaware.enqueue(1, { id: "new" });
+    rig.now += 120_000;
+    for (let i = 0; i < 3; i++) await sweep(rig.transport, { now: () => rig.now });
+    const isSplit = (await map()).version > 0;
+    expect(owning(await map())).toEqual(isSplit ? [0, 1, 2, 3] : [0]);
+    const done = await drainAll(queueOf(instance()));
+    expect(done.filter((id) => !id.startsWith("s.")).toSorted()).toEqual([...names, "new"].toSorted());
+    expect(done.filter((id) => id.startsWith("s.")).length, `stopped before request ${at}`).toBeGreaterThan(
+      0,
+    );
+    const entries = await registry();
+    expect(entries.includes("~emails/0")).toBe(isSplit);
+    expect(entries.includes("~emails")).toBe(!isSplit);
   }
-  expect(new Set(waits)).toEqual(new Set([false, true]));
+  expect(had.has(0) && had.has(1)).toBe(true);
 });
 
-test("a queue that was deleted is not new: producers that do not know of its partitions add no task twice", async () => {
-  const unaware = queueOf(instance());
-  await unaware.enqueue(1, { id: "first" });
-  await queueOf(instance()).dequeue({ max: 1 });
-  await operator().deleteQueue({ force: true });
-  await operator().resize(4);
-  expect(owning(await map())).toEqual([0]);
-  const ids = Array.from({ length: 20 }, (_, i) => `order-${i}`);
-  const created = async (queue: Queue) => {
-    const all: boolean[] = [];
-    for (const id of ids) all.push((await queue.enqueue(1, { id })).created);
-    return all;
-  };
-  expect(await created(queueOf(instance(), 4))).toEqual(ids.map(() => true));
-  expect(await created(unaware)).toEqual(ids.map(() => false));
-  await sweepLater(80_000);
-  expect(owning(await map())).toEqual([0, 1, 2, 3]);
-  expect(await created(unaware)).toEqual(ids.map(() => false));
-  expect((await drainAll(queueOf(instance(), 4))).toSorted()).toEqual(ids.toSorted());
+test("two producers that begin a new queue, one that knows of its partitions and one that does not, add no id twice", async () => {
+  // Each request of one runs in front of each request of the other.
+  for (let order = 0; order < 64; order++) {
+    await rig.command("FLUSHALL");
+    const turns = Array.from({ length: 6 }, (_, bit) => (order >> bit) & 1);
+    const waiting: [(() => void)[], (() => void)[]] = [[], []];
+    const gate = (which: 0 | 1): Transport => ({
+      async send(commands, options) {
+        await new Promise<void>((resolve) => waiting[which].push(resolve));
+        return rig.transport.send(commands, options);
+      },
+    });
+    const calls = [
+      new Producer(QUEUE, over(gate(0))).enqueue(1, { id: "x" }),
+      new Producer(QUEUE, over(gate(1), 4)).enqueue(1, { id: "x" }),
+    ];
+    const ended = new Set<unknown>();
+    for (const call of calls) void call.finally(() => ended.add(call)).catch(() => {});
+    for (let turn = 0; ended.size < 2; turn++) {
+      const wanted = (turns[turn] ?? turn % 2) as 0 | 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = waiting[wanted].shift() ?? waiting[1 - wanted]?.shift();
+      next?.();
+    }
+    const created = (await Promise.all(calls)).map((one) => one.created);
+    expect(created.filter(Boolean).length, `order ${order}`).toBe(1);
+    expect(await drainAll(queueOf(instance(), 4))).toEqual(["x"]);
+  }
 });
 
-test.each([6, 2])("another number while producers learn of the first (%i) replaces it", async (count) => {
-  await queueOf(instance()).enqueue(1, { id: "old" });
-  await operator().resize(4);
-  rig.now += 30_000;
-  await operator().resize(count);
-  expect(await operator().listPartitions()).toMatchObject({ count, changing: true });
-  await sweepLater(40_000);
-  expect(await operator().listPartitions()).toMatchObject({ count, changing: true });
-  await sweepLater(10_000);
-  expect(await operator().listPartitions()).toMatchObject({ count, changing: false });
-  expect(owning(await map())).toEqual(Array.from({ length: count }, (_, i) => i));
-  expect(await queueOf(instance(), 4).enqueue(1, { id: "old" })).toEqual({ id: "old", created: false });
-  expect(await operator().resize(5)).toBe(5);
-});
-
-test("one partition while producers learn of more ends the change, and the next one waits for as long", async () => {
-  await queueOf(instance()).enqueue(1, { id: "old" });
-  await operator().resize(4);
-  rig.now += 60_000;
-  expect(await operator().resize(1)).toBe(1);
-  expect(await operator().listPartitions()).toMatchObject({ count: 1, changing: false });
-  expect(await operator().resize(3)).toBe(1);
-  await sweepLater(10_000);
-  expect(owning(await map())).toEqual([0]);
-  await sweepLater(10_000);
-  expect(owning(await map())).toEqual([0, 1, 2]);
-  expect(await queueOf(instance(), 4).enqueue(1, { id: "old" })).toEqual({ id: "old", created: false });
-});
-
-test("a declaration with another number while producers learn of the first replaces it", async () => {
-  await queueOf(instance()).enqueue(1, { id: "old" });
-  const apply = (partitions: number) =>
-    applyQueues(instance(), [defineQueue(QUEUE, { partitions })], { now: () => rig.now });
-  await apply(4);
-  await apply(2);
-  await sweepLater(80_000);
-  expect(owning(await map())).toEqual([0, 1]);
-});
-
-test("of several numbers at the same time one is the last", async () => {
+test("of several numbers at the same time one is the last, and of one that follows none is lost", async () => {
   await queueOf(instance()).enqueue(1, { id: "old" });
   await Promise.all([2, 3, 4, 5, 6].map((count) => resizeQueue(place(instance()), count)));
-  const { next } = await map();
-  await sweepLater(80_000);
-  const { owners, version } = await map();
-  expect(owners).toEqual(next);
-  expect(version).toBe(1);
+  const { next, owners } = await map();
+  expect(next).toBe(undefined);
+  expect([2, 3, 4, 5, 6]).toContain(owning({ owners }).length);
+  await applyQueues(instance(), [defineQueue(QUEUE, { partitions: 7 })], { now: () => rig.now });
+  expect(owning(await map()).length).toBe(7);
+  expect(await queueOf(instance()).enqueue(1, { id: "old" })).toEqual({ id: "old", created: false });
+});
+
+test("a sweep puts back a marker that Redis has lost, and reports tasks under both names", async () => {
+  await resize(2);
+  await queueOf(instance(), 2).enqueueMany(names.map((id) => ({ payload: 1, id })));
+  const { tasks, pending } = queueKeys(QUEUE);
+  const before = await rig.keySpace();
+  await rig.command("DEL", tasks, pending);
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
+  expect(await rig.keySpace()).toEqual(before);
+  expect((await queueOf(instance()).enqueue(1, { id: "order-3" })).created).toBe(false);
+  await rig.command("DEL", tasks);
+  await rig.command("HSET", tasks, "old", "1;1\nj1");
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({
+    failed: [{ queue: QUEUE, code: "unexpected_reply" }],
+  });
+  expect(await rig.command("EXISTS", queueKeys(nameOfPartition(QUEUE, 0)).tasks)).toBe(1);
 });

@@ -14,7 +14,7 @@ const queueOf = (partitions?: number, transport = instance()) =>
   new Queue(QUEUE, { transport, partitions, now: () => rig.now });
 const place = () => ({ name: QUEUE, prefix: undefined, transport: rig.transport, now: () => rig.now });
 const score = async (partition: number) =>
-  Number(await rig.command("ZSCORE", "sluice:queues", partition ? `${QUEUE}/${partition}` : QUEUE));
+  Number(await rig.command("ZSCORE", "sluice:queues", `${QUEUE}/${partition}`));
 
 /** An id whose slot a partition owns. */
 async function idOf(partition: number): Promise<string> {

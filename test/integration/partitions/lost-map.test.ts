@@ -1,3 +1,4 @@
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Queue, sweep } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
@@ -49,12 +50,8 @@ const comeBack = (text: string) =>
 
 /** Which partitions note that they own the slot of each id. */
 async function notedOwners(): Promise<number[][]> {
-  const names = Array.from({ length: 62 }, (_, partition) =>
-    partition === 0 ? QUEUE : `${QUEUE}/${partition}`,
-  );
-  const notes = await Promise.all(
-    names.map((name) => rig.command("HGET", `sluice:{${name}}:tasks`, "~slots")),
-  );
+  const names = Array.from({ length: 62 }, (_, partition) => nameOfPartition(QUEUE, partition));
+  const notes = await Promise.all(names.map((name) => rig.command("HGET", queueKeys(name).tasks, "~slots")));
   const owns = (note: unknown, slot: number) => {
     const digit = (note as string | null)?.split(";")[2]?.[Math.floor(slot / 4)] ?? "0";
     return ((Number.parseInt(digit, 16) >> (slot % 4)) & 1) === 1;
@@ -94,7 +91,7 @@ describe.each([
           ...two,
           version: two.version + 1,
           next: spread(two.owners, 5),
-          notBefore: 0,
+          isPreparing: false,
         }).text;
         await comeBack(before);
       }

@@ -64,15 +64,33 @@ describe("a queue with partitions", () => {
     }
   });
 
-  test("an id and a group of one task must be in one slot", async () => {
+  test("an id and a dedup key of one task must be in one slot", async () => {
     const queue = partitioned();
-    await expect(queue.enqueue(1, { id: "order-7", group: "customer-5" })).rejects.toMatchObject({
+    const dedup = { key: "customer-5", window: "1h" } as const;
+    await expect(queue.enqueue(1, { id: "order-7", dedup })).rejects.toMatchObject({
       code: "invalid_argument",
-      path: "id",
+      path: "dedup.key",
       message:
-        'id must have the group of the task in braces, such as "order-7{customer-5}": in a queue with partitions ' +
+        'dedup.key must have the id of the task in braces, such as "customer-5{order-7}": in a queue with partitions ' +
         "both are then in the same partition",
     });
+    const inOne = { id: "order-7", dedup: { key: "customer-5{order-7}", window: "1h" } } as const;
+    expect(await queue.enqueue(1, inOne)).toEqual({ id: "order-7", created: true });
+    expect(await queue.enqueue(1, { ...inOne, id: "other{order-7}" })).toEqual({
+      id: "order-7",
+      created: false,
+    });
+  });
+
+  test("a task with an id and a group is where its id says, or where its group is if the id names it", async () => {
+    const queue = partitioned();
+    const groups = Array.from({ length: 20 }, (_, i) => `customer-${i}`);
+    for (const group of groups) {
+      expect((await queue.enqueue(1, { id: `order-7-${group}`, group })).created).toBe(true);
+      // The id is known, whatever the group.
+      expect((await queue.enqueue(2, { id: `order-7-${group}`, group: "other" })).created).toBe(false);
+      expect(await queue.get(`order-7-${group}`)).toMatchObject({ state: "pending", group });
+    }
     expect(slotOf("order-7{customer-5}")).toBe(slotOf("customer-5"));
     const { id } = await queue.enqueue(1, { id: "order-7{customer-5}", group: "customer-5" });
     expect(await queue.get(id)).toMatchObject({ state: "pending" });

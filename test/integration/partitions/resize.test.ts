@@ -1,3 +1,4 @@
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   applyQueues,
@@ -57,9 +58,8 @@ describe("a queue that gets more or fewer partitions", () => {
       );
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
       for (const partition of partitionsOf(await map())) {
-        const name = partition === 0 ? QUEUE : `${QUEUE}/${partition}`;
-        const text =
-          String(await rig.command("HGET", `sluice:{${name}}:tasks`, "~slots")).split(";")[2] ?? "";
+        const { tasks } = queueKeys(nameOfPartition(QUEUE, partition));
+        const text = String(await rig.command("HGET", tasks, "~slots")).split(";")[2] ?? "";
         const owned = Array.from({ length: 256 }, (_, slot) => {
           return (Number.parseInt(text[Math.floor(slot / 4)] ?? "0", 16) >> (slot % 4)) & 1;
         });

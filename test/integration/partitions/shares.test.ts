@@ -20,7 +20,7 @@ import {
 } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { rebalanceShares } from "../../../src/queue/partitions/shares.ts";
-import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { putSharesScript } from "../../../src/queue/redis/partition-scripts.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
@@ -30,11 +30,11 @@ const partitions = 4;
 const ALL = [0, 1, 2, 3];
 const over = (transport: Transport) => ({ transport, partitions, now: () => rig.now });
 
-const nameOf = (partition: number) => (partition === 0 ? QUEUE : `${QUEUE}/${partition}`);
+const keysOf = (partition: number) => queueKeys(nameOfPartition(QUEUE, partition));
 const ascending = (one: number, other: number) => one - other;
 
 async function field(partition: number, name: string): Promise<string> {
-  const value = await rig.command("HGET", `sluice:{${nameOf(partition)}}:tasks`, name);
+  const value = await rig.command("HGET", keysOf(partition).tasks, name);
   return typeof value === "string" ? value : "";
 }
 
@@ -46,7 +46,7 @@ const shares = async (letter = "m") =>
   (await letters(letter)).map((text) => Number(text?.split("/")[0] ?? Number.NaN));
 
 async function working(): Promise<number> {
-  const counts = await Promise.all(ALL.map((at) => rig.command("ZCARD", `sluice:{${nameOf(at)}}:working`)));
+  const counts = await Promise.all(ALL.map((at) => rig.command("ZCARD", keysOf(at).working)));
   return counts.reduce<number>((sum, count) => sum + Number(count), 0);
 }
 
@@ -58,11 +58,10 @@ const rebalance = (
 async function loads() {
   const found = await Promise.all(
     ALL.map(async (at) => {
-      const key = `sluice:{${nameOf(at)}}`;
+      const key = keysOf(at);
       const pending =
-        Number(await rig.command("LLEN", `${key}:pending`)) +
-        Number(await rig.command("ZCARD", `${key}:fair`));
-      return [at, { pending, working: Number(await rig.command("ZCARD", `${key}:working`)) }] as const;
+        Number(await rig.command("LLEN", key.pending)) + Number(await rig.command("ZCARD", key.fair));
+      return [at, { pending, working: Number(await rig.command("ZCARD", key.working)) }] as const;
     }),
   );
   return new Map(found);
@@ -242,7 +241,7 @@ describe("limits of a queue with partitions", () => {
     await rig.queue(over(rig.transport)).enqueueMany(idsIn(3, 9).map((id) => ({ payload: 1, id })));
     await rebalance();
     expect(await shares()).toEqual([0, 0, 0, 8]);
-    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~shares", old);
+    await rig.command("HSET", keysOf(0).tasks, "~shares", old);
     await rebalance();
     expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
     expect((await letters("v")).every((version) => version === /^1;(\d+);/.exec(old)?.[1])).toBe(false);
@@ -258,10 +257,11 @@ describe("limits of a queue with partitions", () => {
         return rig.transport.send(commands, options);
       },
     };
-    await rig.queue({ ...over(rig.transport), partitions: 1 }).enqueue(1);
+    const two = { ...over(rig.transport), partitions: 2 };
+    await rig.queue(two).enqueue(1);
     await copySettings({ ...queue, transport: counting }, ALL, [2, 3], { testNow: String(rig.now) });
     expect(sent).not.toContain("HSCAN");
-    await rig.operator({ ...over(rig.transport), partitions: 1 }).configureGroup("g", { weight: 4 });
+    await rig.operator(two).configureGroup("g", { weight: 4 });
     await copySettings(queue, ALL, [2, 3], { testNow: String(rig.now) });
     expect([await field(2, "~s:g"), await field(3, "~s:g")]).toEqual(["1;k=4", "1;k=4"]);
   });
@@ -304,7 +304,7 @@ describe("limits of a queue with partitions", () => {
     await rebalance(interrupted);
     expect([others > 0, await shares()]).toEqual([true, [0, 0, 0, 8]]);
     const stored = await field(0, "~shares");
-    const put = callOf(putSharesScript, queueKeys(QUEUE), { was: "", shares: "1;7;1;0" });
+    const put = callOf(putSharesScript, keysOf(0), { was: "", shares: "1;7;1;0" });
     expect(await rig.transport.send([put])).toEqual([{ reply: ["ok", stored] }]);
     expect(await field(0, "~shares")).toBe(stored);
     expect(noted.length).toBeGreaterThan(4);
@@ -316,13 +316,13 @@ describe("limits of a queue with partitions", () => {
 
   test("of a newer release are not changed (law 12)", async () => {
     await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
-    await rig.command("HSET", `sluice:{${QUEUE}}:tasks`, "~shares", "2;x");
+    await rig.command("HSET", keysOf(0).tasks, "~shares", "2;x");
     await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
-    const call = callOf(putSharesScript, queueKeys(QUEUE), { was: "2;x", shares: "1;7;1;0" });
+    const call = callOf(putSharesScript, keysOf(0), { was: "2;x", shares: "1;7;1;0" });
     expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
     expect(await field(0, "~shares")).toBe("2;x");
-    await rig.command("HSET", `sluice:{${QUEUE}/1}:tasks`, "~set", "2;m=1");
-    await rig.command("HDEL", `sluice:{${QUEUE}}:tasks`, "~shares");
+    await rig.command("HSET", keysOf(1).tasks, "~set", "2;m=1");
+    await rig.command("HDEL", keysOf(0).tasks, "~shares");
     await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
     expect(await field(1, "~set")).toBe("2;m=1");
   });

@@ -1,4 +1,5 @@
 /** The real queue with partitions: several function instances, over HTTP through the gateway. */
+import { tagged } from "../../support/key-space.ts";
 import { createClient } from "@redis/client";
 import { SluiceError, sweep, type Transport } from "../../../src/index.ts";
 import { startGateway, type Fault, type Gateway } from "../../../src/local/index.ts";
@@ -127,7 +128,7 @@ export class RealPartitions {
 
   #notes(): Promise<(string | null)[]> {
     const reads = partitionNames.map((name) => {
-      return this.#direct.sendCommand(["HGET", `sluice:{${name}}:tasks`, "~slots"]);
+      return this.#direct.sendCommand(["HGET", `sluice:${tagged(name)}:tasks`, "~slots"]);
     });
     return Promise.all(reads) as Promise<(string | null)[]>;
   }

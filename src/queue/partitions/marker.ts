@@ -1,0 +1,91 @@
+/** The markers in the place of a queue's own keys, once its keys were renamed to those of partition 0. */
+import { newerSchema, SluiceError } from "../../errors.ts";
+import { mapsKey, nameOfPartition, plainKeys, queueKeys, registryKey } from "../core/keys.ts";
+import { callOf } from "../redis/binding.ts";
+import { renameKeysScript } from "../redis/partition-scripts.ts";
+import { replyAt } from "../redis/replies.ts";
+import { registerScript } from "../redis/sweep-scripts.ts";
+import type { Command } from "../redis/transport.ts";
+import { type PartitionMap, readMap } from "./map.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
+
+/**
+ * Whether a command failed because a key holds a value of another type, as each script does at its first command on
+ * a key with a marker. It has changed nothing then.
+ */
+export function isWrongType(error: unknown): boolean {
+  return error instanceof SluiceError && error.code === "redis_error" && /\bWRONGTYPE\b/.test(error.message);
+}
+
+/** What the markers of a queue hide. */
+interface Marked {
+  /** How many partitions the queue was to get at first. */
+  readonly count: number;
+  /** Version 0 if the map was not written yet, or was lost. */
+  readonly map: PartitionMap;
+}
+
+/** Reads whether the keys of a queue hold markers, and its map. Undefined if they hold none. */
+export async function readMarker(queue: PartitionedQueue): Promise<Marked | undefined> {
+  const { name, prefix, transport, signal } = queue;
+  const outcomes = await transport.send(
+    [
+      ["GET", queueKeys(name, prefix).tasks],
+      ["HGET", mapsKey(prefix), name],
+    ],
+    { signal },
+  );
+  const [marker] = outcomes;
+  if (!marker || !("reply" in marker) || typeof marker.reply !== "string") return undefined;
+  const count = /^1;(\d+)$/.exec(marker.reply)?.[1];
+  if (count === undefined) throw newerSchema("the marker of a queue with partitions");
+  return { count: Number(count), map: readMap(replyAt(outcomes, 1) as string | null) };
+}
+
+/**
+ * Renames the keys of a queue to those of partition 0, and leaves markers in their place, if no other caller has.
+ * @param count how many partitions the queue is to get
+ * @returns how many it was to get at first, by the first caller; and the note of its slots in partition 0
+ * @throws {SluiceError} `unexpected_reply` if Redis has lost an earlier call, and both have tasks
+ */
+export async function renameKeys(
+  queue: PartitionedQueue,
+  count: number,
+): Promise<{ readonly count: number; readonly note: string }> {
+  const { name, prefix, transport, signal, now } = queue;
+  const keys = queueKeys(nameOfPartition(name, 0), prefix);
+  // Before the keys, so that no sweep misses them.
+  const note = callOf(registerScript, keys, { testNow: now ? String(now()) : "" }, [
+    { queue: nameOfPartition(name, 0) },
+  ]);
+  replyAt(await transport.send([note], { signal }), 0);
+  const call = callOf(
+    renameKeysScript,
+    { ...keys, ...plainKeys(queueKeys(name, prefix)) },
+    { count: String(count) },
+  );
+  const renamed = renameKeysScript.decode(replyAt(await transport.send([call], { signal }), 0));
+  if (!renamed) {
+    throw new SluiceError(
+      "unexpected_reply",
+      `tasks of ${name} are under the keys of the queue and under those of its partition 0: Redis has lost a change`,
+    );
+  }
+  await moveNotes(queue);
+  return renamed;
+}
+
+/** Gives partition 0 the entries that the registry still has of the queue. */
+export async function moveNotes({ name, prefix, transport, signal }: PartitionedQueue): Promise<void> {
+  const queues = registryKey(prefix);
+  const first = nameOfPartition(name, 0);
+  const read = await transport.send([["ZMSCORE", queues, name, `~${name}`]], { signal });
+  const [seenAt, remindsAt] = replyAt(read, 0) as readonly (string | null)[];
+  const commands: Command[] = [];
+  if (seenAt != null) commands.push(["ZADD", queues, "GT", seenAt, first]);
+  if (remindsAt != null) commands.push(["ZADD", queues, "LT", remindsAt, `~${first}`]);
+  if (commands.length === 0) return;
+  commands.push(["ZREM", queues, name, `~${name}`]);
+  const moved = await transport.send(commands, { signal });
+  for (const i of commands.keys()) replyAt(moved, i);
+}
