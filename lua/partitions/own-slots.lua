@@ -16,8 +16,8 @@ if noted_version > tonumber(version) then
 end
 -- Producers may add to a partition that had slots before. Version 0 is that of a queue without a map.
 local used = 1
-if noted_version == 0 then
-  used = redis.call('HLEN', tasks) > (noted and 1 or 0) and 1 or 0
+if noted_version == 0 and redis.call('HLEN', tasks) == (noted and 1 or 0) then
+  used = 0
 end
 redis.call('HSET', tasks, '~slots', '1;' .. version .. ';' .. owned)
 return { 'ok', used }

@@ -5,8 +5,8 @@ export const library: readonly Mutant[] = [
   {
     name: "keys of a queue have no hash tag",
     file: "src/queue/core/keys.ts",
-    find: ":{${partitionName(queue)}}`",
-    replace: ":${partitionName(queue)}`",
+    find: ": `{${name}}`}`",
+    replace: ": name}`",
     breaks: "law 2",
     because: "no script runs on a cluster, and two deployments do not find each other's keys",
   },

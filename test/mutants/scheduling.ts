@@ -213,8 +213,8 @@ export const scheduling: readonly Mutant[] = [
   {
     name: "register notes queues as never used",
     file: "lua/sweep/register.lua",
-    find: "append(members, now, names[i])",
-    replace: "append(members, '0', names[i])",
+    find: "append(string.find(names[i], '/') and partitions or members, now, names[i])",
+    replace: "append(string.find(names[i], '/') and partitions or members, '0', names[i])",
     breaks: "answers",
     because: "a queue in use is asked at each sweep whether it still is",
   },

@@ -101,17 +101,9 @@ export const sharing: readonly Mutant[] = [
   {
     name: "partitions publish their events on channels of their own",
     file: "lua/lib/commit.lua",
-    find: "local channel = string.gsub(own, '/%d+}:events$', '}:events')",
+    find: "local channel = string.gsub(own, '}?/%d+}?:events$', '}:events')",
     replace: "local channel = own",
     breaks: "watching",
     because: "who watches the queue misses the events of most of its tasks",
-  },
-  {
-    name: "a count does not say that it is of a partition",
-    file: "lua/operate/count.lua",
-    find: "found['~slots'] and 1 or 0,",
-    replace: "0,",
-    breaks: "listing",
-    because: "tools that know only the name count the tasks of one partition",
   },
 ];

@@ -4560,15 +4560,15 @@ if e>tonumber(b)then
 return{'older',e}
 end
 local f=1
-if e==0 then
-f=redis.call('HLEN',a)>(d and 1 or 0)and 1 or 0
+if e==0 and redis.call('HLEN',a)==(d and 1 or 0)then
+f=0
 end
 redis.call('HSET',a,'~slots','1;'..b..';'..c)
 return{'ok',f}
 `;
   },
-  sha1: "c9ddb6a02a532ec3a9b39bbc44acdf6decfe29b3",
-  keyLockingSha1: "81aa72898c7af04226056c2318b0e3efcc0b4140",
+  sha1: "d7cd4052e684ebd7263c5fe4cb86971337ef9eda",
+  keyLockingSha1: "1d6c96b7be1b8cf8a09e69f2dea4355e27df201e",
 };
 
 export const putMap: Script = {
