@@ -7,17 +7,19 @@ import functools
 import itertools
 import re
 import time
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from records import DIGITS, SluiceError
-from rest import Redis
+from rest import Redis, WrongType
 
 SLOTS = 256
 READ_EVERY = 60.0  # seconds
 MOST_MOVES = 40
 PAUSE = 0.025  # seconds between two looks at a map that changes
 TASKS_IN_A_ROW = 100
-STORED_MAP = re.compile(r"1;(\d+);([0-9A-Za-z]{256});((?:[0-9A-Za-z]{256})?);([0-9A-Za-z]*);(\d+)")
+STORED_MAP = re.compile(r"1;(\d+);([0-9A-Za-z]{256});((?:[0-9A-Za-z]{256})?);([0-9A-Za-z]*);([01])")
+MOST_STEPS = 10  # of one look at a change
+T = TypeVar("T")
 
 
 def slot_of(name: str) -> int:
@@ -35,18 +37,19 @@ def tag_of(slot: int) -> str:
 def slot_of_task(
     id: str | None = None, group: str | None = None, dedup: tuple[str, int] | None = None, **_: Any
 ) -> int | None:
-    """The slot that a task's group, id and dedup key have, or `bad_argument` if they differ. None without any."""
-    names = [name for name in (group, id, dedup and dedup[0]) if name is not None]
-    if len({slot_of(name) for name in names}) > 1:
-        example = f'"{names[1]}{{{names[0]}}}"'
-        message = f"id, dedup key and group must be in one partition: put one in braces, such as {example}"
+    """The slot of a task's id, else of its dedup key, else of its group; None without any. `bad_argument` if id and
+    dedup key differ."""
+    if id is not None and dedup is not None and slot_of(id) != slot_of(dedup[0]):
+        example = f'"{dedup[0]}{{{id}}}"'
+        message = f"id and dedup key must be in one partition: put the id in braces, such as {example}"
         raise SluiceError("bad_argument", message)
+    names = [name for name in (id, dedup and dedup[0], group) if name is not None]
     return slot_of(names[0]) if names else None
 
 
 def name_of(queue: str, partition: int) -> str:
     """The partition as keys and the registry name it."""
-    return f"{queue}/{partition}" if partition else queue
+    return f"{queue}/{partition}"
 
 
 def named_partition(id: str) -> int | None:
@@ -66,7 +69,7 @@ class Map(NamedTuple):
     owners: str  # one digit for each slot
     next: str  # the same, while slots change hands
     former: str  # those that had other slots, and may know ids of them
-    not_before: int  # 0 once slots may change hands
+    preparing: int  # 1 while new partitions lack the settings of the queue: the slots may not change hands yet
 
     def owner(self, slot: int) -> int:
         return DIGITS.index(self.owners[slot])
@@ -83,8 +86,8 @@ def read_map(text: str | None) -> Map:
     match = STORED_MAP.fullmatch(text)
     if not match:
         raise SluiceError("redis_error" if text.startswith("1;") else "newer_schema", "the map is unreadable")
-    version, owners, following, former, not_before = match.groups()
-    return Map(int(version), owners, following, former, int(not_before))
+    version, owners, following, former, preparing = match.groups()
+    return Map(int(version), owners, following, former, int(preparing))
 
 
 def write_map(map: Map) -> str:
@@ -97,12 +100,60 @@ def owned(owners: str, digit: str) -> str:
     return "".join(f"{sum(slots[first : first + 4]):x}" for first in range(0, SLOTS, 4))
 
 
+def first_owners(count: int) -> str:
+    """The owners of slots if a queue gets its first partitions: the same number of slots for each, or one more."""
+    return "".join(DIGITS[partition] * ((SLOTS + count - 1 - partition) // count) for partition in range(count))
+
+
+def version_of(note: str | None) -> int:
+    """The version of the map in a partition's note of its slots."""
+    return int(note.split(";")[1]) if note else 0
+
+
 class Partitions:
     """The partitions of a queue. Of a queue that is not known to have any, nothing is read."""
 
-    def __init__(self, redis: Redis, queue: str, known: bool):
-        self._redis, self.queue, self.known = redis, queue, known
+    def __init__(self, redis: Redis, queue: str):
+        self._redis, self.queue, self.known = redis, queue, False
         self._map, self._read_at, self._placed = read_map(None), float("-inf"), 0
+
+    def name(self, partition: int) -> str:
+        """The partition as keys and the registry name it; of a queue without partitions, for 0, its own name."""
+        return name_of(self.queue, partition) if self.known else self.queue
+
+    def over(self, call: Callable[[], T]) -> T:
+        """Runs a call. If it fails because the queue has partitions, it has changed nothing, and runs again."""
+        was_known = self.known
+        try:
+            return call()
+        except WrongType:
+            if was_known or not self.learn():
+                raise
+        return call()
+
+    def learn(self) -> bool:
+        """Reads whether the queue's own keys hold markers, so that it has partitions. If it has no map yet, the one
+        who gives it the first may have stopped. Then this goes on."""
+        marker, text = self._redis.run(
+            ["GET", self._redis.key(self.queue, "tasks")], ["HGET", self._redis.maps, self.queue]
+        )
+        if marker is None:
+            return False
+        count = re.fullmatch(r"1;(\d+)", marker)
+        if not count:
+            raise SluiceError("newer_schema", "the marker is of a later release")
+        map = read_map(text)
+        self._remember(map if map.version else self._begin(map, int(count[1])))
+        return True
+
+    def move_notes(self) -> None:
+        """Gives partition 0 the entries that the registry still has of the queue."""
+        key, first = self._redis.key("", "queues"), name_of(self.queue, 0)
+        moves = [(self.queue, "GT", first), (f"~{self.queue}", "LT", f"~{first}")]
+        scores = self._redis.command("ZMSCORE", key, *(old for old, _, _ in moves))
+        found = [["ZADD", key, which, score, new] for (_, which, new), score in zip(moves, scores) if score is not None]
+        if found:
+            self._redis.run(*found, ["ZREM", key, *(old for old, _, _ in moves)])
 
     def map(self) -> Map:
         """The map, read once a minute."""
@@ -120,14 +171,21 @@ class Partitions:
         owners = numbers(self.map().owners)
         return owners[(int(time.time()) // 600 + self._placed // TASKS_IN_A_ROW) % len(owners)]
 
+    def read_command(self) -> list[str]:
+        """Reads the map, among other calls. `read` takes its reply."""
+        return ["HGET", self._redis.maps, self.queue]
+
+    def read(self, text: str | None) -> None:
+        self._remember(read_map(text))
+
     def having(self, id: str) -> list[int]:
         """Those that may have a task, the likeliest first."""
         map, named = self.map(), named_partition(id)
         places = [] if named is None else [named]
         places += [map.owner(slot_of(id)), *numbers(map.former), 0]
-        if re.search(r"^[0-9A-Za-z]{20}$|\{\d+\}$", id):
-            # Its producer did not know of the partitions, and a group says where it is; or the slot of its tag has
-            # another owner since.
+        if re.search(r"^[0-9A-Za-z]{20}$|^[0-9A-Za-z]{22}$|\{\d+\}$", id):
+            # It says nothing of the group or dedup key that says where it is; or the slot of its tag has another
+            # owner since.
             places += numbers(map.owners)
         return list(dict.fromkeys(places))
 
@@ -137,12 +195,10 @@ class Partitions:
             raise SluiceError("no_answer", "the partitions of the queue change; try again")
         if tries:
             time.sleep(PAUSE)
-        map = self._fetch()
-        if map.next and not map.not_before:
-            map = self._complete(map)
-        elif map == stale and not map.next:
+        map = self._go_on(self._fetch())
+        if map == stale and not map.next:
             if self._note(map, map.owners, map.owners)[1]:
-                map = self._overtaken(map)
+                map = self._go_on(self._overtaken(map))
         return self._remember(map)
 
     def _remember(self, map: Map) -> Map:
@@ -150,10 +206,40 @@ class Partitions:
         return map
 
     def _fetch(self) -> Map:
-        return read_map(self._redis.command("HGET", self._redis.maps, self.queue))
+        return read_map(self._redis.command(*self.read_command()))
+
+    def _begin(self, map: Map, count: int) -> Map:
+        """Gives the queue its first map, or one above a map that was lost."""
+        first = name_of(self.queue, 0)
+        # Before the keys, so that no sweep misses them.
+        self._redis.run(("sweep/register", "", ["", first]))
+        renamed = self._redis.run(("partitions/rename-keys", first, [count]))[0]
+        if renamed == ["twice"]:
+            raise SluiceError("redis_error", "tasks are under the keys of the queue and under those of its partition 0")
+        self.move_notes()
+        count, note = renamed
+        if version_of(note):
+            return self._go_on(self._overtaken(map))
+        return self._go_on(self._put(map, map._replace(version=1, next=first_owners(count), preparing=1)))
+
+    def _go_on(self, map: Map) -> Map:
+        """Goes on with a change of owners that another caller has begun, as far as this client can."""
+        for _ in range(MOST_STEPS if map.next else 0):
+            after = self._prepare(map) if map.preparing else self._complete(map)
+            if after == map or not after.next:
+                return after
+            map = after
+        return map
+
+    def _prepare(self, map: Map) -> Map:
+        """The map with which the slots may change hands. The settings of new partitions are left to the library."""
+        if set(map.next) - set(map.owners + map.former):
+            key = self._redis.key(name_of(self.queue, 0), "tasks")
+            if any(self._redis.command("HMGET", key, "~set", "~groups")):
+                return map
+        return self._put(map, map._replace(preparing=0))
 
     def _complete(self, map: Map) -> Map:
-        """Ends a change of owners that another caller has begun."""
         kept = "".join(old if old == new else "-" for old, new in zip(map.owners, map.next))
         used, is_later = self._note(map, kept, map.owners)
         if is_later or self._note(map, map.next, map.next)[1]:
@@ -177,12 +263,13 @@ class Partitions:
         if found != map:
             return found
         keys = [self._redis.key(name_of(self.queue, partition), "tasks") for partition in range(len(DIGITS))]
-        notes = dict(zip(DIGITS, self._redis.commands([("HGET", key, "~slots") for key in keys])))
-        noted = {digit: int(note.split(";")[1]) for digit, note in notes.items() if note}
+        notes = dict(zip(DIGITS, self._redis.run(*(["HGET", key, "~slots"] for key in keys))))
+        noted = {digit: version_of(note) for digit, note in notes.items() if note}
         later = map._replace(
             version=max(map.version, *noted.values()) + 1,
             next=map.next or map.owners,
             former="".join(sorted({*map.former, *noted})),
+            preparing=1,
         )
         # The one who completes a change seals slots only in the owners that the map names.
         if self._note(later, "-" * SLOTS, "".join(noted.keys() - set(map.owners)))[1]:

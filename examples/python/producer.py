@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Iterable
 
-from partitions import Map, Partitions, name_of, named_partition, slot_of_task, tag_of
+from partitions import Map, Partitions, named_partition, slot_of_task, tag_of
 from records import DIGITS, new_task, whole
 from rest import Call, Redis
 
@@ -18,22 +18,20 @@ class Notes:
 
     def __init__(self, partitions: Partitions):
         self._partitions = partitions
-        self._noted: dict[int, float] = {}
+        self._noted: dict[str, float] = {}  # by name
 
     def due(self, partitions: Iterable[int]) -> list[int]:
         """Those that are to be noted."""
-        now = time.monotonic()
-        return [p for p in partitions if now - self._noted.get(p, float("-inf")) >= REGISTER_EVERY]
+        now, name = time.monotonic(), self._partitions.name
+        return [p for p in partitions if now - self._noted.get(name(p), float("-inf")) >= REGISTER_EVERY]
 
     def calls(self, partitions: list[int]) -> list[Call]:
         """What goes in front, in the same request."""
-        queue, has_others = self._partitions.queue, self._partitions.known or any(partitions)
-        names = [f"{queue}/{partition}" if has_others else queue for partition in partitions]
-        return [("sweep/register", "", ["", *names])] if names else []
+        return [("sweep/register", "", ["", *map(self._partitions.name, partitions)])] if partitions else []
 
     def done(self, partitions: list[int]) -> None:
         """The request with the calls was answered."""
-        self._noted.update(dict.fromkeys(partitions, time.monotonic()))
+        self._noted.update(dict.fromkeys(map(self._partitions.name, partitions), time.monotonic()))
 
 
 @dataclass
@@ -55,14 +53,18 @@ class Producer:
     def enqueue(self, tasks: Iterable[dict[str, Any]]) -> list[tuple[str, bool]]:
         new = [NewTask(options, new_task(**options)) for options in tasks]
         whole("the number of tasks", len(new), 1, 1_000)
-        map = self._partitions.map()
-        if self._partitions.known:
+        was_known = self._partitions.known
+        if was_known:
             self._complete_ids(new)
-        tries = 0
-        while self._add(map, new, tries):
-            map, tries = self._partitions.moved(map, tries), tries + 1
+        # An earlier copy of a request that finds markers may have added tasks before these were there.
+        self._partitions.over(lambda: self._add_all(new, self._partitions.known and not was_known))
         # A text is the id of the task to which the dedup key belongs.
         return [(t.answer, False) if isinstance(t.answer, str) else (t.args[0], t.answer == 1) for t in new]
+
+    def _add_all(self, new: list[NewTask], resent: bool) -> None:
+        map, tries = self._partitions.map(), 0
+        while self._add(map, new, resent or tries > 0):
+            map, tries = self._partitions.moved(map, tries), tries + 1
 
     def _complete_ids(self, new: list[NewTask]) -> None:
         """Generated ids say where their tasks are. Those without a slot go to one partition."""
@@ -72,13 +74,13 @@ class Producer:
             if task.options.get("id") is None:
                 task.args[0] += home if slot is None else tag_of(slot)
 
-    def _add(self, map: Map, new: list[NewTask], tries: int) -> bool:
+    def _add(self, map: Map, new: list[NewTask], resent: bool) -> bool:
         """Sends the tasks without an answer. Returns whether a partition has answered `moved`."""
         parts: dict[int, list[NewTask]] = {}
         if self._partitions.known:
             for task in new:
                 task.slot = slot_of_task(**task.options)
-            self._ask_former(map, [task for task in new if task.answer is None], tries)
+            self._ask_former(map, [task for task in new if task.answer is None], resent)
         for task in new:
             if task.answer is None:
                 named = named_partition(task.args[0]) or 0
@@ -103,18 +105,16 @@ class Producer:
             # In front of them is what this client ignores: whether to wake a consumer.
             for task, answer in zip(tasks, answers[1:]):
                 task.answer = answer
-            if looked >= 2:
-                self._partitions.known = True
             if looked >= 0:
-                self._with_settings[partition] = "1" if looked % 2 else ""
+                self._with_settings[partition] = "1" if looked else ""
         return moved
 
-    def _ask_former(self, map: Map, new: list[NewTask], tries: int) -> None:
+    def _ask_former(self, map: Map, new: list[NewTask], resent: bool) -> None:
         """Answers what partitions know that once owned the slots of the tasks."""
         parts: list[tuple[int, list[NewTask]]] = []
         for digit in map.former:
-            # A generated id is new, unless an earlier copy of a request that was answered `moved` has added it.
-            tasks = [t for t in new if t.slot is not None and (tries or t.options.get("id") is not None or t.args[2])]
+            # A generated id is new, unless an earlier copy of the request has added it.
+            tasks = [t for t in new if t.slot is not None and (resent or t.options.get("id") is not None or t.args[2])]
             tasks = [task for task in tasks if map.owners[task.slot] != digit]
             if tasks:
                 parts.append((DIGITS.index(digit), tasks))
@@ -126,4 +126,4 @@ class Producer:
 
     def _call(self, partition: int, settings: str, slots: str, tasks: list[NewTask]) -> Call:
         args = [arg for task in tasks for arg in task.args]
-        return ("tasks/enqueue", name_of(self._partitions.queue, partition), ["", settings, "", "", slots, *args])
+        return ("tasks/enqueue", self._partitions.name(partition), ["", settings, "", "", slots, *args])

@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Union
 
 from records import SluiceError
 
@@ -29,6 +29,12 @@ RESEND: Any = object()
 
 class Unanswered(SluiceError):
     """The request may or may not have run. It can be sent again: every script allows that."""
+
+
+class WrongType(SluiceError):
+    """A key holds a value of another type, such as a marker of a queue with partitions. The script has written
+    nothing.
+    """
 
 
 class Script:
@@ -64,8 +70,10 @@ def _lua(folder: Path, name: str) -> str:
     return (folder / f"{name}.lua").read_text("utf-8")
 
 
-Call = tuple[str, str, list]
-"""A script's path, the queue or partition ('' for the registry), the arguments."""
+Call = Union["tuple[str, str, list]", "list[str]"]
+"""A script's path, the queue or partition ('' for the registry), the arguments. Or the words of a command of Redis,
+which does no harm if it runs twice.
+"""
 
 
 class Redis:
@@ -75,28 +83,22 @@ class Redis:
         self._url, self._token, self._prefix, self._lua = url.rstrip("/"), token, prefix, lua
         self._scripts: dict[str, Script] = {}
 
-    def run(self, *calls: Call) -> list[list]:
-        """Runs scripts in one request; gives their replies, each without its status ``ok``."""
-        return self._answered(lambda resend: self._attempt(calls, resend)) if calls else []
-
-    def command(self, *words: str) -> Any:
-        """Runs one command of Redis, which does no harm if it runs twice."""
-        return self.commands([words])[0]
-
-    def commands(self, commands: list[tuple[str, ...]]) -> list:
-        """Runs such commands in one request."""
-        answers = self._answered(lambda _: self._post([list(words) for words in commands]))
-        return [answer["result"] if "result" in answer else _reply(answer) for answer in answers]
-
-    def _answered(self, send: Callable[[str], list]) -> list:
+    def run(self, *calls: Call) -> list:
+        """Runs scripts and commands in one request; gives their replies, of scripts without the status ``ok``."""
+        if not calls:
+            return []
         for copy in range(TRIES):
             try:
-                return send("1" if copy else "")
+                return self._attempt(calls, "1" if copy else "")
             except Unanswered:
                 if copy == TRIES - 1:
                     raise
                 time.sleep(random.uniform(0, 0.1 * 2**copy))
         raise AssertionError("unreachable")
+
+    def command(self, *words: str) -> Any:
+        """Runs one command of Redis."""
+        return self.run(list(words))[0]
 
     @property
     def maps(self) -> str:
@@ -104,19 +106,29 @@ class Redis:
         return f"{{{self._prefix}:queues}}:maps"
 
     def key(self, queue: str, part: str) -> str:
-        """A key of a queue or partition, or ('') of the registry."""
-        return f"{self._prefix}:{{{queue}}}:{part}" if queue else f"{self._prefix}:{part}"
+        """A key of a queue or partition, or ('') of the registry. For partition 0 also the plain ones of its queue."""
+        if not queue:
+            return f"{self._prefix}:{part}"
+        name, _, partition = queue.partition("/")
+        if part.startswith("plain-"):
+            return self.key(name, part[len("plain-") :])
+        # Partition 0 has the hash tag of its queue, so that the queue's keys can be renamed to its.
+        tag = f"{{{name}}}/0" if partition == "0" else f"{{{queue}}}"
+        return f"{self._prefix}:{tag}:{part}"
 
-    def _attempt(self, calls: tuple[Call, ...], resend: str) -> list[list]:
+    def _attempt(self, calls: tuple[Call, ...], resend: str) -> list:
         answers = self._post([self._command("EVALSHA", call, resend) for call in calls])
         unknown = [i for i, answer in enumerate(answers) if answer.get("error", "").startswith("NOSCRIPT")]
         if unknown:
             again = self._post([self._command("EVAL", calls[i], resend) for i in unknown])
             for i, answer in zip(unknown, again):
                 answers[i] = answer
-        return [_reply(answer) for answer in answers]
+        results = [_result(answer) for answer in answers]
+        return [result if isinstance(call, list) else _reply(result) for call, result in zip(calls, results)]
 
     def _command(self, verb: str, call: Call, resend: str) -> list[str]:
+        if isinstance(call, list):
+            return call
         name, queue, args = call
         if name not in self._scripts:
             self._scripts[name] = Script(name, self._lua)
@@ -139,13 +151,17 @@ class Redis:
             raise Unanswered("no_answer", f"Redis gave no answer: {type(error).__name__}") from error
 
 
-def _reply(answer: dict) -> list:
-    error = answer.get("error")
-    if error is not None:
-        # Some servers repeat the command behind their message, and payloads with it.
-        message = error.partition(", with args")[0][:200]
-        raise SluiceError("queue_full" if "OOM" in message else "redis_error", message)
-    status, *reply = answer["result"]
+def _result(answer: dict) -> Any:
+    if "result" in answer:
+        return answer["result"]
+    # Some servers repeat the command behind their message, and payloads with it.
+    message = answer["error"].partition(", with args")[0][:200]
+    kind = WrongType if "WRONGTYPE" in message else SluiceError
+    raise kind("queue_full" if "OOM" in message else "redis_error", message)
+
+
+def _reply(result: list) -> list:
+    status, *reply = result
     if status == "ok":
         return reply
     if status in ("full", "newer_schema"):

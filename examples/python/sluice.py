@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any, Iterable, NamedTuple
 
-from partitions import Partitions, name_of
+from partitions import Partitions
 from producer import Notes, Producer
 from records import (
     NAME,
@@ -31,7 +31,7 @@ from records import (
     whole,
     write_receipt,
 )
-from rest import LIB, LUA, RESEND, Call, Redis, Script  # noqa: F401
+from rest import LIB, LUA, RESEND, Call, Redis, Script, WrongType  # noqa: F401
 from turns import Taken, Turns
 
 VISIT_AFTER = 4_200_000  # ms: how long a partition is idle before a sweep visits it
@@ -104,13 +104,13 @@ class Queue:
     """A queue. Each method is one request; with partitions, as a rule one or two. A dequeue that must refuse tasks has one
     more.
 
-    A producer finds out by itself that its queue has partitions. A consumer does not: give it ``partitioned`` if
-    the queue has some or is to get some. It costs one command a minute.
+    It finds out by itself that the queue has partitions: its first request fails, the second one reads which there
+    are, and the third one is the first again. After that it reads them once a minute.
     """
 
-    def __init__(self, redis: Redis, name: str, partitioned: bool = False):
+    def __init__(self, redis: Redis, name: str):
         self._redis, self.name = redis, checked("queue", name, QUEUE)
-        self._partitions = Partitions(redis, name, partitioned)
+        self._partitions = Partitions(redis, name)
         self._producer = Producer(redis, self._partitions)
         self._turns = Turns(redis, self._partitions)
         self._notes = Notes(self._partitions)
@@ -134,11 +134,12 @@ class Queue:
         """
         options = [whole("max", max, 1, 1_000), whole("lease", lease, 1), max_bytes]
         options += [f"{escaped(checked('worker', worker, NAME))} ", ';"";'] if worker else ["", ""]
+        return self._readable(self._partitions.over(lambda: self._leased(options)))
+
+    def _leased(self, options: list) -> list[Task]:
         if self._partitions.known:
-            tasks = self._turns.dequeue(lambda partition, calls: self._take(partition, options, calls))
-        else:
-            tasks = self._take(0, options, []).tasks
-        return self._readable(tasks)
+            return self._turns.dequeue(lambda partition, calls: self._take(partition, options, calls))
+        return self._take(0, options, []).tasks
 
     def _readable(self, tasks: list[Task]) -> list[Task]:
         refused = [task for task in tasks if is_reference(task.payload)]
@@ -153,7 +154,7 @@ class Queue:
 
     def _take(self, partition: int, options: list, calls: list[Call]) -> Taken:
         """Leases tasks of one partition; with other calls in the same request."""
-        token, name = secrets.token_urlsafe(12), name_of(self.name, partition)
+        token, name = secrets.token_urlsafe(12), self._partitions.name(partition)
         most, lease, max_bytes, worker, info = options
         args = ["", most, lease, token, RESEND, max_bytes, worker, info]
         reply, *others = self._redis.run(("tasks/dequeue", name, args), *calls)
@@ -191,21 +192,24 @@ class Queue:
             terms = [outcome] if ms is None else [outcome, str(whole("a duration", ms))]
             args = [id, f"{number},{token}", " ".join(terms if count else [*terms, "uncounted"]), text]
             parts.setdefault(partition, []).append((i, args))
-            if outcome in ("requeue", "unstarted") and (partition or self._partitions.known):
+            if outcome in ("requeue", "unstarted"):
                 back.append(partition)
+        self._partitions.known = self._partitions.known or any(parts)
         # By the token a late copy of the call is known: it leaves newer progress alone.
         token = secrets.token_urlsafe(12)
-        calls: list[Call] = [
-            ("tasks/settle", name_of(self.name, partition), ["", token, *(arg for _, args in own for arg in args)])
-            for partition, own in parts.items()
-        ]
-        # Consumers look only at partitions that the registry notes.
-        noted = self._notes.due(set(back))
-        replies = self._redis.run(*self._notes.calls(noted), *calls)[len(noted) > 0 :]
-        self._notes.done(noted)
+        texts = {p: ["", token, *(arg for _, args in own for arg in args)] for p, own in parts.items()}
+        replies = self._partitions.over(lambda: self._settle_parts(texts, set(back)))
         answers = {i: a for own, reply in zip(parts.values(), replies) for (i, _), a in zip(own, reply)}
         in_full = ((a, "", 0, 0) if isinstance(a, str) else a for _, a in sorted(answers.items()))
         return [Settled(s not in ("lost", "newer"), s, reason, at, flag == 1) for s, reason, at, flag in in_full]
+
+    def _settle_parts(self, texts: dict[int, list], back: set[int]) -> list[list]:
+        calls: list[Call] = [("tasks/settle", self._partitions.name(p), args) for p, args in texts.items()]
+        # Consumers look only at partitions that the registry notes.
+        noted = self._notes.due(back) if self._partitions.known else []
+        replies = self._redis.run(*self._notes.calls(noted), *calls)[len(noted) > 0 :]
+        self._notes.done(noted)
+        return replies
 
     def cancel(self, id: str, lease: int | None = None) -> str:
         """Returns ``rejected``, or ``working`` if its holder will be notified. Otherwise why not: ``not_found``,
@@ -219,11 +223,22 @@ class Queue:
         return None if reply == ["not_found"] else {"id": id, **read_info(*reply[:3], reply[4])}
 
     def _find(self, script: str, id: str, args: list) -> list:
-        """Asks the partitions that may have a task, one after the other."""
-        reply = ["not_found"]
-        for partition in self._partitions.having(id) if self._partitions.known else [0]:
-            reply = self._redis.run((script, name_of(self.name, partition), args))[0]
-            if reply != ["not_found"]:
+        """Asks the likeliest partition for a task, then all others that may have it. With these it reads the map."""
+        return self._partitions.over(lambda: self._ask(script, id, args))
+
+    def _ask(self, script: str, id: str, args: list) -> list:
+        partitions, unknown = self._partitions, ["not_found"]
+        first, *others = partitions.having(id) if partitions.known else [0]
+        [reply] = self._redis.run((script, partitions.name(first), args))
+        asked = [first]
+        while reply == unknown and partitions.known:
+            calls: list[Call] = [(script, partitions.name(p), args) for p in others]
+            *replies, text = self._redis.run(*calls, partitions.read_command())
+            partitions.read(text)
+            reply = next((found for found in replies if found != unknown), unknown)
+            asked += others
+            others = [p for p in partitions.having(id) if p not in asked]
+            if not others:
                 break
         return reply
 
@@ -245,8 +260,16 @@ def sweep(redis: Redis, limit: int = 1_000) -> dict[str, tuple[int, ...]]:
             seen.add(name)
             queue, more = name.partition("/")[0], True
             while more:
-                # Behind these are what this client ignores: records of later releases, wakes, new dead letters.
-                *counts, more = redis.run(("sweep/sweep", name, ["", limit, "", ""]))[0][:5]
+                try:
+                    # Behind these are what this client ignores: records of later releases, wakes, new dead letters.
+                    *counts, more = redis.run(("sweep/sweep", name, ["", limit, "", ""]))[0][:5]
+                except WrongType:
+                    partitions = Partitions(redis, queue)
+                    if name != queue or not partitions.learn():
+                        raise
+                    # The next sweep finds its partitions.
+                    partitions.move_notes()
+                    break
                 swept[queue] = tuple(map(sum, zip(swept.get(queue, (0, 0, 0, 0)), counts)))
     return swept
 

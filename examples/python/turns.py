@@ -6,7 +6,7 @@ import random
 import time
 from typing import Callable, NamedTuple
 
-from partitions import Partitions, name_of
+from partitions import Partitions
 from rest import Call, Redis
 
 WORK_FOR = 1.0  # seconds: how long what was read of the registry counts
@@ -67,10 +67,10 @@ class Turns:
 
     def _exchange(self, take: Take | None, partition: int | None, looks: list[int], read: bool) -> Taken:
         """One request: takes from a partition, looks at others, and reads which of them have work."""
-        queue, all = self._partitions.queue, self._partitions.map().all()
-        calls: list[Call] = [("partitions/head", name_of(queue, p), []) for p in looks]
+        name, all = self._partitions.name, self._partitions.map().all()
+        calls: list[Call] = [("partitions/head", name(p), []) for p in looks]
         if read:
-            calls.append(("partitions/list-work", "", ["", *(name_of(queue, p) for p in all), f"/{queue}"]))
+            calls.append(("partitions/list-work", "", ["", *map(name, all), f"/{self._partitions.queue}"]))
         taken = Taken([], False, 0, 0, [])
         if take is not None and partition is not None:
             taken = take(partition, calls)
@@ -112,10 +112,9 @@ class Turns:
     def _note_idle(self, since: float) -> None:
         idle: list = []
         for partition, score in self._scores.items():
-            # Schedules, and producers that do not know of the partitions, add to partition 0 without a note.
-            if partition and 0 < score <= self._now - IDLE_AFTER and self._seen_at(partition) >= since:
+            if 0 < score <= self._now - IDLE_AFTER and self._seen_at(partition) >= since:
                 if self._is_empty(partition, since):
                     until = self._heads[partition].due_at or -score
-                    idle += [name_of(self._partitions.queue, partition), score, until]
+                    idle += [self._partitions.name(partition), score, until]
         if idle:
             self._redis.run(("partitions/set-idle", "", idle))

@@ -15,7 +15,7 @@ test("receipts of a partition settle it in either client", async () => {
   await queue.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `t-${i}` })));
   // Partitions 0 to 3 have some each.
   const receipts = await on.reportOf<string[]>(`
-    queue = Queue(redis, "${QUEUE}", partitioned=True)
+    queue = Queue(redis, "${QUEUE}")
     tasks = [task for _ in range(8) for task in queue.dequeue(max=4)]
     before = [task.deadline_at for task in tasks]
     answers = queue.settle([Settlement(task.receipt, "extend", 600_000) for task in tasks])
@@ -42,7 +42,7 @@ test("receipts of a partition settle it in either client", async () => {
 test("a former partition is drained, and asked about ids and dedup keys", async () => {
   await on.resize(1);
   await on.resize(4);
-  const python = `queue = Queue(redis, "${QUEUE}", partitioned=True)`;
+  const python = `queue = Queue(redis, "${QUEUE}")`;
   const tasks = (payload: number) => `[{"payload": ${payload}, "id": f"t-{i}"} for i in range(30)]`;
   const [done, keys] = await on.reportOf<[unknown, string[]]>(`
     ${python}
@@ -75,7 +75,7 @@ const IDLE = 130_000;
 test("an idle queue is polled for one look at the registry, and partitions with work are found", async () => {
   await on.resize(4);
   const { owners } = await fetchMap(on.place);
-  const names = [QUEUE, ...[1, 2, 3].map((partition) => `${QUEUE}/${partition}`)];
+  const names = [0, 1, 2, 3].map((partition) => `${QUEUE}/${partition}`);
   const queue = on.queueOf(4);
   await queue.enqueueMany(Array.from({ length: 40 }, (_, i) => ({ payload: 1, id: `t-${i}` })));
   for (let i = 0; i < 20; i++) {
@@ -85,7 +85,7 @@ test("an idle queue is polled for one look at the registry, and partitions with 
   // Notes that are old enough.
   for (const name of names) await rig.command("ZADD", "sluice:queues", String(Date.now() - IDLE), name);
   const counting = `
-    queue = Queue(redis, "${QUEUE}", partitioned=True)
+    queue = Queue(redis, "${QUEUE}")
     post, sent = redis._post, []
     redis._post = lambda commands: (commands[0][0] == "EVAL" or sent.append(len(commands))) and None or post(commands)
   `;
@@ -93,9 +93,10 @@ test("an idle queue is polled for one look at the registry, and partitions with 
     assert queue.dequeue() == []
     report([sent[:], [float(score) for score in redis.command("ZMSCORE", "sluice:queues", *${JSON.stringify(names)})]])
   `);
-  // The map; a dequeue, a look at a second partition and one at the registry; looks at the other two; their notes.
-  expect(requests).toEqual([1, 3, 2, 1]);
-  expect(scores.map(Math.sign)).toEqual([1, -1, -1, -1]);
+  // A dequeue that finds a marker; the marker and the map; a dequeue, a look at a second partition and one at the
+  // registry; looks at the other two; their notes.
+  expect(requests).toEqual([1, 2, 3, 2, 1]);
+  expect(scores.map(Math.sign)).toEqual([-1, -1, -1, -1]);
 
   const id = Array.from({ length: 300 }, (_, i) => `late-${i}`).find(
     (name) => owners[slotOf(name)] === 3,
@@ -105,11 +106,11 @@ test("an idle queue is polled for one look at the registry, and partitions with 
     sent.clear()
     for _ in range(3): assert queue.dequeue() == []
     polls = sum(sent)
-    Queue(redis, "${QUEUE}", partitioned=True).enqueue(1, id="${id}")
+    Queue(redis, "${QUEUE}").enqueue(1, id="${id}")
     report([polls, [task.id for task in queue.dequeue()]])
   `);
-  // Each poll takes from partition 0, and reads the registry.
-  expect(polls).toBe(6);
+  // Each poll reads the registry.
+  expect(polls).toBe(3);
   expect(found).toEqual([id]);
 });
 
@@ -143,8 +144,9 @@ test(
 
     def day():
         post([["FLUSHALL"], ["HSET", redis.maps, "${QUEUE}", stored], ["ZADD", "sluice:queues", "4", "/${QUEUE}"]])
+        post([redis._command("EVAL", ("partitions/rename-keys", "${QUEUE}/0", [4]), "")])
         sent.clear()
-        queue, answers = Queue(redis, "${QUEUE}", partitioned=True), []
+        queue, answers = Queue(redis, "${QUEUE}"), []
         answers.append(queue.enqueue("one", id="one", group="one"))
         answers.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(8)]))
         answers.append(queue.enqueue("plain")[1])
@@ -171,8 +173,8 @@ test(
     requests = len(sent)
     for kind in ({"kind": "lose-reply"}, {"kind": "duplicate", "answer": "second"}):
         for nth in range(1, requests + 1):
-            # The request that sets up the day comes first.
-            set_fault({**kind, "match": {"nth": nth + 1}})
+            # The two requests that set up the day come first.
+            set_fault({**kind, "match": {"nth": nth + 2}})
             actual = day()
             if actual != expected: different.append([kind, nth, actual])
     report([expected, different])

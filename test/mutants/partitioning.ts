@@ -118,7 +118,7 @@ export const partitioning: readonly Mutant[] = [
     name: "own-slots says that a partition was never used",
     file: "lua/partitions/own-slots.lua",
     find: "if noted_version == 0 and redis.call('HLEN', tasks) == (noted and 1 or 0) then",
-    replace: "if true then\\n  used = 0",
+    replace: "if true then",
     breaks: "I7",
     because: "producers do not ask the former owner, and add its ids again",
   },
