@@ -202,6 +202,7 @@ export const nearestScripts: Readonly<Record<string, readonly string[]>> = {
   "lua/partitions/head.lua": [...partitionTests, "integration/partitions/idle"],
   "lua/partitions/list-work.lua": partitionTests,
   "lua/partitions/own-slots.lua": partitionTests,
+  "lua/partitions/rename-keys.lua": [...partitionTests, "integration/partitions/first-change"],
   "lua/partitions/put-map.lua": partitionTests,
   "lua/partitions/set-idle.lua": partitionTests,
   "lua/sweep/register.lua": ["integration/sweep/registry", "integration/sweep/sweep"],

@@ -12,7 +12,6 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestLib,
   "src/queue/partitions/share-targets.ts": ["integration/partitions/shares"],
   "lua/lib/slots.lua": partitionTests,
-  "lua/partitions/rename-keys.lua": [...partitionTests, "integration/partitions/first-change"],
   "src/queue/partitions/map.ts": partitionTests,
   "src/queue/partitions/partitions.ts": partitionTests,
   "src/queue/partitions/lost-map.ts": ["integration/partitions/lost-map"],
