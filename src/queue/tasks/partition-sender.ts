@@ -28,8 +28,9 @@ export function partitionSender(options: PartitionSenderOptions): SendToPartitio
   return async (parts) => {
     const calls = parts.map(({ partition, items, slots }) => {
       const keys = keysOf(partition);
-      // Only to ask a partition what it knows does not use it.
-      const note = slots === "?" ? undefined : registration(transport, keys, nameOf(partition), testNow);
+      // Only to ask a partition what it knows does not use it. But a dead letter may begin a new life there.
+      const isUsed = slots !== "?" || items.some(({ unique }) => unique === "again");
+      const note = !isUsed ? undefined : registration(transport, keys, nameOf(partition), testNow);
       const args = { testNow, withSettings: note?.readSettings ? "1" : "", wake, refuseEach, slots };
       return { note, call: callOf(enqueueScript, keys, args, items) };
     });

@@ -84,7 +84,7 @@ function begin(
 ): void {
   const [found] = after.known.get(id) ?? [];
   must(found !== undefined, `${id} was created and is in no partition`);
-  const text = asked.group ?? asked.id ?? asked.dedup?.key;
+  const text = asked.id ?? asked.dedup?.key ?? asked.group;
   if (text !== undefined) {
     // Of a call in whose midst the owners changed, the owner may be a former one by now.
     const isPartitioned = after.spaces[0]?.tasks.has("~slots") ?? false;

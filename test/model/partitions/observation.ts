@@ -1,13 +1,12 @@
 /** What the raw keys of a queue with partitions say, and what must hold of them at any time. */
-import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { owning, type PartitionMap, partitionsOf, readMap } from "../../../src/queue/partitions/map.ts";
+import { type PartitionMap, partitionsOf, readMap } from "../../../src/queue/partitions/map.ts";
 import { violations } from "../../support/invariants.ts";
 import { readQueueSpace, says, type QueueSpace } from "../../support/key-space.ts";
 
 /** How many partitions the runs use at most. */
 export const MOST = 8;
 
-export const partitionNames = Array.from({ length: MOST }, (_, i) => (i === 0 ? "emails" : `emails/${i}`));
+export const partitionNames = Array.from({ length: MOST }, (_, i) => `emails/${i}`);
 
 export interface Direct {
   sendCommand(words: string[]): Promise<unknown>;
@@ -49,10 +48,13 @@ export interface Observation {
 }
 
 export async function observe(direct: Direct): Promise<Observation> {
+  // Without partitions, the queue has the keys of its own name.
+  const isSplit = (await direct.sendCommand(["TYPE", "sluice:{emails}:tasks"])) === "string";
+  const names = isSplit ? partitionNames : ["emails", ...partitionNames.slice(1)];
   const [text, scores, ...spaces] = await Promise.all([
     direct.sendCommand(["HGET", "{sluice:queues}:maps", "emails"]),
     direct.sendCommand(["ZRANGE", "sluice:queues", "0", "-1", "WITHSCORES"]),
-    ...partitionNames.map((name) => readQueueSpace(direct, name)),
+    ...names.map((name) => readQueueSpace(direct, name)),
   ]);
   const pairs = scores as string[];
   const known = new Map<string, KnownTask[]>();
@@ -145,16 +147,4 @@ export function faultsOf(before: Observation, after: Observation): string[] {
   if (is.version > 0 && most <= Math.max(...partitionsOf(is)))
     found.push(`the registry counts ${most} partitions`);
   return found;
-}
-
-/**
- * The partitions in which an instance looks for an id.
- * @param map that the instance has read
- */
-export function placesFor(id: string, isAware: boolean, map: PartitionMap | undefined): number[] {
-  const named = /^[0-9A-Za-z]{20}~([0-7])$/.exec(id)?.[1];
-  if (named !== undefined && isAware) return [Number(named)];
-  if (!map) return [0];
-  const anywhere = /^[0-9A-Za-z]{20}$|\{\d+\}$/.test(id) ? owning(map) : [];
-  return [map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere];
 }

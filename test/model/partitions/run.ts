@@ -75,7 +75,6 @@ async function finish(world: PartitionsWorld, real: RealPartitions): Promise<voi
   const call = (operation: PartitionedOperation) => {
     return world.call(real, { operation, by: 0, mishap: "none", nth: 1 });
   };
-  world.pass(real, 80_000);
   real.renew(0);
   await call({ does: "sweep", lone: false });
   for (let round = 0; state.live().length > 0; round++) {

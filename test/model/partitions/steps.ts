@@ -119,9 +119,9 @@ const GROUPS = ["g0", "g1", "g2"];
 const IDS = ["a", "b", "c", "d", "e", "f", "h", "i"];
 const KEYS = ["k0", "k1", "k2", "k3"];
 
-/** A task whose id, group and dedup key are in one slot. */
+/** A task whose id and dedup key are in one slot. */
 const newTask: Arbitrary<NewModelTask> = tuple(
-  nat(9),
+  nat(10),
   nat(7),
   nat(1_000_000),
   perhaps(oneOf(1_000, 30_000, 100_000, 1_200_000), 4),
@@ -137,6 +137,7 @@ const newTask: Arbitrary<NewModelTask> = tuple(
   if (kind === 5) return { ...task, id, unique: ms };
   if (kind === 6) return { ...task, group };
   if (kind === 7) return { ...task, id: `${pick(IDS, n + 1)}{${group}}`, group };
+  if (kind === 10) return { ...task, id, group };
   if (kind === 8) return { ...task, dedup: { key, window: ms } };
   return { ...task, id: `${pick(IDS, n + 2)}{${key}}`, dedup: { key, window: ms } };
 });
@@ -192,10 +193,7 @@ const enqueues = tuple(by, mishap, newTasks, perhaps(nat(1), 2), meanwhile).map(
   ([one, what, tasks, keyed, during]) => {
     const choose: Choose = (state) => {
       if (keyed === undefined) return { does: "enqueue", tasks };
-      // An instance that does not know of partitions derives other ids for tasks with a group or a dedup key.
-      const plain = tasks.map(({ group: _, dedup: _dedup, id, ...task }) => ({ ...task, id }));
-      const own = one === 3 ? plain.filter(({ again, unique, id }) => id ?? !(again ?? unique)) : tasks;
-      return { does: "enqueue", tasks: own, key: `key-${state.keyed.length}-${state.step}` };
+      return { does: "enqueue", tasks, key: `key-${state.keyed.length}-${state.step}` };
     };
     return new CallStep(one, what, choose, during);
   },
@@ -204,8 +202,7 @@ const resends = tuple(by, mishap, nat(1_000)).map(
   ([one, what, n]) =>
     new CallStep(one, what, (state) => {
       const call = pick(state.keyed, n);
-      const isSlotted = call?.tasks.some(({ group, dedup }) => group ?? dedup);
-      if (!call || (isSlotted && one === 3)) return undefined;
+      if (!call) return undefined;
       return { does: "enqueue", tasks: call.tasks, key: call.key };
     }),
 );
