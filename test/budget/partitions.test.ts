@@ -96,9 +96,9 @@ async function fill(partitions: readonly number[], each: number) {
   }
 }
 
-/** Lets all partitions look unused for three minutes. The next polls record those above 0 as idle. */
+/** Lets all partitions look unused for three minutes. The next polls record them as idle. */
 async function makeOld(of: Queue) {
-  for (const partition of PARTITIONS.slice(1)) {
+  for (const partition of PARTITIONS) {
     const score = Date.now() - 180_000;
     await client().zadd("sluice:queues", { score, member: `${of.name}/${partition}` });
   }
@@ -117,10 +117,10 @@ async function sweepOne(name: string, group: string | undefined) {
   // Each call has another occurrence.
   const score = Date.now() - 1_000_000 + sweeps++;
   await schedules.put("s", { every: "1d", payload: 1, group });
-  const { isSplit } = schedules["storedOrDeclared"]();
-  const [at, reminder] = isSplit ? [`{${name}}/0`, `~${name}/0`] : [`{${name}}`, `~${name}`];
-  await client().zadd(`sluice:${at}:schedules`, { xx: true }, { score, member: "s" });
-  await client().zadd("sluice:queues", { xx: true }, { score: 1, member: reminder });
+  // The queue's own keys hold markers if it has partitions.
+  const first = (await client().type(`sluice:{${name}}:tasks`)) === "string" ? "/0" : "";
+  await client().zadd(`sluice:{${name}}${first}:schedules`, { xx: true }, { score, member: "s" });
+  await client().zadd("sluice:queues", { xx: true }, { score: 1, member: `~${name}${first}` });
   return usage(() => sweep(transportOf(), { queues: (other) => other === name }));
 }
 
@@ -196,25 +196,26 @@ describe("a dequeue", () => {
     expect(await usage(() => one.dequeue())).toEqual([all, 2]);
   });
 
-  test("of an idle queue costs 8, also with 16 partitions; the first one of a consumer 13 or 18", async () => {
+  test("of an idle queue costs 3, also with 16 partitions; the first one of a consumer 13", async () => {
     begin(BEGIN.first);
     const one = consumer();
     await makeOld(queue);
     const all = NOTHING + 3 * EMPTY_LOOK + REGISTRY;
     expect(await usage(() => one.dequeue())).toEqual([all + RECORD_IDLE, 3]);
     pass(1_500);
-    expect(await usage(() => one.dequeue())).toEqual([NOTHING + REGISTRY, 1]);
+    expect(await usage(() => one.dequeue())).toEqual([REGISTRY, 1]);
     // What it read within the last second is not enough to say that there is nothing.
-    expect(await usage(() => one.dequeue())).toEqual([NOTHING + REGISTRY, 2]);
-    expect(await usage(() => consumer().dequeue())).toEqual([NOTHING + EMPTY_LOOK + REGISTRY, 1]);
-    begin(BEGIN.second);
-    expect(await usage(() => consumer().dequeue())).toEqual([NOTHING + 2 * EMPTY_LOOK + REGISTRY, 2]);
+    expect(await usage(() => one.dequeue())).toEqual([REGISTRY, 1]);
+    for (const place of [BEGIN.first, BEGIN.second]) {
+      begin(place);
+      expect(await usage(() => consumer().dequeue())).toEqual([NOTHING + EMPTY_LOOK + REGISTRY, 1]);
+    }
 
     await new Operator(queue.name, { transport: transportOf(), partitions: 4 }).resize(16);
     const wide = new Queue(queue.name, { transport: transportOf(), partitions: 16 });
     await wide.dequeue();
     pass(1_500);
-    expect(await usage(() => wide.dequeue())).toEqual([NOTHING + REGISTRY, 1]);
+    expect(await usage(() => wide.dequeue())).toEqual([REGISTRY, 1]);
   });
 });
 
@@ -251,29 +252,29 @@ describe("a settle", () => {
 });
 
 describe("a sweep", () => {
-  test("costs 3 more than without partitions, and 5 for each one above 0 in use", async () => {
+  test("costs 3 more than without partitions, and 5 for each further one in use", async () => {
     const swept = () => usage(() => sweep(transportOf(), { queues: (name) => name === queue.name }));
-    // The map, the shares and the marker.
-    const one = 3 + 5 + 1 + 1 + 1;
-    expect(await swept()).toEqual([one + 3 * 5, 4]);
+    const one = 3 + 1 + 2;
+    expect(await swept()).toEqual([one + 4 * 5, 4]);
     await fill(PARTITIONS, 2);
-    expect(await swept()).toEqual([one + 3 * 5, 4]);
+    expect(await swept()).toEqual([one + 4 * 5, 4]);
     await drain(queue);
     await makeIdle(queue);
-    expect(await swept()).toEqual([one, 4]);
+    expect(await swept()).toEqual([one, 3]);
   });
 
-  test("costs 3 more for the note of a due schedule, and 8 and two requests more if its task has a group", async () => {
+  test("costs 3 and a request more for a due schedule, and 8 and two more if its task has a group", async () => {
     const plain = await sweepOne(billed.queue.name, undefined);
     const grouped = await sweepOne(billed.queue.name, "a");
-    const base = 3 + 3 + 3 * 5;
+    // The registry notes partition 0, which gets the task, or has the schedule.
+    const base = 3 + 3 * 5 + 3;
     const [commands, requests] = [plain[0] + base, plain[1] + 3];
     expect(await sweepOne(queue.name, undefined)).toEqual([commands, requests]);
     expect(await sweepOne(queue.name, owned(2))).toEqual([grouped[0] + base + 8, requests + 2]);
   });
 });
 
-test("counts cost as much as those of each partition, in one request: 4 if it is empty; 1 reads the map", async () => {
+test("counts cost as much as those of each partition, 4 if it is empty, and 1 for the map; one request", async () => {
   expect(await usage(() => queue.counts())).toEqual([4 * 4 + 1, 1]);
   await fill([2], 5);
   expect(await usage(() => queue.counts())).toEqual([3 * 4 + 11 + 1, 1]);

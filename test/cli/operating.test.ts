@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { fetchMap, putMap } from "../../src/queue/partitions/map-calls.ts";
+import { spread, writeMap } from "../../src/queue/partitions/map.ts";
 import { type Target, targets, useCli } from "./rig.ts";
 
 const rig = useCli();
@@ -43,13 +45,20 @@ describe.each(targets)("with %s", (target: Target) => {
       expect(await sluice("partitions", "emails", wrong)).toMatchObject({ code: 2 });
     expect((await sluice("partitions", "emails")).rows[0]).toMatchObject({ partition: 0, slots: 256 });
     await rig.queue("used").enqueue(1);
-    const later = await sluice("partitions", "used", "2");
-    expect(later.rows).toMatchObject([
-      { partition: 0, slots: 256, pending: 1 },
-      { partition: 1, slots: 0, pending: 0 },
+    const changed = await sluice("partitions", "used", "2");
+    expect([changed.err, changed.rows]).toMatchObject([
+      "",
+      [
+        { partition: 0, slots: 128, pending: 1 },
+        { partition: 1, slots: 128, pending: 0 },
+      ],
     ]);
-    expect(later.err).toBe(
-      "New tasks go to 2 partitions once all producers know of them. Sweeps complete the change.\n",
+    // A change that has stopped.
+    const place = { name: "used", prefix: undefined, transport: rig.queue()["transport"] };
+    const map = await fetchMap(place);
+    await putMap(place, map, writeMap({ ...map, version: map.version + 1, next: spread(map.owners, 3) }));
+    expect((await sluice("partitions", "used")).err).toBe(
+      "The change to 3 partitions is not complete. The next sweep completes it.\n",
     );
   });
 

@@ -36,7 +36,7 @@ export const partitions: readonly OperationText[] = [
     tag: "queues",
     summary: "Change the number of partitions",
     description:
-      "The queue stays in use, and no task is lost or delivered twice. Tasks stay in the partition that they are in. The first partitions of a queue that is in use come with a sweep, 75 seconds later. The number of a deployment's declaration applies again when the declaration changes.",
+      "The queue stays in use, and no task is lost or delivered twice. Tasks stay in the partition that they are in. If a change stops on the way, the next enqueue or sweep completes it. The number of a deployment's declaration applies again when the declaration changes.",
     scopes: ["admin"],
     body: { schemas: ["PartitionCount"], required: true, examples: { two: { count: 2 } } },
     responses: {

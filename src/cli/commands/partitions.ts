@@ -41,9 +41,7 @@ export function partitionsCommand(running: Running): Command {
         "",
       );
       if (found.changing) {
-        out.note(
-          `New tasks go to ${found.count} partitions once all producers know of them. Sweeps complete the change.`,
-        );
+        out.note(`The change to ${found.count} partitions is not complete. The next sweep completes it.`);
       }
     },
   );

@@ -2633,7 +2633,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Change the number of partitions",
-        "description": "The queue stays in use, and no task is lost or delivered twice. Tasks stay in the partition that they are in. The first partitions of a queue that is in use come with a sweep, 75 seconds later. The number of a deployment's declaration applies again when the declaration changes. Scope: admin.",
+        "description": "The queue stays in use, and no task is lost or delivered twice. Tasks stay in the partition that they are in. If a change stops on the way, the next enqueue or sweep completes it. The number of a deployment's declaration applies again when the declaration changes. Scope: admin.",
         "security": [
           {
             "token": [
@@ -7837,7 +7837,7 @@ export const openapi: OpenApiDocument = {
           },
           "changing": {
             "type": "boolean",
-            "description": "Whether slots are changing hands. The first partitions of a queue that is in use wait 75 seconds for that."
+            "description": "Whether slots are changing hands. Then a change has stopped on the way, and the next sweep completes it."
           },
           "partitions": {
             "type": "array",

@@ -9,7 +9,7 @@ export const queuePartitions = v.object({
   ),
   changing: described(
     v.boolean(),
-    "Whether slots are changing hands. The first partitions of a queue that is in use wait 75 seconds for that.",
+    "Whether slots are changing hands. Then a change has stopped on the way, and the next sweep completes it.",
   ),
   partitions: described(
     v.array(

@@ -19,7 +19,7 @@ export interface QueuePartitions {
   readonly queue: string;
   /** How many partitions new tasks go to, or will go to once the change of the number has ended. */
   readonly count: number;
-  /** Whether slots are changing hands. The first partitions of a queue that is in use wait 75 seconds for that. */
+  /** Whether slots are changing hands. If the change has stopped on the way, the next sweep completes it. */
   readonly changing: boolean;
   /** All that may have tasks. One entry, for partition 0, if the queue has no partitions. */
   readonly partitions: readonly PartitionInfo[];
@@ -29,7 +29,7 @@ export interface QueuePartitions {
 export class PartitionOperator extends TaskOperator {
   /**
    * Changes how many partitions the queue has, while it is in use: see docs/partitions.md. No task is lost,
-   * delivered twice or moved. The first partitions of a queue that is in use come 75 seconds later, with a sweep.
+   * delivered twice or moved. The first change renames the keys of the queue to those of partition 0.
    * @param partitions 1 to 62
    * @returns how many partitions new tasks go to now
    * @throws {SluiceError}

@@ -17,7 +17,7 @@ export function isWrongType(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "redis_error" && /\bWRONGTYPE\b/.test(error.message);
 }
 
-/** What the markers of a queue hide. */
+/** What is known of a queue whose keys hold markers. */
 interface Marked {
   /** How many partitions the queue was to get at first. */
   readonly count: number;

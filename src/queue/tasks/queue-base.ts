@@ -37,10 +37,10 @@ export interface QueueBaseOptions {
    */
   readonly encryption?: MaybeEncryption;
   /**
-   * Over how many partitions the tasks are spread, 1 to 62: each has keys of its own, and may be on another node
-   * of a cluster. `"stored"`: over as many as it has, which is read once a minute; for tools that know only the
-   * name of a queue.
-   * @default 1
+   * Over how many partitions the tasks of a queue that has none are to be spread, 1 to 62: each has keys of its own,
+   * and may be on another node of a cluster. A queue that has partitions keeps them. `"stored"` reads which it has
+   * before the first call, in place of a call that fails because it has some.
+   * @default the queue gets none; those that it has are found out
    */
   readonly partitions?: number | "stored" | undefined;
   /**

@@ -9,7 +9,7 @@ export function Partitions({ queue }: { readonly queue: string }) {
   const { value, error, refresh } = useLive((signal) => partitions(queue, signal), queue);
   if (!value) return <Waiting error={error} retry={refresh} />;
   const hint = value.changing
-    ? `New tasks go to ${value.count} partitions once all producers know of them. Sweeps complete the change.`
+    ? `The change to ${value.count} partitions is not complete. The next sweep completes it.`
     : `New tasks go to ${value.count} of these partitions.`;
   return (
     <>
