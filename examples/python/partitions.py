@@ -119,7 +119,7 @@ class Partitions:
 
     def name(self, partition: int) -> str:
         """The partition as keys and the registry name it; of a queue without partitions, for 0, its own name."""
-        return name_of(self.queue, partition) if self.known else self.queue
+        return name_of(self.queue, partition) if self.known or partition else self.queue
 
     def over(self, call: Callable[[], T]) -> T:
         """Runs a call. If it fails because the queue has partitions, it has changed nothing, and runs again."""
@@ -158,7 +158,12 @@ class Partitions:
     def map(self) -> Map:
         """The map, read once a minute."""
         if self.known and time.monotonic() - self._read_at >= READ_EVERY:
-            self._remember(self._fetch())
+            map = self._fetch()
+            if map.version:
+                return self._remember(map)
+            if not self.learn():
+                # Redis has lost both. The queue begins anew.
+                self.known, self._map = False, map
         return self._map
 
     def forget(self) -> None:

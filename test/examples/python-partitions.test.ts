@@ -291,6 +291,23 @@ test("a marker whose map was lost gets one above what the partitions know", asyn
   expect(map.former).toEqual(expect.arrayContaining([1, 2, 3]));
 });
 
+test("a client that has known the partitions notices that their map was lost, and that Redis is empty", async () => {
+  await on.resize(4);
+  await on.queueOf(4).enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `t-${i}` })));
+  const known = await on.reportOf<boolean[]>(`
+    knows = Queue(redis, "${QUEUE}")
+    known = [knows.enqueue(1, id="t-0")[1]]
+    redis.command("HDEL", redis.maps, "${QUEUE}")
+    knows._partitions.forget()
+    known += [knows.enqueue(1, id=f"t-{i}")[1] for i in range(21)]
+    redis.command("FLUSHALL")
+    knows._partitions.forget()
+    report([*known, knows.enqueue(1, id="anew")[1], len(knows.dequeue())])
+  `);
+  expect(known).toEqual([...Array<boolean>(21).fill(false), true, true, 1]);
+  expect(await rig.command("KEYS", "*tasks")).toEqual([`sluice:{${QUEUE}}:tasks`]);
+});
+
 test("new partitions of a queue with settings wait for the library, and the queue works until then", async () => {
   await new Operator(QUEUE, { transport: on.place.transport }).configure({ maxPending: 100 });
   await renameKeys(on.place, 2);
