@@ -71,11 +71,11 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
   if (failed.length > 0) fail();
   const found = faults.map(
     ({ queue: of, partition, fault, count, ids }) =>
-      `\n${nameOfPartition(of, partition ?? 0)}: ${fault} ${count} (${ids.join(" ")})`,
+      `\n${placeOf(of, partition)}: ${fault} ${count} (${ids.join(" ")})`,
   );
   const repaired = faults.reduce((sum, { count }) => sum + count, 0);
   const wrong = failed.map(
-    ({ queue: of, partition, code }) => `\n${nameOfPartition(of, partition ?? 0)}: not checked, ${code}`,
+    ({ queue: of, partition, code }) => `\n${placeOf(of, partition)}: not checked, ${code}`,
   );
   const what = repaired === 0 ? "no fault" : `repaired ${counted(repaired, "fault")}`;
   const checked = `${counted(entries, "entry", "entries")} of ${counted(queues, "queue")}`;
@@ -85,6 +85,10 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
   );
   if (queue !== undefined && entries === 0) await noteUnknownQueue(session, queue);
 }
+
+/** The report names no partition 0. */
+const placeOf = (queue: string, partition: number | undefined) =>
+  partition === undefined ? queue : nameOfPartition(queue, partition);
 
 /** Runs the deep sweep to its end. */
 export async function deepSweep(

@@ -76,10 +76,16 @@ export class Partitions {
   /** The map, which this instance reads once a minute. A queue without a map gets one. */
   async map(signal?: AbortSignal): Promise<PartitionMap> {
     const found = knownMap(this.#transport, this.#place);
-    if (found && (found.version > 0 || this.#wanted === undefined)) return this.#noted(found);
+    const isComplete = this.#wanted === undefined && !this.#isSplit;
+    if (found && (found.version > 0 || isComplete)) return this.#noted(found);
     const map = await fetchMap(this.#queue(signal));
-    if (map.version > 0 || this.#wanted === undefined) return this.remember(map);
-    return this.remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
+    if (map.version > 0 || isComplete) return this.remember(map);
+    if (this.#wanted !== undefined) {
+      return this.remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
+    }
+    // Redis has lost the map. Without markers it has lost the whole change.
+    this.#isSplit = false;
+    return this.remember((await this.#marked(signal)) ?? map);
   }
 
   /**
@@ -88,12 +94,17 @@ export class Partitions {
    */
   async find(signal?: AbortSignal): Promise<boolean> {
     if (this.#isSplit) return true;
+    const map = await this.#marked(signal);
+    if (map) this.remember(map);
+    return this.#isSplit;
+  }
+
+  /** The map, if the keys of the queue hold markers. If another caller has not given it the first one yet, this does. */
+  async #marked(signal: AbortSignal | undefined): Promise<PartitionMap | undefined> {
     const queue = this.#queue(signal);
     const marked = await readMarker(queue);
-    if (!marked) return false;
-    const { count, map } = marked;
-    this.remember(map.version > 0 ? map : await resizeQueue(queue, count, map));
-    return this.#isSplit;
+    if (!marked || marked.map.version > 0) return marked?.map;
+    return resizeQueue(queue, marked.count, marked.map);
   }
 
   /** The command that reads the map. Call `remember` with what it returns. */

@@ -31,6 +31,8 @@ interface AddOptions {
   readonly partitions: Partitions;
   readonly send: SendToPartitions;
   readonly signal: AbortSignal | undefined;
+  /** Whether the tasks were sent before, to the queue's own keys. @default false */
+  readonly isResent?: boolean | undefined;
 }
 
 /**
@@ -42,7 +44,7 @@ interface AddOptions {
  */
 export async function addToPartitions(
   items: readonly EnqueueItem[],
-  { partitions, send, signal }: AddOptions,
+  { partitions, send, signal, isResent }: AddOptions,
 ): Promise<{ added: Added[]; wake: boolean }> {
   const added: Added[] = [];
   let wake = false;
@@ -55,7 +57,7 @@ export async function addToPartitions(
     if (map.former.length > 0) {
       // After `moved` also a generated id may be known: an earlier copy of the request, whose reply was lost, may
       // have added it before the slot changed hands.
-      const asked = tries > 1 ? rest : rest.filter(({ item }) => isKnowable(item));
+      const asked = isResent || tries > 1 ? rest : rest.filter(({ item }) => isKnowable(item));
       const wakeThere = await askFormer(asked, map, added, { partitions, send });
       wake ||= wakeThere;
       rest = rest.filter(({ place }) => added[place] === undefined);

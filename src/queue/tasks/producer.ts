@@ -242,23 +242,23 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    */
   async #add(items: readonly EnqueueItem[], refuseEach: "1" | "", signal: AbortSignal | undefined) {
     const objects = this.values.offload?.enqueueing(items);
-    const add = async (partitions: Partitions) => {
+    const add = async (partitions: Partitions, isResent: boolean) => {
       const send = this.#sender(refuseEach, signal, objects?.onSend);
       // If a partition refuses its tasks, this throws, and those of others may have been added. The objects of
       // those that were not are left to the sweep.
-      const done = await addToPartitions(items, { partitions, send, signal });
+      const done = await addToPartitions(items, { partitions, send, signal, isResent });
       await objects?.finish((i) => isNotAdded(done.added[i]));
       return done;
     };
     const known = await this.split(signal);
-    if (known) return add(known);
+    if (known) return add(known, false);
     const send = this.#sender(refuseEach, signal, objects?.onSend);
     let replies: readonly EnqueueReply[];
     try {
       replies = await send([{ partition: 0, items, slots: "" }]);
     } catch (error) {
       const found = isWrongType(error) && (await this.findPartitions(signal));
-      if (found) return add(found);
+      if (found) return add(found, true);
       throw error;
     }
     const [{ refused, wake, tasks: added }] = replies as [EnqueueReply];

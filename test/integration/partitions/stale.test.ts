@@ -2,11 +2,14 @@ import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Queue } from "../../../src/index.ts";
 import { derivedName, newTaskId } from "../../../src/queue/core/ids.ts";
+import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { namedPartition, slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { forgetMap, placeOfMap } from "../../../src/queue/partitions/map-memory.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
+import { partitionSpaces } from "../../support/partition-spaces.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 // Calls that come late, and instances that know an old map, or none.
@@ -130,4 +133,51 @@ test("a slot that changes hands between two copies of an enqueue gets its task o
   expect(await queueOf(lossy, 4).enqueue(1, { group })).toMatchObject({ created: true });
   expect(copies).toBeGreaterThan(1);
   expect(await queueOf(instance(), 4).counts()).toMatchObject({ pending: 1 });
+});
+
+test("an enqueue whose answer was lost before the queue got partitions adds nothing again, also with generated ids", async () => {
+  let loses = false;
+  const transport: Transport = {
+    async send(commands, options) {
+      const outcomes = await rig.transport.send(commands, options);
+      if (!loses) return outcomes;
+      loses = false;
+      await resize(4);
+      return rig.transport.send(commands, options);
+    },
+  };
+  const queue = queueOf(transport);
+  await queue.enqueue(0, { id: "first" });
+  loses = true;
+  const added = await queue.enqueueMany(ids.slice(0, 20).map((group) => ({ group, payload: 1 })));
+  expect(added.every(({ created }) => created)).toBe(true);
+  const places = [...partitionSpaces(await rig.keySpace(), QUEUE)].flatMap(([partition, { tasks }]) =>
+    [...tasks.keys()].filter((field) => !/^[.~]/.test(field)).map((id) => [id, partition] as const),
+  );
+  expect(new Map(places)).toEqual(new Map(["first", ...added.map(({ id }) => id)].map((id) => [id, 0])));
+  expect(places).toHaveLength(21);
+});
+
+test("a producer that knew the partitions adds no id twice after their map was lost", async () => {
+  await resize(4);
+  const transport = instance();
+  const queue = queueOf(transport);
+  const tasks = ids.map((id) => ({ id, payload: 1 }));
+  await queue.enqueueMany(tasks);
+  await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
+  forgetMap(transport, placeOfMap(QUEUE, undefined));
+  expect(await queue.enqueueMany(tasks)).toEqual(ids.map((id) => ({ id, created: false })));
+  expect(await fetchMap(place())).toMatchObject({ version: 2, next: undefined });
+});
+
+test("an instance that knew the partitions uses the queue's own keys after Redis was emptied", async () => {
+  await resize(4);
+  const transport = instance();
+  const queue = queueOf(transport);
+  await queue.enqueue(1, { id: "old" });
+  await rig.command("FLUSHALL");
+  forgetMap(transport, placeOfMap(QUEUE, undefined));
+  expect(await queue.enqueue(1, { id: "new" })).toEqual({ id: "new", created: true });
+  expect(await rig.command("KEYS", "*:tasks")).toEqual([`sluice:{${QUEUE}}:tasks`]);
+  expect((await queueOf(instance()).dequeue()).map(({ id }) => id)).toEqual(["new"]);
 });
