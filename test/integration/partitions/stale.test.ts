@@ -1,4 +1,3 @@
-import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Queue } from "../../../src/index.ts";
 import { derivedName, newTaskId } from "../../../src/queue/core/ids.ts";
