@@ -318,8 +318,8 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "a marker without a map is left to others",
     file: "src/queue/partitions/partitions.ts",
-    find: "this.remember(map.version > 0 ? map : await resizeQueue(queue, count, map));",
-    replace: "this.remember(map);",
+    find: "return resizeQueue(queue, marked.count, marked.map);",
+    replace: "return marked.map;",
     breaks: "answers",
     because: "after a caller has stopped in the first change, each call fails until a sweep",
   },
@@ -342,10 +342,18 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "former owners are not asked about generated ids after moved",
     file: "src/queue/tasks/add-to-partitions.ts",
-    find: "const asked = tries > 1 ? rest : ",
-    replace: "const asked = ",
+    find: "const asked = isResent || tries > 1 ? rest : ",
+    replace: "const asked = isResent ? rest : ",
     breaks: "law 5",
     because: "a task is added twice whose slot changes hands between two copies of the request",
+  },
+  {
+    name: "former owners are not asked about generated ids after a marker",
+    file: "src/queue/tasks/add-to-partitions.ts",
+    find: "const asked = isResent || tries > 1 ? rest : ",
+    replace: "const asked = tries > 1 ? rest : ",
+    breaks: "law 5",
+    because: "a task is added twice if the queue gets partitions between two copies of the request",
   },
   {
     name: "tasks whose slot has moved are dropped",
