@@ -21,7 +21,11 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/partitions/lost-map",
   ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
-  "src/queue/tasks/add-to-partitions.ts": [...partitionTests, "integration/partitions/shares"],
+  "src/queue/tasks/add-to-partitions.ts": [
+    ...partitionTests,
+    "integration/partitions/shares",
+    "integration/partitions/stale",
+  ],
   "src/queue/schedules/calendar.ts": ["unit/calendar"],
   "src/queue/schedules/place-occurrences.ts": ["integration/partitions/schedules"],
   "src/queue/schedules/schedule-record.ts": [
