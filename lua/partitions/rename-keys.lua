@@ -39,6 +39,10 @@ local function has_data(key)
 end
 
 local marker = redis.pcall('GET', plain_tasks)
+if type(marker) == 'string' and not string.find(marker, '^%d+;') then
+  -- No marker, and no hash: fails as each script does.
+  redis.call('HLEN', plain_tasks)
+end
 if type(marker) ~= 'string' then
   local names = {
     { plain_pending, pending },

@@ -37,8 +37,9 @@ export async function readMarker(queue: PartitionedQueue): Promise<Marked | unde
   );
   const [marker] = outcomes;
   if (!marker || !("reply" in marker) || typeof marker.reply !== "string") return undefined;
-  const count = /^1;(\d+)$/.exec(marker.reply)?.[1];
-  if (count === undefined) throw newerSchema("the marker of a queue with partitions");
+  const [, version, count] = /^(\d+);(.*)$/.exec(marker.reply) ?? [];
+  if (version === undefined) return undefined;
+  if (version !== "1") throw newerSchema("the marker of a queue with partitions");
   return { count: Number(count), map: readMap(replyAt(outcomes, 1) as string | null) };
 }
 

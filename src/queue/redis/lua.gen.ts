@@ -4654,6 +4654,9 @@ local function ad(ae)
 return type(redis.pcall('GET',ae))=='table'
 end
 local ae=redis.pcall('GET',g)
+if type(ae)=='string'and not string.find(ae,'^%d+;')then
+redis.call('HLEN',g)
+end
 if type(ae)~='string'then
 local af={
 {a,o},
@@ -4697,8 +4700,8 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ae,'^1;(%d+)$'))),redis.call('HGET',u,'~slots')}
 `;
   },
-  sha1: "51ad6e577f6b5ad9245512e585d728be58de2b71",
-  keyLockingSha1: "6d739778c31737a1100c69131e79aed3e9ee066d",
+  sha1: "e99ef1338f57aad826aaa106731c4a97c93fc746",
+  keyLockingSha1: "fc92a8df283868a2356d059ce19248bf17745f5b",
 };
 
 export const setIdle: Script = {

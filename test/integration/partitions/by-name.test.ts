@@ -92,7 +92,7 @@ describe("a queue with partitions, by its name", () => {
     expect([ids.length, new Set(ids).size, next["cursor"]]).toEqual([32, 32, null]);
     expect(await get(`/v1/queues/${QUEUE}/tasks/${ids.at(-1)}`)).toMatchObject({ state: "pending" });
     expect((await get(`/v1/queues/${QUEUE}/workers`))["workers"]).toMatchObject([{ name: "w1" }]);
-    const redriven = await ask("POST", `/v1/queues/${QUEUE}/redrive`, { json: {} });
+    const redriven = await ask("POST", `/v1/queues/${QUEUE}/redrive`, { json: { reason: "rejected" } });
     expect(redriven.body).toMatchObject({ redriven: 8, cursor: null });
     const pulled = await ask("POST", `/v1/queues/${QUEUE}/tasks/pull`, { json: { max: 3 } });
     expect((pulled.body as { tasks: unknown[] }).tasks.length).toBeGreaterThan(0);
