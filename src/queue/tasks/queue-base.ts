@@ -319,9 +319,12 @@ export class QueueBase {
       for (let others = rest; isUnknown(reply);) {
         const calls = others.map((partition) => callOf(binding, this.keysOf(partition), args));
         asked.push(...others);
-        const outcomes = await this.sendAndReadMap(calls, options);
-        const replies = others.map((_, i) => binding.decode(replyAt(outcomes, i)) as ReturnType<B["decode"]>);
-        reply = replies[replies.findIndex((one) => !isUnknown(one))] ?? reply;
+        const outcomes = (await this.sendAndReadMap(calls, options)).slice(0, others.length);
+        // A partition that cannot be reached matters only if no other one knows the task.
+        for (const outcome of outcomes.toSorted((one, other) => +("error" in one) - +("error" in other))) {
+          if (!isUnknown(reply)) break;
+          reply = binding.decode(replyAt([outcome], 0)) as ReturnType<B["decode"]>;
+        }
         others = (await partitions.having(id, options.signal)).filter((one) => !asked.includes(one));
         if (others.length === 0) break;
       }

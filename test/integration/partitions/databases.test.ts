@@ -1,3 +1,5 @@
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databases, type DatabasesTransport, Queue, sweep } from "../../../src/index.ts";
@@ -61,7 +63,15 @@ describe("partitions over three databases", () => {
     const transport = instance();
     const queue = queueOf(transport);
     await queue.enqueueMany(Array.from({ length: 60 }, (_, i) => ({ payload: `before-${i}`, id: `b${i}` })));
+    const groups = Array.from({ length: 40 }, (_, i) => ({ payload: `group-${i}`, group: `g${i}` }));
+    const grouped = await queue.enqueueMany(groups, { idempotencyKey: "groups" });
+    const { owners } = await fetchMap({ name: "emails", prefix: undefined, transport });
     await servers[1]?.kill();
+    // Such an id does not say where its task is. One that a database in use knows is found.
+    const isUp = (text: string) => (owners[slotOf(text)] as number) % 3 !== 1;
+    const findable = grouped.filter(({ id }, i) => isUp(id) && isUp(`g${i}`));
+    expect(findable.length).toBeGreaterThan(4);
+    for (const { id } of findable) expect(await queue.get(id)).toMatchObject({ id, state: "pending" });
     const failed: unknown[] = [];
     const enqueued: string[] = [];
     for (let i = 0; i < 400; i++) {

@@ -63,11 +63,6 @@ export class Instance {
     });
   }
 
-  /** Whether it knows that the queue has partitions, as declared or as an answer has shown. */
-  get isAware(): boolean {
-    return (this.queue as unknown as { readonly partitions: unknown }).partitions !== undefined;
-  }
-
   /** Makes one call. */
   async call<T>(around: Around, what: () => Promise<T>): Promise<T> {
     this.#requests = 0;
