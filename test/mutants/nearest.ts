@@ -13,7 +13,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/partitions/share-targets.ts": ["integration/partitions/shares"],
   "lua/lib/slots.lua": partitionTests,
   "src/queue/partitions/map.ts": partitionTests,
-  "src/queue/partitions/partitions.ts": partitionTests,
+  "src/queue/partitions/partitions.ts": [...partitionTests, "integration/partitions/first-change"],
   "src/queue/partitions/lost-map.ts": ["integration/partitions/lost-map"],
   "src/queue/partitions/resize.ts": [
     ...partitionTests,
@@ -102,6 +102,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "offload/life",
   ],
   "src/queue/tasks/queue-base.ts": [
+    "integration/partitions/first-change",
     "fault/resend",
     "integration/operate/pause",
     "integration/tasks/enqueue",
@@ -204,6 +205,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/redis/clock.ts": ["integration/tasks/wake-later", "integration/services/service-alarms"],
   "serverless/process/process-alarms.ts": ["unit/process-alarms", "runtime/due"],
   "serverless/deployment/consumers.ts": [
+    "testing/test-deployment",
     "integration/services/service-alarms",
     "testing/test-deployment",
     "runtime/contexts",

@@ -99,14 +99,6 @@ export const offloading: readonly Mutant[] = [
     because: "the payloads of tasks in other partitions are removed",
   },
   {
-    name: "the orphan pass skips partitions that are in no map",
-    file: "src/offload/orphan-pass.ts",
-    find: "map.version === 0 ? noted : [0, ...noted, ...partitionsOf(map)]",
-    replace: "map.version === 0 ? [] : [0, ...partitionsOf(map)]",
-    breaks: "law 9",
-    because: "after the maps are lost, the payloads of tasks in other partitions are removed",
-  },
-  {
     name: "a queue whose map cannot be read has one partition",
     file: "src/offload/orphan-pass.ts",
     find: "      if (!(error instanceof SluiceError)) throw error;\n",

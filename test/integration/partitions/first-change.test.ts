@@ -209,6 +209,18 @@ test("two producers that begin a new queue, one that knows of its partitions and
   }
 });
 
+test("producers go on while new partitions wait for the settings of the queue, which a sweep gives them", async () => {
+  await new Operator(QUEUE, over(instance())).configure({ maxWorking: 10 });
+  const producer = new Producer(QUEUE, over(instance(), 4));
+  for (const id of names) expect((await producer.enqueue(1, { id })).created).toBe(true);
+  expect(await map()).toMatchObject({ isPreparing: true, version: 1 });
+  expect(owning(await map())).toEqual([0]);
+  await sweep(rig.transport, { now: () => rig.now });
+  expect(owning(await map())).toEqual([0, 1, 2, 3]);
+  for (const id of names) expect((await producer.enqueue(1, { id })).created).toBe(false);
+  expect(await new Operator(QUEUE, over(instance())).settings()).toMatchObject({ maxWorking: 10 });
+});
+
 test("of several numbers at the same time one is the last, and of one that follows none is lost", async () => {
   await queueOf(instance()).enqueue(1, { id: "old" });
   await Promise.all([2, 3, 4, 5, 6].map((count) => resizeQueue(place(instance()), count)));
