@@ -130,12 +130,4 @@ export const declaring: readonly Mutant[] = [
     breaks: "consumers",
     because: "an id that is declared unique for a day is accepted again after an hour",
   },
-  {
-    name: "a consumer does not know the partitions of its declared queue",
-    file: "serverless/deployment/consumers.ts",
-    find: "queues.open(definition, { wake: this.#wakerOfDrain(), onDeadLetter })",
-    replace: "queues.open(definition, { wake: this.#wakerOfDrain(), onDeadLetter, partitions: 1 })",
-    breaks: "consumers",
-    because: "a deployment's consumer works on partition 0 only",
-  },
 ];

@@ -205,7 +205,6 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "src/queue/redis/clock.ts": ["integration/tasks/wake-later", "integration/services/service-alarms"],
   "serverless/process/process-alarms.ts": ["unit/process-alarms", "runtime/due"],
   "serverless/deployment/consumers.ts": [
-    "testing/test-deployment",
     "integration/services/service-alarms",
     "testing/test-deployment",
     "runtime/contexts",
