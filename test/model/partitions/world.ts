@@ -69,10 +69,16 @@ export class PartitionsWorld {
         return follow();
       }
       case "settle": {
-        const settled = settle(state, operation.items);
-        if (!operation.pull) return mustEqual("settle", answer, settled);
+        const first = settle(state, operation.items);
+        // Of two leases of one task, a copy of the call remembers only the later one (law 5).
+        const copy = settle(state, operation.items);
+        const compare = (given: unknown) => {
+          const isCopy = call.mishap !== "none" && JSON.stringify(given) === JSON.stringify(copy);
+          if (!isCopy) mustEqual("settle", given, first);
+        };
+        if (!operation.pull) return compare(answer);
         const { settled: given, tasks } = answer as { settled: unknown; tasks: unknown };
-        mustEqual("settle", given, settled);
+        compare(given);
         state.step++;
         // If Redis does not know the settle, the commands behind it run first: they may find nothing.
         const isEmpty = (tasks as unknown[]).length === 0;
