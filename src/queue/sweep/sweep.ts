@@ -260,8 +260,9 @@ class SweepPass {
       const registered = (above.get(name) ?? []).map(({ partition }) => partition);
       try {
         const marker = outcomes[i + 1];
-        // Redis has lost the change that put it there.
-        if (!marker || !("reply" in marker) || marker.reply === null) await renameKeys(queue, 2);
+        const hasMarker = marker !== undefined && "reply" in marker && marker.reply !== null;
+        // Redis has lost the change that put it there. A marker counts only while there is no map.
+        if (!hasMarker && maps[i] != null) await renameKeys(queue, 2);
         const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);
         const wake = this.#waker?.window(name) ?? "";
         const mustWake = await rebalanceShares(queue, kept, { testNow: this.#testNow(), wake });

@@ -248,3 +248,14 @@ test("a sweep puts back a marker that Redis has lost, and reports tasks under bo
   });
   expect(await rig.command("EXISTS", queueKeys(nameOfPartition(QUEUE, 0)).tasks)).toBe(1);
 });
+
+test("a sweep gives a queue no partitions of which only the registry has a note", async () => {
+  await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
+  await rig.command("ZADD", "sluice:queues", "2", `/${QUEUE}`);
+  const { tasks } = queueKeys(QUEUE);
+  for (let i = 0; i < 2; i++) {
+    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
+    expect(await rig.command("TYPE", tasks)).toBe("hash");
+  }
+  expect((await drainAll(queueOf(instance()))).toSorted()).toEqual(names.toSorted());
+});
