@@ -93,7 +93,8 @@ async function finish(world: PartitionsWorld, real: RealPartitions): Promise<voi
         does: "settle",
         items: tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })),
       });
-    } else {
+    } else if (state.live().length > 0) {
+      // The dequeue itself may have ended the last tasks, those with an exhausted lease.
       const next = Math.min(...state.live().map(({ until }) => until));
       if (next > state.now) world.pass(real, next - state.now);
       // An instance reads the map once a minute, and a sweep adds partitions that are in use to it.
