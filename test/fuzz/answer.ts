@@ -7,7 +7,7 @@ import { type Answered, cronSecret, token } from "./worker-stack.ts";
 /** The differences between an answer and the document and pages; empty if there are none. */
 export function faultsOfAnswer(described: Described, route: Route, answer: Answered): string[] {
   const { status, headers, text } = answer;
-  const promised = route.answers.get(status);
+  const promised = route.answer(status);
   if (!promised) return [`the status ${status} is not documented for ${route.operationId}`];
   const faults: string[] = [];
   const expectHeader = (name: string, wanted: string) => {

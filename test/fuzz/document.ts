@@ -18,8 +18,8 @@ export interface Route {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly required: boolean; readonly schema: JsonSchema } | undefined;
-  /** By status. */
-  readonly answers: ReadonlyMap<number, ResponseObject>;
+  /** What is documented for a status: for itself, or else for all of its class, such as `4XX`. */
+  readonly answer: (status: number) => ResponseObject | undefined;
   /** How a failing run prints it. */
   readonly [toStringMethod]: () => string;
 }
@@ -47,6 +47,7 @@ export class Described {
   #route(path: string, method: string, operation: Operation): Route {
     const { operationId, parameters = [], requestBody, responses } = operation;
     const content = requestBody && jsonOf(requestBody.content);
+    const answerOf = (status: string) => responses[status] && this.#resolved(responses[status]);
     return {
       [toStringMethod]: () => operationId,
       operationId,
@@ -54,9 +55,7 @@ export class Described {
       path,
       parameters: parameters.map((parameter) => this.#resolved(parameter)),
       body: requestBody && content && { required: requestBody.required, schema: content.schema },
-      answers: new Map(
-        Object.entries(responses).map(([status, answer]) => [Number(status), this.#resolved(answer)]),
-      ),
+      answer: (status) => answerOf(`${status}`) ?? answerOf(`${Math.floor(status / 100)}XX`),
     };
   }
 

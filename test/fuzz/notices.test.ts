@@ -34,6 +34,7 @@ describe("the fuzz reports", () => {
   it("no fault of an answer that is as documented", () => {
     expect(faultsOfAnswer(described, route("pull"), answered(200, pulled))).toEqual([]);
     expect(faultsOfAnswer(described, route("enqueue"), problem("queue_full"))).toEqual([]);
+    expect(faultsOfAnswer(described, route("openapi"), problem("method_not_allowed"))).toEqual([]);
   });
 
   it.each([
@@ -44,6 +45,7 @@ describe("the fuzz reports", () => {
     ["an answer that may be cached", answered(200, pulled, { "cache-control": "public" })],
     ["an answer of another content type", answered(200, pulled, { "content-type": "text/html" })],
     ["an answer that shows a token", answered(200, { ...pulled, nextDueAt: token })],
+    ["a status of a class that is not in the document", answered(302, pulled)],
     ["a fault of the server", problem("internal")],
     ["a problem as plain JSON", { ...problem("invalid_request"), headers }],
     ["a code that the operation does not have", problem("already_ended")],
