@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -112,13 +112,18 @@ test("sluice gateway --data keeps the data of the embedded store for the next st
       child.kill("SIGTERM");
       expect(await ended).toMatchObject({ code: 0, err: "" });
     };
-    return { client, stop };
+    return { pid: child.pid, client, stop };
   };
   try {
     const first = await start();
     await first.client.set("key", "value");
     await first.stop();
     const second = await start();
+    expect(await sluice(["gateway", "--embedded", "--data", folder]).ended).toMatchObject({
+      code: 1,
+      out: "",
+      err: `sluice: the data folder ${folder} is in use by process ${second.pid}; end that process, or use another folder\n`,
+    });
     expect(await second.client.get("key")).toBe("value");
     await second.stop();
     await writeFile(join(folder, "sluice.snapshot"), "damaged");
@@ -126,6 +131,7 @@ test("sluice gateway --data keeps the data of the embedded store for the next st
       code: 1,
       err: expect.stringContaining("sluice.snapshot: this is not a snapshot of the embedded store"),
     });
+    expect(await readdir(folder)).toEqual(["sluice.snapshot"]);
   } finally {
     await rm(folder, { recursive: true });
   }

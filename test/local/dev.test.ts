@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -144,6 +145,7 @@ describe("without a redis-server, `sluice dev`", () => {
         "sluice.snapshot: this is not a snapshot of the embedded store",
       ) as string,
     });
+    expect(await readdir(folder)).toEqual(["sluice.snapshot"]);
     expect(await started(process.env["PATH"] ?? "")).toMatchObject({
       status: 1,
       complaint: expect.stringContaining(
@@ -155,6 +157,48 @@ describe("without a redis-server, `sluice dev`", () => {
       status: 1,
       complaint: expect.stringContaining("is of a redis-server, and none can be used now") as string,
     });
+  });
+});
+
+describe.each([
+  ["the embedded store", { PATH: "/nowhere" }],
+  ["a redis-server", {}],
+])("a folder of --data with %s", (_, env) => {
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), "sluice-test-"))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const stop = async (signal: NodeJS.Signals) => {
+    const ended = once(dev as ChildProcess, "exit");
+    dev?.kill(signal);
+    await ended;
+  };
+
+  test("is refused while another process uses it, and free after that, even after a crash", async () => {
+    await startDev(["--data", folder], env);
+    const first = dev as ChildProcess;
+    const before = await readdir(folder);
+    const second = await failing(env, "--data", folder);
+    expect(second).toEqual({
+      status: 1,
+      complaint: `sluice: the data folder ${folder} is in use by process ${first.pid}; end that process, or use another folder\n`,
+    });
+    expect(await readdir(folder)).toEqual(before);
+    dev = first;
+    await stop("SIGKILL");
+    expect(await readdir(folder)).toContain("sluice.lock");
+    await startDev(["--data", folder], env);
+    await stop("SIGTERM");
+    expect(await readdir(folder)).not.toContain("sluice.lock");
+  });
+
+  test("is free after a start that failed", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    expect(await failing(env, "--data", folder, "--port", String(port))).toMatchObject({ status: 1 });
+    server.close();
+    expect(await readdir(folder)).not.toContain("sluice.lock");
   });
 });
 

@@ -4,7 +4,9 @@ import process from "node:process";
 import { Command, Option } from "commander";
 import { EmbeddedDatabase, startGateway } from "../../local/index.ts";
 import { refuseOtherData } from "../../local/stack/database.ts";
-import { type KeptDatabase, openKeptDatabase } from "../../local/stack/embedded.ts";
+import { lockFolder } from "../../local/stack/folder-lock.ts";
+import { openKeptDatabase } from "../../local/stack/embedded.ts";
+import { Running } from "../../local/stack/running.ts";
 import { isClusterUrl } from "../../url.ts";
 import { UsageError } from "../exit.ts";
 import { variable } from "../../environment.ts";
@@ -58,20 +60,27 @@ async function serveGateway(options: GatewayOptions, { env, stdout, stderr }: Io
   if (redisUrl !== undefined) await requirePackages("sluice gateway", ["@redis/client"]);
   const { data, port = 8079, host, token, readOnlyToken, strictKeys } = options;
   const log = (line: string) => stderr.write(`${line}\n`);
-  const store = redisUrl === undefined ? openStore(data, log) : undefined;
-  const serving = await onPort("--port", port, () =>
-    startGateway({ redisUrl, database: store?.database, port, host, token, readOnlyToken, strictKeys, log }),
-  );
-  stdout.write(
-    [
-      `# ${store ? described(store.database, data) : withoutPassword(redisUrl as string)} over the Upstash REST protocol. Ctrl-C ends it.`,
-      `UPSTASH_REDIS_REST_URL=${serving.url}`,
-      `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
-      ...(readOnlyToken === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnlyToken}`]),
-      "",
-    ].join("\n"),
-  );
-  const end = () => void serving.close().then(() => store?.close());
+  const running = new Running();
+  try {
+    const database = redisUrl === undefined ? await openStore(running, data, log) : undefined;
+    const serving = await onPort("--port", port, () =>
+      startGateway({ redisUrl, database, port, host, token, readOnlyToken, strictKeys, log }),
+    );
+    running.add(() => serving.close());
+    stdout.write(
+      [
+        `# ${database ? described(database, data) : withoutPassword(redisUrl as string)} over the Upstash REST protocol. Ctrl-C ends it.`,
+        `UPSTASH_REDIS_REST_URL=${serving.url}`,
+        `UPSTASH_REDIS_REST_TOKEN=${serving.token}`,
+        ...(readOnlyToken === undefined ? [] : [`UPSTASH_REDIS_REST_READONLY_TOKEN=${readOnlyToken}`]),
+        "",
+      ].join("\n"),
+    );
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+  const end = () => void running.stop();
   process.once("SIGINT", end);
   process.once("SIGTERM", end);
 }
@@ -111,10 +120,17 @@ async function runningRedis(): Promise<string | undefined> {
   }
 }
 
-function openStore(folder: string | undefined, log: (line: string) => void): KeptDatabase {
-  if (folder === undefined) return { database: new EmbeddedDatabase(), close: () => {} };
+async function openStore(
+  running: Running,
+  folder: string | undefined,
+  log: (line: string) => void,
+): Promise<EmbeddedDatabase> {
+  if (folder === undefined) return new EmbeddedDatabase();
+  running.add(await lockFolder(folder));
   refuseOtherData(folder, "appendonlydir", "a redis-server", "the embedded store cannot read it");
-  return openKeptDatabase(folder, log);
+  const kept = openKeptDatabase(folder, log);
+  running.add(() => kept.close());
+  return kept.database;
 }
 
 function described(database: EmbeddedDatabase, folder: string | undefined): string {

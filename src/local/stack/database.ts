@@ -9,6 +9,7 @@ import { isClusterUrl, parsedUrl, REDIS } from "../../url.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis-client.ts";
 import { openKeptDatabase, SNAPSHOT } from "./embedded.ts";
+import { lockFolder } from "./folder-lock.ts";
 import { onFreePort } from "./port.ts";
 import { hasRedisServer, startRedisServer } from "./redis.ts";
 import type { Running } from "./running.ts";
@@ -37,7 +38,8 @@ export const EMBEDDED_STORE = "the embedded store, in this process";
 
 /**
  * Starts a store and the gateway, so that it is reached over HTTP as on Upstash.
- * @throws {StackError} if Redis does not start or does not answer, or the data cannot be read
+ * @throws {StackError} if Redis does not start or does not answer, or the data cannot be read, or another process
+ * uses the folder
  */
 export async function startDatabase(running: Running, options: DatabaseOptions): Promise<Database> {
   const store = await startStore(running, options);
@@ -62,6 +64,8 @@ async function startStore(running: Running, options: DatabaseOptions): Promise<S
     if (isClusterUrl(redisUrl)) throw new StackError("the local stack runs on one Redis, not on a cluster");
     throw new StackError("the URL of Redis must begin with redis:// or rediss://");
   }
+  // Given up last: the other parts write to the folder until they have stopped.
+  if (keepData) running.add(await lockFolder(folder));
   if (await canStartRedis()) {
     refuseOtherData(
       folder,

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LOCK, lockFolder } from "../../src/local/stack/folder-lock.ts";
+
+const program = fileURLToPath(new URL("lock-program.ts", import.meta.url));
+let folder: string;
+const children: ChildProcess[] = [];
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "sluice-lock-"))));
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true });
+});
+
+/** A process that locks the folder for each line that it gets. */
+async function other() {
+  const child = spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] });
+  children.push(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const line = async () => (await lines.next()).value as string;
+  expect(await line()).toBe("started");
+  return {
+    child,
+    pid: child.pid as number,
+    /** `locked`, or why not. */
+    lock() {
+      child.stdin.write("lock\n");
+      return line();
+    },
+    kill(signal: NodeJS.Signals) {
+      const ended = once(child, "exit");
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+const inUse = (pid: number) =>
+  `the data folder ${folder} is in use by process ${pid}; end that process, or use another folder`;
+const locked = () => readdirSync(join(folder, LOCK));
+
+test("a folder is locked until the lock is given up, which leaves nothing", async () => {
+  const nested = join(folder, "not", "there");
+  const unlock = await lockFolder(nested);
+  await expect(lockFolder(nested)).rejects.toMatchObject({
+    name: "StackError",
+    message: inUse(process.pid).replace(folder, nested),
+  });
+  expect(readdirSync(nested)).toEqual([LOCK]);
+  unlock();
+  expect(readdirSync(nested)).toEqual([]);
+  const again = await lockFolder(nested);
+  unlock();
+  expect(readdirSync(nested)).toEqual([LOCK]);
+  again();
+});
+
+test("a process that is paused keeps its lock; one that was killed does not", async () => {
+  const first = await other();
+  expect(await first.lock()).toBe("locked");
+  first.child.kill("SIGSTOP");
+  await expect(lockFolder(folder)).rejects.toThrow(inUse(first.pid));
+  await first.kill("SIGKILL");
+  const unlock = await lockFolder(folder);
+  expect(locked()).toEqual([expect.stringMatching(`^${process.pid}-`)]);
+  unlock();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+describe("a lock that a killed process left", () => {
+  /** As the holder left it, with the number of a process that runs now. */
+  function left(port: number): void {
+    mkdirSync(join(folder, LOCK));
+    writeFileSync(join(folder, LOCK, `${process.pid}-${port}-left`), "");
+  }
+
+  async function listening(answer: (socket: Socket) => void) {
+    const server = createServer(answer).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return { server, port: (server.address() as AddressInfo).port };
+  }
+
+  test("is taken over although another process has its number", async () => {
+    const { server, port } = await listening(() => {});
+    server.close();
+    left(port);
+    (await lockFolder(folder))();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is taken over although another program listens on its port", async () => {
+    const { server, port } = await listening((socket) => socket.end("220 mail.example.com"));
+    left(port);
+    (await lockFolder(folder))();
+    server.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is taken by exactly one of many that start at once, as is a free folder", async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, other));
+    for (let round = 0; round < 4; round++) {
+      if (round % 2 === 0) left(1);
+      const answers = await Promise.all(all.map((one) => one.lock()));
+      const winner = all[answers.indexOf("locked")];
+      expect(answers.toSorted()).toEqual(
+        ["locked", ...Array.from({ length: all.length - 1 }, () => inUse(winner?.pid as number))].toSorted(),
+      );
+      expect(readdirSync(folder)).toEqual([LOCK]);
+      await winner?.kill("SIGTERM");
+      expect(readdirSync(folder)).toEqual([]);
+      all.splice(all.indexOf(winner as (typeof all)[number]), 1);
+    }
+  });
+});
+
+test("a folder that cannot be written is named", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  await expect(lockFolder(file)).rejects.toMatchObject({
+    name: "StackError",
+    message: expect.stringMatching(`^the data folder ${file} cannot be used: `),
+  });
+  expect(readdirSync(folder)).toEqual(["file"]);
+});
