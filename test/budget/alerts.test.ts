@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { defineAlerts, type AlertRule } from "../../src/alerts/index.ts";
-import { Queue } from "../../src/index.ts";
+import { Operator, Queue } from "../../src/index.ts";
 import { Redis } from "@upstash/redis";
 import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
@@ -109,5 +109,19 @@ describe("a pass costs", () => {
     expect(cost).toBeGreaterThan(2 * 900);
     expect(cost).toBeLessThanOrEqual(BEGIN + LIST + 1 + 3 + 2 * 1_101);
     expect(billed.gateway.usage().requests).toBeLessThanOrEqual(30);
+  });
+
+  // The last one, because the instance remembers that there are partitions.
+  test("as much for each partition of a queue, and 1 more for each of the two requests", async () => {
+    const transport = upstash({ url: billed.gateway.url, token: billed.gateway.token });
+    await new Operator("spread", { transport }).resize(4);
+    const pass = connect([
+      { when: { newDeadLetters: { above: 5 } } },
+      { when: { pending: { above: 10_000 } } },
+    ]);
+    await pass();
+    expect(await costOf(pass)).toBe(BEGIN + LIST + IDLE + 4 * IDLE + 1);
+    await new Queue("spread", { transport }).enqueue(1);
+    expect(await costOf(pass)).toBe(BEGIN + LIST + IDLE + 4 * IDLE + 1 + (11 + 3 * 4) + 1);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { commandsPerCall, estimatedCommands, Queue, type Operator } from "../../src/index.ts";
+import { commandsPerCall, estimatedCommands, Operator, Queue } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { asker, type Ask, tokens } from "../http/served.ts";
@@ -61,6 +61,17 @@ describe("a queue costs a scrape of the metrics as much as its counts, and the s
     await fill(billed.queue, billed.operator);
     expect(await scrape()).toEqual([3 + commands, 3 + commands]);
   });
+});
+
+test("a scrape costs as much for each partition as for a queue, and 1 for all queues that have any; it says so", async () => {
+  const { url, token } = billed.gateway;
+  const transport = upstash({ url, token });
+  for (const name of ["first", "second"]) await new Operator(name, { transport }).resize(3);
+  await new Queue("first", { transport }).enqueue(1);
+  await scrape();
+  const [plain, first, second] = [4, 11 + 4 + 4, 4 + 4 + 4];
+  const commands = 3 + plain + first + second + 1;
+  expect(await scrape()).toEqual([commands, commands]);
 });
 
 test("the overview and the load of a queue cost as much as its counts", async () => {

@@ -1,6 +1,5 @@
 import { newerSchema, SluiceError, type SluiceErrorCode } from "../../errors.ts";
-import { queueOverviews, queueTotals } from "../../queue/operate/count-queues.ts";
-import { countCommands } from "../../queue/operate/estimated-commands.ts";
+import { queueOverviews, queueTotals, type QueueTotals } from "../../queue/operate/count-queues.ts";
 import { matches } from "../../queue/core/queue-pattern.ts";
 import { slicesOf } from "../../queue/core/slices.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
@@ -41,15 +40,16 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
   async function scrape(isWanted: (name: string) => boolean): Promise<Scrape> {
     const { names, truncated, pages } = await namesOf(isWanted);
     const queues: Scrape["queues"][number][] = [];
+    let commands = pages * PAGE_COMMANDS;
     for (const slice of slicesOf(names, SLICE)) {
-      queues.push(...(await queueTotals(transport, slice, { prefix })));
+      const found = await queueTotals(transport, slice, { prefix });
+      const read = found.filter((one): one is QueueTotals => !("code" in one));
+      commands = read.reduce((sum, one) => sum + one.commands, commands);
+      // One command reads which partitions there are.
+      if (read.some(({ partitions }) => partitions > 1)) commands++;
+      queues.push(...found);
     }
-    const commands = queues.map((one) => ("code" in one ? 0 : countCommands(one)));
-    return {
-      queues,
-      truncated,
-      commands: commands.reduce((sum, count) => sum + count, pages * PAGE_COMMANDS),
-    };
+    return { queues, truncated, commands };
   }
 
   async function namesOf(isWanted: (name: string) => boolean) {

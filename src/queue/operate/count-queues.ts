@@ -7,6 +7,7 @@ import { countScript } from "../redis/operate-scripts.ts";
 import { lastReply } from "../redis/replies.ts";
 import { type Transport, withPrefix } from "../redis/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";
+import { countCommands } from "./estimated-commands.ts";
 import { queueSettings, type QueueSettings } from "./settings.ts";
 import {
   readStatistics,
@@ -39,9 +40,10 @@ export interface QueueOverview extends QueueCounts {
 }
 
 /** As {@link QueueOverview}, with the sums of the statistics alone. */
-export interface QueueTotals extends QueueCounts {
-  readonly settings: QueueSettings;
+export interface QueueTotals extends Omit<QueueOverview, "now" | "leases" | "statistics"> {
   readonly totals: TotalCounts;
+  /** About how many Redis commands the counts of all its partitions cost. */
+  readonly commands: number;
 }
 
 type CountOptions = Pick<ListQueuesOptions, "prefix" | "signal" | "now">;
@@ -107,6 +109,8 @@ export function queueTotals(
       ...sumOfCounts(parts.map(({ counts }) => counts)),
       settings: settingsOf(overviews),
       totals: sumOfTotals(overviews.map(({ records }) => readTotals(records))),
+      partitions: parts.length,
+      commands: parts.reduce((sum, { counts }) => sum + countCommands(counts), 0),
     };
   });
 }
