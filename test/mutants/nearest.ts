@@ -11,7 +11,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ...nearestScripts,
   ...nearestLib,
   "src/queue/partitions/share-targets.ts": ["integration/partitions/shares"],
-  "lua/lib/slots.lua": partitionTests,
+  "lua/lib/slots.lua": ["integration/partitions/lost-change", ...partitionTests],
   "src/queue/partitions/map.ts": partitionTests,
   "src/queue/partitions/partitions.ts": [...partitionTests, "integration/partitions/first-change"],
   "src/queue/partitions/lost-map.ts": ["integration/partitions/lost-map"],
@@ -21,7 +21,9 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/partitions/lost-map",
   ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
+  "src/queue/partitions/upkeep.ts": ["integration/partitions/lost-change", ...partitionTests],
   "src/queue/tasks/add-to-partitions.ts": [
+    "integration/partitions/lost-change",
     ...partitionTests,
     "integration/partitions/shares",
     "integration/partitions/stale",

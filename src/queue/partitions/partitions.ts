@@ -131,15 +131,18 @@ export class Partitions {
     if (tries > 1) await sleep(PAUSE, signal);
     const queue = this.#queue(signal);
     let map = await resizeQueue(queue, undefined, await fetchMap(queue));
+    if (map.version === 0) return this.storedMap(signal);
     if (map.text === stale.text && !map.next) {
       const owned = await setOwned(queue, map.version, map.owners, owning(map));
       if ("newer" in owned) map = await resizeQueue(queue, undefined, await overtaken(queue, map));
+      if (map.version === 0) return this.storedMap(signal);
     }
     return this.remember(map);
   }
 
   /** The partition to which a new task goes: that which its id names, or the owner of its slot. */
   ownerOf(id: string, slot: number | undefined, map: PartitionMap): number {
+    if (map.version === 0) return 0;
     return slot === undefined ? (namedPartition(id) ?? 0) : (map.owners[slot] as number);
   }
 

@@ -4,6 +4,7 @@ import { slotOf } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
 import { findForeignScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
+import type { Command } from "../redis/transport.ts";
 import { owning, type PartitionMap, partitionsOf, readMap, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { putMap, replaceMap } from "./map-calls.ts";
@@ -24,8 +25,9 @@ interface Search {
 }
 
 /**
- * Continues a change of the map that stopped; adds partitions to the map that producers with an old map have used;
- * and removes former partitions from it that have nothing left.
+ * Gives a queue that has lost its map one again, if a registered partition has anything; continues a change of the map
+ * that stopped; adds partitions to the map that producers with an old map have used; and removes former partitions from
+ * it that have nothing left.
  * @param stored the map as it was read
  * @param registered the partitions that the registry has
  * @param now Redis's time, epoch ms
@@ -40,6 +42,12 @@ export async function keepPartitions(
   until: number,
 ): Promise<readonly number[]> {
   let map = readMap(stored);
+  if (map.version === 0) {
+    const used = await usedPartitions(queue, registered);
+    // A producer that remembers the map of a queue without one notes a partition that then refuses its tasks.
+    if (used.length === 0) return [];
+    map = await resizeQueue(queue, Math.max(...used) + 1, map);
+  }
   const known = partitionsOf(map);
   const unknown = registered.filter((partition) => !known.includes(partition));
   if (unknown.length > 0) {
@@ -59,6 +67,19 @@ export async function keepPartitions(
     }
   }
   return partitionsOf(map);
+}
+
+/** Those of the partitions that have anything. */
+async function usedPartitions(
+  { name, prefix, transport, signal }: PartitionedQueue,
+  partitions: readonly number[],
+): Promise<number[]> {
+  if (partitions.length === 0) return [];
+  const commands = partitions.map((partition): Command => {
+    return ["EXISTS", queueKeys(nameOfPartition(name, partition), prefix).tasks];
+  });
+  const outcomes = await transport.send(commands, { signal });
+  return partitions.filter((_, i) => replyAt(outcomes, i) === 1);
 }
 
 /** Whether producers and consumers need a former partition no more. */

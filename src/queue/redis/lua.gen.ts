@@ -2763,7 +2763,7 @@ const $GW = `local function GW(a,b)
 local c,d=string.match(a or'','^1;(%d+);(%x+)$')
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not e then
-return false
+return b=='-'and not d
 elseif not d or tonumber(c)>tonumber(e)then
 return true
 end
@@ -6362,8 +6362,8 @@ end
 return ar
 `;
   },
-  sha1: "5ccd7cba43e45e3b523d13af9f1a2446cc2f6ffb",
-  keyLockingSha1: "69916955780fa694a02129a1d0c6c761e5884f1e",
+  sha1: "bdfbf6cf02ae2304c35495ec70d47fe43c7605a0",
+  keyLockingSha1: "e2cbd5fb534372c526d8382e3845ed22250c0e7a",
 };
 
 export const get: Script = {

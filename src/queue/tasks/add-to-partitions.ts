@@ -65,6 +65,8 @@ export async function addToPartitions(
     const groups = Array.from(groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map)));
     const { version } = map;
     const replies = await sendGroups(groups, send, (own) => {
+      // Redis has lost the whole change meanwhile.
+      if (version === 0) return "";
       const slots = [...new Set(own.flatMap(({ slot }) => slot ?? []))];
       return slots.length > 0 ? `${version}:${slots.join()}` : "-";
     });
