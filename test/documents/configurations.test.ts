@@ -48,7 +48,9 @@ describe("each shipped configuration with a cron runs it every minute", () => {
 /** Code without its layout, which differs by indentation. */
 const tokensOf = (code: string) => code.replaceAll(/\s+/g, "");
 
-test.each(["docs/deployments.md", "docs/testing.md"])("all code of %s is type checked", (page) => {
+const pages = ["docs/dashboard.md", "docs/deployments.md", "docs/offload.md", "docs/testing.md"];
+
+test.each(pages)("all code of %s is type checked", (page) => {
   const blocks = Array.from(text(page).matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code = ""]) => code);
   expect(blocks.length).toBeGreaterThan(2);
   const files = globSync(["test/documents/*.ts", "examples/testing/*.ts"], { cwd: root });
