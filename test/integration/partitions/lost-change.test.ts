@@ -48,8 +48,10 @@ describe.each([undefined, 4])(
       await resizeQueue(place(), 4);
       const transport = instance();
       const producer = new Producer(QUEUE, over(transport, partitions));
-      // A process that has noted a partition within a minute adds tasks without a slot there unseen.
-      if (kind === "without ids") await new Queue(QUEUE, over(transport)).counts();
+      // For a minute a process notes no partition again in a registry that is lost. Consumers do not visit it then, if
+      // the queue has a map again, or it took tasks without a slot.
+      if (partitions !== undefined || kind === "without ids")
+        await new Queue(QUEUE, over(transport)).counts();
       else await producer.enqueue(1);
       await rig.command("FLUSHALL");
       const added: string[] = [];
