@@ -220,7 +220,10 @@ class Partitions:
         self._redis.run(("sweep/register", "", ["", first]))
         renamed = self._redis.run(("partitions/rename-keys", first, [count]))[0]
         if renamed == ["twice"]:
-            raise SluiceError("redis_error", "tasks are under the keys of the queue and under those of its partition 0")
+            raise SluiceError(
+                "redis_error",
+                "tasks are under the queue's own keys and under those of its partition 0 (see docs/operating.md)",
+            )
         self.move_notes()
         count, note = renamed
         if version_of(note):

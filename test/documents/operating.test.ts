@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { NonRetryableError, Queue, sweep } from "../../src/index.ts";
 import { FAULTS } from "../../src/queue/core/faults.ts";
+import { partsWithSchedules, queueKeys } from "../../src/queue/core/keys.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { useNight } from "./night.ts";
@@ -226,6 +227,21 @@ const scenes: Readonly<Record<string, Scene>> = {
       writeFileSync(join(night.terminal.folder, "sent-since-two.jsonl"), lines.join("\n"));
       at("02:14:05");
     },
+  },
+  "A sweep reports unexpected_reply": {
+    ...onRedis([], async () => {
+      // A program that knows of the partitions, and one that does not.
+      const events = (partitions?: number) => {
+        const { database: _, ...own } = transport;
+        return new Queue("events", { transport: own, partitions });
+      };
+      await events(2).enqueue({ event: 1 }, { id: "event-1" });
+      await events(2).enqueue({ event: 2 });
+      await transport.send(partsWithSchedules.map((part) => ["DEL", queueKeys("events")[part]]));
+      await events().enqueue({ event: 1 }, { id: "event-1" });
+      await events().enqueue({ event: 3 }, { id: "event-3" });
+    }),
+    env: () => ({ ...night.env, REDIS_URL: redis.url }),
   },
 };
 

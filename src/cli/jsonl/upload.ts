@@ -76,7 +76,10 @@ export async function upload(session: Session, options: UploadOptions): Promise<
     throw error;
   }
   out.progress("");
-  const known = counts.known > 0 ? ` ${counts.known} were known by their ids.` : "";
+  const known =
+    counts.known === 0
+      ? ""
+      : ` ${counts.known} ${counts.known === 1 ? "was known by its id" : "were known by their ids"}.`;
   const before = earlier > 0 ? ` ${counted(earlier, "line")} had been enqueued before.` : "";
   out.value(
     { queue, ...counts, skipped: earlier },

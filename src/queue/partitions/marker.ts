@@ -69,7 +69,7 @@ export async function renameKeys(
   if (!renamed) {
     throw new SluiceError(
       "unexpected_reply",
-      `tasks of ${name} are under the keys of the queue and under those of its partition 0: Redis has lost a change`,
+      `${name} has tasks under its own keys and under those of its partition 0, because Redis has lost a change: rename its own keys to those of another queue, sweep, and export and import their tasks (docs/operating.md)`,
     );
   }
   await moveNotes(queue);

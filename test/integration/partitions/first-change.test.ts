@@ -247,6 +247,11 @@ test("a sweep puts back a marker that Redis has lost, and reports tasks under bo
     failed: [{ queue: QUEUE, code: "unexpected_reply" }],
   });
   expect(await rig.command("EXISTS", queueKeys(nameOfPartition(QUEUE, 0)).tasks)).toBe(1);
+  await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
+  await expect(resize(3)).rejects.toMatchObject({
+    code: "unexpected_reply",
+    message: expect.stringMatching(/^emails has tasks under its own keys .* rename its own keys .* sweep, .* import/),
+  });
 });
 
 test("a sweep gives a queue no partitions of which only the registry has a note", async () => {
