@@ -22,10 +22,14 @@ MOST_STEPS = 10  # of one look at a change
 T = TypeVar("T")
 
 
-def slot_of(name: str) -> int:
-    """The slot of an id, group or dedup key. If it has something in braces, only that counts."""
+def slot_text(name: str) -> str:
+    """What decides the slot of an id, group or dedup key: what it has in braces, else all of it."""
     tag = re.search(r"\{([^}]*)\}", name)
-    return binascii.crc_hqx((tag and tag[1] or name).encode(), 0) % SLOTS
+    return tag and tag[1] or name
+
+
+def slot_of(name: str) -> int:
+    return binascii.crc_hqx(slot_text(name).encode(), 0) % SLOTS
 
 
 @functools.lru_cache(None)
@@ -40,7 +44,7 @@ def slot_of_task(
     """The slot of a task's id, else of its dedup key, else of its group; None without any. `bad_argument` if id and
     dedup key differ."""
     if id is not None and dedup is not None and slot_of(id) != slot_of(dedup[0]):
-        example = f'"{dedup[0]}{{{id}}}"'
+        example = f'"{re.sub("[{}]", "", dedup[0])}{{{slot_text(id)}}}"'
         message = f"id and dedup key must be in one partition: put the id in braces, such as {example}"
         raise SluiceError("bad_argument", message)
     names = [name for name in (id, dedup and dedup[0], group) if name is not None]

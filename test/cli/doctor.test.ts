@@ -140,6 +140,19 @@ describe("the Redis of a database", () => {
     ]);
   });
 
+  test("that takes no writes, such as a read-only replica, is a problem", { timeout: 60_000 }, async () => {
+    redis = await startRedis({ args: ["--min-replicas-to-write", "1"] });
+    const { code, rows } = await runHere(["doctor"], { REDIS_URL: redis.url });
+    expect([code, byAbout(rows)["writes"]]).toEqual([
+      1,
+      [
+        "problem",
+        "Redis takes no writes",
+        "is it a read-only replica, is it loading, or does it lack replicas?",
+      ],
+    ]);
+  });
+
   test("that keeps an append-only file is durable", async () => {
     redis = await startRedis({ args: ["--appendonly", "yes"] });
     const { code, rows } = await runHere(["doctor"], { REDIS_URL: redis.url });

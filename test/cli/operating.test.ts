@@ -43,7 +43,10 @@ describe.each(targets)("with %s", (target: Target) => {
     const { text } = await onTerminal("partitions", "spread", "1");
     expect(text).toMatch(/^PARTITION +SLOTS +PENDING +DELAYED +WORKING +DEAD\n +0 +256 /);
     for (const wrong of ["x", "0", "63"])
-      expect(await sluice("partitions", "spread", wrong)).toMatchObject({ code: 2 });
+      expect(await sluice("partitions", "spread", wrong)).toMatchObject({
+        code: 2,
+        err: "sluice: <number> must be a whole number from 1 to 62\nSee `sluice partitions --help`.\n",
+      });
     expect((await sluice("partitions", "spread")).rows[0]).toMatchObject({ partition: 0, slots: 256 });
     await rig.queue("used").enqueue(1);
     const changed = await sluice("partitions", "used", "2");

@@ -56,6 +56,7 @@ async function examine(session: Session, { repair }: DoctorOptions): Promise<voi
     const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
     const mayReadAll = grants.some((grant) => mayView(grant) && grant.queues === "*");
     report(databaseFindings(state, Date.now(), { mayReadAll }));
+    report(await writeFindings(session));
     if (repair) report(await repaired(session));
     const queues = await allQueues(api);
     if (queues.length === 0) report([ok("queues", "there is none yet")]);
@@ -67,6 +68,23 @@ async function examine(session: Session, { repair }: DoctorOptions): Promise<voi
   if (problems > 0) fail();
   const warnings = findings.filter(({ status }) => status === "warning").length;
   out.note(`\n${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+}
+
+/** Whether Redis takes writes: what comes before it only reads. */
+async function writeFindings({ api }: Session): Promise<Finding[]> {
+  try {
+    await api.get("/health", "status");
+    return [];
+  } catch (error) {
+    if (!(error instanceof SluiceError) || exitCodeOf(error) !== EXIT.unreachable) throw error;
+    return [
+      problem(
+        "writes",
+        "Redis takes no writes",
+        "is it a read-only replica, is it loading, or does it lack replicas?",
+      ),
+    ];
+  }
 }
 
 async function examineQueue(

@@ -1,6 +1,7 @@
 import { Command } from "commander";
+import { MAX_PARTITIONS } from "../../queue/core/partition-slots.ts";
 import type { QueuePartitions } from "../../queue/operate/partition-operator.ts";
-import { UsageError } from "../exit.ts";
+import { whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
@@ -12,22 +13,19 @@ export function partitionsCommand(running: Running): Command {
       "Shows what each partition of a queue has, or changes how many new tasks go to. The queue stays in use.",
     )
     .argument("<queue>")
-    .argument("[number]", "1 to 62");
+    .argument("[number]", "1 to 62", whole(1, MAX_PARTITIONS));
   return operation(
     running,
     command,
-    async (session: Session, _options: object, queue: string, number?: string) => {
+    async (session: Session, _options: object, queue: string, count?: number) => {
       const { api, out } = session;
-      if (number !== undefined && !/^\d+$/.test(number)) {
-        throw new UsageError(`${number} must be the number of partitions, 1 to 62`);
-      }
       // Before it exists by a change.
       await noteUnknownQueue(session, queue);
       const path = pathOf(queue, "partitions");
       const found: QueuePartitions =
-        number === undefined
+        count === undefined
           ? await api.get(path, "partitions")
-          : await api.send("PUT", path, "partitions", { count: Number(number) });
+          : await api.send("PUT", path, "partitions", { count });
       out.rows(
         found.partitions,
         [

@@ -23,13 +23,18 @@ function crc16(text: string): number {
 }
 
 /**
- * The slot of a text: CRC-16 modulo 256. As in Redis Cluster only its tag counts, if it has one: what is
- * between the first `{` and the next `}`, if that is not empty.
+ * What decides the slot of a text, as in Redis Cluster: its tag, if it has one, which is what is between the first
+ * `{` and the next `}`, unless that is empty; else all of it.
  */
-export function slotOf(text: string): number {
+export function slotTextOf(text: string): string {
   const open = text.indexOf("{");
   const close = text.indexOf("}", open + 1);
-  return crc16(open >= 0 && close > open + 1 ? text.slice(open + 1, close) : text) % SLOTS;
+  return open >= 0 && close > open + 1 ? text.slice(open + 1, close) : text;
+}
+
+/** The slot of a text: CRC-16 modulo 256 of what decides it. */
+export function slotOf(text: string): number {
+  return crc16(slotTextOf(text)) % SLOTS;
 }
 
 const tags = new Map<number, string>();

@@ -1,6 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { newTaskId } from "../core/ids.ts";
-import { partitionSuffix, slotOf, tagOf } from "../core/partition-slots.ts";
+import { partitionSuffix, slotOf, slotTextOf, tagOf } from "../core/partition-slots.ts";
 import type { EnqueueOptions } from "../core/types.ts";
 import { owning, type PartitionMap } from "./map.ts";
 
@@ -70,10 +70,12 @@ export function slotOfTask(task: PlacedTask, at: string): number | undefined {
   const slot = slotOf(text);
   const { id, dedup } = task;
   if (id !== undefined && dedup && slotOf(dedup.key) !== slot) {
+    const inBraces = slotTextOf(id);
     throw invalidArgument(
       `${at}dedup.key`,
-      `must have the id of the task in braces, such as "${dedup.key}{${id}}": in a queue with partitions both are ` +
-        "then in the same partition",
+      `must have ${inBraces === id ? "the id of the task" : "what the id has"} in braces, such as ` +
+        `"${dedup.key.replaceAll(/[{}]/g, "")}{${inBraces}}": in a queue with partitions both are then in the same ` +
+        "partition",
     );
   }
   return slot;

@@ -250,7 +250,9 @@ test("a sweep puts back a marker that Redis has lost, and reports tasks under bo
   await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
   await expect(resize(3)).rejects.toMatchObject({
     code: "unexpected_reply",
-    message: expect.stringMatching(/^emails has tasks under its own keys .* rename its own keys .* sweep, .* import/),
+    message: expect.stringMatching(
+      /^emails has tasks under its own keys .* rename its own keys .* sweep, .* import/,
+    ),
   });
 });
 

@@ -74,6 +74,16 @@ describe("a queue with partitions", () => {
         'dedup.key must have the id of the task in braces, such as "customer-5{order-7}": in a queue with partitions ' +
         "both are then in the same partition",
     });
+    for (const [id, key, example] of [
+      ["order-8{customer-5}", "mail", "mail{customer-5}"],
+      ["order-9", "mail{customer-5}", "mailcustomer-5{order-9}"],
+    ] as const) {
+      const task = (text: string) => queue.enqueue(1, { id, dedup: { key: text, window: "1h" } });
+      await expect(task(key)).rejects.toMatchObject({
+        message: expect.stringContaining(`such as "${example}"`),
+      });
+      expect((await task(example)).created).toBe(true);
+    }
     const inOne = { id: "order-7", dedup: { key: "customer-5{order-7}", window: "1h" } } as const;
     expect(await queue.enqueue(1, inOne)).toEqual({ id: "order-7", created: true });
     expect(await queue.enqueue(1, { ...inOne, id: "other{order-7}" })).toEqual({
