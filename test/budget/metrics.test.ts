@@ -108,3 +108,23 @@ test("the estimate of commands is what plain calls cost with statistics on", asy
   const counted = { enqueue: 10, dequeue: 4, settle: 3, other: 2 };
   expect(estimatedCommands(counted)).toBe(10 * 5 + 4 * 6 + 3 * 6 + 2 * 6);
 });
+
+test("a settle that also dequeues counts as one of each, and costs 2 less", async () => {
+  // At one instant, because the first call of a minute costs 1 more.
+  const [now, transport] = [() => 1_800_000_000_000, billed.queue["transport"]];
+  const operator = new Operator("timed", { transport, now });
+  const queue = new Queue("timed", { transport, now });
+  await operator.configure({ statistics: true });
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+  let [task] = await queue.dequeue();
+  const both = async () => {
+    const settlements = [{ receipt: task?.receipt ?? "", outcome: "complete" as const }];
+    [task] = (await queue.settleAndDequeue(settlements, { max: 1 })).tasks;
+  };
+  await both();
+  const { settle, dequeue } = commandsPerCall;
+  // The clock of a test saves the command TIME.
+  expect(1 + (await billed.cost(both))).toBe(settle + dequeue - 2);
+  const { calls } = (await operator.statistics()).totals;
+  expect(calls).toEqual({ enqueue: 1, dequeue: 1 + 2, settle: 2, other: 0 });
+});

@@ -14,8 +14,8 @@ export const commandsPerCall: Readonly<Record<keyof CallCounts, number>> = {
 
 /**
  * Estimates how many Redis commands calls cost, as Upstash bills them: each call at the cost of a plain one. It
- * does not have what features add, nor calls that found nothing. A settle that also dequeues counts as one
- * dequeue.
+ * does not have what features add, nor calls that found nothing. A settle that also dequeues counts as one of each,
+ * and costs 2 less.
  * @param calls such as `totals.calls` of the statistics
  */
 export function estimatedCommands(calls: CallCounts): number {
