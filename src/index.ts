@@ -18,6 +18,7 @@ export {
   type TaskFailure,
   type TaskOutcome,
 } from "./consumer/drain/types.ts";
+export { RequestBudget } from "./consumer/drain/request-budget.ts";
 export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./consumer/drain/failures.ts";
 export { withScaleOut } from "./consumer/wake/with-scale-out.ts";
 export type { TaskSource } from "./consumer/drain/source.ts";

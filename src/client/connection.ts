@@ -66,9 +66,16 @@ export class Connection {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: Fetch;
   readonly #policy: RetryPolicy;
+  readonly #options: ConnectionOptions;
+  readonly #onSend: (() => void) | undefined;
 
-  /** @throws {SluiceError} `invalid_argument`, without the token */
-  constructor(options: ConnectionOptions) {
+  /**
+   * @param onSend called before each copy of a request is sent, which is not sent if that throws. Default: none
+   * @throws {SluiceError} `invalid_argument`, without the token
+   */
+  constructor(options: ConnectionOptions, onSend?: () => void) {
+    this.#options = options;
+    this.#onSend = onSend;
     onlyOptions(options, ["url", "token", "fetch", "retry", "tracing"]);
     const { url, token, fetch, retry: limits = {} } = options;
     onlyOptions(limits, ["deadline", "tryTimeout"], "retry.");
@@ -89,6 +96,14 @@ export class Connection {
       deadline: milliseconds(deadline, "retry.deadline", TIMER),
       tryTimeout: milliseconds(tryTimeout, "retry.tryTimeout", TIMER),
     };
+  }
+
+  /** The same connection, which calls `onSend` too. */
+  counted(onSend: () => void): Connection {
+    return new Connection(this.#options, () => {
+      this.#onSend?.();
+      onSend();
+    });
   }
 
   /**
@@ -133,6 +148,7 @@ export class Connection {
   ): Promise<ServerReply> {
     // Outside of `try`, because a body that JSON cannot express is not a network error.
     const init = { method, headers, ...(body && { body: body() }), signal };
+    this.#onSend?.();
     let response: Response;
     let text: string;
     try {

@@ -1,3 +1,4 @@
+import { pick } from "../pick.ts";
 import { reportSettled } from "../queue/core/dead-letter.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
 import {
@@ -48,7 +49,7 @@ import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
 import { traceDequeue, traceEnqueue, traceSettle } from "./traced.ts";
 
 /** A declared queue may have others, which only the server uses. */
-const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"];
+const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"] as const;
 
 /** The methods that work as those of a {@link Queue}: with the same arguments and results. */
 type SharedMethods =
@@ -87,6 +88,14 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     this.#connection = connection;
     this.#path = `/v1/queues/${name}`;
     this.#options = options;
+  }
+
+  /**
+   * The same queue, which calls `onSend` before each copy of a request that it sends, and does not send it if that
+   * throws. A drain with `requests` counts so.
+   */
+  counted(onSend: () => void): ClientQueue<In, Out> {
+    return new ClientQueue(this.#connection.counted(onSend), this.name, pick(this.#options, OPTIONS));
   }
 
   /**

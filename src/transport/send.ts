@@ -40,7 +40,7 @@ interface SentCommand {
   readonly command: Command;
   /** How many copies were sent, and the words of the last one. */
   copies: number;
-  words: CommandWords;
+  words?: CommandWords;
   /** Whether to send the script's body, because Redis did not know the script. That copy did not run. */
   withBody: boolean;
   outcome?: CommandOutcome;
@@ -58,7 +58,6 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
     const entries: SentCommand[] = commands.map((command) => ({
       command,
       copies: 0,
-      words: [],
       withBody: false,
     }));
     const unanswered = () => entries.filter(({ outcome }) => outcome === undefined);
@@ -68,7 +67,8 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
         policy,
         timing,
         signal,
-        attempt: (currentTry) => {
+        // Async, so that an error of `onSend` ends the try as one of the exchange does.
+        attempt: async (currentTry) => {
           onSend?.();
           const copies = unanswered().map((entry) => nextCopy(entry, keyLocking));
           return exchange(copies, currentTry);
@@ -101,9 +101,9 @@ function assignResults(sent: readonly SentCommand[], results: readonly ExchangeR
       entry.withBody = true;
       next = "again";
     } else if (isRefusedForNow(result.redisError)) {
-      failure = new Refused(redact(result.redisError, entry.words));
+      failure = new Refused(redact(result.redisError, entry.words!));
     } else {
-      entry.outcome = { error: redisError(result.redisError, entry.words) };
+      entry.outcome = { error: redisError(result.redisError, entry.words!) };
     }
   }
   if (failure) throw failure;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClientQueue } from "../../src/client/index.ts";
+import { drain, RequestBudget } from "../../src/index.ts";
 import { useServer, type Fault } from "./rig.ts";
 import { ComparableAnswers } from "./comparable-answers.ts";
 
@@ -148,4 +149,16 @@ test("the caller's own idempotency key makes a call of another client the same c
     "round-1",
     "round-1",
   ]);
+});
+
+test("a drain counts each copy of its requests", async () => {
+  await server.redis("FLUSHALL");
+  const way = server.way();
+  const queue = server.client({ url: way.url }).queue("emails");
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  way.clear();
+  way.faults = ["lost reply", undefined, "lost reply"];
+  const requests = new RequestBudget(20);
+  const report = await drain(queue, () => undefined, { requests, requestsPerTask: 0 });
+  expect([report.completed, way.copies.length, requests.left]).toEqual([2, 5, 15]);
 });

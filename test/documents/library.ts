@@ -14,6 +14,7 @@ import {
   type OnDeadLetter,
   Operator,
   Queue,
+  RequestBudget,
   RetryAfter,
   Schedules,
   sweep,
@@ -105,6 +106,19 @@ export async function hooks(handler: Handler<Email>) {
       console.warn(id, attempt, error?.message, next),
   });
   await sweep(transport, { onDeadLetter }); // deepSweep and Operator have it too
+}
+
+export async function limited(
+  emails: Queue<Email>,
+  reports: Queue,
+  handler: Handler<Email>,
+  render: Handler,
+) {
+  await drain(emails, handler, { requests: 50, requestsPerTask: 1 });
+
+  const requests = new RequestBudget(50); // for several drains of one invocation
+  requests.use(2); // what the function has sent before
+  await Promise.all([drain(emails, handler, { requests }), drain(reports, render, { requests })]);
 }
 
 export async function existing(emails: Queue<Email>, worker: QueueWorker, handler: SqsHandler) {

@@ -77,8 +77,8 @@ export const consuming: readonly Mutant[] = [
   {
     name: "a long poll that was cut short is not asked again",
     file: "src/consumer/drain/drain-requests.ts",
-    find: "if (polls && this.#polls.signal.aborted) this.interruptedPoll = { ...dequeue, wait: undefined };",
-    replace: "if (polls && this.#polls.signal.aborted) this.interruptedPoll = undefined;",
+    find: "if (polls && wasCut) this.interruptedPoll = { ...dequeue, wait: undefined };",
+    replace: "if (polls && wasCut) this.interruptedPoll = undefined;",
     breaks: "consumers",
     because: "the tasks that it had leased by then have no consumer",
   },

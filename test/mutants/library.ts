@@ -13,8 +13,8 @@ export const library: readonly Mutant[] = [
   {
     name: "the client's clock decides",
     file: "src/queue/tasks/queue-base.ts",
-    find: 'return this.#now ? String(this.#now()) : "";',
-    replace: "return String((this.#now ?? Date.now)());",
+    find: 'return String(this.options.now?.() ?? "");',
+    replace: "return String((this.options.now ?? Date.now)());",
     breaks: "law 4",
     because: "a function with a wrong clock reclaims living leases",
   },

@@ -16,6 +16,11 @@ export function addCounts(first: OutcomeCounts, then: OutcomeCounts): OutcomeCou
   };
 }
 
+/** Whether a drain that ended so may have left tasks that another drain can begin at once. */
+export function isEarly(ended: DrainReport["ended"]): boolean {
+  return ended === "budget" || ended === "requests";
+}
+
 /** What has become of a drain's tasks so far. */
 export class DrainCounts {
   readonly #counts: { -readonly [K in keyof OutcomeCounts]: number } = {

@@ -8,8 +8,10 @@ import { InFlightTask, type OnExtended } from "./in-flight-task.ts";
 import { Pace, type PaceOptions } from "./pace.ts";
 import { RemainingTasks } from "./remaining-tasks.ts";
 import { type DequeueRequest, DrainRequests, type OnSettled } from "./drain-requests.ts";
-import type { TaskSource } from "./source.ts";
-import { DrainCounts } from "./drain-counts.ts";
+import type { RequestBudget } from "./request-budget.ts";
+import { RequestShare } from "./request-share.ts";
+import { counted, databasesOf, extendsOver, type TaskSource } from "./source.ts";
+import { DrainCounts, isEarly } from "./drain-counts.ts";
 import { Suspects } from "./suspects.ts";
 import { TaskFailures } from "./task-failures.ts";
 
@@ -23,6 +25,8 @@ const LAST_LOOK = 100;
 /** A drain's options, checked; durations in ms. */
 export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace" | "tracing">, PaceOptions {
   readonly budget: number;
+  readonly requests: RequestBudget | undefined;
+  readonly requestsPerTask: number;
   readonly lease: number | undefined;
   readonly extendEvery: number;
   readonly wait: number;
@@ -49,6 +53,10 @@ export class DrainLoop<T> {
   /** When the drain must be over, on the clock of `performance.now()`. */
   readonly #end: number;
   readonly #grace: number;
+  /** The drain's share of a limited number of requests. */
+  readonly #share: RequestShare | undefined;
+  /** Sends the extends of handlers, which count as theirs. */
+  readonly #extendFor: ReturnType<typeof extendsOver> | undefined;
   #finish: (failure?: { readonly error: unknown }) => void = () => {};
   readonly #alarm = new Alarm(() => this.#tick());
   /** The latest time of the next step. */
@@ -69,13 +77,22 @@ export class DrainLoop<T> {
     this.#suspects = new Suspects(this.#end);
     this.#failures = new TaskFailures(source.name, options.onFailure);
     const tracing = source.tracing?.drain(source.name, options.wholeBatches);
-    this.#requests = new DrainRequests(source, this.#end, this.#onSettled, tracing);
+    const { requests, requestsPerTask } = options;
+    const share = requests && new RequestShare(requests, requestsPerTask, databasesOf(source));
+    this.#share = share;
+    this.#extendFor = share && extendsOver(source);
+    const from = share ? counted(source, share.onSend) : source;
+    this.#requests = new DrainRequests(from, this.#end, this.#onSettled, tracing);
     this.#handlers = new HandlerPool(
       callHandler,
       { ...options, grace: this.#grace, tracing },
-      (settlement, extendAt) => {
+      (settlement, task) => {
         this.#failures.logFault(settlement);
-        this.#requests.buffer.add(settlement, extendAt);
+        const settleBy = this.#share && task.settleBy(this.#stopTime);
+        this.#requests.buffer.add(
+          this.#share ? { ...settlement, settleBy } : settlement,
+          task.extendAt(false),
+        );
       },
       this.#stepSoon,
     );
@@ -91,11 +108,12 @@ export class DrainLoop<T> {
         this.#isOver = true;
         this.#alarm.clear();
         this.#suspects.release(() => false);
+        this.#share?.end();
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#onClosing);
         for (const settlement of this.#requests.buffer) this.#failures.unsettled(settlement);
         if (failure) reject(failure.error);
-        else resolve(this.#counts.report(this.#ended, this.#remaining.hasMore || this.#ended === "budget"));
+        else resolve(this.#counts.report(this.#ended, this.#remaining.hasMore || isEarly(this.#ended)));
       };
       signal?.addEventListener("abort", this.#abort);
       closing?.addEventListener("abort", this.#onClosing);
@@ -177,7 +195,12 @@ export class DrainLoop<T> {
     return this.#end - this.#grace - Math.min(reserve, budget / 3);
   }
 
-  #stop(reason: "budget" | "aborted"): void {
+  /** How long it takes to stop a handler, and to settle its task, ms. */
+  get #stopTime(): number {
+    return this.#grace + Math.max(1_000, this.#requests.roundTrip.upperBound);
+  }
+
+  #stop(reason: "budget" | "requests" | "aborted"): void {
     if (this.#handlersStopped) return;
     this.#handlersStopped = true;
     this.#close(reason);
@@ -191,8 +214,8 @@ export class DrainLoop<T> {
   }
 
   get #ended(): DrainReport["ended"] {
-    // An empty queue is the better reason, even if the budget ended too.
-    return this.#closedBy === undefined || (this.#closedBy === "budget" && this.#isEmpty)
+    // An empty queue is the better reason, even if the budget or the requests ended too.
+    return this.#closedBy === undefined || (isEarly(this.#closedBy) && this.#isEmpty)
       ? "empty"
       : this.#closedBy;
   }
@@ -206,8 +229,10 @@ export class DrainLoop<T> {
     const obstacle = this.#handlers.begin(
       this.#stopAt,
       () => isIdle && buffer.size === 0 && this.#suspects.claim(),
+      this.#share?.begin,
     );
     if (obstacle === "time") this.#close("budget");
+    if (obstacle === "requests") this.#close("requests");
     if (obstacle === "turn") this.#nextStepAt = 0;
     if (obstacle === "suspect") this.#clearTheWay();
   }
@@ -223,6 +248,7 @@ export class DrainLoop<T> {
     const { isSettling, isDequeuing, isPolling, hasGivenUp, failure, retryAt, buffer } = this.#requests;
     const { isIdle } = this.#handlers;
     if (isSettling || hasGivenUp || (failure && !isIdle && !this.#isDue(retryAt))) return;
+    if (this.#share && !this.#maySend(this.#share)) return;
     const extend = this.#handlers.mustExtend(this.#isDue);
     const isLate = this.#isDue(buffer.dueAt);
     // No other settlement is about to join, and no dequeue is about to take it along.
@@ -232,6 +258,23 @@ export class DrainLoop<T> {
     // A long poll replies late. So leases are extended first, in a request without a dequeue.
     if (dequeue && !(dequeue.wait && extend)) this.#request(dequeue);
     else if (settle || extend) this.#request(undefined);
+  }
+
+  /**
+   * Whether a request may be sent now. If only those for the last settle are left, it waits for all handlers. One
+   * whose lease ends before is stopped: no other consumer may get its task while it runs, and what it has done must
+   * be settled.
+   */
+  #maySend(share: RequestShare): boolean {
+    if (!share.maySend) this.#close("requests");
+    share.isLast = this.#closedBy !== undefined && this.#handlers.isIdle && !this.#requests.isDequeuing;
+    if (share.maySend) return true;
+    const settleBy = Math.min(this.#handlers.settleBy(this.#stopTime), this.#requests.buffer.settleBy);
+    if (!this.#handlersStopped && this.#isDue(settleBy)) {
+      this.#stop("requests");
+      this.#nextStepAt = 0;
+    }
+    return false;
   }
 
   /** The dequeue to send now, if any. */
@@ -259,12 +302,15 @@ export class DrainLoop<T> {
     const left = this.#stopAt - performance.now() - roundTrip.mean;
     const { batch } = this.#pace;
     const room = this.#handlers.callsThatFit(left, wholeBatches ? 1 : batch);
-    if (room === 0) {
-      if (this.#handlers.hasFreeHandler) this.#close("budget");
+    const affordable = this.#share?.tasksThatFit(this.#handlers.waitingTasks) ?? batch;
+    if (room === 0 || affordable === 0) {
+      if (this.#handlers.hasFreeHandler) this.#close(room === 0 ? "budget" : "requests");
       return undefined;
     }
-    const dequeue = { max: wholeBatches ? batch : this.#suspects.atMost(room), lease, worker };
-    const longestWait = Math.min(wait, Math.floor(left - longestDuration - LAST_LOOK));
+    const max = Math.min(wholeBatches ? batch : this.#suspects.atMost(room), affordable);
+    const dequeue = { max, lease, worker };
+    const mostWait = Math.min(wait, this.#share?.longestWait ?? wait);
+    const longestWait = Math.min(mostWait, Math.floor(left - longestDuration - LAST_LOOK));
     // If tasks are left, the dequeue need not wait.
     if (longestWait <= 0 || (hasMore && !isIdle)) return dequeue;
     // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut
@@ -293,7 +339,9 @@ export class DrainLoop<T> {
     if (batch.paused) this.#close("paused");
     const { extendEvery, wholeBatches } = this.#options;
     const tasks = this.#suspects.dequeued(
-      batch.map((task) => new InFlightTask(task, leasedAt, extendEvery, this.#onExtended)),
+      batch.map(
+        (task) => new InFlightTask(task, leasedAt, extendEvery, this.#onExtended, this.#extendFor?.(task)),
+      ),
     );
     if (tasks.length > 0) this.#handlers.add(wholeBatches ? [tasks] : tasks.map((task) => [task]));
   }

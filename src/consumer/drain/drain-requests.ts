@@ -4,6 +4,7 @@ import type { DrainTracing } from "../../queue/core/tracing.ts";
 import type { DequeueOptions, Settled } from "../../queue/core/types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
+import { RequestRefused } from "./request-budget.ts";
 import { type OutgoingSettlement, SettlementBuffer } from "./settlement-buffer.ts";
 import type { TaskSource } from "./source.ts";
 
@@ -119,8 +120,10 @@ export class DrainRequests<T> {
       : this.#exchange(settlements, dequeue, signal);
     const reply = await answer.catch((error: unknown) => {
       this.buffer.putBack(settlements);
-      if (polls && this.#polls.signal.aborted) this.interruptedPoll = { ...dequeue, wait: undefined };
-      else this.#fail(error, isLast);
+      const isRefused = error instanceof RequestRefused;
+      const wasCut = isRefused || this.#polls.signal.aborted;
+      if (polls && wasCut) this.interruptedPoll = { ...dequeue, wait: undefined };
+      else if (!isRefused) this.#fail(error, isLast);
     });
     this[pending] = false;
     if (dequeue) this.isPolling = false;

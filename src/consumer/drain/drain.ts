@@ -15,6 +15,7 @@ import { workerArguments } from "../../queue/tasks/worker-info.ts";
 import type { CallHandler } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
 import { DrainLoop, type DrainLoopOptions } from "./drain-loop.ts";
+import { checkedBudget } from "./request-share.ts";
 import type { TaskSource } from "./source.ts";
 import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcome } from "./types.ts";
 
@@ -27,6 +28,7 @@ import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcom
  * - Leases are extended, all in one request, before they expire and at least every fifteen seconds. The reply
  *   also reports cancelled tasks.
  * - The drain begins no task that is unlikely to end in time, and hands back the tasks that it did not begin.
+ * - With `requests`, the drain begins no task for which too few requests are left.
  * - When the budget ends, the handlers' signals abort. The tasks of handlers that do not stop are requeued.
  *
  * @param source a queue, or a queue of the HTTP client
@@ -93,11 +95,13 @@ export const WORK_OPTIONS = [
   "storeStack",
   "wait",
   "worker",
+  "requestsPerTask",
 ] as const satisfies readonly (keyof DrainOptions)[];
 
 const OPTIONS: readonly (keyof DrainOptions)[] = [
   "budget",
   ...WORK_OPTIONS,
+  "requests",
   "signal",
   "closing",
   "listen",
@@ -147,10 +151,13 @@ function checkedOptions(
   checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
   abortSignal(closing, "closing");
+  const requestsPerTask = wholeNumber(options.requestsPerTask ?? 1, "requestsPerTask", 0, 1_000);
   optionalFunction(listen, "listen");
   optionalFunction(onFailure, "onFailure");
   return {
     budget,
+    requests: checkedBudget(options.requests, requestsPerTask),
+    requestsPerTask,
     batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_BATCH),
     concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),
     lease: lease === undefined ? undefined : milliseconds(lease, "lease", { min: 1 }),

@@ -53,6 +53,8 @@ export type StopReason =
   | "timeout"
   /** The drain's budget is used up. */
   | "budget"
+  /** Too few of the drain's `requests` are left to extend the lease. */
+  | "requests"
   /** The drain's own signal aborted. */
   | "aborted";
 
@@ -61,6 +63,7 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   lease_lost: "the lease was lost; another consumer may work on the task",
   timeout: "the handler took longer than its timeout",
   budget: "the drain's budget ended before the handler did",
+  requests: "too few requests were left to extend the lease until the handler ended",
   aborted: "the drain was aborted before the handler ended",
 };
 

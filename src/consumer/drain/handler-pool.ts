@@ -43,7 +43,7 @@ export class HandlerPool<T> {
   #stopAt = Number.POSITIVE_INFINITY;
   readonly #callHandler: CallHandler<T>;
   readonly #options: HandlerPoolOptions;
-  readonly #settle: (settlement: SizedSettlement, extendAt: number) => void;
+  readonly #settle: (settlement: SizedSettlement, task: InFlightTask<T>) => void;
   readonly #onEnd: () => void;
   readonly #running = new Set<HandlerCall<T>>();
   #waiting: (readonly InFlightTask<T>[])[] = [];
@@ -53,14 +53,13 @@ export class HandlerPool<T> {
   #turnAt = 0;
 
   /**
-   * @param settle takes the settlement of each finished task, and when the task's lease would have to be
-   *   extended
+   * @param settle takes the settlement of each finished task
    * @param onEnd called when a handler has returned; other handlers may have returned since
    */
   constructor(
     callHandler: CallHandler<T>,
     options: HandlerPoolOptions,
-    settle: (settlement: SizedSettlement, extendAt: number) => void,
+    settle: (settlement: SizedSettlement, task: InFlightTask<T>) => void,
     onEnd: () => void,
   ) {
     this.#callHandler = callHandler;
@@ -86,6 +85,16 @@ export class HandlerPool<T> {
   /** How many calls wait for their turn. */
   get waitingCalls(): number {
     return this.#waiting.length;
+  }
+
+  /** How many tasks wait for their turn. */
+  get waitingTasks(): number {
+    return this.#waiting.flat().length;
+  }
+
+  /** When the first task must be settled if no lease is extended any more: see {@link InFlightTask.settleBy}. */
+  settleBy(reserve: number): number {
+    return Math.min(...Array.from(this.#inFlight(), (task) => task.settleBy(reserve)), Infinity);
   }
 
   /** The duration that a call seldom exceeds, ms; 0 before the first call has ended. */
@@ -148,10 +157,15 @@ export class HandlerPool<T> {
    * behind it are handed back.
    * @param end when every call must have ended, on the clock of `performance.now()`
    * @param mayBeginSuspect whether a suspect may begin now if no handler runs
+   * @param mayBegin whether so many tasks may begin; called last
    * @returns why the next call did not begin although a handler is free: too little time, the event loop
-   *   needs a turn, a lease must be extended first, or it must be alone
+   *   needs a turn, a lease must be extended first, it must be alone, or `mayBegin` has refused it
    */
-  begin(end: number, mayBeginSuspect: () => boolean): "time" | "turn" | "lease" | "suspect" | undefined {
+  begin(
+    end: number,
+    mayBeginSuspect: () => boolean,
+    mayBegin: (tasks: number) => boolean = () => true,
+  ): "time" | "turn" | "lease" | "suspect" | "requests" | undefined {
     for (let next; (next = this.#waiting[0]) && this.#running.size < this.#options.concurrency;) {
       const now = performance.now();
       if (now + this.longestDuration > end) return "time";
@@ -161,6 +175,7 @@ export class HandlerPool<T> {
         this.#handBack(this.#waiting.splice(1));
         if (!mayBeginSuspect() || this.#running.size > 0) return "suspect";
       }
+      if (!mayBegin(next.length)) return "requests";
       const tasks = this.#waiting.shift()?.filter((task) => this.#mayBegin(task)) ?? [];
       if (tasks.length > 0) this.#call(new HandlerCall(tasks, this.#options.timeout));
     }
@@ -254,7 +269,7 @@ export class HandlerPool<T> {
       task.isOver = true;
       const settlement = settlementOf(task.leased, outcomes[i] as TaskOutcome, this.#options.storeStack);
       this.#noteTask(task, settlement);
-      this.#settle({ ...settlement, ranFor: now - call.beganAt }, task.extendAt(false));
+      this.#settle({ ...settlement, ranFor: now - call.beganAt }, task);
     }
   }
 
@@ -277,7 +292,7 @@ export class HandlerPool<T> {
       task.isOver = true;
       const settlement = handBack(task.leased);
       this.#noteTask(task, settlement);
-      this.#settle(settlement, task.extendAt(false));
+      this.#settle(settlement, task);
     }
   }
 

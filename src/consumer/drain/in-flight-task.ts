@@ -11,6 +11,9 @@ const SHORTEST_PAUSE = 250;
 /** Called with Redis's reply to an extend that was sent at `sentAt`. */
 export type OnExtended<T> = (task: InFlightTask<T>, reply: Settled, sentAt: number) => void;
 
+/** Sends an extend, as {@link Task.extend} does. */
+export type ExtendTask = Task["extend"];
+
 /**
  * Stops something once. Its signal is made when first read: many handlers need none, and making one is slow.
  */
@@ -52,6 +55,8 @@ export class InFlightTask<T> {
   /** From the last extend to the next, ms. */
   #pause: number;
   #extendedAt: number;
+  /** From the last extend to the end of the lease, ms. */
+  #leasedFor: number;
   /** When Redis last confirmed the lease. */
   #confirmedAt = performance.now();
 
@@ -60,14 +65,22 @@ export class InFlightTask<T> {
    *   `performance.now()`
    * @param extendEvery the longest time from one extend to the next, ms; a third of the lease if that is less
    * @param onExtended called after each extend that the handler itself sends
+   * @param extendTask sends an extend of the handler. Default: as the task itself does
    */
-  constructor(leased: LeasedTask<T>, leasedAt: number, extendEvery: number, onExtended: OnExtended<T>) {
+  constructor(
+    leased: LeasedTask<T>,
+    leasedAt: number,
+    extendEvery: number,
+    onExtended: OnExtended<T>,
+    extendTask: ExtendTask = (...args) => leased.extend(...args),
+  ) {
     this.leased = leased;
     this.isSuspect = isSuspect(leased.receipt);
     this.#extendEvery = Math.max(SHORTEST_PAUSE, Math.min(extendEvery, leased.leasedFor / 3));
     // After a resent dequeue, less is left of the lease. If this clock is wrong, the first extend is only
     // earlier.
     const left = leased.deadlineAt - Date.now();
+    this.#leasedFor = left > 0 ? Math.min(left, leased.leasedFor) : leased.leasedFor;
     const third = left > 0 ? left / 3 : this.#extendEvery;
     this.#pause = Math.max(SHORTEST_PAUSE, Math.min(this.#extendEvery, third));
     this.#extendedAt = leasedAt;
@@ -75,7 +88,7 @@ export class InFlightTask<T> {
     const stopper = this.#stopper;
     const extend: Task<T>["extend"] = async (lease, options) => {
       const sentAt = performance.now();
-      const reply = await leased.extend(lease, options);
+      const reply = await extendTask(lease, options);
       onExtended(this, reply, sentAt);
       return reply;
     };
@@ -118,7 +131,16 @@ export class InFlightTask<T> {
     return this.#confirmedAt + Math.max(this.#pause, this.leased.leasedFor / 2);
   }
 
+  /**
+   * When the task must be settled if its lease is not extended any more.
+   * @param reserve the time that it takes to stop its handler and to settle it, ms; at most half of the lease
+   */
+  settleBy(reserve: number): number {
+    return this.#extendedAt + this.#leasedFor - Math.min(reserve, this.#leasedFor / 2);
+  }
+
   extended(sentAt: number): void {
+    this.#leasedFor = this.leased.leasedFor;
     this.#extendedAt = Math.max(this.#extendedAt, sentAt);
     this.#confirmedAt = performance.now();
     this.#pause = this.#extendEvery;

@@ -33,6 +33,11 @@ export class SettlementBuffer<T> {
     return this.#dueAt;
   }
 
+  /** When the first of the settlements must have been sent: see {@link SizedSettlement.settleBy}. */
+  get settleBy(): number {
+    return Math.min(...this.#settlements.map(({ settleBy = Infinity }) => settleBy), Infinity);
+  }
+
   /** The settlements, the oldest first. */
   [Symbol.iterator](): Iterator<SizedSettlement> {
     return this.#settlements.values();

@@ -28,6 +28,8 @@ export interface SizedSettlement {
   readonly ranFor?: number | undefined;
   /** Why the outcome's own delay could not be used. */
   readonly fault?: string | undefined;
+  /** When it must have been sent if the lease is not extended, on the clock of `performance.now()`. @default unknown */
+  readonly settleBy?: number | undefined;
 }
 
 /** The outcome of a task whose handler threw. */

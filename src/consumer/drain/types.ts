@@ -2,6 +2,7 @@ import type { Backoff } from "../../queue/core/backoff.ts";
 import type { ErrorSummary } from "../../queue/core/error-summary.ts";
 import type { Duration } from "../../queue/core/duration.ts";
 import type { Settled, Worker } from "../../queue/core/types.ts";
+import type { RequestBudget } from "./request-budget.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";
 
 /** A task as a handler sees it. What the handler returns or throws settles it. */
@@ -71,6 +72,23 @@ export interface DrainOptions {
    * @default 10 in `drainBatches`; in `drain` 10 to 100, as many as the handlers will soon begin
    */
   readonly batch?: number | undefined;
+  /**
+   * Most requests that the drain and its handlers send in all, for platforms that limit them: a number, or a {@link
+   * RequestBudget} that all drains of an invocation share. The drain counts what it sends, resends included. It
+   * begins no task for whose handler and last settle too few are left, and hands back unstarted what it has not
+   * begun.
+   *
+   * When none but those for the last settle are left, leases are not extended any more. A handler whose lease is
+   * about to expire is then stopped, as at the end of the budget.
+   * @default no limit
+   */
+  readonly requests?: number | RequestBudget | undefined;
+  /**
+   * How many requests a handler sends for one task, with its own enqueues and extends; 0 to 1,000. A redirect that
+   * `fetch` follows is one more. Used only with `requests`.
+   * @default 1
+   */
+  readonly requestsPerTask?: number | undefined;
   /** How many handlers run at once, 1 to 1,000. @default 5 in `drain`, 1 in `drainBatches` */
   readonly concurrency?: number | undefined;
   /**
@@ -174,13 +192,13 @@ export interface DrainReport {
   /** Tasks whose lease was lost before they were settled. Another consumer may have them. */
   readonly lost: number;
   /**
-   * Why the drain ended: the queue was empty, the budget was over, `signal` or `closing` aborted, or the
-   * queue is paused.
+   * Why the drain ended: the queue was empty, the budget was over, too few `requests` were left, `signal` or
+   * `closing` aborted, or the queue is paused.
    */
-  readonly ended: "empty" | "budget" | "aborted" | "paused";
+  readonly ended: "empty" | "budget" | "requests" | "aborted" | "paused";
   /**
-   * When to drain again, epoch ms. It is now if tasks were left, or if the budget ended before that was
-   * known; null if no task waits, or the queue is paused.
+   * When to drain again, epoch ms. It is now if tasks were left, or if the budget or the requests ended before that
+   * was known; null if no task waits, or the queue is paused.
    */
   readonly nextDueAt: number | null;
 }

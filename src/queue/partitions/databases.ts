@@ -15,6 +15,8 @@ const PARTITION = /\{[^{}]+\/(\d+)\}/;
 
 /** A transport to several databases, over which the partitions of queues are spread. */
 export interface DatabasesTransport extends Transport {
+  /** How many databases there are. */
+  readonly databases: number;
   /** Whether the database of a partition could not be reached a short time ago. */
   isDown(partition: number): boolean;
 }
@@ -59,6 +61,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
     database: names.every((name) => name !== undefined) ? names.join(" ") : undefined,
     prefix: all[0]?.prefix,
     cluster: true,
+    databases: all.length,
     isDown: (partition) => isUnreachable(partition % all.length),
     async send(commands, options = {}) {
       const places = new Map<number, number[]>();

@@ -72,8 +72,8 @@ export class QueueBase {
   protected readonly onDeadLetter: OnDeadLetter | undefined;
   /** Undefined for a queue that is not known to have partitions, nor to get some. */
   protected partitions: Partitions | undefined;
-  readonly #prefix: string | undefined;
-  readonly #now: (() => number) | undefined;
+  /** As they were given, with those of a declared queue. */
+  protected readonly options: QueueBaseOptions;
 
   /**
    * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
@@ -85,29 +85,26 @@ export class QueueBase {
     this.transport = checkedTransport(options?.transport);
     const { prefix = this.transport.prefix } = options;
     this.keys = queueKeys(name, prefix);
-    this.#prefix = prefix;
-    this.#now = options.now;
-    const { partitions = 1 } = options;
+    this.options = options;
+    const encryption = checkedEncryption(options.encryption);
+    const offload = checkedOffload(options.offload);
+    const { transport, now, partitions = 1 } = options;
+    this.values = { name, prefix, encryption, transport, offload, now, maxPayload: offload?.maxBytes };
     const wanted = partitions === "stored" ? undefined : partitionCount(partitions);
     if (wanted !== 1) this.partitions = this.#newPartitions(wanted);
     else if (isKnownSplit(this.transport, placeOfMap(name, prefix))) this.partitions = this.#newPartitions();
-    const encryption = checkedEncryption(options.encryption);
-    const offload = checkedOffload(options.offload);
-    const { transport } = this;
-    const { now } = options;
-    this.values = { name, prefix, encryption, transport, offload, now, maxPayload: offload?.maxBytes };
     this.waker = options.wake && new CheckedWaker(options.wake);
     this.onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   }
 
   /** The test clock as the scripts take it; empty for Redis's own time. */
   protected testNow(): string {
-    return this.#now ? String(this.#now()) : "";
+    return String(this.options.now?.() ?? "");
   }
 
   /** The time of the scripts, epoch ms, as nearly as this instance knows it. */
   protected scriptTime(): number {
-    return this.#now ? this.#now() : redisTime(this.transport);
+    return this.options.now?.() ?? redisTime(this.transport);
   }
 
   /** How long a wake of the queue's consumer counts, ms, as the scripts take it; empty if none is to be woken. */
@@ -273,7 +270,8 @@ export class QueueBase {
 
   /** The queue, for what works on its partitions as a whole. */
   protected partitionedQueue({ signal }: SendOptions): PartitionedQueue {
-    return { name: this.name, prefix: this.#prefix, transport: this.transport, signal, now: this.#now };
+    const { name, prefix, now } = this.values;
+    return { name, prefix, transport: this.transport, signal, now };
   }
 
   /** The keys of a partition; of a queue without partitions, for 0, its own. */
@@ -293,8 +291,7 @@ export class QueueBase {
   }
 
   #newPartitions(wanted?: number): Partitions {
-    const { name, transport } = this;
-    return new Partitions({ name, prefix: this.#prefix, transport, wanted, now: this.#now });
+    return new Partitions({ ...this.partitionedQueue({}), wanted });
   }
 
   /**

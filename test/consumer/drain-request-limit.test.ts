@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { createClient } from "@redis/client";
+import {
+  type DrainOptions,
+  type DrainReport,
+  type Handler,
+  Queue,
+  RequestBudget,
+  type StoppedError,
+  type TaskSource,
+  withScaleOut,
+} from "../../src/index.ts";
+import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
+import { startGateway, type Gateway } from "../../src/local/index.ts";
+import { resp } from "../../src/transport/resp.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { limitedInvocations } from "../support/limited-invocations.ts";
+import { numbered } from "../support/new-tasks.ts";
+import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
+import { pause, reported, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
+
+// Each drain is an invocation of a function that may send a limited number of requests, handlers included.
+
+let redis: SharedRedis;
+let gateway: Gateway;
+let direct: ReturnType<typeof newClient>;
+/** A new name for each test, because an instance remembers which queues have partitions. */
+let name: string;
+let tests = 0;
+const newClient = (url: string) => createClient({ url, RESP: 2 });
+
+beforeAll(async () => {
+  redis = await sharedRedis();
+  gateway = await startGateway({ redisUrl: redis.url });
+  direct = newClient(redis.url);
+  await direct.connect();
+});
+beforeEach(async () => {
+  name = `emails-${++tests}`;
+  await direct.sendCommand(["FLUSHALL"]);
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(async () => {
+  direct.destroy();
+  await gateway.close();
+  await redis.stop();
+});
+
+/** Over HTTP, as in a new instance of the function. */
+const queue = (options: { readonly partitions?: number | undefined } = {}) =>
+  new Queue<number>(name, {
+    transport: upstash({ url: gateway.url, token: gateway.token }, { retry: { firstWait: 1 } }),
+    ...options,
+  });
+
+const ids = (count: number) => numbered(count).map(({ id }) => id);
+
+/** Drains until nothing is left, each time in a new invocation. */
+async function drainAll(
+  its: ReturnType<typeof limitedInvocations>,
+  drainOnce: () => Promise<DrainReport>,
+): Promise<DrainReport[]> {
+  const reports: DrainReport[] = [];
+  do {
+    its.begin();
+    reports.push(await drainOnce());
+    expect(reports.length).toBeLessThan(200);
+  } while (reports.at(-1)?.nextDueAt !== null);
+  return reports;
+}
+
+const empty = { pending: 0, working: 0, delayed: 0, rejected: 0, paused: false };
+
+describe.each([10, 23, 50])("of %i requests", (limit) => {
+  test.each<[string, { tasks: number; drops?: number; flush?: true; partitions?: number }]>([
+    ["without faults", { tasks: 120 }],
+    ["with lost replies", { tasks: 120, drops: 7 }],
+    ["with Redis without scripts", { tasks: 60, flush: true }],
+    ["with lost replies and without scripts", { tasks: 60, drops: 9, flush: true }],
+    ["with 4 partitions", { tasks: 120, partitions: 4 }],
+    [
+      "with 4 partitions, lost replies and without scripts",
+      { tasks: 60, partitions: 4, drops: 9, flush: true },
+    ],
+  ])("%s, every mail is sent once, and nothing is left", async (_, { tasks, drops, flush, partitions }) => {
+    await queue({ partitions }).enqueueMany(numbered(tasks));
+    const its = limitedInvocations(limit, { drops });
+    const reports = await drainAll(its, async () => {
+      if (flush) await direct.sendCommand(["SCRIPT", "FLUSH"]);
+      return drain(queue(), ({ id }) => its.mail(id), { requests: limit, concurrency: 5 });
+    });
+    vi.restoreAllMocks();
+    expect(its.mails.toSorted()).toEqual(ids(tasks).toSorted());
+    expect(Math.max(...its.sent)).toBeLessThanOrEqual(limit);
+    expect(await queue().counts()).toMatchObject(empty);
+    const total = (name: "completed" | "requeued" | "lost") =>
+      reports.reduce((sum, report) => sum + report[name], 0);
+    expect([total("completed"), total("requeued"), total("lost")]).toEqual([tasks, 0, 0]);
+    expect(new Set(reports.map(({ ended }) => ended))).toEqual(new Set(["requests", "empty"]));
+  });
+});
+
+test("of the fewest requests, each drain works on one task", async () => {
+  await queue().enqueueMany(numbered(4));
+  const its = limitedInvocations(7);
+  const reports = await drainAll(its, () => drain(queue(), ({ id }) => its.mail(id), { requests: 7 }));
+  vi.restoreAllMocks();
+  expect(its.mails).toEqual(ids(4));
+  expect(reports.map(({ completed }) => completed)).toEqual([1, 1, 1, 1, 0]);
+  expect(await queue().counts()).toMatchObject(empty);
+});
+
+test("handlers that outlast their leases are extended, and every mail is sent once", async () => {
+  await queue().enqueueMany(numbered(20));
+  const its = limitedInvocations(50);
+  const handler: Handler<number> = async ({ id, signal }) => {
+    await pause(1_000);
+    await its.mail(id, signal);
+  };
+  await drainAll(its, () => drain(queue(), handler, { requests: 50, lease: "600ms" }));
+  vi.restoreAllMocks();
+  expect(its.mails.toSorted()).toEqual(ids(20).toSorted());
+  expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
+  expect(await queue().counts()).toMatchObject(empty);
+});
+
+test("a handler that needs more extends than are left is stopped while it has its lease", async () => {
+  await queue().enqueueMany(numbered(2));
+  const its = limitedInvocations(10);
+  its.begin();
+  const stops: unknown[] = [];
+  const handler: Handler<number> = async (task) => {
+    const stopped = (await stopOf(task)) as StoppedError;
+    stops.push([stopped.code, (await queue().get(task.id))?.state]);
+    throw stopped;
+  };
+  // An extend each third of a second: two or three can be sent.
+  const report = await drain(queue(), handler, { requests: 10, lease: "1s", backoff: ["1h"] });
+  vi.restoreAllMocks();
+  expect(report).toEqual(reportedWithMore({ requeued: 2, ended: "requests" }));
+  expect(stops).toEqual([
+    ["requests", "working"],
+    ["requests", "working"],
+  ]);
+  expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("requests") });
+  expect(await queue().counts()).toMatchObject({ ...empty, delayed: 2 });
+});
+
+describe("a limit that is too small", () => {
+  test.each([
+    [
+      { requests: 3 },
+      "requests must be at least 7: 3 for a dequeue, 1 for a task, and 3 for the last settle",
+    ],
+    [{ requests: 9, requestsPerTask: 4 }, "requests must be at least 10: 3 for a dequeue, 4 for a task"],
+    [{ requests: 0 }, "requests must be a whole number from 1 to"],
+    [{ requests: 7.5 }, "requests must be a whole number from 1 to"],
+    [{ requestsPerTask: 0.5 }, "requestsPerTask must be a whole number from 0 to 1000"],
+    [{ requestsPerTask: -1 }, "requestsPerTask must be a whole number from 0 to 1000"],
+  ])("%j is refused at once", async (options, message) => {
+    const source = queue();
+    await expect(drain(source, () => expect.unreachable(), options as DrainOptions)).rejects.toThrow(message);
+  });
+
+  test("of a shared budget sends nothing", async () => {
+    await queue().enqueue(1);
+    const its = limitedInvocations(50);
+    its.begin();
+    const requests = new RequestBudget(50);
+    requests.use(47);
+    const report = await drain(queue(), () => expect.unreachable(), { requests });
+    vi.restoreAllMocks();
+    expect([report, its.sent]).toEqual([reportedWithMore({ ended: "requests" }), [0]]);
+    expect([requests.left, requests.free]).toEqual([3, 3]);
+    expect(await queue().counts()).toMatchObject({ ...empty, pending: 1 });
+  });
+});
+
+test("several drains of an invocation share a budget", async () => {
+  const queues = ["one", "two", "three"].map((own) => () => {
+    const transport = upstash({ url: gateway.url, token: gateway.token });
+    return new Queue<number>(`${name}-${own}`, { transport });
+  });
+  for (const open of queues) await open().enqueueMany(numbered(40));
+  const its = limitedInvocations(50);
+  let rounds = 0;
+  let reports: DrainReport[];
+  do {
+    its.begin();
+    const requests = new RequestBudget(50);
+    reports = await Promise.all(
+      queues.map((open, i) => drain(open(), ({ id }) => its.mail(`${i} ${id}`), { requests })),
+    );
+  } while (reports.some(({ nextDueAt }) => nextDueAt !== null) && ++rounds < 50);
+  vi.restoreAllMocks();
+  expect(its.mails.toSorted()).toEqual(
+    queues.flatMap((_, i) => ids(40).map((id) => `${i} ${id}`)).toSorted(),
+  );
+  expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
+  for (const open of queues) expect(await open().counts()).toMatchObject(empty);
+});
+
+test("what a handler sends is what requestsPerTask says, its extends included", async () => {
+  await queue().enqueueMany(numbered(60));
+  const its = limitedInvocations(50);
+  const handler: Handler<number> = async ({ id, extend }) => {
+    await its.mail(id);
+    await extend("1m");
+    await its.mail(id);
+  };
+  await drainAll(its, () => drain(queue(), handler, { requests: 50, requestsPerTask: 3 }));
+  vi.restoreAllMocks();
+  expect(its.mails.toSorted()).toEqual([...ids(60), ...ids(60)].toSorted());
+  expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
+  expect(await queue().counts()).toMatchObject(empty);
+});
+
+test("a batch handler sends as many for each task", async () => {
+  await queue().enqueueMany(numbered(60));
+  const its = limitedInvocations(20);
+  await drainAll(its, () =>
+    drainBatches(
+      queue(),
+      async (tasks) => {
+        for (const { id } of tasks) await its.mail(id);
+        return tasks.map(() => ({ outcome: "complete" }));
+      },
+      { requests: 20 },
+    ),
+  );
+  vi.restoreAllMocks();
+  expect(its.mails.toSorted()).toEqual(ids(60).toSorted());
+  expect(Math.max(...its.sent)).toBeLessThanOrEqual(20);
+  expect(await queue().counts()).toMatchObject(empty);
+});
+
+test("handlers that send nothing leave all requests to the drain", async () => {
+  await queue().enqueueMany(numbered(500));
+  const its = limitedInvocations(50);
+  its.begin();
+  const report = await drain(queue(), () => undefined, { requests: 50, requestsPerTask: 0 });
+  vi.restoreAllMocks();
+  expect(report).toEqual(reported({ completed: 500 }));
+});
+
+test("a wait for tasks leaves enough requests for those that come", async () => {
+  const its = limitedInvocations(20);
+  its.begin();
+  const waiting = drain(queue(), ({ id }) => its.mail(id), { requests: 20, wait: "1m", budget: "1m" });
+  // Over TCP, so that it is no request of the invocation.
+  await expect.poll(() => its.sent[0], { timeout: 20_000 }).toBeGreaterThan(5);
+  const producer = resp(redis.url);
+  await new Queue<number>(name, { transport: producer }).enqueue(1, { id: "late" });
+  await producer.close();
+  const report = await waiting;
+  vi.restoreAllMocks();
+  expect(its.mails).toEqual(["late"]);
+  expect(report).toMatchObject({ completed: 1, handedBack: 0 });
+  expect(its.sent[0]).toBeLessThanOrEqual(20);
+  expect(await queue().counts()).toMatchObject(empty);
+});
+
+describe("a source", () => {
+  const complete = async (settlements: readonly unknown[]) =>
+    settlements.map(() => ({ ok: true as const, state: "completed" as const }));
+
+  test("that reports no requests counts one for each call", async () => {
+    const requests = new RequestBudget(10);
+    const none = async () => Object.assign([], { nextDueAt: null, paused: false, invalid: 0 });
+    const settleAndDequeue = async () => expect.unreachable();
+    const source = { name, dequeue: none, settle: complete as Queue["settle"], settleAndDequeue };
+    expect(await drain(source, () => undefined, { requests })).toEqual(reported());
+    expect([requests.left, requests.free]).toEqual([9, 9]);
+  });
+
+  test.each<[string, (source: Queue<number>) => TaskSource<number>]>([
+    ["of a queue", (source) => source],
+    ["with scale-out", (source) => withScaleOut(source)],
+  ])("%s counts each copy of a request", async (_, make) => {
+    await queue().enqueueMany(numbered(3));
+    await direct.sendCommand(["SCRIPT", "FLUSH"]);
+    const its = limitedInvocations(50, { drops: 2 });
+    its.begin();
+    const requests = new RequestBudget(50);
+    const report = await drain(make(queue()), () => undefined, { requests, requestsPerTask: 0 });
+    vi.restoreAllMocks();
+    expect(report).toEqual(reported({ completed: 3 }));
+    expect(requests.left).toBe(50 - (its.sent[0] ?? 0));
+    expect(its.sent[0]).toBeGreaterThan(2);
+  });
+});
