@@ -299,7 +299,8 @@ export class Operator extends WorkerOperator {
     }, options);
     const settings = queueSettings(replies[0]?.settings ?? {});
     let wake = replies.some((reply) => reply.wake);
-    if (partitions.length > 1 && unshared.length < changes.length) {
+    // A single partition too may have shares, from when there were others.
+    if (this.partitions?.isSplit && unshared.length < changes.length) {
       const queue = this.partitionedQueue(options);
       const { wakeWindow } = this;
       wake = (await rebalanceShares(queue, partitions, { testNow: args.testNow, wake: wakeWindow })) || wake;

@@ -43,7 +43,7 @@ export interface RegisteredPartition extends RegisteredQueue {
 /** What the registry has: queues, their partitions, and reminders. Those of one queue may be on several pages. */
 export interface RegistryPage extends Omit<QueuePage, "queues"> {
   readonly queues: readonly RegisteredPartition[];
-  /** Queues that have several partitions, or had. */
+  /** Queues that have a map. One with a single partition, too, may have shares of limits, or have lost its markers. */
   readonly partitioned: readonly string[];
   readonly reminders: readonly Reminder[];
 }
@@ -79,9 +79,7 @@ export async function readRegistry(
     queues: page.queues
       .filter(({ name }) => !/^[~/]/.test(name))
       .map(({ name, seenAt }) => registeredPartition(name, seenAt, page.now)),
-    partitioned: page.queues
-      .filter(({ name, seenAt }) => name.startsWith("/") && seenAt > 1)
-      .map(({ name }) => name.slice(1)),
+    partitioned: page.queues.filter(({ name }) => name.startsWith("/")).map(({ name }) => name.slice(1)),
     reminders: page.queues
       .filter(({ name }) => name.startsWith("~"))
       .map(({ name, seenAt }) => ({ queue: name.slice(1), at: seenAt })),
