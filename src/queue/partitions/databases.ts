@@ -44,8 +44,13 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
   const downUntil = all.map(() => Number.NEGATIVE_INFINITY);
   const isUnreachable = (at: number) => performance.now() < (downUntil[at] as number);
 
-  const sendTo = async (at: number, commands: readonly Command[], options: SendOptions) => {
-    if (isUnreachable(at)) return commands.map((): CommandOutcome => ({ error: notReached(at) }));
+  /** @returns the outcomes; or why the request as a whole failed */
+  const sendTo = async (
+    at: number,
+    commands: readonly Command[],
+    options: SendOptions,
+  ): Promise<readonly CommandOutcome[] | SluiceError> => {
+    if (isUnreachable(at)) return notReached(at);
     try {
       const outcomes = await (all[at] as Transport).send(commands, options);
       downUntil[at] = Number.NEGATIVE_INFINITY;
@@ -53,7 +58,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
     } catch (error) {
       if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
       if (error.code === "redis_unreachable") downUntil[at] = performance.now() + DOWN_FOR;
-      return commands.map((): CommandOutcome => ({ error }));
+      return error;
     }
   };
 
@@ -70,6 +75,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
         places.set(at, [...(places.get(at) ?? []), i]);
       }
       const outcomes: CommandOutcome[] = [];
+      const failures: SluiceError[] = [];
       await Promise.all(
         Array.from(places, async ([at, own]) => {
           const replies = await sendTo(
@@ -77,11 +83,15 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
             own.map((i) => commands[i] as Command),
             options,
           );
-          for (const [j, i] of own.entries()) outcomes[i] = replies[j] as CommandOutcome;
+          if (replies instanceof SluiceError) failures.push(replies);
+          for (const [j, i] of own.entries()) {
+            outcomes[i] =
+              replies instanceof SluiceError ? { error: replies } : (replies[j] as CommandOutcome);
+          }
         }),
       );
-      const [first] = outcomes;
-      if (first && "error" in first && outcomes.every((outcome) => "error" in outcome)) throw first.error;
+      const [first] = failures;
+      if (first && failures.length === places.size) throw first;
       return outcomes;
     },
     ...(all.every((transport) => "subscribe" in transport) && {

@@ -104,6 +104,24 @@ export async function sendInOrder(
 }
 
 /**
+ * Sends commands of several queues in one request. If there are several nodes or databases, a failure is that of the
+ * commands: others may be reached, although none of this request was.
+ * @throws {SluiceError} `aborted`; without several nodes also if the request as a whole failed
+ */
+export async function sendForEach(
+  transport: Transport,
+  commands: readonly Command[],
+  options?: SendOptions,
+): Promise<CommandOutcome[]> {
+  try {
+    return await transport.send(commands, options);
+  } catch (error) {
+    if (!transport.cluster || !(error instanceof SluiceError) || error.code === "aborted") throw error;
+    return commands.map(() => ({ error }));
+  }
+}
+
+/**
  * Options with the prefix of the keys: their own, else that of the transport.
  * @throws {SluiceError} `invalid_argument` if it is not a transport
  */

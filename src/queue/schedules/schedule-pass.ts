@@ -7,7 +7,13 @@ import { isWrongType } from "../partitions/marker.ts";
 import { lastReply } from "../redis/replies.ts";
 import { NEVER, orUnsupported, readPlan, type Plan } from "./schedule-record.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
-import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
+import {
+  type Command,
+  type CommandOutcome,
+  sendForEach,
+  type SendOptions,
+  type Transport,
+} from "../redis/transport.ts";
 
 /** Most queues whose schedules one request reads: each queue may have many that are due. */
 const QUEUES_PER_REQUEST = 20;
@@ -266,7 +272,7 @@ export class SchedulePass {
   }
 
   async #send(commands: readonly Command[]): Promise<CommandOutcome[]> {
-    return commands.length > 0 ? this.#transport.send(commands, this.#options) : [];
+    return commands.length > 0 ? sendForEach(this.#transport, commands, this.#options) : [];
   }
 
   #keys(queue: string) {

@@ -2,7 +2,7 @@ import { queueKeys, registryKey } from "../core/keys.ts";
 import { slicesOf } from "../core/slices.ts";
 import { callOf } from "../redis/binding.ts";
 import { forgetDequeuesScript, unregisterScript } from "../redis/sweep-scripts.ts";
-import type { Command, Transport } from "../redis/transport.ts";
+import { type Command, sendForEach, type Transport } from "../redis/transport.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { setIdleScript } from "../redis/partition-scripts.ts";
 import type { RegisteredPartition } from "./registry.ts";
@@ -60,7 +60,7 @@ export async function checkOldQueues(
       // A queue with schedules only has nothing to sweep, but is in use.
       return ["EXISTS", ...keys, ...(now - seenAt >= UNREGISTER_AFTER ? [schedules] : [])];
     });
-    for (const [i, outcome] of (await transport.send(commands, options)).entries()) {
+    for (const [i, outcome] of (await sendForEach(transport, commands, options)).entries()) {
       if ("reply" in outcome && outcome.reply === 0) empty.add(slice[i] as RegisteredPartition);
     }
   }

@@ -18,7 +18,13 @@ import { sweepScript } from "../redis/sweep-scripts.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedOffload, type Offload, type OrphanReport } from "../values/offload.ts";
-import { type Command, type CommandOutcome, type Transport, withPrefix } from "../redis/transport.ts";
+import {
+  type Command,
+  type CommandOutcome,
+  sendForEach,
+  type Transport,
+  withPrefix,
+} from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
 
 /** Queues swept in one request. */
@@ -214,14 +220,19 @@ class SweepPass {
     const moved: string[] = [];
     for (const name of new Set([...this.#marked, ...this.#schedules.marked])) {
       const queue = { name, prefix, transport: this.#transport, signal, now, copySettings };
-      const marked = await readMarker(queue);
-      if (!marked) continue;
-      await moveNotes(queue);
-      // The caller that renamed the keys has stopped.
-      if (marked.map.version === 0) await resizeQueue(queue, marked.count, marked.map);
-      this.#failed.delete(name);
-      this.#schedules.failed.delete(name);
-      moved.push(name);
+      try {
+        const marked = await readMarker(queue);
+        if (!marked) continue;
+        await moveNotes(queue);
+        // The caller that renamed the keys has stopped.
+        if (marked.map.version === 0) await resizeQueue(queue, marked.count, marked.map);
+        this.#failed.delete(name);
+        this.#schedules.failed.delete(name);
+        moved.push(name);
+      } catch (error) {
+        if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
+        this.#failed.set(name, error.code);
+      }
     }
     this.#marked.clear();
     this.#schedules.marked.clear();
@@ -282,7 +293,8 @@ class SweepPass {
         return;
       }
       const names = rest.slice(0, QUEUES_PER_REQUEST);
-      const outcomes = await this.#transport.send(
+      const outcomes = await sendForEach(
+        this.#transport,
         names.map((name) =>
           callOf(sweepScript, queueKeys(name, this.#options.prefix), {
             testNow: this.#testNow(),
