@@ -97,7 +97,7 @@ export class TaskOperator extends TaskLister {
       }
       return this.overPartitions(() => this.#redriveByIds(ids, args, options), options);
     }
-    return this.overPartitions(() => this.#redriveAll(args, options), options);
+    return this.#redriveAll(args, options);
   }
 
   async #redriveAll(
@@ -157,17 +157,20 @@ export class TaskOperator extends TaskLister {
       limit: string,
     ) => Promise<{ count: number; cursor: string; unreadable: number; begin?: string }>,
   ) {
-    const all = await this.storedPartitions(options);
-    const first = all[0] ?? 0;
+    const [first = 0] = await this.storedPartitions(options);
     const read = (cursor: string) => readPartitionCursor(cursor === "" ? undefined : cursor, kind, first);
     // Checked even if no request follows.
     readPartitionCursor(options.cursor, kind, first);
-    return runPages({ ...options, cursor: options.cursor ?? "" }, async (cursor, limit) => {
-      const { partition, inner } = read(cursor);
-      const page = await runPage(partition, inner, limit);
-      if (!this.partitions) return page;
-      return { ...page, cursor: cursorAfter(all, partition, page.cursor, page.begin) };
-    });
+    // Each page by itself: if the queue gets partitions meanwhile, what the pages before have done counts.
+    return runPages({ ...options, cursor: options.cursor ?? "" }, (cursor, limit) =>
+      this.overPartitions(async () => {
+        const { partition, inner } = read(cursor);
+        const page = await runPage(partition, inner, limit);
+        if (!this.partitions) return page;
+        const all = await this.allPartitions(options);
+        return { ...page, cursor: cursorAfter(all, partition, page.cursor, page.begin) };
+      }, options),
+    );
   }
 
   /** Redrives a page. Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
@@ -211,12 +214,10 @@ export class TaskOperator extends TaskLister {
       throw invalidArgument("group", "must be given with a filter of pending tasks");
     }
     const kind = state === "pending" ? "purgePending" : "members";
-    const run = () =>
-      this.#runPages(options, kind, (partition, cursor, limit) => {
-        const args = { testNow: this.testNow(), state, limit, cursor, filter };
-        return this.run(purgeScript, args, [], options, partition);
-      });
-    const { count, ...report } = await this.overPartitions(run, options);
+    const { count, ...report } = await this.#runPages(options, kind, (partition, cursor, limit) => {
+      const args = { testNow: this.testNow(), state, limit, cursor, filter };
+      return this.run(purgeScript, args, [], options, partition);
+    });
     return { purged: count, ...report };
   }
 }

@@ -49,10 +49,13 @@ const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
  */
 export type EnqueueRefusal = (typeof enqueueRefusals)[number];
 
-/** `isFree`: the call only asked whether the partition knows the task, and it does not. */
+/**
+ * `isFree`: the call only asked whether the partition knows the task, and it does not. `misplaced`: the task was not
+ * sent, because no partition may have it.
+ */
 export type Added =
   | { readonly created: boolean; readonly id?: string; readonly isFree?: boolean }
-  | { readonly refused: EnqueueRefusal };
+  | { readonly refused: EnqueueRefusal | "misplaced" };
 
 function readAdded(added: string | number): Added {
   if (typeof added === "number") return { created: added === 1 };

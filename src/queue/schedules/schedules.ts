@@ -122,9 +122,9 @@ export class Schedules<T = unknown> extends QueueBase {
     const encoded = encodePayload(schedule.payload, "payload");
     const payload = await encryptValue(this.values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, this.#defaults, schedule, payload);
-    // Throws here, not in each sweep.
-    if (this.partitions && schedule.group !== undefined) occurrenceId(checked, 0, schedule.group);
     const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
+      // Throws here, not in each sweep.
+      if (this.partitions?.isSplit && schedule.group !== undefined) occurrenceId(checked, 0, schedule.group);
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
       const plan: Plan = {
         rhythm,

@@ -33,6 +33,8 @@ interface AddOptions {
   readonly signal: AbortSignal | undefined;
   /** Whether the tasks were sent before, to the queue's own keys. @default false */
   readonly isResent?: boolean | undefined;
+  /** Whether a task that no partition may have is refused alone. @default all are refused */
+  readonly refusesEach?: boolean | undefined;
 }
 
 /**
@@ -40,11 +42,11 @@ interface AddOptions {
  * map again, and sends the tasks of that partition again, to another one. Partitions that once owned the slots
  * are first asked whether they know the ids and dedup keys, in a request of its own.
  * @returns as one call of the script
- * @throws {SluiceError} if a partition refuses its tasks. Those of other partitions may have been added
+ * @throws {SluiceError} `invalid_argument` if no partition may have a task; if a partition refuses its tasks. Those of other partitions may have been added
  */
 export async function addToPartitions(
   items: readonly EnqueueItem[],
-  { partitions, send, signal, isResent }: AddOptions,
+  { partitions, send, signal, isResent, refusesEach }: AddOptions,
 ): Promise<{ added: Added[]; wake: boolean }> {
   const added: Added[] = [];
   let wake = false;
@@ -53,6 +55,14 @@ export async function addToPartitions(
     const { placedBy } = item;
     return { item, place, slot: placedBy === undefined ? undefined : slotOf(placedBy) };
   });
+  // Who knew of the partitions has checked it.
+  for (const { item, slot, place } of isResent ? rest : []) {
+    if (!isMisplaced(item, slot)) continue;
+    const at = items.length > 1 ? `tasks[${place}].` : "";
+    if (!refusesEach) throw ENQUEUE_ERRORS.misplaced(partitions.name, at);
+    added[place] = { refused: "misplaced" };
+  }
+  rest = rest.filter(({ place }) => added[place] === undefined);
   for (let tries = 1; rest.length > 0; tries++) {
     if (map.former.length > 0) {
       // After `moved` also a generated id may be known: an earlier copy of the request, whose reply was lost, may
@@ -110,6 +120,12 @@ async function askFormer(
     }
   }
   return replies.some((reply) => reply.wake);
+}
+
+/** Whether a task has an id of the caller's and a dedup key that have different slots. */
+function isMisplaced({ id, unique, placedBy }: EnqueueItem, slot: number | undefined): boolean {
+  const key = /^\d+ (.*)$/.exec(unique)?.[1];
+  return key !== undefined && placedBy === id && slotOf(key) !== slot;
 }
 
 /** Whether an earlier task may have the same id, or its dedup key. */

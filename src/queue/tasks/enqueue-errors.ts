@@ -1,8 +1,10 @@
-import { newerSchema, SluiceError } from "../../errors.ts";
+import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
 import type { EnqueueRefusal } from "../redis/task-scripts.ts";
 
-/** The errors for why the enqueue script refuses a task. */
-export const ENQUEUE_ERRORS: Readonly<Record<EnqueueRefusal, (queue: string) => SluiceError>> = {
+/** The errors for why a task is refused. */
+export const ENQUEUE_ERRORS: Readonly<
+  Record<EnqueueRefusal | "misplaced", (queue: string, at?: string) => SluiceError>
+> = {
   full: (queue) =>
     new SluiceError("queue_full", `more tasks would be pending in ${queue} than its maxPending allows`),
   reused: () =>
@@ -12,4 +14,9 @@ export const ENQUEUE_ERRORS: Readonly<Record<EnqueueRefusal, (queue: string) => 
       "idempotencyKey",
     ),
   newer_schema: () => newerSchema("the task with this id"),
+  misplaced: (_, at = "") =>
+    invalidArgument(
+      `${at}dedup.key`,
+      "must have the id of the task in braces: in a queue with partitions both are then in the same partition",
+    ),
 };

@@ -110,11 +110,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    */
   enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     const run = (addTraceHeaders?: AddTraceHeaders) =>
-      this.partitions
-        ? tryPartitions(this.partitions, [options], options, () =>
-            this.#enqueue(payload, options, addTraceHeaders),
-          )
-        : this.#enqueue(payload, options, addTraceHeaders);
+      tryPartitions(this.#known, [options], options, () => this.#enqueue(payload, options, addTraceHeaders));
     if (!this.tracing) return run();
     const call = { queue: this.name, tasks: [options], many: false, overHttp: false };
     return this.tracing.enqueue(call, run);
@@ -159,11 +155,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    */
   enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
     const run = (addTraceHeaders?: AddTraceHeaders) =>
-      this.partitions
-        ? tryPartitions(this.partitions, tasks, options, () =>
-            this.#enqueueMany(tasks, options, addTraceHeaders),
-          )
-        : this.#enqueueMany(tasks, options, addTraceHeaders);
+      tryPartitions(this.#known, tasks, options, () => this.#enqueueMany(tasks, options, addTraceHeaders));
     if (!this.tracing) return run();
     const call = { queue: this.name, tasks, many: true, overHttp: false };
     return this.tracing.enqueue(call, run);
@@ -212,6 +204,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     return items.map(({ id }, i) => ({ id, created: false, ...added[i] }));
   }
 
+  readonly #known = () => this.partitions;
+
   /** Enqueues of one task, which can share a request. */
   readonly #singleEnqueues: Shareable<EnqueueItem, Enqueued> = {
     most: MAX_BATCH,
@@ -246,7 +240,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
       const send = this.#sender(refuseEach, signal, objects?.onSend);
       // If a partition refuses its tasks, this throws, and those of others may have been added. The objects of
       // those that were not are left to the sweep.
-      const done = await addToPartitions(items, { partitions, send, signal, isResent });
+      const refusesEach = refuseEach === "1";
+      const done = await addToPartitions(items, { partitions, send, signal, isResent, refusesEach });
       await objects?.finish((i) => isNotAdded(done.added[i]));
       return done;
     };

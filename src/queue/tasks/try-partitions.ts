@@ -6,10 +6,11 @@ import type { Partitions } from "../partitions/partitions.ts";
 /**
  * Runs an enqueue again while the partition that it chose has no room for its tasks, and another one may have. Only
  * tasks without id, group and dedup key can be in any. A refused enqueue of such tasks has added none.
+ * @param known the partitions of the queue, as far as they are known by then: the enqueue may find them out
  * @throws {SluiceError} as the enqueue
  */
 export async function tryPartitions<Result>(
-  partitions: Partitions,
+  known: () => Partitions | undefined,
   tasks: readonly Pick<EnqueueOptions, "id" | "group" | "dedup">[],
   options: RequestOptions,
   run: () => Promise<Result>,
@@ -21,7 +22,7 @@ export async function tryPartitions<Result>(
       const isFull = error instanceof SluiceError && error.code === "queue_full" && left > 0;
       const isPlaced = () => tasks.some(({ id, group, dedup }) => id ?? group ?? dedup);
       if (!isFull || options.idempotencyKey !== undefined || isPlaced()) throw error;
-      if (!(await partitions.mayHaveRoom(tasks.length, options.signal))) throw error;
+      if (!(await known()?.mayHaveRoom(tasks.length, options.signal))) throw error;
     }
   }
 }

@@ -173,8 +173,12 @@ describe("a schedule whose tasks have a group", () => {
     });
     const name = `daily{${group}}`;
     await own.put(name, { ...minutely, group });
-    await schedules().put("daily{other}", { ...minutely, group });
     await schedules().put("other", { ...minutely, group });
+    // As one from before the queue got partitions.
+    const [timetable, fields] = [`sluice:{${QUEUE}}/0:timetable`, ["other", ".other"]];
+    const [task, record] = (await rig.command("HMGET", timetable, ...fields)) as string[];
+    await rig.command("HSET", timetable, "daily{other}", task ?? "", ".daily{other}", record ?? "");
+    await rig.command("ZADD", `sluice:{${QUEUE}}/0:schedules`, String(FIRST), "daily{other}");
     rig.now = FIRST;
     expect(await run()).toMatchObject({ scheduled: 2, failed: [{ queue: QUEUE, code: "invalid_argument" }] });
     expect(await stored()).toEqual({ 3: [`${name} 0`, "other 0"] });
