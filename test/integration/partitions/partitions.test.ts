@@ -106,6 +106,21 @@ describe("a queue with partitions", () => {
     expect(await queue.get(id)).toMatchObject({ state: "pending" });
   });
 
+  test("an idempotency key that comes again with another group is noticed only in the partition of that group", async () => {
+    const queue = partitioned(2);
+    const groups = Array.from({ length: 9 }, (_, i) => `customer-${i}`);
+    const half = (group: string | undefined) => Math.floor(slotOf(group ?? "") / 128);
+    const [first] = groups;
+    const same = groups.find((group) => group !== first && half(group) === half(first));
+    const other = groups.find((group) => half(group) !== half(first));
+    const enqueue = (group: string | undefined) => queue.enqueue(1, { group, idempotencyKey: "once" });
+    const { id } = await enqueue(first);
+    expect(await enqueue(first)).toEqual({ id, created: true });
+    await expect(enqueue(same)).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    expect(await enqueue(other)).toEqual({ id, created: true });
+    expect((await queue.counts()).pending).toBe(2);
+  });
+
   test("a settle and dequeue in one request goes over partitions", async () => {
     const queue = partitioned(4);
     await queue.enqueueMany(Array.from({ length: 40 }, (_, i) => ({ payload: i, id: `n${i}` })));
