@@ -176,6 +176,28 @@ describe.each(targets)("with %s", (target: Target) => {
     expect(err).toContain("sluice redrive emails --dry-run");
   });
 
+  test("dead shows the latest of all partitions, and when each cause occurred first and last", async () => {
+    let now = Date.UTC(2026, 0, 1);
+    const queue = rig.queue("halves", { maxAttempts: 1, partitions: 2, now: () => now });
+    // The task that died in the middle is in partition 1, the others in partition 0.
+    for (const id of ["a{0}", "b{123456789}", "c{0}"]) {
+      await queue.enqueue(1, { id });
+      for (const task of await queue.dequeue()) await task.requeue({ error: "no" });
+      now += 60_000;
+    }
+    for (const filter of [[], ["--until", String(now - 60_000)]]) {
+      const died = ["a{0}", "b{123456789}", "c{0}"].slice(0, filter.length === 0 ? 3 : 2);
+      const { rows } = await sluice("dead", "halves", "--limit", "2", ...filter);
+      expect(rows.map(({ id }) => id)).toEqual(died.toReversed().slice(0, 2));
+      const { text, err } = await onTerminal("dead", "halves", ...filter);
+      const [first, last] = ["00:00", died.length === 3 ? "00:02" : "00:01"];
+      expect(text).toMatch(
+        new RegExp(` ${died.length} {2}attempts_exhausted {2}\\S+ ${first} {2}\\S+ ${last} `),
+      );
+      expect(err).toContain(`sluice show halves '${died.at(-1)}'`);
+    }
+  });
+
   test("dead counts all of more than 10,000 dead letters, and shows the latest", async () => {
     const queue = rig.queue("emails", { maxAttempts: 1 });
     const tasks = Array.from({ length: 1_000 }, () => ({ payload: 1 }));

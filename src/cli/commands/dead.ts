@@ -30,7 +30,7 @@ export function deadCommand(running: Running): Command {
     const query = { state: "rejected", size: 1_000, ...filterOf(options) } as const;
     const causes = new Causes();
     let latest: ShownTask[] = [];
-    // The oldest come first from Redis; a person looks for the latest.
+    // The oldest come first from each partition; a person looks for the latest.
     for await (const task of tasksOf(session, queue, query)) {
       causes.add(task);
       if (!isLimited) out.line(task);
@@ -86,19 +86,19 @@ interface Cause {
   readonly error: string;
   readonly reason: string;
   count: number;
-  readonly first: number;
+  first: number;
   last: number;
 }
 
 /** Most causes that are counted apart. */
 const MOST_CAUSES = 1_000;
 
-/** Dead letters by cause. They are added in the order of their deaths. */
+/** Dead letters by cause. */
 class Causes {
   readonly #causes = new Map<string, Cause>();
   total = 0;
-  /** The id of the last one. */
-  last = "";
+  /** The latest one. */
+  latest: Pick<ShownTask, "id" | "endedAt"> | undefined;
   /** True if consumers rejected all of them for good. */
   areFinal = true;
 
@@ -110,10 +110,11 @@ class Causes {
     const key = `${reason} ${error}`;
     const cause = this.#causes.get(key) ?? { error, reason, count: 0, first: endedAt, last: endedAt };
     cause.count++;
-    cause.last = endedAt;
+    cause.first = Math.min(cause.first, endedAt);
+    cause.last = Math.max(cause.last, endedAt);
     this.#causes.set(key, cause);
     this.total++;
-    this.last = id;
+    if (endedAt >= (this.latest?.endedAt ?? 0)) this.latest = { id, endedAt };
     this.areFinal &&= reason === "rejected";
   }
 
@@ -123,7 +124,8 @@ class Causes {
   }
 }
 
-const lastOf = (tasks: ShownTask[], most: number) => (most === 0 ? [] : tasks.slice(-most));
+const lastOf = (tasks: ShownTask[], most: number) =>
+  most === 0 ? [] : tasks.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0)).slice(-most);
 
 /** Ids and long numbers would make a cause of each error. */
 function withoutNumbers(text: string): string {
@@ -131,8 +133,8 @@ function withoutNumbers(text: string): string {
 }
 
 /** What to look at and do next: commands that can be copied. */
-function nextSteps(queue: string, { last, areFinal }: Causes, where: string): string {
-  const [of, id] = [queue, last].map(shellQuoted);
+function nextSteps(queue: string, { latest, areFinal }: Causes, where: string): string {
+  const [of, id] = [queue, latest?.id ?? ""].map(shellQuoted);
   const rejected = areFinal ? " --rejected" : "";
   return `
 One of them, with history and payload:  sluice show ${of} ${id}${where}
