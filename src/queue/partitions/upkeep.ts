@@ -46,7 +46,7 @@ export async function keepPartitions(
     const used = await usedPartitions(queue, registered);
     // A producer that remembers the map of a queue without one notes a partition that then refuses its tasks.
     if (used.length === 0) return [];
-    map = await resizeQueue(queue, Math.max(...used) + 1, map);
+    map = await resizeQueue(queue, Math.max(1, ...used) + 1, map);
   }
   const known = partitionsOf(map);
   const unknown = registered.filter((partition) => !known.includes(partition));
@@ -76,10 +76,11 @@ async function usedPartitions(
 ): Promise<number[]> {
   if (partitions.length === 0) return [];
   const commands = partitions.map((partition): Command => {
-    return ["EXISTS", queueKeys(nameOfPartition(name, partition), prefix).tasks];
+    const { tasks, schedules } = queueKeys(nameOfPartition(name, partition), prefix);
+    return ["EXISTS", tasks, schedules];
   });
   const outcomes = await transport.send(commands, { signal });
-  return partitions.filter((_, i) => replyAt(outcomes, i) === 1);
+  return partitions.filter((_, i) => replyAt(outcomes, i) !== 0);
 }
 
 /** Whether producers and consumers need a former partition no more. */

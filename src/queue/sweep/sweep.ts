@@ -253,12 +253,9 @@ class SweepPass {
     partitioned: RegistryPage["partitioned"],
     now: number,
   ): Promise<void> {
-    const partitions = page.map(({ name }) => readPartitionName(name));
-    const above = groupedBy(
-      partitions.filter(({ partition }) => partition > 0),
-      ({ queue }) => queue,
-    );
-    const names = [...new Set([...partitioned, ...above.keys()])].filter(this.#wanted);
+    const partitions = page.filter(({ name }) => name.includes("/")).map(({ name }) => readPartitionName(name));
+    const found = groupedBy(partitions, ({ queue }) => queue);
+    const names = [...new Set([...partitioned, ...found.keys()])].filter(this.#wanted);
     if (names.length === 0) return;
     const { prefix, signal, now: testNow } = this.#options;
     const markers = names.map((name): Command => ["GET", queueKeys(name, prefix).tasks]);
@@ -268,7 +265,7 @@ class SweepPass {
     const maps = replyAt(outcomes, 0) as readonly (string | null)[];
     for (const [i, name] of names.entries()) {
       const queue = { name, prefix, transport: this.#transport, signal, now: testNow, copySettings };
-      const registered = (above.get(name) ?? []).map(({ partition }) => partition);
+      const registered = (found.get(name) ?? []).map(({ partition }) => partition);
       try {
         const marker = outcomes[i + 1];
         const hasMarker = marker !== undefined && "reply" in marker && marker.reply !== null;

@@ -85,6 +85,19 @@ test("other calls of processes that remember the map end well, and what they wri
   expect(await new Schedules(QUEUE, other).get("s")).toMatchObject({ name: "s" });
 });
 
+test("a schedule that such a process puts, and its tasks, are found after a sweep", async () => {
+  await resizeQueue(place(), 4);
+  const transport = instance();
+  await new Queue(QUEUE, over(transport)).counts();
+  await rig.command("FLUSHALL");
+  await new Schedules(QUEUE, over(transport)).put("s", { every: "1m", from: rig.now + 60_000, payload: 1 });
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ scheduled: 0, failed: [] });
+  expect(await new Schedules(QUEUE, over(instance())).get("s")).toMatchObject({ name: "s" });
+  rig.now += 60_000;
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ scheduled: 1, failed: [] });
+  expect(await drainAll()).toEqual([`s.${rig.now}`]);
+});
+
 test.each([
   ["the marker", [], 4],
   ["neither markers nor partition 0", ["sluice:{emails}:*", "sluice:{emails}/0:*"], 4],
