@@ -1,7 +1,7 @@
 import { queueKeys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { checkScript } from "../redis/repair-scripts.ts";
-import { checkedTransport, type Transport } from "../redis/transport.ts";
+import { checkedTransport, sendForEach, type Transport } from "../redis/transport.ts";
 
 /** What one script call finds in a queue. */
 export interface QueueCheck {
@@ -30,7 +30,7 @@ export async function checkQueues(
   if (names.length === 0) return checks;
   const testNow = now ? String(now()) : "";
   const calls = names.map((name) => callOf(checkScript, queueKeys(name, prefix), { testNow }));
-  const outcomes = await checkedTransport(transport).send(calls, { signal });
+  const outcomes = await sendForEach(checkedTransport(transport), calls, { signal });
   for (const [i, name] of names.entries()) {
     const outcome = outcomes[i];
     if (!outcome || !("reply" in outcome)) continue;

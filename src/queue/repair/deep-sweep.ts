@@ -196,7 +196,10 @@ async function sweepQueue(
     report.checked.add(queue);
     return null;
   } catch (error) {
-    if (!(error instanceof SluiceError) || !ERRORS_OF_ONE_QUEUE.includes(error.code)) throw error;
+    if (!(error instanceof SluiceError)) throw error;
+    // On several nodes or databases others may be reached.
+    const isReported = transport.cluster && error.code === "redis_unreachable";
+    if (!isReported && !ERRORS_OF_ONE_QUEUE.includes(error.code)) throw error;
     report.failed.push({ ...placeOf(name), code: error.code });
     return null;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
+import { deepSweep, Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { many } from "../../support/new-tasks.ts";
@@ -57,6 +57,14 @@ describe("a queue that has one partition again", () => {
     passMinute();
     await sweep(instance(), { now: () => rig.now });
     expect(await queue.dequeue({ max: 20 })).toHaveLength(4);
+  });
+
+  test("is checked by a deep sweep", async () => {
+    const { fill } = await shrunk(4, 3);
+    await sweepToOne();
+    await fill();
+    const report = await deepSweep(instance(), { now: () => rig.now });
+    expect(report).toMatchObject({ queues: 1, entries: 6, faults: [], failed: [] });
   });
 
   test("gets its markers back if Redis has lost them", async () => {

@@ -1,6 +1,14 @@
 /** Sweeps that cannot reach one of several databases, or cannot read a marker: the others go on. */
 import { expect, test } from "vitest";
-import { databases, Operator, Queue, SluiceError, sweep, type Transport } from "../../../src/index.ts";
+import {
+  databases,
+  deepSweep,
+  Operator,
+  Queue,
+  SluiceError,
+  sweep,
+  type Transport,
+} from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
@@ -45,6 +53,22 @@ test("a database that is down is reported also if nothing else is to be swept", 
   await rig.command("ZADD", "sluice:queues", String(-START), `${QUEUE}/0`);
   expect(await run(databases([instance(), down]))).toMatchObject({
     failed: [{ queue: QUEUE, code: "redis_unreachable" }],
+  });
+});
+
+test("a database that is down stops no deep sweep of other partitions and queues", async () => {
+  await new Operator(QUEUE, { transport: instance(), now: () => rig.now }).resize(2);
+  await queueOf(QUEUE, "stored").enqueue(1, { id: await idIn(1) });
+  // The last in order.
+  await queueOf("other").enqueue(1);
+  const { faults, failed, cursor, queues } = await deepSweep(databases([instance(), down]), {
+    now: () => rig.now,
+  });
+  expect({ faults, failed, cursor, queues }).toEqual({
+    faults: [],
+    failed: [{ queue: QUEUE, partition: 1, code: "redis_unreachable" }],
+    cursor: null,
+    queues: 2,
   });
 });
 
