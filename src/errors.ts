@@ -107,6 +107,15 @@ export function invalidArgument(path: string, problem: string): SluiceError {
 }
 
 /**
+ * The error of a call that its caller's signal has aborted.
+ * @param sent whether a request of it was sent, so that it may have taken effect
+ */
+export function abortedBySignal(sent: boolean): SluiceError {
+  const effect = sent ? "it may have taken effect" : "it was not sent";
+  return new SluiceError("aborted", `the request was aborted by its signal; ${effect}`);
+}
+
+/**
  * Runs a check of a part of the input. The path of its error, and its message, then begin with that of the part.
  * @param at such as `consumers[0].`
  */

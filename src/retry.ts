@@ -1,4 +1,4 @@
-import { SluiceError } from "./errors.ts";
+import { abortedBySignal, type SluiceError } from "./errors.ts";
 import { LONGEST_TIMER, sleep } from "./sleep.ts";
 
 /** How long and how often a request is tried. All times are in milliseconds. */
@@ -176,8 +176,7 @@ function runTry<T>(
 }
 
 function aborted(sent: boolean, last: Transient | undefined): SluiceError {
-  const effect = sent ? "it may have taken effect" : "it was not sent";
-  return causedBy(last, new SluiceError("aborted", `the request was aborted by its signal; ${effect}`));
+  return causedBy(last, abortedBySignal(sent));
 }
 
 /** Gives an error the failure of the last try as its `cause`. */

@@ -1,4 +1,5 @@
 import { milliseconds } from "../queue/core/duration.ts";
+import { type LeasingRequests, MOST_AFTER_ABORT } from "../queue/tasks/leasing-requests.ts";
 import { decodeBatch, nextToken, type RawBatch, type RawTask } from "../queue/tasks/decode-tasks.ts";
 import { derivedName, newToken } from "../queue/core/ids.ts";
 import { requestKey } from "../queue/core/validation.ts";
@@ -24,7 +25,7 @@ export interface DequeuingQueue<Out> {
   readonly name: string;
   readonly values: ValuesQueue;
   readonly defaults: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
-  readonly send: (request: DequeueRequest<Out>) => Promise<DequeueReply>;
+  readonly pull: (request: DequeueRequest<Out>) => Promise<DequeueReply>;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
   readonly tracing: Tracing | undefined;
 }
@@ -34,28 +35,34 @@ export class DequeueRequest<Out> {
   /** The signal and the idempotency key. */
   readonly options: RequestOptions;
   readonly #queue: DequeuingQueue<Out>;
+  readonly #requests: LeasingRequests;
   readonly #fields: Omit<DequeueOptions, keyof RequestOptions | "wait">;
   /** When the server must stop waiting for tasks, on the clock of `performance.now()`. */
   readonly #end: number;
   #token: string;
 
-  /** @throws {SluiceError} `invalid_argument` */
-  static async of<Out>(queue: DequeuingQueue<Out>, options: DequeueOptions): Promise<DequeueRequest<Out>> {
-    const { request, fields } = splitOptions(options);
+  /**
+   * @param requests with the options of the dequeue
+   * @throws {SluiceError} `invalid_argument`
+   */
+  static async of<Out>(queue: DequeuingQueue<Out>, requests: LeasingRequests): Promise<DequeueRequest<Out>> {
+    const { request, fields } = splitOptions(requests.options);
     const key = requestKey(request);
     // One token for all copies. From an idempotency key, it is derived in the same way as on the server.
     const made = key === undefined ? newToken() : await derivedName("dequeue", queue.name, key);
-    return new DequeueRequest(queue, request, fields, fields.token ?? made);
+    return new DequeueRequest(queue, requests, request, fields, fields.token ?? made);
   }
 
   private constructor(
     queue: DequeuingQueue<Out>,
+    requests: LeasingRequests,
     request: RequestOptions,
     { wait, ...fields }: Omit<DequeueOptions, keyof RequestOptions>,
     token: string,
   ) {
     this.options = request;
     this.#queue = queue;
+    this.#requests = requests;
     this.#fields = fields;
     this.#end = performance.now() + milliseconds(wait ?? 0, "wait");
     this.#token = token;
@@ -69,6 +76,7 @@ export class DequeueRequest<Out> {
   /** The JSON of the copy that is sent now. */
   body(): string {
     const { defaults } = this.#queue;
+    this.#requests.isSent = true;
     const fields = {
       ...this.#fields,
       lease: this.#fields.lease ?? defaults.lease,
@@ -80,14 +88,33 @@ export class DequeueRequest<Out> {
   }
 
   /**
+   * Sends a request that dequeues. If the caller aborts it, the server's reply is lost: the same dequeue, sent again
+   * without a wait, returns what it has leased, and prevents that a late copy leases tasks.
+   */
+  async send<Reply>(request: () => Promise<Reply>): Promise<Reply> {
+    try {
+      return await request();
+    } catch (error) {
+      if (this.#requests.isAbandoned && this.#requests.isSent) this.#handBack().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #handBack(): Promise<void> {
+    const options = { signal: AbortSignal.timeout(MOST_AFTER_ABORT) };
+    const again = new DequeueRequest(this.#queue, this.#requests, options, this.#fields, this.#token);
+    this.#requests.handBack((await this.#queue.pull(again)).tasks);
+  }
+
+  /**
    * Decodes the tasks of the first reply. Tasks that cannot be decrypted, or do not match the schema, become
    * dead letters. If no other task is left, it dequeues again.
    */
   async decode(first: DequeueReply): Promise<Batch<Out>> {
-    const { name, defaults, send } = this.#queue;
+    const { name, defaults, pull } = this.#queue;
     return decodeBatch(this.#queue, defaults.schema, rawBatch(first), async () => {
       this.#token = await nextToken(name, this.#token);
-      return rawBatch(await send(this));
+      return rawBatch(await this.send(() => pull(this)));
     });
   }
 }

@@ -12,6 +12,7 @@ import {
 } from "../queue/core/validation.ts";
 import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
+import { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { checkedSchema } from "../queue/tasks/schema.ts";
@@ -136,6 +137,9 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
 
   /**
    * Leases the next tasks. If the queue is empty, the server waits up to `wait` for tasks.
+   *
+   * If `signal` aborts, the call throws at once. Unless it has a `token` or an `idempotencyKey`, the client then asks
+   * for what was leased, and hands it back unstarted: two more requests, within five seconds each.
    * @param options.max most tasks, 1 to 100. Default: 1
    * @returns the tasks, and when to dequeue again
    * @throws {SluiceError}
@@ -145,8 +149,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
-    const request = await this.#dequeueRequest(options);
-    return request.decode(await this.#pull(request));
+    const requests = this.#leasingRequests(options);
+    const run = async () => {
+      const request = await this.#dequeueRequest(requests);
+      return request.decode(await request.send(() => this.#pull(request)));
+    };
+    return requests.run(run, (tasks) => tasks);
   }
 
   /**
@@ -166,7 +174,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   }
 
   /**
-   * Settles, then dequeues, in one atomic request.
+   * Settles, then dequeues, in one atomic request. If `signal` aborts, what was leased is handed back as for
+   * {@link dequeue}, and the caller does not learn whether the tasks were settled.
    * @returns a result for each settlement, and the tasks
    * @throws {SluiceError}
    */
@@ -176,12 +185,15 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
     const items = await this.#settlements(settlements);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
-    const request = await this.#dequeueRequest(options);
+    const requests = this.#leasingRequests(options);
+    const request = await this.#dequeueRequest(requests);
     const body = () => `{"settlements":${items.slice(1)},"pull":${request.body()}}`;
-    const run = async () => {
-      const { results, pull } = await this.#settle(request.options, body, request.wait);
+    const send = () => this.#settle(request.options, body, request.wait);
+    const exchange = async () => {
+      const { results, pull } = await request.send(send);
       return { settled: this.#reported(settlements, results), tasks: await request.decode(pull) };
     };
+    const run = () => requests.run(exchange, ({ tasks }) => tasks);
     return this.tracing ? this.tracing.exchange(this.name, settlements, run) : run();
   }
 
@@ -283,17 +295,22 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return `j[${(await Promise.all(items)).join()}]`;
   }
 
-  async #dequeueRequest(options: DequeueOptions): Promise<DequeueRequest<Out>> {
+  /** @throws {SluiceError} `invalid_argument` */
+  #leasingRequests(options: DequeueOptions): LeasingRequests {
+    return new LeasingRequests(options, (settlements, own) => this.settle(settlements, own));
+  }
+
+  async #dequeueRequest(requests: LeasingRequests): Promise<DequeueRequest<Out>> {
     return DequeueRequest.of(
       {
         name: this.name,
         values: this.#values,
         defaults: this.#options,
-        send: (request) => this.#pull(request),
+        pull: (request) => this.#pull(request),
         settle: (settlements) => this.settle(settlements),
         tracing: this.tracing,
       },
-      options,
+      requests,
     );
   }
 

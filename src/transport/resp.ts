@@ -29,8 +29,8 @@ export type { RespClusterOptions, RespEnvironment, RespOptions } from "./resp-ad
  * @param from the URL, or the URL or the nodes of a cluster with options; or the environment, of which `REDIS_URL` is
  *   the URL, and `SLUICE_PREFIX` the prefix of the keys of all that uses the transport, unless it has a `prefix` of its
  *   own. Default: the environment of the process
- * @returns a transport whose `close` ends the subscriptions, waits for pending requests and closes the
- *   connection. Its `send` and `subscribe` throw `not_installed` if `@redis/client` is not installed
+ * @returns a transport whose `close` ends the subscriptions, waits for pending requests, and for those
+ *   that follow at once from their replies, and closes the connection. Its `send` and `subscribe` throw `not_installed` if `@redis/client` is not installed
  * @throws {SluiceError} `invalid_argument` if an option is invalid
  * @example resp("redis://localhost:6379")
  * @example resp(process.env)
@@ -44,28 +44,48 @@ export function resp(
   const address = respAddress(options);
   retryPolicy(options.retry);
   let opening: Promise<RespTransport> | undefined;
-  let closed = false;
+  const pending = new Set<Promise<unknown>>();
+  /** The requests that were pending when it was closed. */
+  let last: ReadonlySet<Promise<unknown>> | undefined;
+  /** How many of them were answered in this turn of the event loop. */
+  let answered = 0;
   const opened = (): Promise<RespTransport> => {
-    if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
+    // A dequeue that was aborted hands back what it has leased when it gets its reply.
+    if (last && answered === 0) throw new SluiceError("redis_unreachable", "the transport is closed");
     return (opening ??= loadRedisClient().then((redis) => respOver(redis, address, options)));
   };
 
   return {
     prefix,
     ...(typeof address !== "string" && { cluster: true }),
-    send: async (commands, how) => (await opened()).send(commands, how),
+    async send(commands, how) {
+      const sending = opened().then((transport) => transport.send(commands, how));
+      pending.add(sending);
+      try {
+        return await sending;
+      } finally {
+        pending.delete(sending);
+        if (last?.has(sending)) {
+          answered++;
+          setTimeout(() => answered--);
+        }
+      }
+    },
     subscribe: async (channel, how) => (await opened()).subscribe(channel, how),
     async close() {
-      closed = true;
+      last ??= new Set(pending);
+      await Promise.allSettled(last);
+      if (last.size > 0) await new Promise((resolve) => setTimeout(resolve));
+      await Promise.allSettled(pending);
       const transport = await opening?.catch(() => undefined);
-      await transport?.close();
+      transport?.close();
     },
   };
 }
 
 interface RespTransport extends Transport {
   subscribe: NonNullable<Transport["subscribe"]>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** The transport, once the package is loaded. */
@@ -79,7 +99,6 @@ function respOver(
     typeof address === "string"
       ? singleWire(redis, address, { retry, keyLocking }, tryTimeout)
       : clusterWire(redis, address, { retry, keyLocking }, tryTimeout);
-  const pending = new Set<Promise<unknown>>();
   const subscriptions = new Set<() => void>();
   const openOnce = openOverTcp(newSubscriber, throwConnectError);
   const open: OpenSubscription = async (channel, signal) => {
@@ -93,19 +112,10 @@ function respOver(
   };
 
   return {
-    async send(commands, how) {
-      const sending = send(commands, how);
-      pending.add(sending);
-      try {
-        return await sending;
-      } finally {
-        pending.delete(sending);
-      }
-    },
+    send,
     subscribe: subscriber(open, retry),
-    async close() {
+    close() {
       for (const unsubscribe of subscriptions) unsubscribe();
-      await Promise.allSettled(pending);
       drop();
     },
   };

@@ -22,6 +22,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
   "src/queue/partitions/upkeep.ts": ["integration/partitions/lost-change", ...partitionTests],
+  "src/queue/tasks/leasing-requests.ts": ["integration/tasks/aborted-dequeues", "unit/leasing-requests"],
   "src/queue/tasks/add-to-partitions.ts": [
     "integration/partitions/lost-change",
     ...partitionTests,

@@ -1,4 +1,5 @@
 import { SluiceError } from "../../errors.ts";
+import type { DequeueOptions } from "../../queue/core/types.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import { json } from "../../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
@@ -38,7 +39,9 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     requirePayloads(c);
     const body = await readBody(c, services, schemas.pull, "optional");
-    const tasks = await c.get("queue").dequeue({ ...body, ...options, ...whileConnected(c, body) });
+    const tasks = await c
+      .get("queue")
+      .dequeue({ ...body, ...options, ...whileConnected(c, { ...body, ...options }) });
     return json(pulledReply(tasks));
   });
 
@@ -54,7 +57,7 @@ export function taskRoutes(app: App, services: Services): void {
     requirePayloads(c);
     const { settled, tasks } = await c
       .get("queue")
-      .settleAndDequeue(settlements, { ...pull, ...options, ...whileConnected(c, pull) })
+      .settleAndDequeue(settlements, { ...pull, ...options, ...whileConnected(c, { ...pull, ...options }) })
       .catch(throwWithPullPath);
     const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
     return json(reply);
@@ -84,9 +87,16 @@ function requirePayloads(c: RequestContext): void {
   throw payloadsHidden("A pull returns payloads, which the token hides.");
 }
 
-/** A pull that waits ends when the caller disconnects, because no one would receive its tasks. */
-function whileConnected(c: RequestContext, { wait }: { readonly wait?: unknown }): { signal?: AbortSignal } {
-  return wait === undefined ? {} : { signal: c.req.raw.signal };
+/**
+ * A pull ends when the caller disconnects, because no one would receive its tasks. One that does not wait, and that
+ * the caller can send again, goes on: the caller then gets its tasks.
+ */
+function whileConnected(
+  c: RequestContext,
+  { wait, token, idempotencyKey }: Pick<DequeueOptions, "wait" | "token" | "idempotencyKey">,
+): Pick<DequeueOptions, "signal"> {
+  const canBeSentAgain = token !== undefined || idempotencyKey !== undefined;
+  return wait === undefined && canBeSentAgain ? {} : { signal: c.req.raw.signal };
 }
 
 /** Adds `pull.` to the path of an error in the options of the pull, which are fields of `pull` here. */

@@ -125,7 +125,8 @@ export interface DequeueOptions extends RequestOptions {
   /** The worker that takes the tasks. Registers it with the queue, so that it can be failed. @default none */
   readonly worker?: Worker | undefined;
   /**
-   * The token of the leases, 8 to 64 characters of `[A-Za-z0-9_-]`: a resend with it returns the same tasks.
+   * The token of the leases, 8 to 64 characters of `[A-Za-z0-9_-]`: a resend with it returns the same tasks, also
+   * after an abort.
    */
   readonly token?: string | undefined;
   /** How long to wait if there is no task, up to "1m". @default 0 */

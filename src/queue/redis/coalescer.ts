@@ -1,5 +1,5 @@
 /** Joins single calls that are made together into one request. */
-import { invalidArgument, SluiceError } from "../../errors.ts";
+import { abortedBySignal, invalidArgument, SluiceError } from "../../errors.ts";
 import { byteLength } from "../core/codec.ts";
 import type { Transport } from "./transport.ts";
 
@@ -90,8 +90,7 @@ export class SharedCall<Item, Answer> {
   }
 
   readonly #leave = (): void => {
-    const effect = this.sent ? "it may have taken effect" : "it was not sent";
-    this.fail(new SluiceError("aborted", `the request was aborted by its signal; ${effect}`));
+    this.fail(abortedBySignal(this.sent));
     this.onLeave?.();
   };
 

@@ -9,6 +9,7 @@ import { dequeueScript, repliesInside, settleAndDequeueCall } from "../redis/tas
 import type { Command, CommandOutcome, Transport } from "../redis/transport.ts";
 import type { DequeueCall } from "./dequeue.ts";
 import type { Batch } from "./leased-task.ts";
+import type { LeasingRequests } from "./leasing-requests.ts";
 import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
 import { type registration, sendNoted } from "./registration.ts";
 import type { SettleParts } from "./settle-calls.ts";
@@ -25,7 +26,8 @@ export interface PartitionedSource<Out> {
   /** Redis's time, epoch ms, as nearly as it is known. */
   readonly scriptTime: () => number;
   readonly keysOf: (partition: number) => Keys;
-  readonly callFor: (partition: number, options: DequeueOptions) => Promise<DequeueCall<Out>>;
+  readonly requests: LeasingRequests;
+  readonly callFor: (partition: number) => Promise<DequeueCall<Out>>;
 }
 
 /** What a dequeue has found out so far. */
@@ -64,18 +66,19 @@ export class PartitionedDequeue<Out> {
   readonly #wait: number;
 
   /** @throws {SluiceError} `invalid_argument` */
-  static async of<Out>(source: PartitionedSource<Out>, options: DequeueOptions) {
+  static async of<Out>(source: PartitionedSource<Out>) {
     // Checks the options.
-    await source.callFor(0, options);
-    const { token, idempotencyKey } = options;
+    await source.callFor(0);
+    const { token, idempotencyKey } = source.requests.options;
     const derived =
       token === undefined && idempotencyKey !== undefined
         ? await derivedName("dequeue", source.name, idempotencyKey)
         : token;
-    return new PartitionedDequeue(source, options, derived);
+    return new PartitionedDequeue(source, derived);
   }
 
-  private constructor(source: PartitionedSource<Out>, options: DequeueOptions, token: string | undefined) {
+  private constructor(source: PartitionedSource<Out>, token: string | undefined) {
+    const { options } = source.requests;
     this.#source = source;
     this.#options = options;
     this.#token = token;
@@ -148,7 +151,7 @@ export class PartitionedDequeue<Out> {
   ): Promise<Batch<Out>> {
     const { all, seen, tried } = round;
     const { partitions, turns, keysOf, callFor, testNow } = this.#source;
-    const call = partition === undefined ? undefined : await callFor(partition, this.#options);
+    const call = partition === undefined ? undefined : await callFor(partition);
     const dequeue = call?.callBefore(round.isLast);
     if (partition !== undefined) tried.add(partition);
     const settle = first?.settle ?? [];
@@ -168,7 +171,7 @@ export class PartitionedDequeue<Out> {
     if (work) commands.push(work);
     const none = () => Object.assign([], { nextDueAt: null, paused: false, invalid: 0 });
     if (commands.length === 0) return none();
-    const outcomes = await this.#sendNoted(commands, first).catch((error: unknown) => {
+    const outcomes = await this.#sendNoted(commands, first, call !== undefined).catch((error: unknown) => {
       // One database that is down does not keep back the tasks of others.
       const asked = partition === undefined ? looks : [partition, ...looks];
       if (first || !asked.every((one) => partitions.isDown(one))) throw error;
@@ -196,10 +199,11 @@ export class PartitionedDequeue<Out> {
   }
 
   /** Sends commands behind the notes of the first request. */
-  async #sendNoted(commands: readonly Command[], first: FirstRequest | undefined) {
+  async #sendNoted(commands: readonly Command[], first: FirstRequest | undefined, mayLease: boolean) {
     const notes = first?.notes ?? [];
+    const { transport, requests } = this.#source;
     const { noted, outcomes } = await sendNoted(
-      this.#source.transport,
+      mayLease ? requests.over(transport) : transport,
       notes.map(({ command }) => command),
       commands,
       { signal: this.#options.signal },

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { abortedBySignal } from "../../errors.ts";
 import { callOf } from "../redis/binding.ts";
 import type { Shareable, SharedCall } from "../redis/coalescer.ts";
 import { reportExpired, type OnDeadLetter } from "../core/dead-letter.ts";
@@ -16,6 +17,7 @@ import {
   requestKey,
   wholeNumber,
 } from "../core/validation.ts";
+import type { LeasingRequests } from "./leasing-requests.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import type { Batch } from "./leased-task.ts";
 import { writeReceipt } from "../core/receipt.ts";
@@ -24,7 +26,7 @@ import type { ValuesQueue } from "../values/encryption.ts";
 import { dequeueScript } from "../redis/task-scripts.ts";
 import type { Command, ScriptCall, Transport } from "../redis/transport.ts";
 import type { Tracing } from "../core/tracing.ts";
-import type { DequeueOptions, Settled, Settlement } from "../core/types.ts";
+import type { Settled, Settlement } from "../core/types.ts";
 import { workerArguments } from "./worker-info.ts";
 
 /**
@@ -67,7 +69,7 @@ interface LeasedRecords extends Pick<DequeueReply, "nextDueAt" | "paused"> {
 /** One dequeue. Its first request may also settle tasks; if no task is there, it may wait for one. */
 export class DequeueCall<Out> {
   readonly #queue: DequeueContext<Out>;
-  readonly #options: DequeueOptions;
+  readonly #requests: LeasingRequests;
   #firstCall: ScriptCall | undefined;
   /** ms */
   readonly #wait: number;
@@ -79,8 +81,12 @@ export class DequeueCall<Out> {
   /** How many invalid tasks became dead letters. */
   #invalid = 0;
 
-  /** @throws {SluiceError} `invalid_argument` */
-  static async of<Out>(queue: DequeueContext<Out>, options: DequeueOptions): Promise<DequeueCall<Out>> {
+  /**
+   * @param requests those of the dequeue, with its options
+   * @throws {SluiceError} `invalid_argument`
+   */
+  static async of<Out>(queue: DequeueContext<Out>, requests: LeasingRequests): Promise<DequeueCall<Out>> {
+    const { options } = requests;
     onlyOptions(options, OPTIONS);
     const key = requestKey(options);
     const token =
@@ -89,12 +95,13 @@ export class DequeueCall<Out> {
         : key !== undefined
           ? await derivedName("dequeue", queue.name, key)
           : undefined;
-    return new DequeueCall(queue, options, token);
+    return new DequeueCall(queue, requests, token);
   }
 
-  private constructor(queue: DequeueContext<Out>, options: DequeueOptions, token: string | undefined) {
+  private constructor(queue: DequeueContext<Out>, requests: LeasingRequests, token: string | undefined) {
+    const { options } = requests;
     this.#queue = queue;
-    this.#options = options;
+    this.#requests = requests;
     this.#token = token;
     this.#mayBeCopy = token !== undefined;
     this.#wait = waitMilliseconds(options.wait);
@@ -121,8 +128,7 @@ export class DequeueCall<Out> {
 
   /** The tasks of the first script call, without a wait. */
   async batchOf(reply: DequeueReply): Promise<Batch<Out>> {
-    const { signal } = this.#options;
-    return this.toBatch(await this.#skipUndeliverable(this.firstCall, this.#leaseToken, reply, signal));
+    return this.toBatch(await this.#leased(this.firstCall, reply));
   }
 
   /**
@@ -147,25 +153,28 @@ export class DequeueCall<Out> {
     const first = await this.batchOf(reply);
     if (first.length > 0 || this.#wait === 0) return first;
     const steps = { dequeue: (last: boolean) => this.#dequeueAgain(last), check: this.#check };
-    return pollForTasks(first, this.#wait, steps, this.#options.signal);
+    return pollForTasks(first, this.#wait, steps, this.#requests.options.signal);
   }
 
   /**
    * Leases a task for each of several callers with equal options, and hands them out in order of the calls.
+   * @param signal aborts when all of them have aborted
    */
   async dequeueFor(
-    calls: readonly Pick<SharedCall<never, LeasedRecords>, "answer" | "done">[],
+    calls: readonly SharedCall<SharedDequeue, LeasedRecords>[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    const requests = this.#requests.shared(signal);
+    for (const { item } of calls) item.noteSent();
     let [waiting, token] = [calls, this.#leaseToken];
     for (;;) {
       const call = this.#scriptCall(true, { token, maxTasks: String(waiting.length) });
-      const reply = dequeueScript.decode(lastReply(await this.#send([call], signal)));
-      const { tasks, ...leased } = await this.#skipUndeliverable(call, token, reply, signal);
+      const reply = await this.#reply(call, requests);
+      const { tasks, ...leased } = await this.#skipUndeliverable(call, token, reply, requests);
       // Callers that have aborted meanwhile get no task.
       waiting = waiting.filter(({ done }) => !done);
       for (const [i, task] of tasks.entries()) waiting[i]?.answer({ ...leased, tasks: [task] });
-      this.#handBack(tasks.slice(waiting.length), token);
+      requests.handBack(this.#receipts(tasks.slice(waiting.length), token));
       waiting = waiting.slice(tasks.length);
       // The batch may have ended at its limit of bytes, or at a task whose leases expired. Another call gets
       // the next.
@@ -178,15 +187,14 @@ export class DequeueCall<Out> {
     }
   }
 
-  /** Hands back unstarted the tasks whose callers have aborted. If that fails, their leases expire. */
-  #handBack(tasks: LeasedRecords["tasks"], token: string): void {
-    if (tasks.length === 0) return;
-    const returned = tasks.map((task) => ({
-      receipt: writeReceipt({ ...task, token, partition: this.#queue.partition }),
-      outcome: "requeue" as const,
-      unstarted: true,
-    }));
-    this.#queue.settle(returned).catch(() => {});
+  /** Takes note that a request was sent which may lease a task for this dequeue. */
+  noteSent(): void {
+    this.#requests.isSent = true;
+  }
+
+  #receipts(tasks: LeasedRecords["tasks"], token: string): { readonly receipt: string }[] {
+    const { partition } = this.#queue;
+    return tasks.map((task) => ({ receipt: writeReceipt({ ...task, token, partition }) }));
   }
 
   /**
@@ -219,7 +227,8 @@ export class DequeueCall<Out> {
     const commands: Command[] = [["EXISTS", pending, fair]];
     if (due) commands.push(["ZRANGE", delayed, "0", "0", "WITHSCORES"]);
     if (time) commands.push(["TIME"]);
-    const outcomes = await this.#send(commands, this.#options.signal);
+    const { signal } = this.#requests.options;
+    const outcomes = await this.#queue.transport.send(commands, { signal });
     const replies = outcomes.map((_, i) => replyAt(outcomes, i));
     const hasPending = Number(replies[0]) > 0;
     const [, score] = (due ? replies[1] : []) as readonly string[];
@@ -231,14 +240,24 @@ export class DequeueCall<Out> {
     };
   };
 
-  #send(commands: readonly Command[], signal: AbortSignal | undefined) {
-    return this.#queue.transport.send(commands, { signal });
+  /** Sends a script call. */
+  async #reply(call: ScriptCall, requests: LeasingRequests): Promise<DequeueReply> {
+    return dequeueScript.decode(lastReply(await requests.over(this.#queue.transport).send([call])));
   }
 
   async #run(call: ScriptCall): Promise<LeasedRecords> {
-    const { signal } = this.#options;
-    const reply = dequeueScript.decode(lastReply(await this.#send([call], signal)));
-    return this.#skipUndeliverable(call, this.#leaseToken, reply, signal);
+    return this.#leased(call, await this.#reply(call, this.#requests));
+  }
+
+  /**
+   * What a call has leased for the caller.
+   * @throws {SluiceError} `aborted` if the caller has aborted the dequeue. What it has leased is then handed back
+   */
+  async #leased(call: ScriptCall, first: DequeueReply): Promise<LeasedRecords> {
+    const leased = await this.#skipUndeliverable(call, this.#leaseToken, first, this.#requests);
+    if (!this.#requests.isAbandoned) return leased;
+    this.#requests.handBack(this.#receipts(leased.tasks, leased.token));
+    throw abortedBySignal(true);
   }
 
   /**
@@ -249,13 +268,13 @@ export class DequeueCall<Out> {
     call: ScriptCall,
     token: string,
     first: DequeueReply,
-    signal: AbortSignal | undefined,
+    requests: LeasingRequests,
   ): Promise<LeasedRecords> {
     let reply = this.#reported(first);
     for (let calls = 1; reply.more && calls < MAX_CALLS; calls++) {
       // The token is the same: if any copy of a call leases tasks, the others return the same tasks.
       const again: ScriptCall = { ...call, args: call.resendArgs ?? call.args };
-      reply = this.#reported(dequeueScript.decode(lastReply(await this.#send([again], signal))));
+      reply = this.#reported(await this.#reply(again, requests));
     }
     return { ...reply, token };
   }
@@ -305,8 +324,10 @@ export class DequeueCall<Out> {
   }
 }
 
+type SharedDequeue = Pick<DequeueCall<unknown>, "dequeueFor" | "noteSent">;
+
 /** Dequeues of one task, which can share a request. */
-export const singleDequeues: Shareable<Pick<DequeueCall<unknown>, "dequeueFor">, LeasedRecords> = {
+export const singleDequeues: Shareable<SharedDequeue, LeasedRecords> = {
   most: MAX_SHARED,
   send: async (calls, signal) => calls[0]?.item.dequeueFor(calls, signal),
 };

@@ -19,6 +19,7 @@ import { countScript } from "../redis/operate-scripts.ts";
 import { type Partitions } from "../partitions/partitions.ts";
 import { PartitionTurns } from "../partitions/turns.ts";
 import { PartitionedDequeue } from "./dequeue-partitions.ts";
+import { LeasingRequests } from "./leasing-requests.ts";
 import { SettleCalls, settledReplies, type SettleParts } from "./settle-calls.ts";
 import type { CommandOutcome, SendOptions } from "../redis/transport.ts";
 import {
@@ -97,6 +98,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *
    * Calls of the same turn for one task each share a request if their options are equal, without `wait`,
    * `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
+   *
+   * If `signal` aborts, the call throws at once. A request that may lease tasks and was sent goes on, for at most
+   * five seconds: what it has leased is handed back unstarted, without charging the attempts. If its reply is lost,
+   * the leases expire. With a `token` or an `idempotencyKey` nothing is handed back: the same dequeue, sent again,
+   * returns the tasks.
    * @param options by default one task, and no wait
    * @returns the tasks, which may be none, and when to dequeue again
    * @throws {SluiceError} `invalid_argument`, `aborted` if the signal aborts, or a fault of the transport
@@ -114,20 +120,24 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return traced.then(({ tasks }) => tasks);
   }
 
-  #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
-    return this.overPartitions(() => this.#dequeueOnce(options), options);
+  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
+    const requests = this.#leasingRequests(options);
+    const run = () => this.overPartitions(() => this.#dequeueOnce(requests), options);
+    return requests.run(run, (tasks) => tasks);
   }
 
-  async #dequeueOnce(options: DequeueOptions): Promise<Batch<Out>> {
-    const partitions = await this.split(options?.signal);
-    if (partitions) return (await this.#partitionedDequeue(partitions, options)).run();
-    const call = await this.#dequeueCall(0, options);
+  async #dequeueOnce(requests: LeasingRequests): Promise<Batch<Out>> {
+    const { signal } = requests.options;
+    const partitions = await this.split(signal);
+    if (partitions) return (await this.#partitionedDequeue(partitions, requests)).run();
+    const call = await this.#dequeueCall(0, requests);
     const { pool } = call;
     if (pool !== undefined) {
       const item = Promise.resolve(call);
-      return call.toBatch(await this.coalescer.call(singleDequeues, pool, item, options.signal));
+      return call.toBatch(await this.coalescer.call(singleDequeues, pool, item, signal));
     }
-    return call.finish(dequeueScript.decode(lastReply(await this.transport.send([call.firstCall], options))));
+    const outcomes = await requests.over(this.transport).send([call.firstCall]);
+    return call.finish(dequeueScript.decode(lastReply(outcomes)));
   }
 
   /**
@@ -172,7 +182,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
 
   /**
    * Settles, then dequeues, in one atomic request, which no other call shares. If no task is there and `wait`
-   * is set, it waits as {@link dequeue} does. Without settlements it is a plain dequeue.
+   * is set, it waits as {@link dequeue} does. Without settlements it is a plain dequeue. If `signal` aborts, what was
+   * leased is handed back as for {@link dequeue}, and the caller does not learn whether the tasks were settled: the
+   * message says only whether a request was sent. Settling them again is safe: a copy gets the same results.
    * @returns the results of {@link settle}, and the tasks of {@link dequeue}
    * @throws {SluiceError} as {@link settle} and {@link dequeue}
    */
@@ -188,10 +200,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async #settleAndDequeue(settlements: readonly Settlement[], options: DequeueOptions) {
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return { settled: [], tasks: await this.#dequeue(options) };
-    return this.overPartitions(() => this.#settleAndDequeueOnce(settlements, options), options);
+    const requests = this.#leasingRequests(options);
+    const run = () => this.overPartitions(() => this.#settleAndDequeueOnce(settlements, requests), options);
+    return requests.run(run, ({ tasks }) => tasks);
   }
 
-  async #settleAndDequeueOnce(settlements: readonly Settlement[], options: DequeueOptions) {
+  async #settleAndDequeueOnce(settlements: readonly Settlement[], requests: LeasingRequests) {
+    const { options } = requests;
     const isOfPartitions = settlements.some((settlement) => namesPartition(settlement?.receipt));
     const partitions = isOfPartitions ? this.storedOrDeclared() : await this.split(options.signal);
     await partitions?.map(options.signal);
@@ -202,12 +217,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         partitions ?? this.storedOrDeclared(),
         settlements,
         parts,
-        options,
+        requests,
       );
     }
-    const dequeue = await this.#dequeueCall(0, options);
+    const dequeue = await this.#dequeueCall(0, requests);
     const call = settleAndDequeueCall(only.call, dequeue.firstCall);
-    const outcomes = await this.transport.send([call], options);
+    const outcomes = await requests.over(this.transport).send([call]);
     const { settled: replies, dequeued } = settleAndDequeueScript.decode(lastReply(outcomes));
     const settled = await this.#settles.finish(settlements, replies);
     return { settled, tasks: await dequeue.finish(dequeued) };
@@ -307,9 +322,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     partitions: Partitions,
     settlements: readonly Settlement[],
     settle: SettleParts,
-    options: DequeueOptions,
+    requests: LeasingRequests,
   ) {
-    const dequeue = await this.#partitionedDequeue(partitions, options);
+    const dequeue = await this.#partitionedDequeue(partitions, requests);
     let settled: Promise<Settled[]> | undefined;
     const onSettled = (outcomes: readonly CommandOutcome[]) => {
       settled = this.#settles.finish(settlements, settledReplies(settle, outcomes));
@@ -318,7 +333,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     return { settled: (await settled) ?? [], tasks };
   }
 
-  #partitionedDequeue(partitions: Partitions, options: DequeueOptions): Promise<PartitionedDequeue<Out>> {
+  /** @throws {SluiceError} `invalid_argument` */
+  #leasingRequests(options: DequeueOptions): LeasingRequests {
+    return new LeasingRequests(options, (settlements, own) => this.settle(settlements, own));
+  }
+
+  #partitionedDequeue(partitions: Partitions, requests: LeasingRequests): Promise<PartitionedDequeue<Out>> {
     const { name, transport } = this;
     this.#turns ??= new PartitionTurns(name, this.keys, () => this.scriptTime());
     const source = {
@@ -329,12 +349,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       testNow: () => this.testNow(),
       scriptTime: () => this.scriptTime(),
       keysOf: (partition: number) => this.keysOf(partition),
-      callFor: (partition: number, own: DequeueOptions) => this.#dequeueCall(partition, own),
+      requests,
+      callFor: (partition: number) => this.#dequeueCall(partition, requests),
     };
-    return PartitionedDequeue.of(source, options);
+    return PartitionedDequeue.of(source);
   }
 
-  async #dequeueCall(partition: number, options: DequeueOptions): Promise<DequeueCall<Out>> {
+  async #dequeueCall(partition: number, requests: LeasingRequests): Promise<DequeueCall<Out>> {
     const { name, transport, values, onDeadLetter } = this;
     const keys = this.keysOf(partition);
     const [lease, maxBytes, schema] = [this.#lease, this.#maxBytes, this.schema];
@@ -354,7 +375,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
         onDeadLetter,
         tracing: this.tracing,
       },
-      options,
+      requests,
     );
   }
 }

@@ -75,7 +75,7 @@ export function registration(
  * @returns whether each note was written, and the outcomes of the commands
  */
 export async function sendNoted(
-  transport: Transport,
+  transport: Pick<Transport, "cluster" | "send">,
   notes: readonly (Command | undefined)[],
   commands: readonly Command[],
   options: SendOptions,
