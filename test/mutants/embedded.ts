@@ -122,4 +122,28 @@ export const embedded: readonly Mutant[] = [
     breaks: "limits",
     because: "a test passes that a limit would make fail",
   },
+  {
+    name: "a data folder that another process uses is taken from it",
+    file: "src/local/stack/folder-lock.ts",
+    find: "if (await isHeld(holder)) {",
+    replace: "if (holder === '') {",
+    breaks: "answers",
+    because: "two stores replace each other's data",
+  },
+  {
+    name: "a killed process keeps its data folder",
+    file: "src/local/stack/folder-lock.ts",
+    find: "resolve(!GONE.has(code))",
+    replace: "resolve(true)",
+    breaks: "answers",
+    because: "after a crash the data is out of reach until a person removes the lock",
+  },
+  {
+    name: "a program on the port of a killed process keeps its data folder",
+    file: "src/local/stack/folder-lock.ts",
+    find: "resolve(answer === name)",
+    replace: "resolve(answer !== '')",
+    breaks: "answers",
+    because: "after a crash the data is out of reach as long as that program runs",
+  },
 ];

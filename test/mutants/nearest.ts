@@ -21,6 +21,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/partitions/lost-map",
   ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
+  "src/local/stack/folder-lock.ts": ["local/folder-lock"],
   "src/queue/partitions/upkeep.ts": ["integration/partitions/lost-change", ...partitionTests],
   "src/queue/tasks/leasing-requests.ts": ["integration/tasks/aborted-dequeues", "unit/leasing-requests"],
   "src/queue/tasks/add-to-partitions.ts": [
