@@ -253,7 +253,9 @@ class SweepPass {
     partitioned: RegistryPage["partitioned"],
     now: number,
   ): Promise<void> {
-    const partitions = page.filter(({ name }) => name.includes("/")).map(({ name }) => readPartitionName(name));
+    const partitions = page
+      .filter(({ name }) => name.includes("/"))
+      .map(({ name }) => readPartitionName(name));
     const found = groupedBy(partitions, ({ queue }) => queue);
     const names = [...new Set([...partitioned, ...found.keys()])].filter(this.#wanted);
     if (names.length === 0) return;
