@@ -2,7 +2,6 @@ import type { Environment } from "../src/config.ts";
 import type { AlarmName } from "./cloudflare/sluice-alarm.ts";
 import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts";
 import type { AlarmKind } from "./deployment/alarms.ts";
-import { Drains } from "./deployment/drains.ts";
 import { withOptions } from "./deployment/options-of.ts";
 import { Deployment, overHttp } from "./deployment/deployment.ts";
 import type { Platform, ServiceOptions } from "./deployment/service.ts";
@@ -30,6 +29,9 @@ function platform(env: {
     transport: overHttp,
     // Cloudflare lets work continue for 30 s after the response.
     budget: "25s",
+    // A Worker of the free plan may send 50 requests in each invocation; one of a paid plan 10,000.
+    // https://developers.cloudflare.com/workers/platform/limits/#subrequests
+    requests: 50,
     afterResponse: "bounded",
     wakeFetch: consumer && ((request) => consumer.fetch(request)),
     // The objects of several deployments that share them are distinguished by the prefix.
@@ -55,7 +57,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     async ringSluice(names: readonly AlarmName[], env: Env, context: Context): Promise<void> {
       const service = deployment.service(env);
       const waitUntil = (promise: Promise<unknown>) => context.waitUntil(promise);
-      const drains = new Drains();
+      const drains = service.newDrains();
       const ring = (name: AlarmName) => {
         const [kind, queue] = name.split(" ") as [AlarmKind, string];
         return service.ring(kind, queue, waitUntil, drains);

@@ -1,4 +1,5 @@
 import { checkDrainOptions, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
+import type { DrainOptions } from "../../src/consumer/drain/types.ts";
 import { isDeclared, type QueueConsumer, type WorkOptions } from "../../src/declared/define-queue.ts";
 import { invalidArgument } from "../../src/errors.ts";
 import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
@@ -13,6 +14,21 @@ interface CheckContext<Env> {
   readonly env: Env;
   /** How long one invocation may work, ms. */
   readonly budget: number;
+  /** Most requests of one invocation. */
+  readonly requests: number | undefined;
+  /** How many hooks of the deployment's own are called for a failed task. */
+  readonly hooks: number;
+}
+
+/** Requests of an invocation that are not for its consumers: of a sweep, a wake, and what follows the sweep. */
+const OTHER_REQUESTS = 20;
+
+/** The options of a drain with the limits of an invocation, to check them. */
+function inInvocation<Env>(work: WorkOptions, { budget, requests, hooks }: CheckContext<Env>): DrainOptions {
+  if (requests === undefined) return { ...work, budget };
+  const { requestsPerTask = 1 } = work;
+  const perTask = Number.isInteger(requestsPerTask) ? requestsPerTask + hooks : requestsPerTask;
+  return { ...work, budget, requests: requests - OTHER_REQUESTS, requestsPerTask: perTask };
 }
 
 /** A checked consumer, and its queue. The payloads have the type that its handler takes. */
@@ -53,7 +69,7 @@ export function checkedConsumers<Env>(
 
 function declaredConsumers<Env>(
   consumers: readonly QueueConsumer<Env>[],
-  { budget }: CheckContext<Env>,
+  context: CheckContext<Env>,
 ): Map<string, CheckedConsumer<Env>> {
   const all = new Map<string, CheckedConsumer<Env>>();
   for (const [i, consumer] of consumers.entries()) {
@@ -68,7 +84,7 @@ function declaredConsumers<Env>(
     if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
     if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
     onlyOptions(options, WORK_OPTIONS, `${path}.`);
-    checkDrainOptions({ ...options, budget }, `${path}.`);
+    checkDrainOptions(inInvocation(options, context), `${path}.`);
     all.set(queue.name, {
       handler,
       work: options,
@@ -83,11 +99,7 @@ function isOfDeclared(consumer: unknown): boolean {
   return isDeclared((consumer as Partial<QueueConsumer<never>> | null | undefined)?.queue);
 }
 
-function checked<Env>(
-  given: Consumer<Env>,
-  name: string,
-  { env, budget }: CheckContext<Env>,
-): CheckedConsumer<Env> {
+function checked<Env>(given: Consumer<Env>, name: string, context: CheckContext<Env>): CheckedConsumer<Env> {
   const path = `consumers.${name}`;
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
   onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);
@@ -96,10 +108,10 @@ function checked<Env>(
     throw invalidArgument(path, "must be a function, or an object with a function `handler`");
   }
   checkedSchema(schema, `${path}.schema`);
-  checkDrainOptions({ ...work, budget }, `${path}.`);
+  checkDrainOptions(inInvocation(work, context), `${path}.`);
   if (encryption !== undefined && typeof encryption !== "function") {
     throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
   }
-  const own = encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
+  const own = encryption && requiredEncryption(encryption(context.env), `${path}.encryption()`);
   return { handler, work, queue: { name, options: { schema, encryption: own } } };
 }

@@ -1,6 +1,7 @@
+import { isEarly } from "../../src/consumer/drain/drain-counts.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
-import { withScaleOut } from "../../src/consumer/wake/with-scale-out.ts";
+import { scalingOut } from "../../src/consumer/wake/with-scale-out.ts";
 import type { WaitUntil } from "../../src/declared/tools.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
@@ -25,6 +26,14 @@ export interface ConsumerContext<Env> {
   readonly remoteWaker: Waker | undefined;
   /** How long one invocation may work, ms. */
   readonly budget: number;
+  /** Most requests of an invocation, or in a process of each drain. */
+  readonly requests: number | undefined;
+  /** Whether that is the limit of the platform's smallest plan, which the deployment has not set. */
+  readonly hasDefaultLimit: boolean;
+  /** The drains of a new invocation. */
+  readonly newDrains: () => Drains;
+  /** How many hooks of the deployment's own are called for a failed task. */
+  readonly hooks: number;
   /** True for a long-running process. */
   readonly isProcess: boolean;
   /**
@@ -48,6 +57,10 @@ export interface ConsumerContext<Env> {
   readonly inOwnContext: InContext;
 }
 
+const LIMIT_NOTE =
+  "a drain ended because an invocation may send no more requests; other invocations go on. " +
+  "If the plan of this account allows more, raise the limit: sluice({ requests: 1000 })";
+
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
 
@@ -60,6 +73,8 @@ export class Consumers<Env> {
   readonly #context: ConsumerContext<Env>;
   /** The drains of a process. */
   readonly #drains = new Drains();
+  /** Whether a line on the default limit was logged. */
+  #saidLimit = false;
 
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
   constructor(consumers: NonNullable<ServiceOptions<Env>["consumers"]>, context: ConsumerContext<Env>) {
@@ -86,7 +101,8 @@ export class Consumers<Env> {
    * @param time how long it may take, ms
    * @param drains those of the invocation. @default no other drain runs in the invocation
    */
-  work(name: string, time: number, drains = new Drains()): Promise<DrainReport> {
+  work(name: string, time: number, drains = this.#context.newDrains()): Promise<DrainReport> {
+    drains.shareTime();
     return this.#context.inOwnContext(() => this.#work(name, time, drains));
   }
 
@@ -107,7 +123,7 @@ export class Consumers<Env> {
     const around = toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft: () => budget });
     return async () => {
       let report = await this.#drain(name, budget, around, this.#drains);
-      while (report.ended === "budget") {
+      while (isEarly(report.ended)) {
         report = sum(report, await this.#drain(name, budget, around, this.#drains));
       }
       if (report.ended !== "aborted") await this.#setAlarm(name, report);
@@ -150,7 +166,7 @@ export class Consumers<Env> {
   async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
     const { alarms, transport, remoteWaker } = this.#context;
     if (!alarms || nextDueAt === null) return;
-    if (ended !== "empty" && (ended !== "budget" || remoteWaker)) return;
+    if (ended !== "empty" && (!isEarly(ended) || remoteWaker)) return;
     try {
       await alarms.set("wake", name, timeUntil(transport, nextDueAt));
     } catch (error) {
@@ -170,6 +186,14 @@ export class Consumers<Env> {
     return { wake: () => {}, ...remoteWaker, wakeAt };
   }
 
+  /** Logs once how to raise the platform's default limit. */
+  #sayLimit(): void {
+    const { hasDefaultLimit, requests, log } = this.#context;
+    if (!hasDefaultLimit || this.#saidLimit) return;
+    this.#saidLimit = true;
+    log({ requests, note: LIMIT_NOTE });
+  }
+
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
   async #drain(
     name: string,
@@ -177,27 +201,49 @@ export class Consumers<Env> {
     { tools, onDeadLetter, onFailure }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, queues, remoteWaker, ending, log } = this.#context;
+    const { env, queues, transport, remoteWaker, ending, log, isProcess, hooks } = this.#context;
     const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
+    const requests = isProcess ? this.#context.requests : drains.requests;
     const queue = queues.open(definition, { wake: this.#wakerOfDrain(), onDeadLetter });
+    const waking = {
+      transport: drains.counted(transport),
+      wake: remoteWaker && drains.countedWaker(remoteWaker),
+    };
+    const keptForWake = remoteWaker && drains.requests?.reserve(WAKE_REQUESTS);
     const { tracing } = queue;
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
-    const source = remoteWaker ? withScaleOut(queue) : queue;
-    const limits = { ...ending, budget, listen, onFailure };
+    const other = queues.open(definition, waking);
+    const wakeAnother = async () => {
+      if ((drains.requests?.free ?? Infinity) >= WAKE_REQUESTS) await other.wakeAnother();
+    };
+    const source = remoteWaker ? scalingOut(queue, wakeAnother) : queue;
+    // A failed task also has the requests of the hooks.
+    const requestsPerTask = (work.requestsPerTask ?? 1) + hooks;
+    const limits = {
+      ...ending,
+      budget,
+      listen,
+      onFailure,
+      ...(requests !== undefined && { requests, requestsPerTask }),
+    };
     const run = () => drain(source, handle, { ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
-    const report = await (tracing ? tracing.detached(run) : run());
+    const report = await (tracing ? tracing.detached(run) : run()).finally(keptForWake);
     if (tasksOf(report) > 0) log({ drain: name, ...report });
-    if (remoteWaker && (report.ended === "budget" || report.ended === "aborted")) {
+    if (report.ended === "requests") this.#sayLimit();
+    if (waking.wake && (isEarly(report.ended) || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
-      const next = queues.open(definition, { wake: { ...remoteWaker, window: HAND_OVER } });
+      const next = queues.open(definition, { ...waking, wake: { ...waking.wake, window: HAND_OVER } });
       await next.wakeAnother().catch(() => {});
     }
     return report;
   }
 }
+
+/** Requests of a wake: a script, perhaps with its text, and the wake itself. */
+const WAKE_REQUESTS = 3;
 
 function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {
   return completed + requeued + rejected + handedBack + lost;

@@ -38,12 +38,13 @@ export function deploymentWaker(
 ): Waker | undefined {
   const here = (queue: string) =>
     timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !closing?.aborted && consumers.has(queue);
+  const remote = remoteWaker && (drains?.countedWaker(remoteWaker) ?? remoteWaker);
   const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
   if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;
   return {
     queues: (queue) => here(queue) || elsewhere(queue),
     wake: (queue) =>
-      timeLeft && here(queue) ? consumers.work(queue, timeLeft(), drains) : remoteWaker?.wake(queue),
+      timeLeft && here(queue) ? consumers.work(queue, timeLeft(), drains) : remote?.wake(queue),
     ...(alarms && {
       wakeAt: (queue, at) => alarms.set("wake", queue, timeUntil(transport, at)),
       sweepAt: (queue, at) => alarms.set("sweep", queue, timeUntil(transport, at)),

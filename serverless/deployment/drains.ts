@@ -1,4 +1,8 @@
-import { addCounts } from "../../src/consumer/drain/drain-counts.ts";
+import type { RequestBudget } from "../../src/consumer/drain/request-budget.ts";
+import { noteRedisTime, redisTime } from "../../src/queue/redis/clock.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { addCounts, isEarly } from "../../src/consumer/drain/drain-counts.ts";
 import type { DrainReport } from "../../src/consumer/drain/types.ts";
 
 interface RunningDrain {
@@ -9,9 +13,40 @@ interface RunningDrain {
 
 /** The drains that run in one process, or in one invocation: at most one for each queue. */
 export class Drains {
+  /** How many requests the invocation may send; undefined for any number. */
+  readonly requests: RequestBudget | undefined;
+  /** What counts the requests of the invocation. */
+  #counted: { readonly transport: Transport; readonly by: Transport } | undefined;
   readonly #running = new Map<string, RunningDrain>();
   /** The queues with a running drain that were woken again. */
   readonly #wokenAgain = new Set<string>();
+
+  constructor(requests?: RequestBudget) {
+    this.requests = requests;
+  }
+
+  /** The transport that counts the requests of the invocation, if they are limited. */
+  counted(transport: Transport): Transport {
+    if (!this.requests) return transport;
+    this.#counted ??= { transport, by: this.requests.counted(transport) };
+    return this.#counted.by;
+  }
+
+  /** A waker that counts the requests of the invocation, if they are limited. */
+  countedWaker(waker: Waker): Waker {
+    const { requests } = this;
+    if (!requests) return waker;
+    const wake: Waker["wake"] = (queue) => {
+      requests.use();
+      return waker.wake(queue);
+    };
+    return { ...waker, wake };
+  }
+
+  /** Makes what a sweep of the invocation has learnt of Redis's time known to the transport itself. */
+  shareTime(): void {
+    if (this.#counted) noteRedisTime(this.#counted.transport, redisTime(this.#counted.by));
+  }
 
   /**
    * Drains a queue. If a drain of the queue is running, that drain pulls again at once, even if it has just found
@@ -52,7 +87,7 @@ export class Drains {
         this.#wokenAgain.delete(queue);
         const report = await drain();
         all = all ? sum(all, report) : report;
-        const over = report.ended === "aborted" || report.ended === "budget";
+        const over = report.ended === "aborted" || isEarly(report.ended);
         if (over || !this.#wokenAgain.has(queue)) return all;
       }
     } finally {

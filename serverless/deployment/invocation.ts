@@ -4,6 +4,7 @@ import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "../../src/decl
 import type { DeadLetter, OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { callHook } from "../../src/queue/core/hook.ts";
 import type { Tracing } from "../../src/queue/core/tracing.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import type { Drains } from "./drains.ts";
@@ -25,6 +26,8 @@ export interface Invocation {
   readonly timeLeft: (() => number) | undefined;
   /** The drains that run here. @default none yet */
   readonly drains?: Drains | undefined;
+  /** True if the requests of the tools count by themselves. Those of handlers are declared. @default false */
+  readonly isCounted?: boolean | undefined;
   /** The headers of the request that it handles. Its enqueues continue their trace. @default none */
   readonly headers?: Headers | undefined;
 }
@@ -40,6 +43,7 @@ export interface InvocationTools<Env> {
 /** What the tools need of the deployment. */
 interface ToolsContext<Env> {
   readonly env: Env;
+  readonly transport: Transport;
   readonly queues: Queues;
   readonly coalesce: Platform["coalesce"];
   /** The deployment's own hook for dead letters. */
@@ -55,7 +59,8 @@ interface ToolsContext<Env> {
 /** Makes the tools of an invocation. */
 export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
   const { env, queues, onDeadLetter: deadLetterHook, onFailure: failureHook } = context;
-  const { keepRunning, waitUntil, headers } = invocation;
+  const { keepRunning, waitUntil, headers, isCounted = false } = invocation;
+  const drains = isCounted ? invocation.drains : undefined;
   const tracing = headers ? context.tracing?.continuing(headers) : context.tracing;
   const waker = context.wakerIn(invocation);
   const call = <What extends TaskFailure | DeadLetter>(
@@ -63,6 +68,7 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
     hook: ((what: What, tools: DeploymentTools<Env>) => unknown) | undefined,
     what: What,
   ) => {
+    if (hook) drains?.requests?.use();
     if (hook) keepRunning(callHook(name, () => context.inOwnContext(() => hook(what, tools)), what));
   };
   const onDeadLetter: OnDeadLetter = (letter) => {
@@ -73,7 +79,8 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
     logTaskFailure(failure);
     call("onFailure", failureHook, failure);
   };
-  const shared = { wake: waker && { ...waker, waitUntil }, onDeadLetter };
+  const transport = drains?.counted(context.transport) ?? context.transport;
+  const shared = { transport, wake: waker && { ...waker, waitUntil }, onDeadLetter };
   const tools: DeploymentTools<Env> = {
     env,
     waitUntil,

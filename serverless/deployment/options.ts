@@ -75,6 +75,12 @@ export interface ServiceOptions<Env = Environment> {
   readonly alerts?: Alerts<Env> | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
+  /**
+   * Most requests that one invocation may send, at least 30: those of this deployment, and those of handlers, as
+   * many a task as the consumer's `requestsPerTask` says. In a server it is the limit of each drain.
+   * @default 50 on Cloudflare, which is the limit of its free plan; elsewhere no limit
+   */
+  readonly requests?: number | undefined;
 }
 
 /** The names of {@link ServiceOptions}. */
@@ -89,6 +95,7 @@ export const SERVICE_OPTIONS = [
   "offload",
   "alerts",
   "budget",
+  "requests",
 ] as const satisfies readonly (keyof ServiceOptions)[];
 
 /** What differs between platforms. */
@@ -99,6 +106,8 @@ export interface Platform {
   readonly transport: (redis: Config["redis"]) => Transport;
   /** How long one invocation may work. */
   readonly budget: Duration;
+  /** Most requests of one invocation, if the platform limits them. @default no limit */
+  readonly requests?: number | undefined;
   /** How much work may continue after a response: none, some seconds, or, in a process, any. */
   readonly afterResponse: "none" | "bounded" | "any";
   /**

@@ -19,6 +19,10 @@ interface QueuesContext {
   readonly definitionOf: (name: string) => QueueDefinition | undefined;
 }
 
+/** Options of a caller. Its transport counts requests of the same database. */
+type Own<Options extends QueueBaseOptions> = Omit<Options, "transport" | "prefix"> &
+  Partial<Pick<Options, "transport">>;
+
 /** Opens the queues of a deployment, each with all options of its definition. No other code of a deployment does. */
 export class Queues {
   readonly #context: QueuesContext;
@@ -28,11 +32,11 @@ export class Queues {
   }
 
   /** @param own options that win over those of the definition */
-  open<In, Out>(queue: QueueOrName<In, Out>, own: Omit<QueueOptions<In, Out>, "transport" | "prefix">) {
+  open<In, Out>(queue: QueueOrName<In, Out>, own: Own<QueueOptions<In, Out>>) {
     return new Queue<In, Out>(this.#known(queue), { ...this.#shared(queue), ...given(own) });
   }
 
-  schedules<T>(queue: QueueOrName<T, unknown>, own: Omit<QueueBaseOptions, "transport" | "prefix">) {
+  schedules<T>(queue: QueueOrName<T, unknown>, own: Own<QueueBaseOptions>) {
     return new Schedules<T>(this.#known(queue), { ...this.#shared(queue), ...given(own) });
   }
 

@@ -1,5 +1,6 @@
 import type { AlertEvaluator } from "../../src/alerts/types.ts";
 import { type Config, type Environment, readConfig } from "../../src/config.ts";
+import { RequestBudget } from "../../src/consumer/drain/request-budget.ts";
 import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
@@ -10,7 +11,7 @@ import type { App } from "../../src/http/services.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
 import { milliseconds } from "../../src/queue/core/duration.ts";
 import { checkedTracing } from "../../src/queue/core/tracing.ts";
-import { onlyOptions, optionalFunction, trueOrFalse } from "../../src/queue/core/validation.ts";
+import { onlyOptions, optionalFunction, trueOrFalse, wholeNumber } from "../../src/queue/core/validation.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
@@ -38,6 +39,12 @@ const DASHBOARD_PATHS = /^\/dashboard(?:\/.*)?$/;
 
 const loadDashboard = async () => (await import("../../src/dashboard/index.ts")).dashboard;
 
+/** The least limit of requests with which an invocation sweeps, drains, wakes another one and evaluates alerts. */
+const LEAST_REQUESTS = 30;
+
+/** Requests of an invocation that are kept for alert rules and for objects without tasks. */
+const AFTER_SWEEP_REQUESTS = 10;
+
 /** How long a pass of the alert rules may take, ms. */
 const ALERTS_TIME = 20_000;
 
@@ -57,6 +64,8 @@ export class Service<Env extends object = Environment> {
   /** Undefined if no wake secret is configured. */
   readonly #wakeVerifier: WakeVerifier | undefined;
   readonly #budget: number;
+  /** Most requests of one invocation. */
+  readonly #requests: number | undefined;
   readonly #consumers: Consumers<Env>;
   readonly #declared: Declarations;
   readonly #alarms: Alarms | undefined;
@@ -86,6 +95,11 @@ export class Service<Env extends object = Environment> {
     this.#config = readConfig(env as Environment);
     this.#transport = platform.transport(this.#config.redis);
     this.#budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
+    const requests = options.requests ?? platform.requests;
+    this.#requests =
+      requests === undefined
+        ? undefined
+        : wholeNumber(requests, "requests", LEAST_REQUESTS, Number.MAX_SAFE_INTEGER);
     const { tokens, cronSecrets, prefix, wakeUrl, wakeSecrets } = this.#config;
     this.#alarms = platform.alarms?.(prefix);
     const [secret] = wakeSecrets;
@@ -111,6 +125,10 @@ export class Service<Env extends object = Environment> {
       queues: this.queues,
       remoteWaker: this.#remoteWaker,
       budget: this.#budget,
+      requests: this.#requests,
+      hasDefaultLimit: options.requests === undefined,
+      newDrains: this.newDrains,
+      hooks: (options.onFailure ? 1 : 0) + (options.onDeadLetter ? 1 : 0),
       isProcess: platform.afterResponse === "any",
       ending: platform.ending,
       maxIdle: platform.maxIdle ?? MAX_IDLE,
@@ -132,8 +150,14 @@ export class Service<Env extends object = Environment> {
       wake,
       coalesce: platform.coalesce,
       limits,
-      beforeSweep: () => this.#applyDeclared(),
-      afterSweep: () => this.#afterSweep(this.#budget),
+      beforeSweep: (props) => this.#applyDeclared(this.#drainsOf(props)),
+      afterSweep: (props) => this.#afterSweep(this.#budget, this.#drainsOf(props)),
+      ...(this.#requests !== undefined && {
+        ofRequest: (props: unknown) => {
+          const drains = this.#drainsOf(props);
+          return { transport: drains.counted(this.#transport), wake: this.#wakerIn({ timeLeft, drains }) };
+        },
+      }),
       offload: this.#stores.of,
       definitionOf: (queue) => this.definitionOf(queue),
       tracing,
@@ -164,10 +188,12 @@ export class Service<Env extends object = Environment> {
       const own = this.#isOfSluice(pathname) ? undefined : this.#options.fetch;
       const timeLeft = waitUntil && (() => this.#budget);
       const { headers } = request;
-      const invocation = { keepRunning, waitUntil, timeLeft, drains: new Drains(), headers };
+      const drains = this.newDrains();
+      if (pathname === "/v1/sweep") this.#keepForAfterSweep(drains);
+      const invocation = { keepRunning, waitUntil, timeLeft, drains, isCounted: true, headers };
       const response = await own?.(request, this.#toolsIn(invocation).tools);
       if (response !== undefined) return response;
-      const context = { waitUntil: keepRunning, passThroughOnException: () => {}, props: {} };
+      const context = { waitUntil: keepRunning, passThroughOnException: () => {}, props: drains };
       return this.#app.fetch(request, this.#env, context);
     });
   }
@@ -187,8 +213,9 @@ export class Service<Env extends object = Environment> {
    */
   async cron(time = this.#budget, waitUntil?: WaitUntil): Promise<void> {
     const end = performance.now() + Math.min(time, this.#budget);
-    await this.#applyDeclared();
-    await this.#sweep(undefined, end, waitUntil);
+    const drains = this.newDrains();
+    await this.#applyDeclared(drains);
+    await this.#sweep(undefined, end, waitUntil, drains);
   }
 
   /**
@@ -197,7 +224,7 @@ export class Service<Env extends object = Environment> {
    * @param waitUntil if given, the call does not wait for the consumer
    * @param drains of the invocation, if it handles several alarms
    */
-  ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil, drains = new Drains()): Promise<void> {
+  ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil, drains = this.newDrains()): Promise<void> {
     return this.#inOwnContext(() => this.#ring(kind, queue, waitUntil, drains));
   }
 
@@ -225,9 +252,27 @@ export class Service<Env extends object = Environment> {
     this.#disconnect();
   }
 
-  #applyDeclared(): Promise<void> {
+  /** The drains of an invocation. A process has no limit in all. */
+  readonly newDrains = (): Drains => {
+    const limit = this.#platform.afterResponse === "any" ? undefined : this.#requests;
+    return new Drains(limit === undefined ? undefined : new RequestBudget(limit));
+  };
+
+  /** The drains of the invocation that handles a request: the `props` that `fetch` passes to the app. */
+  #drainsOf(props: unknown): Drains {
+    return props instanceof Drains ? props : this.newDrains();
+  }
+
+  /** Keeps requests of the invocation for what follows a sweep of all queues. Returns what gives them back. */
+  #keepForAfterSweep({ requests }: Drains): (() => void) | undefined {
+    const { alerts, offload } = this.#options;
+    return alerts || offload ? requests?.reserve(AFTER_SWEEP_REQUESTS) : undefined;
+  }
+
+  #applyDeclared(drains: Drains): Promise<void> {
     const { ending } = this.#platform;
-    return this.#declared.apply(this.#transport, this.#config.prefix, ending?.closing, this.#log);
+    const transport = drains.counted(this.#transport);
+    return this.#declared.apply(transport, this.#config.prefix, ending?.closing, this.#log);
   }
 
   /**
@@ -238,20 +283,29 @@ export class Service<Env extends object = Environment> {
     queue: string | undefined,
     end: number,
     waitUntil: WaitUntil | undefined,
-    drains = new Drains(),
+    drains = this.newDrains(),
   ): Promise<void> {
     const timeLeft = () => Math.max(0, end - performance.now());
+    const transport = drains.counted(this.#transport);
+    const giveBack = queue === undefined ? this.#keepForAfterSweep(drains) : undefined;
     const waker = this.#wakerIn({ timeLeft, drains });
     const report = await withWaitUntil(waitUntil, end, async (keepRunning) => {
-      const swept = await sweep(this.#transport, {
+      const swept = await sweep(transport, {
         queue,
         budget: this.#sweepBudget(Math.max(timeLeft(), LEAST_TIME)),
         prefix: this.#config.prefix,
         wake: waker && { ...waker, waitUntil },
-        onDeadLetter: this.#toolsIn({ keepRunning, waitUntil: keepRunning, timeLeft, drains }).onDeadLetter,
+        onDeadLetter: this.#toolsIn({
+          keepRunning,
+          waitUntil: keepRunning,
+          timeLeft,
+          drains,
+          isCounted: true,
+        }).onDeadLetter,
         signal: this.#platform.ending?.closing,
       });
-      if (queue === undefined) keepRunning(this.#afterSweep(timeLeft()));
+      giveBack?.();
+      if (queue === undefined) keepRunning(this.#afterSweep(timeLeft(), drains));
       return swept;
     });
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
@@ -263,22 +317,23 @@ export class Service<Env extends object = Environment> {
    * What follows a sweep of all queues. Never throws.
    * @param timeLeft of the invocation, ms
    */
-  #afterSweep(timeLeft: number): Promise<void> {
-    return this.#inOwnContext(() => this.#followSweep(timeLeft));
+  #afterSweep(timeLeft: number, drains: Drains): Promise<void> {
+    const transport = drains.counted(this.#transport);
+    return this.#inOwnContext(() => this.#followSweep(timeLeft, transport));
   }
 
-  async #followSweep(timeLeft: number): Promise<void> {
+  async #followSweep(timeLeft: number, transport: Transport): Promise<void> {
     const until = performance.now() + timeLeft;
     const signal = this.#platform.ending?.closing;
-    const pass = { transport: this.#transport, prefix: this.#config.prefix, until, signal };
+    const pass = { transport, prefix: this.#config.prefix, until, signal };
     const removing = this.#stores.removeOrphans(this.#declared.names, pass, this.#log);
-    await Promise.all([this.#evaluateAlerts(timeLeft), removing]);
+    await Promise.all([this.#evaluateAlerts(timeLeft, transport), removing]);
   }
 
   /** @param timeLeft of the invocation, ms */
-  async #evaluateAlerts(timeLeft: number): Promise<void> {
+  async #evaluateAlerts(timeLeft: number, transport: Transport): Promise<void> {
     await this.#alerts?.evaluate({
-      transport: this.#transport,
+      transport,
       prefix: this.#config.prefix,
       budget: Math.max(LEAST_TIME, Math.min(timeLeft, ALERTS_TIME)),
       signal: this.#platform.ending?.closing,
@@ -300,6 +355,7 @@ export class Service<Env extends object = Environment> {
   #toolsIn(invocation: Invocation): InvocationTools<Env> {
     const context = {
       env: this.#env,
+      transport: this.#transport,
       queues: this.queues,
       coalesce: this.#platform.coalesce,
       onDeadLetter: this.#options.onDeadLetter,
@@ -328,7 +384,7 @@ export class Service<Env extends object = Environment> {
   /** See {@link deploymentWaker}. */
   #wakerIn(invocation: Pick<Invocation, "timeLeft" | "drains">): Waker | undefined {
     const context = {
-      transport: this.#transport,
+      transport: invocation.drains?.counted(this.#transport) ?? this.#transport,
       consumers: this.#consumers,
       remoteWaker: this.#remoteWaker,
       alarms: this.#alarms,

@@ -33,7 +33,7 @@ import { taskOperationRoutes } from "./routes/task-operation.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 import { watchRoutes } from "./routes/watch.ts";
 import { workerRoutes } from "./routes/workers.ts";
-import { type App, type Services, type Variables, waitUntilOf } from "./services.ts";
+import { type App, propsOf, type Services, type Variables, waitUntilOf } from "./services.ts";
 
 export interface AppOptions {
   /** The transport to Redis. */
@@ -89,13 +89,21 @@ export interface AppOptions {
    * queues here, because on some platforms cron is such a request.
    * @default none
    */
-  readonly beforeSweep?: (() => Promise<void>) | undefined;
+  readonly beforeSweep?: ((props: unknown) => Promise<void>) | undefined;
   /**
    * Called after each sweep that a request asks for. The response does not wait for it if the platform supports
    * `waitUntil`. Deployments evaluate their alert rules here. It must not throw.
    * @default none
    */
-  readonly afterSweep?: (() => Promise<void>) | undefined;
+  readonly afterSweep?: ((props: unknown) => Promise<void>) | undefined;
+  /**
+   * The transport and the waker of a request, by the `props` of its execution context. Deployments whose platform
+   * limits the requests of an invocation count them so. The two hooks of a sweep get the `props` too.
+   * @default `transport` and `wake`
+   */
+  readonly ofRequest?:
+    | ((props: unknown) => { readonly transport: Transport; readonly wake: Waker | undefined })
+    | undefined;
   /**
    * Returns the declaration of a queue by its name, if it has one. Requests use all of its options except
    * `schema`, `encryption` and `maxBytes`: callers check and encrypt payloads themselves.
@@ -153,8 +161,13 @@ export function createApp(options: AppOptions): App {
   const authenticator = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 
-  const wakerOf: Services["wakerOf"] = (c) =>
-    wake && { ...wake, waitUntil: waitUntilOf(c) ?? wake.waitUntil };
+  const { ofRequest } = options;
+  const wakerOf: Services["wakerOf"] = (c) => {
+    const own = ofRequest ? ofRequest(propsOf(c)).wake : wake;
+    return own && { ...own, waitUntil: waitUntilOf(c) ?? own.waitUntil };
+  };
+  const transportOf: Services["transportOf"] = (c) =>
+    ofRequest ? ofRequest(propsOf(c)).transport : transport;
 
   const deadLetterHookOf: Services["deadLetterHookOf"] = (c) =>
     onDeadLetter && ((letter) => onDeadLetter(letter, waitUntilOf(c)));
@@ -176,7 +189,13 @@ export function createApp(options: AppOptions): App {
         const definition: QueueDefinition = { name, options: { ...declared, ...own } };
         c.set("definition", definition);
         const traced = scopes.includes("enqueue") && tracing?.continuing(c.req.raw.headers);
-        const shared = { transport, prefix, coalesce, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c) };
+        const shared = {
+          transport: transportOf(c),
+          prefix,
+          coalesce,
+          wake: wakerOf(c),
+          onDeadLetter: deadLetterHookOf(c),
+        };
         c.set("queue", new Queue(definition, { ...shared, tracing: traced || undefined }));
       }
       if (!allowed) throw forbidden(scopes, name);
@@ -225,6 +244,7 @@ export function createApp(options: AppOptions): App {
     allow,
     reportedProblem,
     wakerOf,
+    transportOf,
     deadLetterHookOf,
     beforeSweep,
     afterSweep,

@@ -42,16 +42,27 @@ export interface Services {
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
   /** The waker for this request, if any. */
   readonly wakerOf: (c: Context) => Waker | undefined;
+  /** The transport for this request. */
+  readonly transportOf: (c: Context) => Transport;
   /** The hook for dead letters of this request, if any. */
   readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
   /** What a sweep removes orphans from. */
   readonly sweptStore: Offload | undefined;
   /** What to do before a sweep. */
-  readonly beforeSweep: (() => Promise<void>) | undefined;
+  readonly beforeSweep: ((props: unknown) => Promise<void>) | undefined;
   /** What to do after a sweep. */
-  readonly afterSweep: (() => Promise<void>) | undefined;
+  readonly afterSweep: ((props: unknown) => Promise<void>) | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
+}
+
+/** The `props` of the request's execution context, if the app's `fetch` was passed one. */
+export function propsOf(c: Context): unknown {
+  try {
+    return c.executionCtx.props;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The platform's `waitUntil`, if it passed one to the app's `fetch`. */

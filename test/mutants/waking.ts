@@ -213,7 +213,7 @@ export const waking: readonly Mutant[] = [
   {
     name: "an invocation whose time is over sets no alarm",
     file: "serverless/deployment/consumers.ts",
-    find: 'if (ended !== "empty" && (ended !== "budget" || remoteWaker)) return;',
+    find: 'if (ended !== "empty" && (!isEarly(ended) || remoteWaker)) return;',
     replace: 'if (ended !== "empty") return;',
     breaks: "waking",
     because: "what is left waits for cron, though the Durable Object could wake the Worker",

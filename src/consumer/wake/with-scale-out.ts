@@ -17,11 +17,16 @@ const ASK_EVERY = 1_000;
  * await drain(withScaleOut(emails), handler);
  */
 export function withScaleOut<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother">): TaskSource<T> {
+  return scalingOut(queue, () => queue.wakeAnother());
+}
+
+/** {@link withScaleOut} with another way to wake. */
+export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<unknown>): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
-  return observed(queue, (tasks, { max = 1 }) => {
+  return observed(source, (tasks, { max = 1 }) => {
     const now = performance.now();
     if (tasks.length < max || now - asked < ASK_EVERY) return;
     asked = now;
-    queue.wakeAnother().catch(() => {});
+    wakeAnother().catch(() => {});
   });
 }

@@ -2,7 +2,7 @@ import { routePath } from "hono/route";
 import { json, respond } from "../../respond.ts";
 import { Problem, problemResponse } from "../problems/problem.ts";
 import { allowHeader, methodNotAllowed } from "../request/methods.ts";
-import { type RequestContext, waitUntilOf } from "../services.ts";
+import { propsOf, type RequestContext, waitUntilOf } from "../services.ts";
 import { dashboardHeaders } from "./headers.ts";
 import type { Dashboard, DashboardServer } from "./mount.ts";
 import { requireOwnOrigin } from "./origin.ts";
@@ -96,7 +96,7 @@ async function callApi(c: RequestContext, { app }: DashboardServer, path: string
   request.headers.delete("cookie");
   request.headers.set("authorization", `Bearer ${token}`);
   const waitUntil = waitUntilOf(c);
-  const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: {} };
+  const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: propsOf(c) };
   return app.fetch(request, c.env, context);
 }
 

@@ -11,9 +11,9 @@ import * as schemas from "../request-schemas/queues.ts";
 
 /** List, count, delete, pause and configure queues, and configure groups. */
 export function queueRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf } = services;
+  const { transport, prefix, allow, wakerOf, transportOf } = services;
   const operator = (c: RequestContext) =>
-    new Operator(c.get("definition"), { ...services, wake: wakerOf(c) });
+    new Operator(c.get("definition"), { ...services, transport: transportOf(c), wake: wakerOf(c) });
 
   app.get("/v1/queues", allow("view"), async (c) => {
     const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);

@@ -14,9 +14,9 @@ const path = "/v1/queues/:queue/schedules";
 
 /** The schedules of a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
-  const { allow, wakerOf } = services;
+  const { allow, wakerOf, transportOf } = services;
   const schedules = (c: RequestContext) =>
-    new Schedules(c.get("definition"), { ...services, wake: wakerOf(c) });
+    new Schedules(c.get("definition"), { ...services, transport: transportOf(c), wake: wakerOf(c) });
 
   app.get(path, allow("view"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);

@@ -4,7 +4,7 @@ import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
-import { type App, type RequestContext, type Services, waitUntilOf } from "../services.ts";
+import { type App, propsOf, type RequestContext, type Services, waitUntilOf } from "../services.ts";
 import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../response-schemas/sweep.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
@@ -12,16 +12,20 @@ import * as schemas from "../request-schemas/sweep.ts";
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf, deadLetterHookOf, beforeSweep, afterSweep, sweptStore } =
-    services;
+  const { transport, prefix, allow, wakerOf, transportOf, deadLetterHookOf } = services;
+  const { beforeSweep, afterSweep, sweptStore } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);
     const queues = sweepableBy(c);
-    await beforeSweep?.();
+    await beforeSweep?.(propsOf(c));
     const around = { prefix, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c), offload: sweptStore };
-    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, queues, ...around });
-    const evaluated = afterSweep?.();
+    const reply: ReplyOf<typeof replies.swept> = await sweep(transportOf(c), {
+      budget,
+      queues,
+      ...around,
+    });
+    const evaluated = afterSweep?.(propsOf(c));
     const waitUntil = waitUntilOf(c);
     if (evaluated && waitUntil) waitUntil(evaluated);
     else await evaluated;

@@ -14,9 +14,9 @@ import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
-  const { allow, wakerOf } = services;
+  const { allow, wakerOf, transportOf } = services;
   const operator = (c: RequestContext) =>
-    new TaskOperator(c.get("definition"), { ...services, wake: wakerOf(c) });
+    new TaskOperator(c.get("definition"), { ...services, transport: transportOf(c), wake: wakerOf(c) });
 
   app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);

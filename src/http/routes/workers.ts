@@ -9,10 +9,11 @@ import * as schemas from "../request-schemas/workers.ts";
 
 /** List workers, record a heartbeat, and fail a worker. */
 export function workerRoutes(app: App, services: Services): void {
-  const { allow, wakerOf, deadLetterHookOf } = services;
+  const { allow, wakerOf, transportOf, deadLetterHookOf } = services;
   const operator = (c: RequestContext) =>
     new WorkerOperator(c.get("definition"), {
       ...services,
+      transport: transportOf(c),
       wake: wakerOf(c),
       onDeadLetter: deadLetterHookOf(c),
     });

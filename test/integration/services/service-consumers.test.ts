@@ -124,7 +124,7 @@ describe("a consumer", () => {
     expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
     expect(wrong({}, { onDeadLetter: "slack" })).toBe("onDeadLetter must be a function");
     expect(wrong({}, { consumer: {} })).toMatch(
-      /^consumer is an unknown option; expected one of consumers, queues, dashboard, fetch, onDeadLetter, onFailure, tracing, offload, alerts, budget$/,
+      /^consumer is an unknown option; expected one of consumers, queues, dashboard, fetch, onDeadLetter, onFailure, tracing, offload, alerts, budget, requests$/,
     );
   });
 
