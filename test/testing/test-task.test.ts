@@ -22,7 +22,7 @@ test("unknown fields and reasons are refused", () => {
     "attemp is an unknown option; expected one of id, attempt, enqueuedAt, headers, group, queue",
   );
   expect(() => testTask(1).abort("nonsense" as "timeout")).toThrow(
-    "reason must be one of cancelled, lease_lost, timeout, budget, aborted",
+    "reason must be one of cancelled, lease_lost, timeout, budget, requests, aborted",
   );
 });
 

@@ -154,11 +154,7 @@ test.each([
   while (after.length > 0) await after.shift();
   expect(its.mails.length).toBeGreaterThan(20);
   expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
-  await cronUntilEmpty(
-    { consumers: { [emails]: ({ id }: { id: string }) => its.mail(id) } },
-    [emails],
-    its,
-  );
+  await cronUntilEmpty({ consumers: { [emails]: ({ id }: { id: string }) => its.mail(id) } }, [emails], its);
   vi.restoreAllMocks();
   expect(new Set(its.mails).size).toBe(its.mails.length);
   expect(its.mails.length).toBe(mails);
