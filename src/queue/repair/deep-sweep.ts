@@ -1,6 +1,7 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { checkQueues, type QueueCheck } from "./check-queues.ts";
-import { DeepPass, isScannedPart, isStart, START, type Position } from "./deep-pass.ts";
+import { readCursor, writeCursor } from "./deep-sweep-cursor.ts";
+import { DeepPass, isStart, START, type Position } from "./deep-pass.ts";
 import type { Findings } from "./findings.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
@@ -8,7 +9,9 @@ import type { Fault } from "../core/faults.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { readPartitionName } from "../core/keys.ts";
 import { slicesOf } from "../core/slices.ts";
-import { findPartitions } from "../partitions/stored-maps.ts";
+import { isWrongType } from "../partitions/marker.ts";
+import { Partitions } from "../partitions/partitions.ts";
+import { findPartitions, partitionNames } from "../partitions/stored-maps.ts";
 import { withoutPartitions } from "../partitions/registered.ts";
 import { readRegistry } from "../sweep/registry.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
@@ -141,27 +144,37 @@ export async function deepSweep(
   const names = partitioned ? await partitionsOfAll(transport, queues, options) : queues.toSorted(byName);
   const report = new Report(wholeNumber(options.examples ?? 10, "examples", 0, 1_000));
   const rest = names.filter((name) => start === undefined || name >= start.queue);
-  for (let first = 0; first < rest.length; first += QUEUES_PER_REQUEST) {
-    const page = rest.slice(first, first + QUEUES_PER_REQUEST);
+  while (rest.length > 0) {
+    const page = rest.splice(0, QUEUES_PER_REQUEST);
     if (report.begun > 0 && timeIsUp()) return report.done(writeCursor(page[0] ?? "", START));
     const continued = start !== undefined && !isStart(start.position) ? start.queue : undefined;
     const unbegun = page.filter((name) => name !== continued);
     const checks = await checkQueues(transport, unbegun, options);
+    /** Partitions that queues of this page have got meanwhile. */
+    const added: string[] = [];
+    /** The cursor at a name. What was added before is not passed over. */
+    const at = (name: string, position: Position) =>
+      added[0] === undefined ? writeCursor(name, position) : writeCursor(added[0], START);
     for (const name of page) {
       const check = checks.get(name);
       // A valid queue takes no more time.
       if (check?.valid !== true && report.begun > 0 && timeIsUp()) {
-        return report.done(writeCursor(name, START));
+        return report.done(at(name, START));
       }
       const position = start?.queue === name ? start.position : START;
-      const rest = await sweepQueue(transport, name, position, check, options, report, timeIsUp);
-      if (rest !== null) return report.done(writeCursor(name, rest));
+      const left = await sweepQueue(transport, name, position, check, options, report, timeIsUp);
+      if (left && "part" in left) return report.done(at(name, left));
+      if (left) added.push(...left);
     }
+    rest.unshift(...added.toSorted(byName));
   }
   return report.done(null);
 }
 
-/** @returns the position at which to continue; null if the queue was checked to the end */
+/**
+ * @returns the position at which to continue; null if the queue was checked to the end; its partitions if it has got
+ *   some meanwhile
+ */
 async function sweepQueue(
   transport: Transport,
   name: string,
@@ -170,7 +183,7 @@ async function sweepQueue(
   { prefix, now, signal, onDeadLetter }: DeepSweepOptions,
   report: Report,
   timeIsUp: () => boolean,
-): Promise<Position | null> {
+): Promise<Position | readonly string[] | null> {
   const findings = report.begin(name);
   const { queue, partition } = readPartitionName(name);
   const base = {
@@ -197,6 +210,14 @@ async function sweepQueue(
     return null;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
+    if (isWrongType(error) && !isPartition(name)) {
+      const partitions = new Partitions({ name, prefix, transport, now });
+      const found = await partitions.find(signal).catch((other: unknown) => {
+        if (!(other instanceof SluiceError) || other.code !== "newer_schema") throw other;
+        return false;
+      });
+      if (found) return partitionNames(name, await partitions.map(signal));
+    }
     // On several nodes or databases others may be reached.
     const isReported = transport.cluster && error.code === "redis_unreachable";
     if (!isReported && !ERRORS_OF_ONE_QUEUE.includes(error.code)) throw error;
@@ -294,18 +315,4 @@ class Report {
 /** The visible form of an id: a broken key may hold any bytes in place of one. */
 function printable(id: string): string {
   return id.slice(0, 140).replace(/[^ -~]/g, "?");
-}
-
-function writeCursor(queue: string, { part, cursor }: Position): string {
-  return `${queue}/${part}/${cursor}`;
-}
-
-function readCursor(cursor: string | undefined): { queue: string; position: Position } | undefined {
-  if (cursor === undefined) return undefined;
-  const [, queue, part, scan] = /^([\w.-]+(?:\/\d{1,2})?)\/([\w-]+)\/(\d{1,20})$/.exec(cursor) ?? [];
-  if (queue === undefined || part === undefined || scan === undefined || !isScannedPart(part)) {
-    throw invalidArgument("cursor", "must be the cursor of an earlier report");
-  }
-  queueName(readPartitionName(queue).queue, "cursor");
-  return { queue, position: { part, cursor: scan } };
 }

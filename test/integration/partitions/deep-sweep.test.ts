@@ -2,12 +2,16 @@ import { tagged } from "../../support/key-space.ts";
 import { expect, test } from "vitest";
 import { deepSweep } from "../../../src/index.ts";
 import { checkQueues } from "../../../src/queue/repair/check-queues.ts";
+import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 const partitions = 3;
 const names = [0, 1, 2].map((at) => `${QUEUE}/${at}`);
 const now = () => rig.now;
+
+/** The transport of another function instance, which remembers nothing. */
+const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
 
 async function fill(): Promise<void> {
   await rig
@@ -76,4 +80,54 @@ test("faults name the partition, and a cursor continues with the next one", asyn
   ).rejects.toMatchObject({
     path: "cursor",
   });
+});
+
+test("a queue that gets its first partitions during a deep sweep is checked in all of them", async () => {
+  let requests = 1;
+  let moment = 0;
+  for (; moment < requests; moment++) {
+    await rig.command("FLUSHALL");
+    await rig.queue().enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `t${i}` })));
+    await rig.command("LPUSH", `sluice:{${QUEUE}}:pending`, "lost");
+    requests = 0;
+    const transport: Transport = {
+      send: async (commands, options) => {
+        if (requests++ === moment) await rig.operator({ transport: instance() }).resize(partitions);
+        return rig.transport.send(commands, options);
+      },
+    };
+    const report = await deepSweep(transport, { queue: QUEUE, now });
+    const faults = [{ queue: QUEUE, fault: "payload_missing", count: 1, ids: ["lost"] }];
+    expect({ moment, ...report }).toMatchObject({ moment, queues: 1, faults, failed: [], cursor: null });
+    expect((await deepSweep(instance(), { queue: QUEUE, now })).faults, `at request ${moment}`).toEqual([]);
+  }
+  expect(moment).toBeGreaterThan(4);
+});
+
+test("a deep sweep that its budget ends goes on with the partitions that a queue has got meanwhile", async () => {
+  await rig.queue().enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `t${i}` })));
+  await rig.command("LPUSH", `sluice:{${QUEUE}}:pending`, "lost");
+  let requests = 0;
+  const transport: Transport = {
+    send: async (commands, options) => {
+      if (requests++ === 2) {
+        await rig.operator({ transport: instance() }).resize(partitions);
+        const more = Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `u${i}` }));
+        await rig.queue({ transport: instance() }).enqueueMany(more);
+        for (const at of [1, 2]) await rig.command("LPUSH", `sluice:{${QUEUE}/${at}}:pending`, "lost");
+      }
+      return rig.transport.send(commands, options);
+    },
+  };
+  const found: unknown[] = [];
+  const failed: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const report = await deepSweep(transport, { queue: QUEUE, budget: 0, cursor, now });
+    found.push(...report.faults.map(({ partition = 0, fault, count }) => ({ partition, fault, count })));
+    failed.push(...report.failed);
+    cursor = report.cursor ?? undefined;
+  } while (cursor !== undefined);
+  const faults = [0, 1, 2].map((partition) => ({ partition, fault: "payload_missing", count: 1 }));
+  expect({ failed, found }).toEqual({ failed: [], found: faults });
 });
