@@ -101,7 +101,8 @@ export class SchedulePass {
     const withTasks = new Set<string>();
     let rest = reminders;
     while (rest.length > 0) {
-      if (performance.now() >= this.#options.until) {
+      // Each pass takes a step, or slow requests would keep back the schedules for ever.
+      if (rest !== reminders && performance.now() >= this.#options.until) {
         this.more = true;
         break;
       }

@@ -44,7 +44,7 @@ const OPTIONS = [
 ] as const satisfies readonly (keyof SweepOptions)[];
 
 export interface SweepOptions {
-  /** When to stop, and report `more`. @default "20s" */
+  /** When to stop, and report `more`. A sweep takes at least one step. @default "20s" */
   readonly budget?: Duration | undefined;
   /** First part of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
@@ -287,7 +287,8 @@ class SweepPass {
   async #sweepUntilDone(queues: readonly string[]): Promise<void> {
     let rest = queues;
     while (rest.length > 0) {
-      if (performance.now() >= this.#deadline) {
+      // Each sweep takes a step, or slow requests would keep back its work for ever.
+      if (rest !== queues && performance.now() >= this.#deadline) {
         this.#counts = { ...this.#counts, more: true };
         return;
       }

@@ -121,11 +121,11 @@ describe("after an outage", () => {
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + 1_000 * MINUTE });
   });
 
-  test("the next sweep continues if time is up", async () => {
+  test("the next sweep continues if time is up; each takes a step, however slow its requests are", async () => {
     await schedules().put("x", { ...minutely, missed: "all" });
     rig.now = FIRST + 2 * MINUTE;
-    expect(await run({ budget: 0 })).toMatchObject({ scheduled: 0, more: true });
-    expect(await run()).toMatchObject({ scheduled: 3, more: false });
+    expect(await run({ budget: 0, limit: 1 })).toMatchObject({ scheduled: 1, more: true });
+    expect(await run()).toMatchObject({ scheduled: 2, more: false });
   });
 
   test("queues are swept and their consumers woken, also with many missed occurrences", async () => {
