@@ -5,7 +5,8 @@ import { replyAt } from "../redis/replies.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/transport.ts";
 import { isKnownSplit, knownMap, lastMap, placeOfMap, rememberMap } from "./map-memory.ts";
 import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
-import { isWrongType } from "./marker.ts";
+import { isWrongType, readMarker } from "./marker.ts";
+import { resizeQueue } from "./resize.ts";
 
 /** The names of all partitions that may have tasks of a queue; its own name if it has none. */
 export function partitionNames(queue: string, map: PartitionMap): string[] {
@@ -53,6 +54,38 @@ export async function findPartitions(
   );
 }
 
+/** Errors of one queue, which do not concern the others of a call. */
+const OF_ONE_QUEUE: ReadonlySet<string> = new Set(["newer_schema", "unexpected_reply"]);
+
+/**
+ * Reads the names of the partitions of queues whose own keys hold values of another type. If these are markers, and the
+ * caller that put them has not written the first map yet, this does.
+ */
+async function findMarked(
+  transport: Transport,
+  queues: readonly string[],
+  prefix: string | undefined,
+  { signal }: SendOptions,
+): Promise<FoundPartitions> {
+  const { command, read } = mapsRead(transport, queues, prefix);
+  const found = read(command && (await transport.send([command], { signal }))[0]);
+  for (const [name, names] of found) {
+    const place = placeOfMap(name, prefix);
+    if (names instanceof SluiceError || isKnownSplit(transport, place)) continue;
+    try {
+      const queue = { name, prefix, transport, signal };
+      const marked = await readMarker(queue);
+      if (!marked) continue;
+      const map = marked.map.version > 0 ? marked.map : await resizeQueue(queue, marked.count, marked.map);
+      found.set(name, partitionNames(name, rememberMap(transport, place, map)));
+    } catch (error) {
+      if (!(error instanceof SluiceError) || !OF_ONE_QUEUE.has(error.code)) throw error;
+      found.set(name, error);
+    }
+  }
+  return found;
+}
+
 /** The outcomes of one partition's commands. */
 export interface PartitionOutcomes {
   /** Such as `emails/3`; the queue's own name if it has no partitions. */
@@ -87,7 +120,7 @@ export async function sendToFirst(
   };
   await send(queues);
   const marked = queues.filter((queue) => found.get(queue)?.some(hasWrongType));
-  if (marked.length > 0) await findPartitions(transport, marked, prefix, options);
+  if (marked.length > 0) await findMarked(transport, marked, prefix, options);
   await send(marked.filter((queue) => isKnownSplit(transport, placeOfMap(queue, prefix))));
   return found;
 }
@@ -135,9 +168,7 @@ export async function sendToStored(
   const first = mapsRead(transport, asked, prefix);
   const found = first.read(await send([...known.values()].flat(), first.command));
   const marked = queues.filter((queue) => !found.has(queue) && sent.get(queue)?.some(hasWrongType));
-  const second = mapsRead(transport, marked, prefix);
-  const others = second.command && (await transport.send([second.command], options))[0];
-  for (const [queue, all] of second.read(others)) found.set(queue, all);
+  for (const [queue, all] of await findMarked(transport, marked, prefix, options)) found.set(queue, all);
   const all = (queue: string) => found.get(queue) ?? known.get(queue) ?? [];
   const rest = queues.flatMap((queue) => {
     const wanted = all(queue);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyQueues, defineQueue, Operator, Producer, Queue, Schedules, sweep } from "../../../src/index.ts";
 import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
+import { countQueues } from "../../../src/queue/operate/count-queues.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
@@ -177,6 +178,27 @@ test("a caller that stops at any point of the first change leaves it to the next
     expect(entries.includes("~emails")).toBe(!isSplit);
   }
   expect(had.has(0) && had.has(1)).toBe(true);
+});
+
+test("calls that know only the name of a queue succeed if the caller that gives it partitions has stopped", async () => {
+  const declared = defineQueue(QUEUE, { partitions: 4, maxWorking: 5 });
+  const now = () => rig.now;
+  let stopped = true;
+  for (let at = 0; stopped; at++) {
+    const changed = async () => {
+      await rig.command("FLUSHALL");
+      await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
+      const ended = await resizeQueue(place(stopping(at)), 4).catch(() => undefined);
+      stopped = ended === undefined;
+    };
+    await changed();
+    const report = await applyQueues(instance(), [declared], { now });
+    expect({ at, ...report }).toEqual({ at, applied: [QUEUE], deferred: [], failed: [] });
+    expect(owning(await map())).toEqual([0, 1, 2, 3]);
+    await changed();
+    const [counted] = await countQueues(instance(), [QUEUE], { now });
+    expect({ at, ...counted }).toMatchObject({ at, pending: names.length });
+  }
 });
 
 test("two producers that begin a new queue, one that knows of its partitions and one that does not, add no id twice", async () => {
