@@ -1,4 +1,4 @@
-import type { Call, Delivery, Evidence, Life, Span } from "./evidence.ts";
+import { type Call, type Delivery, type Evidence, leaseOf, type Life, type Span } from "./evidence.ts";
 import { FAULTS_EVERY, RUN_AGAIN } from "./ledger.ts";
 import { type Lease, type TaskHistory, taskKey } from "./history.ts";
 import { LEASE } from "./work.ts";
@@ -45,7 +45,7 @@ export class Causes {
 
   #whyNotSettled({ id }: TaskHistory, lease: Lease, { by, token }: Delivery): string | undefined {
     const holder = this.#evidence.life(by);
-    if (this.#evidence.overslept.has(`1.${lease.attempt}.${lease.number}.${token}.${id}`))
+    if (this.#evidence.overslept.has(leaseOf({ id, lease: lease.number, token })))
       return "worked on past its lease";
     if (holder.until <= lease.until) return "its holder was killed";
     if (holder.pauses.some((pause) => meet(pause, lease))) return "its holder was paused";
@@ -60,7 +60,7 @@ export class Causes {
 
   /** Why no process wrote that it received this lease. */
   #whyUnheard({ queue }: TaskHistory, lease: Lease): string | undefined {
-    if (lease.lateCopy) return "leased by a late copy, whose token slot was taken";
+    if (lease.lateCopy) return "leased by a late copy of a dequeue";
     const { from } = lease;
     // A request that was given up may have run after that.
     const isOpen = (call: Call) =>

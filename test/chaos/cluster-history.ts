@@ -6,22 +6,31 @@ import { QUEUES } from "./work.ts";
 export type Stays = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The commands that wrote records of queues whose slots moved. Each witness has all that was written in its
+ * The commands that wrote records of queues whose slots moved, in order. Each witness has all that was written in its
  * part of the cluster. A queue's records are in one part at a time, and arrive in the next with RESTORE.
+ * @returns with them as faults the files that have more stays of a queue than are known, or fewer: then the commands
+ *   are not all, or not in order
  */
-export function* commandsOf(stays: Stays): Generator<readonly string[]> {
+export function commandsOf(stays: Stays): { readonly commands: string[][]; readonly faults: string[] } {
   const folders = new Set([...stays.values()].flat());
   const read = new Map([...folders].map((folder) => [folder, staysIn(folder)]));
+  const commands: string[][] = [];
+  const faults: string[] = [];
   for (const [queue, along] of stays) {
-    const seen = new Map<string, number>();
+    const next = new Map<string, number>();
     for (const folder of along) {
-      const nth = seen.get(folder) ?? 0;
-      seen.set(folder, nth + 1);
       // A queue that began elsewhere has arrived before its first stay here.
-      const index = folder === along[0] ? nth : nth + 1;
-      yield* read.get(folder)?.get(queue)?.[index] ?? [];
+      const index = next.get(folder) ?? (folder === along[0] ? 0 : 1);
+      next.set(folder, index + 1);
+      for (const command of read.get(folder)?.get(queue)?.[index] ?? []) commands.push(command);
+    }
+    for (const [folder, known] of next) {
+      const found = read.get(folder)?.get(queue)?.length ?? 0;
+      if (found !== known)
+        faults.push(`the witness in ${folder} has ${found} stays of ${queue}, not ${known}`);
     }
   }
+  return { commands, faults };
 }
 
 /** The commands in a witness's file, by queue and stay. The first stay begins with the file. */

@@ -19,6 +19,7 @@ import {
   answersAt,
   brokenInvariants,
   endAll,
+  ONCE,
   PLAYERS,
   SERVER,
   setUp,
@@ -38,6 +39,13 @@ const SHORT_PAUSE = 1_000;
  */
 export class ClusterStack implements Stack {
   readonly processes: Processes;
+  /** Fewer, because the troubles of a cluster take longer. */
+  readonly shares = {
+    consumer: { kill: 2, pause: 1 },
+    producer: ONCE,
+    sweeper: ONCE,
+    deepSweeper: ONCE,
+  };
   ticks: ReadonlySet<string> = new Set();
   readonly #cluster: TestCluster;
   readonly #options: ProcessesOptions;
@@ -200,7 +208,8 @@ export class ClusterStack implements Stack {
     const folders = [...this.#stays].map(
       ([name, members]) => [name, members.map(({ redis }) => redis.folder)] as const,
     );
-    return { commands: commandsOf(new Map(folders)), faults };
+    const { commands, faults: unread } = commandsOf(new Map(folders));
+    return { commands, faults: [...faults, ...unread] };
   }
 
   keepFiles(folder: string): void {

@@ -14,11 +14,10 @@ import {
 import { BeatingWorker } from "./beating-worker.ts";
 import { noted } from "./noted-source.ts";
 import { RunProcess } from "./run-process.ts";
-import { type Errand, LEASE, QUEUES, work } from "./work.ts";
+import { BACKOFF, type Errand, LEASE, QUEUES, work } from "./work.ts";
 
 const runProcess = new RunProcess();
 const { ending, roll, style } = runProcess;
-const BACKOFF = [100, 400];
 async function drainOnce(source: TaskSource<Errand>): Promise<void> {
   await drain(source, (task) => work(task, runProcess), {
     budget: "6s",

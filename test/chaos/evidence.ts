@@ -1,4 +1,4 @@
-import { readReceipt } from "../../src/queue/core/receipt.ts";
+import { type ProvenLease, readReceipt } from "../../src/queue/core/receipt.ts";
 import { taskKey } from "./history.ts";
 import type { Written } from "./ledger.ts";
 
@@ -50,6 +50,10 @@ export interface Life {
   readonly stalls: Span[];
 }
 
+/** A text that names a lease, and no other. */
+export const leaseOf = ({ id, lease, token }: Pick<ProvenLease, "id" | "lease" | "token">) =>
+  `${lease} ${token} ${id}`;
+
 /** What all ledgers say, sorted by subject. */
 export class Evidence {
   readonly lives = new Map<string, Life>();
@@ -63,7 +67,7 @@ export class Evidence {
   readonly enqueued = new Map<string, string[]>();
   /** Keys of tasks that some producer asked to cancel. */
   readonly cancels = new Set<string>();
-  /** Receipts of leases past which a consumer worked on purpose. */
+  /** {@link leaseOf} the leases past which a consumer worked on purpose. */
   readonly overslept = new Set<string>();
   readonly faults: { readonly at: number; readonly kind: string }[] = [];
   readonly broken: string[] = [];
@@ -134,7 +138,7 @@ export class Evidence {
         return;
       }
       case "overslept":
-        this.overslept.add(line.receipt);
+        this.overslept.add(leaseOf(readReceipt(line.receipt, "receipt")));
         return;
       case "late":
         this.life(by).stalls.push({ from: at - line.ms, until: at });

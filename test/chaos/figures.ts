@@ -9,7 +9,7 @@ export interface Figures extends Tally {
   /** By the role of the process. */
   readonly kills: Readonly<Record<string, number>>;
   readonly pauses: Readonly<Record<string, number>>;
-  /** By what the gateway did to requests. */
+  /** By what was done to requests, slots and partitions. */
   readonly faults: Readonly<Record<string, number>>;
   /** How often the raw keys were checked: while nothing moved, and at the end. */
   readonly looks: number;
@@ -55,7 +55,7 @@ export function written(figures: Figures): string {
     ["processes started", figures.processes],
     ...parts("killed", figures.kills),
     ...parts("paused", figures.pauses),
-    ...parts("requests disturbed by the gateway", figures.faults),
+    ...parts("disturbed", figures.faults),
     ["tasks enqueued", figures.tasks],
     ["completed", figures.completed],
     ["dead letters", figures.deadLetters],

@@ -1,4 +1,6 @@
+import { nameOfPartition, readPartitionName } from "../../src/queue/core/keys.ts";
 import { says } from "../support/key-space.ts";
+import { MAX_WORKING } from "./work.ts";
 
 /** One lease of a task, from Redis's own file. */
 export interface Lease {
@@ -10,8 +12,8 @@ export interface Lease {
   /** When it ended; infinite if it never did. */
   until: number;
   /**
-   * Whether it went to a late copy of a dequeue, after another dequeue had taken the slot of the copy's
-   * token: which may happen, as lua/README.md says.
+   * Whether it went to a late copy of a dequeue: after another dequeue had taken the slot of the copy's token, or
+   * after the dequeue had got tasks of another partition. Both may happen, as docs/guarantees.md says.
    */
   readonly lateCopy: boolean;
   /** How: its holder settled it, or it was taken away because it expired or its worker went silent. */
@@ -21,6 +23,8 @@ export interface Lease {
 /** What happened to a task. */
 export interface TaskHistory {
   readonly queue: string;
+  /** The partition that has its records, such as `plain/3`; `plain/0` also before the queue has partitions. */
+  readonly place: string;
   readonly id: string;
   /** What its payload says; undefined if the file has no whole enqueue of it. */
   readonly mark: string | undefined;
@@ -53,32 +57,50 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
   const faults: string[] = [];
   const numbers = new Set<string>();
   const slots = new Slots();
+  const working = new Map<string, number>();
   for (const [name = "", key = "", ...rest] of commands) {
-    const queue = /^sluice:\{(.+)\}:tasks$/.exec(key)?.[1];
-    if (queue === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
+    // The end of a script.
+    if (/^exec$/i.test(name)) faults.push(...overLimits(working));
+    const tag = /^sluice:\{(.+)\}(?:\/0)?:tasks$/.exec(key)?.[1];
+    if (tag === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
+    const { queue, partition } = readPartitionName(tag);
+    const place = nameOfPartition(queue, partition);
     for (let i = 0; i < rest.length; i += 2) {
       const [field = "", value = ""] = rest.slice(i, i + 2);
-      if (/^~r\d/i.test(field)) slots.write(`${queue} ${field}`, value.split(" ")[0] as string);
+      if (/^~r\d/i.test(field)) slots.write(`${place} ${field}`, value.split(" ")[0] as string);
       if (field.startsWith("~")) continue;
       const id = field.replace(/^\./, "");
       const known = tasks.get(taskKey(queue, id));
-      const task = known ?? newHistory(queue, id, field === id ? value : "");
+      const task = known ?? newHistory(place, id, field === id ? value : "");
       tasks.set(taskKey(queue, id), task);
+      if (task.place !== place) faults.push(`I1 ${queue} ${id} is in ${task.place} and in ${place}`);
       if (field === id && known && value !== "") faults.push(`${queue} ${id} was enqueued twice`);
-      if (field !== id)
-        faults.push(...follow(task, value, numbers, slots).map((fault) => `${queue} ${id}: ${fault}`));
+      if (field === id) continue;
+      const was = task.state;
+      faults.push(...follow(task, value, numbers, slots).map((fault) => `${queue} ${id}: ${fault}`));
+      const change = Number(task.state === "working") - Number(was === "working");
+      working.set(queue, (working.get(queue) ?? 0) + change);
     }
   }
   if (tasks.size === 0) faults.push("the history has no task, so nothing was checked");
   return { tasks, faults };
 }
 
-function newHistory(queue: string, id: string, fixed: string): TaskHistory {
+/** @param working how many tasks of each queue are working */
+function overLimits(working: ReadonlyMap<string, number>): string[] {
+  return Object.entries(MAX_WORKING).flatMap(([queue, most]) => {
+    const count = working.get(queue) ?? 0;
+    return count > most ? [`${count} tasks of ${queue} were working at once, of at most ${most}`] : [];
+  });
+}
+
+function newHistory(place: string, id: string, fixed: string): TaskHistory {
   const [options = "", ...texts] = fixed.split("\n");
   const letter = (name: string) => new RegExp(`;${name}=(\\d+)`).exec(options)?.[1];
   const body = texts.join("\n").slice(Number(letter("h") ?? 0));
   return {
-    queue,
+    queue: readPartitionName(place).queue,
+    place,
     id,
     mark: body.startsWith("j") ? (JSON.parse(body.slice(1)) as { mark: string }).mark : undefined,
     maxAttempts: Number(letter("m") ?? DEFAULT_MAX_ATTEMPTS),
@@ -96,6 +118,8 @@ class Slots {
   readonly #tokens = new Map<string, string>();
   readonly #gone = new Set<string>();
   readonly #again = new Set<string>();
+  /** The partition in which a token first leased a task. */
+  readonly #places = new Map<string, string>();
 
   write(slot: string, token: string): void {
     const before = this.#tokens.get(slot);
@@ -104,9 +128,11 @@ class Slots {
     this.#tokens.set(slot, token);
   }
 
-  /** Whether a dequeue with that token ran again after its slot was taken. */
-  ranAgain(token: string): boolean {
-    return this.#again.has(token);
+  /** Whether a lease went to a late copy of the dequeue with that token. */
+  isOfLateCopy(token: string, place: string): boolean {
+    const first = this.#places.get(token) ?? place;
+    this.#places.set(token, first);
+    return first !== place || this.#again.has(token);
   }
 }
 
@@ -137,13 +163,13 @@ function follow(task: TaskHistory, text: string, numbers: Set<string>, slots: Sl
       token,
       from,
       until: Number.POSITIVE_INFINITY,
-      lateCopy: slots.ranAgain(token),
+      lateCopy: slots.isOfLateCopy(token, task.place),
       end: undefined,
     });
     if (attempt !== (last?.attempt ?? 0) + 1)
       faults.push(`I4 attempt ${attempt} after ${last?.attempt ?? 0}`);
-    if (numbers.has(`${task.queue} ${number}`)) faults.push(`I2 lease ${number} was given twice`);
-    numbers.add(`${task.queue} ${number}`);
+    if (numbers.has(`${task.place} ${number}`)) faults.push(`I2 lease ${number} was given twice`);
+    numbers.add(`${task.place} ${number}`);
   }
   task.state = state;
   task.reason = record["y"] ?? "";

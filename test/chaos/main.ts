@@ -15,7 +15,12 @@ const options = readOptions(program, {
   minutes: minutes("how long (1)"),
   seed: seed(),
   cluster: flag("on a Redis Cluster: kills and pauses its masters, and moves slots"),
+  partitions: flag("through deployments, whose queues get more and fewer partitions"),
 });
+if (options.cluster && options.partitions) {
+  console.error("--partitions runs on a single Redis, not with --cluster");
+  process.exit(2);
+}
 const long = options.minutes ?? 1;
 const drawn = options.seed ?? Math.floor(Math.random() * 2 ** 31);
 const folder = mkdtempSync(join(tmpdir(), "sluice-chaos-"));
@@ -25,6 +30,7 @@ const { figures, violations } = await chaos({
   seed: drawn,
   folder,
   cluster: options.cluster,
+  partitions: options.partitions,
 });
 console.log(written(figures));
 if (violations.length > 0) {

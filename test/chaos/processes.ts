@@ -17,6 +17,7 @@ const programs = {
   consumer: new URL("consumer.ts", import.meta.url),
   sweeper: new URL("sweeper.ts", import.meta.url),
   deepSweeper: new URL("deep-sweeper.ts", import.meta.url),
+  deployment: new URL("deployment.ts", import.meta.url),
 };
 
 /** How long a process that is asked to end may take, ms: longer than its last request. */
@@ -36,6 +37,8 @@ export interface Role {
   readonly program: keyof typeof programs;
   readonly style?: string;
   readonly through?: "gateway" | "server";
+  /** The HTTP interface that it uses, or is. @default that of the server */
+  readonly url?: string;
 }
 
 interface Player {
@@ -56,10 +59,14 @@ export interface ProcessesOptions {
 
 /** The processes of a run. A process that is killed or crashes is replaced. */
 export class Processes {
+  /** How many partitions deployments declare that start from now on. */
+  partitions = 1;
   readonly #options: ProcessesOptions;
   readonly #players = new Map<string, Player>();
   readonly #incarnations = new Map<string, number>();
   readonly #over = new Set<Role["program"]>();
+  /** Those that {@link restart} has asked to end. */
+  readonly #restarted = new Set<string>();
 
   constructor(options: ProcessesOptions) {
     this.#options = options;
@@ -86,16 +93,18 @@ export class Processes {
 
   start(role: Role): void {
     const { folder, ledger, roll, environment } = this.#options;
-    const { program, style = "", through = "gateway" } = role;
+    const { program, style = "", through = "gateway", url = environment.CHAOS_SERVER } = role;
     const incarnation = (this.#incarnations.get(role.name) ?? 0) + 1;
     this.#incarnations.set(role.name, incarnation);
     const name = `${role.name}.${incarnation}`;
-    const own: Omit<RunProcessEnvironment, keyof ProcessesOptions["environment"]> = {
+    const own: Partial<RunProcessEnvironment> = {
       CHAOS_NAME: name,
       CHAOS_FOLDER: folder,
       CHAOS_SEED: String(roll(2 ** 31)),
       CHAOS_STYLE: style,
       CHAOS_THROUGH: through,
+      CHAOS_SERVER: url,
+      CHAOS_PARTITIONS: String(this.partitions),
     };
     ledger.write({ what: "started", process: name, through });
     const output = openSync(join(folder, `${name}.out`), "a");
@@ -112,7 +121,8 @@ export class Processes {
       const over = () => this.#over.has(program);
       // A process that was asked to end before it listened for that has done nothing.
       const neverBegan = child.process.signalCode === "SIGTERM";
-      if (over() ? status !== 0 && !neverBegan : status !== null)
+      const isAsked = over() || this.#restarted.has(name);
+      if (isAsked ? status !== 0 && !neverBegan : status !== null)
         ledger.write({ what: "broken", error: `${name} ${description}; see ${name}.out` });
       await sleep(100 + roll(500));
       if (!over()) this.start(role);
@@ -124,6 +134,13 @@ export class Processes {
     this.#options.ledger.write({ what: "killed", process: name });
     child.process.kill("SIGKILL");
     await child.ended;
+  }
+
+  /** Asks a process to end, and waits, as a new deployment does. It is replaced. */
+  async restart(role: Role): Promise<void> {
+    const { name, child } = this.#player(role);
+    this.#restarted.add(name);
+    await child.stop(END);
   }
 
   /** Stops a process until something is over; it may be killed meanwhile. */

@@ -1,4 +1,5 @@
-// A producer: enqueues tasks of all kinds, one or some at a time, and cancels a few.
+// A producer: enqueues tasks of all kinds, one or some at a time, and cancels a few. Its style: `partitions` declares
+// how many partitions the queues have; without, it knows of none.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewTask } from "../../src/index.ts";
@@ -36,7 +37,11 @@ function shared(): NewTask<Errand> {
 }
 
 /** Returns the enqueued tasks, or nothing if there was no answer. */
-async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Promise<typeof recent> {
+async function enqueue(
+  queue: keyof typeof queues,
+  tasks: NewTask<Errand>[],
+  request: { readonly idempotencyKey?: string } = {},
+): Promise<typeof recent> {
   const call = ledger.nextCall();
   ledger.write({ what: "enqueue", call, queue, marks: tasks.map(({ payload }) => payload.mark) });
   try {
@@ -44,8 +49,8 @@ async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Pr
     const { payload, ...options } = first;
     const reported =
       others.length === 0
-        ? [await queues[queue].enqueue(payload, options)]
-        : await queues[queue].enqueueMany(tasks);
+        ? [await queues[queue].enqueue(payload, { ...options, ...request })]
+        : await queues[queue].enqueueMany(tasks, request);
     ledger.write({
       what: "enqueued",
       call,
@@ -59,6 +64,14 @@ async function enqueue(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Pr
   } catch (error) {
     runProcess.met(error, call);
     return [];
+  }
+}
+
+/** Asks again if there was no answer. With the same idempotency key, which makes both one enqueue. */
+async function enqueueOnce(queue: keyof typeof queues, tasks: NewTask<Errand>[]): Promise<void> {
+  const request = { idempotencyKey: tasks[0]?.payload.mark ?? "" };
+  for (let asked = 0; asked < 3 && !runProcess.ending.aborted; asked++) {
+    if ((await enqueue(queue, tasks, request)).length > 0) return;
   }
 }
 
@@ -87,6 +100,8 @@ const acts: (() => Promise<unknown>)[] = [
   () => enqueue("plain", some(plain)),
   () => enqueue("plain", some(plain)),
   () => enqueue("plain", [plain()]),
+  () => enqueueOnce("plain", some(plain)),
+  () => enqueueOnce("shared", some(shared)),
   () => enqueue("shared", some(shared)),
   () => enqueue("shared", some(shared)),
   () => (roll(3) === 0 ? enqueue("long", [task("long", { maxAttempts: 0, lease: LEASE })]) : cancelOne()),

@@ -15,9 +15,12 @@ export interface RunProcessEnvironment {
   readonly CHAOS_SEED: string;
   readonly CHAOS_STYLE: string;
   readonly CHAOS_THROUGH: "gateway" | "server";
+  /** How many partitions a deployment declares. */
+  readonly CHAOS_PARTITIONS: string;
   readonly CHAOS_REDIS: string;
   /** Empty if `CHAOS_REDIS` is a cluster. */
   readonly CHAOS_GATEWAY: string;
+  /** The HTTP interface that the process uses, or is. */
   readonly CHAOS_SERVER: string;
   readonly CHAOS_TOKEN: string;
 }
@@ -65,11 +68,12 @@ export class RunProcess {
 
   /** A queue, reached as this process does: straight through the gateway, or through the HTTP interface. */
   queue(name: string): Queue<Errand> | ClientQueue<Errand> {
-    const { CHAOS_THROUGH: through, CHAOS_SERVER: url, CHAOS_TOKEN: token } = this.env;
+    const { CHAOS_THROUGH: through, CHAOS_SERVER: url, CHAOS_TOKEN: token, CHAOS_PARTITIONS } = this.env;
     const fixed = { resultTtl: "1m" } as const;
+    const declared = this.style === "partitions" && { partitions: Number(CHAOS_PARTITIONS) };
     return through === "server"
       ? createClient({ url, token }).queue<Errand>(name, fixed)
-      : new Queue<Errand>(name, { transport: this.transport(), ...fixed });
+      : new Queue<Errand>(name, { transport: this.transport(), ...fixed, ...declared });
   }
 
   /** Notes an error: that Redis was out of reach may be, anything else may not. */

@@ -8,7 +8,8 @@ import { counted, type Figures, killed, recovery } from "./figures.ts";
 import { readHistory } from "./history.ts";
 import { Ledger, readLedgers } from "./ledger.ts";
 import { ClusterStack } from "./cluster-stack.ts";
-import { SERVER, SingleStack, type Stack, type Trouble } from "./stack.ts";
+import { PartitionStack } from "./partition-stack.ts";
+import { endAll, SERVER, SingleStack, type Stack, type Trouble } from "./stack.ts";
 import { judge } from "./verdict.ts";
 import { LEASE } from "./work.ts";
 
@@ -22,6 +23,8 @@ export interface ChaosOptions {
   readonly folder: string;
   /** Whether on a cluster of three masters and three replicas, in place of a Redis behind a gateway. */
   readonly cluster?: boolean;
+  /** Whether through deployments, whose queues get more and fewer partitions. Not on a cluster. */
+  readonly partitions?: boolean;
 }
 
 export interface ChaosReport {
@@ -32,6 +35,8 @@ export interface ChaosReport {
 
 /** From the end of one trouble to the next, ms. */
 const PAUSE = 400;
+/** How many decks of troubles a run takes at most, if its time is over, and a kind of consumer was given no task. */
+const MOST = 10;
 /** How long the rest may take in the end, ms: leases expire, failed tasks are delivered again. */
 const PEACE = 60_000;
 
@@ -40,17 +45,28 @@ const PEACE = 60_000;
  * paused at random; then compares what they wrote down with what Redis has written. The seed decides what
  * goes wrong; when, depends on the machine too.
  */
-export async function chaos({ seconds, seed, folder, cluster = false }: ChaosOptions): Promise<ChaosReport> {
+export async function chaos({
+  seconds,
+  seed,
+  folder,
+  cluster = false,
+  partitions = false,
+}: ChaosOptions): Promise<ChaosReport> {
   mkdirSync(folder, { recursive: true });
   const ledger = new Ledger(folder, "director");
   const next = dice(seed);
   const roll = (sides: number) => Math.floor(next() * sides);
   const began = Date.now();
-  const stack = await (cluster ? ClusterStack : SingleStack).open({ folder, ledger, roll }, seconds);
+  const kind = cluster ? ClusterStack : partitions ? PartitionStack : SingleStack;
+  const stack = await kind.open({ folder, ledger, roll }, seconds);
   const until = Date.now() + seconds * 1_000;
   try {
-    const director = new Director(stack, roll, cluster ? FEW : MANY);
-    while (Date.now() < until || director.rounds < 2) {
+    const director = new Director(stack, roll);
+    while (
+      Date.now() < until ||
+      director.rounds < 2 ||
+      (director.rounds < MOST && idle(stack, folder).length > 0)
+    ) {
       await director.trouble();
       await sleep(PAUSE + roll(PAUSE));
     }
@@ -63,6 +79,7 @@ export async function chaos({ seconds, seed, folder, cluster = false }: ChaosOpt
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
     violations.push(...judgement.violations, ...faults);
+    violations.push(...idle(stack, folder).map((role) => `no ${role} was ever given a task`));
     if (violations.length > 0) stack.keepFiles(folder);
     return {
       violations,
@@ -75,7 +92,7 @@ export async function chaos({ seconds, seed, folder, cluster = false }: ChaosOpt
         faults: counted(evidence.faults.map(({ kind }) => kind)),
         looks: director.looks,
         recoveryFromRedis: recovery(history, kills(/^redis/)),
-        recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker)/)),
+        recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker|node|lambda)/)),
       },
     };
   } finally {
@@ -83,13 +100,16 @@ export async function chaos({ seconds, seed, folder, cluster = false }: ChaosOpt
   }
 }
 
+/** The kinds of consumers that were given no task yet: nothing would be checked of them. */
+function idle({ processes }: Stack, folder: string): string[] {
+  const { deliveries } = new Evidence(readLedgers(folder));
+  const busy = new Set(deliveries.map(({ by }) => roleOf(by)));
+  const roles = [...processes.of("consumer"), ...processes.of("deployment")].map(({ name }) => roleOf(name));
+  return [...new Set(roles)].filter((role) => !busy.has(role));
+}
+
 /** Such as `drain` of `drain-1.3`. */
 const roleOf = (process: string) => process.replace(/[-.].*/, "");
-
-/** How often each trouble of the processes is in a deck. */
-const MANY = { kill: 4, pause: 3 };
-/** Beside the troubles of a cluster, which take longer. */
-const FEW = { kill: 2, pause: 1 };
 
 /** Makes trouble. */
 class Director {
@@ -102,12 +122,10 @@ class Director {
   readonly #roll: (sides: number) => number;
   /** By process. */
   readonly #pauses = new Map<string, Promise<void>>();
-  readonly #consumers: typeof MANY;
   #deck: Trouble[] = [];
 
-  constructor(stack: Stack, roll: (sides: number) => number, consumers: typeof MANY) {
+  constructor(stack: Stack, roll: (sides: number) => number) {
     this.#stack = stack;
-    this.#consumers = consumers;
     this.#roll = roll;
   }
 
@@ -121,7 +139,7 @@ class Director {
   }
 
   #newDeck(): Trouble[] {
-    const { processes } = this.#stack;
+    const { processes, shares } = this.#stack;
     const any = (program: Role["program"]) => {
       const roles = processes.of(program);
       return roles[this.#roll(roles.length)] as Role;
@@ -133,15 +151,10 @@ class Director {
       await processes.settled([SERVER]);
       await this.#stack.answers(SERVER);
     };
+    const all = Object.entries(shares) as [Role["program"], { kill: number; pause: number }][];
     return [
-      ...Array.from({ length: this.#consumers.kill }, () => kill("consumer")),
-      ...Array.from({ length: this.#consumers.pause }, () => pause("consumer")),
-      kill("producer"),
-      pause("producer"),
-      kill("sweeper"),
-      pause("sweeper"),
-      kill("deepSweeper"),
-      pause("deepSweeper"),
+      ...all.flatMap(([program, { kill: times }]) => Array<Trouble>(times).fill(kill(program))),
+      ...all.flatMap(([program, { pause: times }]) => Array<Trouble>(times).fill(pause(program))),
       restartServer,
       pause("server"),
       ...this.#stack.troubles((role) => this.#pause(role)),
@@ -177,8 +190,7 @@ class Director {
     for (const end = Date.now() + PEACE; left > 0 && Date.now() < end; await sleep(300)) {
       left = await this.#stack.left();
     }
-    for (const program of ["consumer", "sweeper", "deepSweeper", "server", "gateway"] as const)
-      await processes.end(program);
+    await endAll(processes);
     const found = await this.#stack.look();
     this.looks++;
     return left > 0

@@ -1,6 +1,7 @@
 import type { Causes } from "./causes.ts";
 import type { Evidence } from "./evidence.ts";
 import { type History, type TaskHistory, taskKey } from "./history.ts";
+import { QUEUES } from "./work.ts";
 
 /** What happened to all tasks, counted. */
 export interface Tally {
@@ -22,11 +23,14 @@ export interface Judgement {
   readonly violations: string[];
 }
 
+/** The occurrence of a schedule that a task is of, without what its id has of its slot. */
+const occurrenceOf = (id: string) => id.replace(/\{\d+\}$/, "");
+
 const ENDS = new Set(["completed", "rejected"]);
 
 /**
  * Compares the answers that the processes got with what Redis has written.
- * @param ticks the ids that the schedule had to enqueue, each once
+ * @param ticks the occurrences that the schedules had to enqueue, each once
  */
 export function judge(
   { tasks, faults }: History,
@@ -46,11 +50,13 @@ export function judge(
     staleRefused: 0,
   };
   for (const task of tasks.values()) violations.push(...ofTask(task, evidence, causes, ticks, tally));
-  for (const key of [...evidence.enqueued.keys(), ...[...ticks].map((id) => taskKey("ticks", id))]) {
-    if (tasks.has(key)) continue;
-    tally.lost++;
-    violations.push(`lost: ${key} was acknowledged, and Redis never wrote it`);
-  }
+  const written = new Set([...tasks.values()].map(({ queue, id }) => taskKey(queue, occurrenceOf(id))));
+  const missing = [
+    ...[...evidence.enqueued.keys()].filter((key) => !tasks.has(key)),
+    ...[...ticks].map((id) => taskKey(QUEUES.ticks, id)).filter((key) => !written.has(key)),
+  ];
+  tally.lost += missing.length;
+  violations.push(...missing.map((key) => `lost: ${key} was acknowledged, and Redis never wrote it`));
   violations.push(...ofMarks(tasks, evidence), ...ofDeliveries(tasks, evidence));
   violations.push(...ofSettlements(tasks, evidence, tally));
   return { tally, violations };
@@ -79,7 +85,7 @@ function ofTask(
     if (reason !== "rejected" && charged !== maxAttempts)
       found.push(`${key} is rejected as ${reason} after ${charged} of ${maxAttempts} attempts`);
   } else {
-    if (evidence.enqueued.has(key) || ticks.has(task.id)) tally.lost++;
+    if (evidence.enqueued.has(key) || ticks.has(occurrenceOf(task.id))) tally.lost++;
     found.push(`lost: ${key} is ${state} in the end`);
   }
   tally.deliveries += leases.length;
@@ -90,19 +96,24 @@ function ofTask(
     const name = cause ?? "unexplained";
     tally.extraDeliveries[name] = (tally.extraDeliveries[name] ?? 0) + 1;
   }
-  const known = task.queue === "ticks" ? ticks.has(task.id) : evidence.marks.has(task.mark ?? "");
+  const isTick = task.queue === QUEUES.ticks;
+  const known = isTick ? ticks.has(occurrenceOf(task.id)) : evidence.marks.has(task.mark ?? "");
   if (!known) found.push(`${key} was enqueued, but no process asked for it`);
   return found;
 }
 
-/** Each enqueue made one task at most, and of all enqueues of an id one had the answer `created`. */
+/**
+ * Each enqueue, and each occurrence of a schedule, made one task at most. Of all enqueues of an id one had the answer
+ * `created`.
+ */
 function ofMarks(tasks: History["tasks"], evidence: Evidence): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
   for (const { mark, queue, id } of tasks.values()) {
-    if (queue === "ticks" || mark === undefined) continue;
-    if (seen.has(mark)) found.push(`${queue} ${id} is a second task of the enqueue ${mark}`);
-    seen.add(mark);
+    const made = queue === QUEUES.ticks ? occurrenceOf(id) : mark;
+    if (made === undefined) continue;
+    if (seen.has(made)) found.push(`${queue} ${id} is a second task of ${made}`);
+    seen.add(made);
   }
   for (const [key, creators] of evidence.enqueued) {
     const mark = tasks.get(key)?.mark;

@@ -6,6 +6,9 @@ import type { RunProcess } from "./run-process.ts";
 /** The lease that all consumers take, ms. */
 export const LEASE = 1_500;
 
+/** After how long a failed task is delivered again, ms: after its first attempt, and after all others. */
+export const BACKOFF = [100, 400];
+
 /** The queues, and what each is for. */
 export const QUEUES = {
   /** Tasks of all kinds, delayed ones, and such as several producers enqueue under one id. */
@@ -19,6 +22,9 @@ export const QUEUES = {
   /** What a schedule enqueues, each second. */
   ticks: "ticks",
 } as const;
+
+/** How many tasks of a queue may be working at once, in all partitions together. */
+export const MAX_WORKING: Readonly<Record<string, number>> = { [QUEUES.shared]: 16 };
 
 /** What is to be done. */
 export interface Errand {

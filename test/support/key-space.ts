@@ -11,12 +11,16 @@ export type KeySpace = Record<
   | { other: string }
 >;
 
-/** Reads the whole key space, without the product's code. */
-export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
+/**
+ * Reads the whole key space, without the product's code.
+ * @param stopsWrites whether writes wait meanwhile, so that all keys are of one moment. @default false
+ */
+export async function readKeySpace(redisUrl: string, stopsWrites = false): Promise<KeySpace> {
   // A limit would also count the time for which the machine gives this process none.
   const client = createClient({ url: redisUrl, RESP: 2, socket: { connectTimeout: 0 } });
   await client.connect();
   try {
+    if (stopsWrites) await client.sendCommand(["CLIENT", "PAUSE", "600000", "WRITE"]);
     const space: KeySpace = {};
     for (const key of (await client.keys("*")).toSorted()) {
       const type = await client.type(key);
@@ -29,6 +33,7 @@ export async function readKeySpace(redisUrl: string): Promise<KeySpace> {
       else if (type === "string") space[key] = { string: (await client.get(key)) ?? "" };
       else space[key] = { other: type };
     }
+    if (stopsWrites) await client.sendCommand(["CLIENT", "UNPAUSE"]);
     return space;
   } finally {
     client.destroy();

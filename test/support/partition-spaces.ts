@@ -18,7 +18,9 @@ export function unregistered(space: KeySpace, queue: string): string[] {
   const names = new Set(registry && "zset" in registry ? registry.zset.map(([name]) => name) : []);
   const spaces = [...partitionSpaces(space, queue)].filter(
     ([, { pending, fair, limited, working, delayed }]) => {
-      return pending.length + fair.size + limited.size + working.size + delayed.size > 0;
+      // Timers of workers are no tasks.
+      const waiting = [...delayed.keys()].filter((member) => !member.startsWith("~"));
+      return pending.length + fair.size + limited.size + working.size + waiting.length > 0;
     },
   );
   const missing = spaces.map(([partition]) => nameOfPartition(queue, partition));

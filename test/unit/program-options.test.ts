@@ -71,7 +71,7 @@ describe.concurrent("the long-running test programs", () => {
 
   it.for([
     ["test:soak", ["minutes", "seed", "kind", "path"]],
-    ["test:chaos", ["minutes", "seed", "cluster"]],
+    ["test:chaos", ["minutes", "seed", "cluster", "partitions"]],
     ["test:fuzz", ["minutes", "requests", "seed"]],
     ["test:mutants", ["only", "shard", "jobs", "near", "list"]],
     ["test:near", ["base", "list"]],
