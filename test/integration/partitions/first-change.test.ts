@@ -183,22 +183,22 @@ test("a caller that stops at any point of the first change leaves it to the next
 test("calls that know only the name of a queue succeed if the caller that gives it partitions has stopped", async () => {
   const declared = defineQueue(QUEUE, { partitions: 4, maxWorking: 5 });
   const now = () => rig.now;
-  let stopped = true;
-  for (let at = 0; stopped; at++) {
-    const changed = async () => {
-      await rig.command("FLUSHALL");
-      await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
-      const ended = await resizeQueue(place(stopping(at)), 4).catch(() => undefined);
-      stopped = ended === undefined;
-    };
-    await changed();
+  /** Begins a change anew that stops before a request. @returns whether it has come so far */
+  const stopsBefore = async (request: number) => {
+    await rig.command("FLUSHALL");
+    await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
+    return (await resizeQueue(place(stopping(request)), 4).catch(() => undefined)) === undefined;
+  };
+  let at = 0;
+  for (; await stopsBefore(at); at++) {
     const report = await applyQueues(instance(), [declared], { now });
     expect({ at, ...report }).toEqual({ at, applied: [QUEUE], deferred: [], failed: [] });
     expect(owning(await map())).toEqual([0, 1, 2, 3]);
-    await changed();
+    await stopsBefore(at);
     const [counted] = await countQueues(instance(), [QUEUE], { now });
     expect({ at, ...counted }).toMatchObject({ at, pending: names.length });
   }
+  expect(at).toBeGreaterThan(4);
 });
 
 test("two producers that begin a new queue, one that knows of its partitions and one that does not, add no id twice", async () => {
