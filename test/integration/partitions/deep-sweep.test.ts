@@ -1,6 +1,6 @@
 import { tagged } from "../../support/key-space.ts";
 import { expect, test } from "vitest";
-import { deepSweep } from "../../../src/index.ts";
+import { deepSweep, Queue } from "../../../src/index.ts";
 import { checkQueues } from "../../../src/queue/repair/check-queues.ts";
 import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
@@ -130,4 +130,15 @@ test("a deep sweep that its budget ends goes on with the partitions that a queue
   } while (cursor !== undefined);
   const faults = [0, 1, 2].map((partition) => ({ partition, fault: "payload_missing", count: 1 }));
   expect({ failed, found }).toEqual({ failed: [], found: faults });
+});
+
+test("a marker of a newer release fails a deep sweep of its queue alone", async () => {
+  await new Queue("other", { transport: rig.transport, now }).enqueue(1);
+  await rig.queue().enqueue(1);
+  await rig.command("SET", `sluice:{${QUEUE}}:tasks`, "2;4");
+  expect(await deepSweep(rig.transport, { now })).toMatchObject({
+    queues: 1,
+    failed: [{ queue: QUEUE, code: "redis_error" }],
+  });
+  await rig.command("FLUSHALL");
 });
