@@ -1,12 +1,15 @@
--- find-foreign: reads a page of the ids and dedup keys that a partition knows. Changes nothing.
+-- find-foreign: reads a page of the ids from before a time, and of the dedup keys, that a partition knows.
+-- Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local cursor = ARGV[1] -- of HSCAN; 0 at the beginning
 local size = ARGV[2] -- about this many fields, 1 to 1,000
--- Returns {'ok', the next cursor, 0 at the end; then ids that producers chose, and dedup keys after '~d:'}
+local before = ARGV[3] -- leaves out ids of tasks that were enqueued at this time (ms) or later
+-- Returns {'ok', the next cursor, 0 at the end; then ids that may come again, and all dedup keys after '~d:'}
 
--- True for a record whose first line has the token of a producer: its id was chosen by the caller.
-local function is_of_producer(record)
-  return string.find(record, '^[^\n]*;t=')
+-- True for a record from before that time with the token of a producer: a caller chose its id, or it derives
+-- from an idempotency key.
+local function may_come_again(record, enqueued_at)
+  return string.find(record, '^[^\n]*;t=') and tonumber(enqueued_at or 0) < tonumber(before)
 end
 
 local reply = { 'ok', '' }
@@ -22,7 +25,7 @@ for i = 1, #fields, 2 do
     if value == '' then
       append(ended, field)
       append(changing, '.' .. field)
-    elseif is_of_producer(value) then
+    elseif may_come_again(value, (string.match(value, '^1;(%d+)'))) then
       append(reply, field)
     end
   end
@@ -31,7 +34,8 @@ end
 -- pages may lack it, if the task ended while they were read.
 local lines = read_first_lines(tasks, changing)
 for i, id in ipairs(ended) do
-  if is_of_producer(lines[changing[i]] or '') then
+  local line = lines[changing[i]] or ''
+  if may_come_again(line, (string.match(line, '^1;%d+;(%d+)'))) then
     append(reply, id)
   end
 end

@@ -266,7 +266,7 @@ for i = 1, count do
     end
     resent = resent or own
     if goes then
-      reply[i + 3] = ' free'
+      reply[i + 3], seen[id] = ' free', ' free'
       if old and old.state ~= STATE.ghost then
         give_up(id, old)
       end

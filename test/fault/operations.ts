@@ -101,9 +101,11 @@ async function foreign(by: Caller): Promise<string[]> {
   const names = new Set<string>();
   let cursor = "0";
   do {
-    const page = (await ofPartitions(partitions.findForeignScript, { cursor, size: "100" })(
-      by,
-    )) as ReturnType<typeof partitions.findForeignScript.decode>;
+    const page = (await ofPartitions(partitions.findForeignScript, {
+      cursor,
+      size: "100",
+      before: String(START + 1e9),
+    })(by)) as ReturnType<typeof partitions.findForeignScript.decode>;
     for (const name of page.names) names.add(name);
     ({ cursor } = page);
   } while (cursor !== "0");

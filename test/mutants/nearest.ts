@@ -22,6 +22,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
   "src/local/stack/folder-lock.ts": ["local/folder-lock"],
+  "src/queue/partitions/former.ts": ["integration/partitions/former", "model/partitions/partitions"],
   "src/queue/partitions/upkeep.ts": ["integration/partitions/lost-change", ...partitionTests],
   "src/queue/tasks/leasing-requests.ts": ["integration/tasks/aborted-dequeues", "unit/leasing-requests"],
   "src/queue/tasks/add-to-partitions.ts": [

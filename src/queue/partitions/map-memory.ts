@@ -5,7 +5,7 @@ import type { Transport } from "../redis/transport.ts";
 import type { PartitionMap } from "./map.ts";
 
 /** How long an instance uses a map before it reads it again, ms. */
-const MAP_AGE = 60_000;
+export const MAP_AGE = 60_000;
 
 /** A map, and when this instance read it, by its own clock. */
 interface KnownMap {

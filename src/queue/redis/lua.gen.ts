@@ -4463,38 +4463,40 @@ export const findForeign: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 local c=ARGV[2]
-local function d(e)
-return string.find(e,'^[^\\n]*;t=')
+local d=ARGV[3]
+local function e(f,g)
+return string.find(f,'^[^\\n]*;t=')and tonumber(g or 0)<tonumber(d)
 end
-local e={'ok',''}
-local f=redis.call('HSCAN',a,b,'COUNT',c)
-e[2]=f[1]
-local g,h,i=f[2],{},{}
-${$F}for m=1,#g,2 do
-local n,o=g[m],g[m+1]
-local p=string.sub(n,1,1)
-if string.sub(n,1,3)=='~d:'then
-F(e,n)
-elseif p~='~'and p~='.'then
-if o==''then
-F(h,n)
-F(i,'.'..n)
-elseif d(o)then
-F(e,n)
-end
-end
-end
-${$AA}${$AB}local j=AB(a,i)
-for n,o in ipairs(h)do
-if d(j[i[n]]or'')then
-F(e,o)
+local f={'ok',''}
+local g=redis.call('HSCAN',a,b,'COUNT',c)
+f[2]=g[1]
+local h,i,j=g[2],{},{}
+${$F}for n=1,#h,2 do
+local o,p=h[n],h[n+1]
+local q=string.sub(o,1,1)
+if string.sub(o,1,3)=='~d:'then
+F(f,o)
+elseif q~='~'and q~='.'then
+if p==''then
+F(i,o)
+F(j,'.'..o)
+elseif e(p,(string.match(p,'^1;(%d+)')))then
+F(f,o)
 end
 end
-return e
+end
+${$AA}${$AB}local k=AB(a,j)
+for o,p in ipairs(i)do
+local q=k[j[o]]or''
+if e(q,(string.match(q,'^1;%d+;(%d+)')))then
+F(f,p)
+end
+end
+return f
 `;
   },
-  sha1: "b795c305dcca51324f95d4eb98ef01e3b14cd751",
-  keyLockingSha1: "797027bf0fd2452b0d3ce3c8fee3cbbbd2105ccb",
+  sha1: "7dfcbb1cf14a3f1a3c1d55d437e3e6ab6576521a",
+  keyLockingSha1: "491bf424c6cd3a531e3c31467410338bad7d2ade",
 };
 
 export const head: Script = {
@@ -6316,7 +6318,7 @@ ap=true
 end
 aq=aq or be
 if bg then
-ar[ay+3]=' free'
+ar[ay+3],as[az]=' free',' free'
 if bf and bf.state~=AD.ghost then
 ak(az,bf)
 end
@@ -6362,8 +6364,8 @@ end
 return ar
 `;
   },
-  sha1: "bdfbf6cf02ae2304c35495ec70d47fe43c7605a0",
-  keyLockingSha1: "e2cbd5fb534372c526d8382e3845ed22250c0e7a",
+  sha1: "ea32bac0c53c172bce4d7566baf4f59c8055dcce",
+  keyLockingSha1: "fe41c365d851c6ca524fbc6f85bde77d21326efc",
 };
 
 export const get: Script = {

@@ -101,11 +101,11 @@ export const setIdleScript = {
 export const findForeignScript = {
   script: lua.findForeign,
   keys: ["tasks"],
-  args: ["cursor", "size"],
+  args: ["cursor", "size", "before"],
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("findForeign", reply);
-    /** Ids, and dedup keys after `~d:`. */
+    /** Ids of tasks from before that time, and dedup keys after `~d:`. */
     return { cursor: reader.text(), names: reader.rest((item) => item.text()) };
   },
 } as const satisfies Binding;

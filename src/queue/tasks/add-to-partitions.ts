@@ -106,17 +106,25 @@ async function askFormer(
   added: Added[],
   { partitions, send }: Pick<AddOptions, "partitions" | "send">,
 ): Promise<boolean> {
-  const groups = former.flatMap((partition): [number, PlacedItem[]][] => {
-    const own = items.filter(({ slot }) => slot !== undefined && owners[slot] !== partition);
-    return own.length > 0 ? [[partition, own]] : [];
-  });
-  if (groups.length === 0) return false;
+  const asked = new Map<number, PlacedItem[]>();
+  for (const placed of items) {
+    const owner = placed.slot === undefined ? undefined : owners[placed.slot];
+    if (owner === undefined) continue;
+    const others = former.filter((partition) => partition !== owner);
+    // One of the others may have its dedup key, and the owner its id, which decides.
+    const partitions = others.length > 0 && hasDedupKey(placed.item) ? [...others, owner] : others;
+    for (const partition of partitions) asked.set(partition, [...(asked.get(partition) ?? []), placed]);
+  }
+  if (asked.size === 0) return false;
+  const groups = Array.from(asked);
   const replies = await sendGroups(groups, send, () => "?");
   for (const [i, { refused, tasks }] of replies.entries()) {
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
     for (const [j, { place }] of (groups[i]?.[1] ?? []).entries()) {
       const answer = tasks[j] as Added;
-      if ("refused" in answer || !answer.isFree) added[place] = answer;
+      const isOfId = "refused" in answer || answer.id === undefined;
+      const isKnown = "refused" in answer || !answer.isFree;
+      if (isKnown && (isOfId || added[place] === undefined)) added[place] = answer;
     }
   }
   return replies.some((reply) => reply.wake);
@@ -132,6 +140,8 @@ function isMisplaced({ id, unique, placedBy }: EnqueueItem, slot: number | undef
 function isKnowable({ unique, record }: EnqueueItem): boolean {
   return unique !== "" || /^[^\n]*;t=/.test(record);
 }
+
+const hasDedupKey = ({ unique }: EnqueueItem): boolean => /^\d+ /.test(unique);
 
 function sendGroups(
   groups: readonly (readonly [number, readonly PlacedItem[]])[],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Operator, Queue, SluiceError, sweep } from "../../../src/index.ts";
 import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
+import { derivedTaskIds } from "../../../src/queue/core/ids.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
@@ -61,6 +62,22 @@ describe("a former partition", () => {
       expect((await sweep(rig.transport, { now: () => rig.now })).failed).toEqual([]);
     }
     expect((await fetchMap(place())).former).toEqual([]);
+  });
+
+  test("stays in the map for as long as producers may use an older one", async () => {
+    await resizeQueue(place(), 2);
+    const stale = instance(2);
+    expect(await stale.dequeue()).toHaveLength(0);
+    await resizeQueue(place(), 1);
+    await sweep(rig.transport, { now: () => rig.now });
+    // Of two calls with so many tasks each goes to another partition.
+    const tasks = Array.from({ length: 100 }, (_, payload) => ({ payload }));
+    const added = [await stale.enqueueMany(tasks), await stale.enqueueMany(tasks)];
+    expect(new Set(added.map(([task]) => task?.id.slice(-1)))).toEqual(new Set(["0", "1"]));
+    expect(await instance().counts()).toMatchObject({ pending: 200 });
+    rig.now += 120_000;
+    await sweep(rig.transport, { now: () => rig.now });
+    expect(await instance().counts()).toMatchObject({ pending: 200 });
   });
 
   /** Ids whose last life has ended, in a partition that does not own their slots any more. */
@@ -158,6 +175,107 @@ describe("a former partition", () => {
     await resizeQueue(place(), 2);
     for (const id of ids) expect(await stale.enqueue(2, { id })).toEqual({ id, created: false });
   });
+});
+
+describe("a call with an idempotency key that comes again after its slot has changed hands", () => {
+  const KEYS = Array.from({ length: 16 }, (_, i) => `key${i}`);
+  const options = {
+    "a group": (key: string) => ({ idempotencyKey: key, group: `g-${key}` }),
+    "a dedup key that is forgotten": (key: string) => ({
+      idempotencyKey: key,
+      dedup: { key: `d-${key}`, window: "1m" as const },
+    }),
+    neither: (key: string) => ({ idempotencyKey: key }),
+  };
+
+  /** The owners of the slots of a queue with 2 partitions, and later with 8. */
+  async function ownersThen(): Promise<readonly (readonly number[])[]> {
+    const other = { ...place(), name: "another" };
+    const [before, after] = [await resizeQueue(other, 2), await resizeQueue(other, 8)];
+    return [before.owners, after.owners];
+  }
+
+  test.each(["group", "dedup"] as const)("adds nothing if only the slot of its %s did", async (kind) => {
+    const [before = [], after = []] = await ownersThen();
+    const moves = (text: string) => before[slotOf(text)] !== after[slotOf(text)];
+    const ids = await Promise.all(KEYS.map(async (key) => (await derivedTaskIds(QUEUE, key))(0)));
+    const id = ids.find((derived) => !moves(derived)) as string;
+    const name = KEYS.find((text) => moves(text) && before[slotOf(text)] === before[slotOf(id)]) as string;
+    const placed = kind === "group" ? { group: name } : { dedup: { key: name, window: "1m" as const } };
+    const enqueue = () => instance(8).enqueue(1, { idempotencyKey: KEYS[ids.indexOf(id)], ...placed });
+
+    await resizeQueue(place(), 2);
+    expect(await enqueue()).toEqual({ id, created: true });
+    await resizeQueue(place(), 8);
+    for (let sweeps = 0; sweeps < 12; sweeps++) {
+      rig.now += 600_000;
+      expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
+    }
+    expect(await enqueue()).toEqual({ id, created: true });
+    expect(await instance(8).counts()).toMatchObject({ pending: 1 });
+    const [task] = await instance(8).dequeue();
+    await task?.complete();
+    await dropFormer();
+  });
+
+  test.each([4, 2])(
+    "has the same answer after another task got its dedup key, and a change to %i",
+    async (last) => {
+      const other = { ...place(), name: "another" };
+      const owners: (readonly number[])[] = [];
+      for (const count of [2, 8, last]) owners.push((await resizeQueue(other, count)).owners);
+      const [first, second, third] = owners.map((all) => (name: string) => all[slotOf(name)]);
+      const names = Array.from({ length: 100 }, (_, i) => `d${i}`);
+      const dedupKey = names.find((name) => {
+        const isBack = third?.(name) === first?.(name);
+        return (
+          second?.(name) !== first?.(name) && second?.(name) !== third?.(name) && isBack === (last === 2)
+        );
+      }) as string;
+      const keyed = { idempotencyKey: "key", dedup: { key: dedupKey, window: "1m" as const } };
+
+      await resizeQueue(place(), 2);
+      const answer = await instance().enqueue(1, keyed);
+      expect(answer.created).toBe(true);
+      rig.now += 61_000;
+      await resizeQueue(place(), 8);
+      const next = { dedup: { key: dedupKey, window: "1h" as const } };
+      const { id } = await instance().enqueue(2, next);
+      await resizeQueue(place(), last);
+      expect(await instance().enqueue(1, keyed)).toEqual(answer);
+      expect(await instance().enqueue(2, next)).toEqual({ id, created: false });
+      const twice = { payload: 1, id: `new{${dedupKey}}`, ...next };
+      expect(await instance().enqueueMany([twice, twice])).toEqual([
+        { id, created: false },
+        { id, created: false },
+      ]);
+      expect(await instance().counts()).toMatchObject({ pending: 2 });
+    },
+  );
+
+  test.each(Object.entries(options))(
+    "keeps no partition among the former ones for ever, with %s",
+    async (_, of) => {
+      await resizeQueue(place(), 2);
+      for (const key of KEYS) await instance(2).enqueue(1, of(key));
+      await resizeQueue(place(), 8);
+      const settleAll = async () => {
+        for (let tasks = await instance(8).dequeue({ max: 20 }); tasks.length > 0;) {
+          await instance(8).settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+          tasks = await instance(8).dequeue({ max: 20 });
+        }
+      };
+      let round = 0;
+      while ((await fetchMap(place())).former.length > 0) {
+        expect(round++).toBeLessThan(20);
+        await settleAll();
+        rig.now += 600_000;
+        for (const key of KEYS) await instance(8).enqueue(1, of(`${key}-${round}`));
+        expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
+      }
+      expect(round).toBeGreaterThan(1);
+    },
+  );
 });
 
 describe("a partition that comes back to the map", () => {

@@ -33,20 +33,23 @@ export function enqueue(
     const id = ids[i] ?? (given.created ? given.id : undefined);
     const before = id === undefined ? undefined : answered.get(id);
     if (id !== undefined && before !== undefined) {
-      // A former partition answers one of them about the dedup key, and the owner the other about the id.
-      must(!given.created && [before, id].includes(given.id), `task ${i} is twice in the call: ${given.id}`);
+      mustEqual(`task ${i}, which is twice in the call`, given, { id: before, created: false });
       continue;
     }
     const old = id === undefined ? undefined : state.tasks.get(id);
     const own = old && ownership(old, asked, producer);
-    const first = asked.dedup && (ours.get(asked.dedup.key) ?? firstOf(state, asked.dedup.key));
+    const holder = asked.dedup && firstOf(state, asked.dedup.key);
+    const first = asked.dedup && (ours.get(asked.dedup.key) ?? holder);
     if (own !== undefined) {
-      // A former partition that knows the key answers before the owner, which knows the id.
-      const isFirst = !own && given.id === first && !given.created;
-      if (!isFirst) mustEqual(`task ${i}, known as ${old?.state}`, given, { id, created: own });
+      mustEqual(`task ${i}, known as ${old?.state}`, given, { id, created: own });
       if (asked.dedup && own && id !== undefined) ours.set(asked.dedup.key, id);
     } else if (first !== undefined && first !== id) {
-      mustEqual(`task ${i}, whose dedup key is in use`, given, { id: first, created: false });
+      // One partition may know the key of an earlier task of the call, and another its next holder.
+      const isHolder = holder !== undefined && given.id === holder;
+      const expected = { id: isHolder ? holder : first, created: false };
+      mustEqual(`task ${i}, whose dedup key is in use`, given, expected);
+    } else if (!given.created && asked.dedup && given.id === formerHolder(state, asked.dedup.key)) {
+      ids[i] = given.id;
     } else {
       must(given.created, `task ${i} is not created, and nothing like it is known: ${JSON.stringify(given)}`);
       if (id !== undefined) mustEqual(`the id of task ${i}`, given.id, id);
@@ -54,7 +57,11 @@ export function enqueue(
       ids[i] = given.id;
       if (asked.dedup) {
         ours.set(asked.dedup.key, given.id);
-        state.dedup.set(asked.dedup.key, { id: given.id, until: state.now + asked.dedup.window });
+        const { key: dedupKey, window } = asked.dedup;
+        const last = state.dedup.get(dedupKey);
+        const until = state.now + window;
+        const formerUntil = last?.id === given.id ? Math.max(last.formerUntil, last.until) : 0;
+        state.dedup.set(dedupKey, { id: given.id, until, formerUntil });
       }
     }
     if (ids[i] !== undefined) answered.set(ids[i], given.id);
@@ -72,6 +79,12 @@ function ownership(old: ModelTask, { again }: NewModelTask, producer: string): b
 function firstOf(state: PartitionsState, key: string): string | undefined {
   const found = state.dedup.get(key);
   return found && found.until > state.now ? found.id : undefined;
+}
+
+/** The holder of a dedup key by the note of a former partition, whose window is that of an earlier life of the holder. */
+function formerHolder(state: PartitionsState, key: string): string | undefined {
+  const found = state.dedup.get(key);
+  return found && found.formerUntil > state.now ? found.id : undefined;
 }
 
 function begin(

@@ -32,6 +32,14 @@ export interface ModelTask {
   last: { readonly proof: string; readonly outcome: string; readonly answer: object } | undefined;
 }
 
+/** Which task has a dedup key, and until when, epoch ms. */
+interface DedupNote {
+  readonly id: string;
+  readonly until: number;
+  /** The end of the window of an earlier life of the task, which a former partition may have noted. */
+  readonly formerUntil: number;
+}
+
 /** A call with an idempotency key, to be sent again. */
 export interface KeyedCall {
   readonly key: string;
@@ -44,7 +52,7 @@ export interface KeyedCall {
 export class PartitionsState {
   now: number;
   readonly tasks = new Map<string, ModelTask>();
-  readonly dedup = new Map<string, { readonly id: string; readonly until: number }>();
+  readonly dedup = new Map<string, DedupNote>();
   readonly keyed: KeyedCall[] = [];
   /** Receipts that any dequeue returned, the latest last. */
   readonly receipts: string[] = [];

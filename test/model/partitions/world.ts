@@ -4,14 +4,12 @@ import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
 import { dequeue, mustBeCopy, mustBeEmpty } from "./dequeue.ts";
 import { enqueue } from "./enqueue.ts";
-import type { Instance } from "./instance.ts";
+import type { Instance, Known } from "./instance.ts";
 import { faultsOf, partitionNames } from "./observation.ts";
 import type { PartitionedCall, Pull } from "./operations.ts";
 import type { Happened, RealPartitions } from "./real.ts";
 import { cancel, settle } from "./settle.ts";
 import { must, mustEqual, PartitionsState } from "./state.ts";
-
-type Scores = ReadonlyMap<string, number>;
 
 export class PartitionsWorld {
   readonly state: PartitionsState;
@@ -29,9 +27,9 @@ export class PartitionsWorld {
   async call(real: RealPartitions, call: PartitionedCall): Promise<unknown> {
     const { operation, by } = call;
     this.state.step++;
-    const readBefore = real.instance(by).known.scores;
+    const readBefore = { ...real.instance(by).known };
     const otherBefore =
-      operation.does === "dequeueTwice" ? real.instance(operation.other).known.scores : undefined;
+      operation.does === "dequeueTwice" ? { ...real.instance(operation.other).known } : undefined;
     const happened = await real.run(call);
     const { answer, before, after } = happened;
     try {
@@ -46,7 +44,7 @@ export class PartitionsWorld {
     return answer;
   }
 
-  #compare(call: PartitionedCall, happened: Happened, readBefore: Scores, otherBefore?: Scores): void {
+  #compare(call: PartitionedCall, happened: Happened, readBefore: Known, otherBefore?: Known): void {
     const { state } = this;
     const { operation } = call;
     const { answer, after, by, other } = happened;
@@ -97,20 +95,21 @@ export class PartitionsWorld {
     }
   }
 
-  #dequeue(pull: Pull, answer: unknown, by: Instance, readBefore: Scores, follow: () => void): void {
-    if (Array.isArray(answer) && answer.length === 0) mustBeEmpty(this.state, by, readBefore);
+  #dequeue(pull: Pull, answer: unknown, by: Instance, readBefore: Known, follow: () => void): void {
+    if (Array.isArray(answer) && answer.length === 0) mustBeEmpty(this.state, by, readBefore.scores);
     dequeue(this.state, pull, answer, follow);
   }
 
-  /** Whether an instance knows of all partitions with ready tasks that they have work. */
-  #seesAll({ known }: Instance, readBefore: Scores | undefined): boolean {
-    const partitions = known.map ? partitionsOf(known.map) : [0];
+  /** Whether an instance knew, before and after a call, of all partitions with ready tasks that they have work. */
+  #seesAll({ known }: Instance, readBefore: Known | undefined): boolean {
+    const maps = [readBefore?.map ?? known.map, known.map];
+    const partitions = maps.map((map) => (map ? partitionsOf(map) : [0]));
     return [...this.state.tasks.values()].every((task) => {
       if (!this.state.isReady(task)) return true;
-      const score = readBefore?.get(partitionNames[task.partition] as string);
+      const score = readBefore?.scores.get(partitionNames[task.partition] as string);
       // What it has read may be a second old.
       const isIdle = score !== undefined && (score <= 0 || score > this.state.now - 1_000);
-      return partitions.includes(task.partition) && !isIdle;
+      return partitions.every((all) => all.includes(task.partition)) && !isIdle;
     });
   }
 
