@@ -1,3 +1,4 @@
+import { endable } from "../endable.ts";
 import { SluiceError } from "../errors.ts";
 import type { Try } from "../retry.ts";
 import type { Transport } from "../queue/redis/transport.ts";
@@ -29,25 +30,34 @@ export function subscriber(
   return async (channel, { signal } = {}) => {
     const attempt = (currentTry: Try) => open(channel, currentTry.signal);
     const { messages, close } = await retryRedis({ policy, signal, attempt });
-    signal?.addEventListener("abort", close);
-    if (signal?.aborted) close();
-    return untilClosed({ messages, close }, signal);
+    const ending = new AbortController();
+    const end = () => {
+      signal?.removeEventListener("abort", end);
+      ending.abort();
+      close();
+    };
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
+    return endable(untilEnded(messages, end, ending.signal), end);
   };
 }
 
-async function* untilClosed(
-  { messages, close }: Subscription,
-  signal: AbortSignal | undefined,
+/** @param ended aborts if the caller ends the subscription */
+async function* untilEnded(
+  messages: AsyncIterable<string>,
+  end: () => void,
+  ended: AbortSignal,
 ): AsyncGenerator<string, void> {
+  let isEnded = false;
   try {
     yield* messages;
   } catch {
     // A broken connection ends the subscription, as a closed one does.
   } finally {
-    close();
-    signal?.removeEventListener("abort", close);
+    isEnded = ended.aborted;
+    end();
   }
-  if (signal?.aborted) return;
+  if (isEnded) return;
   throw new SluiceError(
     "redis_unreachable",
     "the subscription has ended; events are lost until another one is open",

@@ -1,3 +1,4 @@
+import { endable } from "../../endable.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import {
   checkedTransport,
@@ -132,7 +133,10 @@ async function subscribeToAll(
         return feed as Promise<AsyncIterable<string>>;
       }),
     );
-    return merged(feeds, () => end.abort());
+    return endable(
+      merged(feeds, () => end.abort()),
+      () => end.abort(),
+    );
   } catch (error) {
     end.abort();
     throw error;
@@ -140,7 +144,10 @@ async function subscribeToAll(
 }
 
 /** The messages of all feeds. The first feed that fails ends all. */
-async function* merged(feeds: readonly AsyncIterable<string>[], end: () => void): AsyncIterable<string> {
+async function* merged(
+  feeds: readonly AsyncIterable<string>[],
+  end: () => void,
+): AsyncGenerator<string, void> {
   const waiting = new Map(
     feeds.map((feed) => {
       const messages = feed[Symbol.asyncIterator]();

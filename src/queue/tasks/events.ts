@@ -1,3 +1,4 @@
+import { endable } from "../../endable.ts";
 import { SluiceError } from "../../errors.ts";
 import type { Keys } from "../core/keys.ts";
 import type { SendOptions, Transport } from "../redis/transport.ts";
@@ -39,7 +40,10 @@ export async function subscribeTo(
       "this transport cannot subscribe to a channel; use one of sluice-queue/upstash or sluice-queue/resp",
     );
   }
-  return read(await transport.subscribe(tasks.replace(/tasks$/, "events"), options));
+  const feed = await transport.subscribe(tasks.replace(/tasks$/, "events"), options);
+  const messages = feed[Symbol.asyncIterator]();
+  const end = () => void messages.return?.().catch(() => {});
+  return endable(read({ [Symbol.asyncIterator]: () => messages }), end);
 }
 
 /** Reads events, and ignores other messages on the channel. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { Operator, type PublishedEvent, Queue, type Transport } from "../../../src/index.ts";
+import { databases, Operator, type PublishedEvent, Queue, type Transport } from "../../../src/index.ts";
 import { type Gateway, startGateway } from "../../../src/local/index.ts";
 import { queueEvents } from "../../../src/queue/tasks/events.ts";
 import { resp } from "../../../src/transport/resp.ts";
@@ -40,6 +40,27 @@ async function listening(queue: Queue, signal?: AbortSignal) {
   };
   return { events, take };
 }
+
+describe.each([...transports, ["two databases", () => databases([tcp, upstash(gateway)])] as const])(
+  "an iteration of events over %s that is ended",
+  (_, transport) => {
+    const events = async () => (await rig.queue({ transport: transport() }).events())[Symbol.asyncIterator]();
+    // After each test, nothing listens.
+
+    test("before its first step ends the subscription", async () => {
+      const iterator = await events();
+      expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+      expect(await iterator.next()).toEqual({ done: true, value: undefined });
+    });
+
+    test("while a step is pending ends that one too", async () => {
+      const iterator = await events();
+      const next = iterator.next();
+      expect(await iterator.return?.()).toEqual({ done: true, value: undefined });
+      expect(await next).toEqual({ done: true, value: undefined });
+    });
+  },
+);
 
 describe.each(transports)("events over %s", (_, transport) => {
   const listener = () => rig.queue({ transport: transport() });
