@@ -186,4 +186,37 @@ export const consuming: readonly Mutant[] = [
     breaks: "consumers",
     because: "tasks are completed whose handler reported a failure in an unknown form",
   },
+  {
+    name: "a drain keeps no requests for its last settle",
+    file: "src/consumer/drain/request-share.ts",
+    find: "this.end = budget.reserve(this.#ofCall);",
+    replace: "this.end = budget.reserve(0);",
+    breaks: "consumers",
+    because:
+      "handlers have sent their mails, and the tasks are delivered again, because no settle can be sent",
+  },
+  {
+    name: "the requests of handlers do not count",
+    file: "src/consumer/drain/request-share.ts",
+    find: "    this.#budget.use(needed);\n",
+    replace: "",
+    breaks: "consumers",
+    because: "an invocation sends more requests than its platform allows",
+  },
+  {
+    name: "resends of a request do not count",
+    file: "src/consumer/drain/request-budget.ts",
+    find: "if (copies++ > 0) onSend();",
+    replace: "copies++;",
+    breaks: "consumers",
+    because: "when replies are lost, an invocation sends more requests than its platform allows",
+  },
+  {
+    name: "extends use up the requests that are kept for the last settle",
+    file: "src/consumer/drain/request-share.ts",
+    find: "return this.isLast || this.#budget.free > 0;",
+    replace: "return this.isLast || this.#budget.left > 0;",
+    breaks: "consumers",
+    because: "a long handler has done its work, and it cannot be settled",
+  },
 ];

@@ -227,6 +227,8 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "consumer/cloudflare-queue-rules",
   ],
   "src/consumer/drain/suspects.ts": ["consumer/drain-suspects"],
+  "src/consumer/drain/request-share.ts": ["consumer/drain-request-limit"],
+  "src/consumer/drain/request-budget.ts": ["consumer/drain-request-limit"],
   "src/consumer/drain/handler-pool.ts": [
     "consumer/drain-suspects",
     "consumer/task-failures",
