@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "@redis/client";
 import {
+  databases,
   type DrainOptions,
   type DrainReport,
   type Handler,
@@ -16,6 +17,7 @@ import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { limitedInvocations } from "../support/limited-invocations.ts";
 import { numbered } from "../support/new-tasks.ts";
+import { startRedis } from "../support/redis.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { pause, reported, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
 
@@ -199,6 +201,32 @@ test("several drains of an invocation share a budget", async () => {
   expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
   for (const open of queues) expect(await open().counts()).toMatchObject(empty);
 });
+
+test.each([Infinity, 9])(
+  "over two databases each counts (one of %d requests loses its reply)",
+  async (drops) => {
+    const second = await startRedis();
+    const other = await startGateway({ redisUrl: second.url });
+    try {
+      const open = () => {
+        const retry = { firstWait: 1 };
+        const both = [gateway, other].map(({ url, token }) => upstash({ url, token }, { retry }));
+        return new Queue<number>(name, { transport: databases(both), partitions: 4 });
+      };
+      await open().enqueueMany(numbered(60));
+      const its = limitedInvocations(25, { drops });
+      await drainAll(its, () => drain(open(), ({ id }) => its.mail(id), { requests: 25 }));
+      vi.restoreAllMocks();
+      expect(its.mails.toSorted()).toEqual(ids(60).toSorted());
+      expect(Math.max(...its.sent)).toBeLessThanOrEqual(25);
+      expect(await open().counts()).toMatchObject(empty);
+    } finally {
+      vi.restoreAllMocks();
+      await other.close();
+      await second.stop();
+    }
+  },
+);
 
 test("what a handler sends is what requestsPerTask says, its extends included", async () => {
   await queue().enqueueMany(numbered(60));
