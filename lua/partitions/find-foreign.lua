@@ -4,7 +4,8 @@ local tasks = KEYS[1] -- hash  records and control fields
 local cursor = ARGV[1] -- of HSCAN; 0 at the beginning
 local size = ARGV[2] -- about this many fields, 1 to 1,000
 local before = ARGV[3] -- leaves out ids of tasks that were enqueued at this time (ms) or later
--- Returns {'ok', the next cursor, 0 at the end; then ids that may come again, and all dedup keys after '~d:'}
+-- Returns {'ok', the next cursor, 0 at the end; the run of Redis in which the cursor is valid, empty if Redis
+--          does not say it; then ids that may come again, and all dedup keys after '~d:'}
 
 -- True for a record from before that time with the token of a producer: a caller chose its id, or it derives
 -- from an idempotency key.
@@ -12,9 +13,10 @@ local function may_come_again(record, enqueued_at)
   return string.find(record, '^[^\n]*;t=') and tonumber(enqueued_at or 0) < tonumber(before)
 end
 
-local reply = { 'ok', '' }
+-- After a restart the hash has another order: the rest from the old cursor on may lack fields.
+local server = redis.pcall('INFO', 'server')
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
-reply[2] = page[1]
+local reply = { 'ok', page[1], type(server) == 'string' and string.match(server, 'run_id:(%w+)') or '' }
 local fields, ended, changing = page[2], {}, {}
 for i = 1, #fields, 2 do
   local field, value = fields[i], fields[i + 1]

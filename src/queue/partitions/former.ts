@@ -10,7 +10,7 @@ import { MAP_AGE } from "./map-memory.ts";
 import { owning, type PartitionMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
-/** Pages of one partition that a call searches, and fields in each. */
+/** Pages of one partition that a call searches if a later one can go on, and fields in each. */
 const MAX_PAGES = 200;
 const PAGE = 100;
 
@@ -26,6 +26,8 @@ interface Search {
   readonly text: string;
   /** Of HSCAN. */
   readonly cursor: string;
+  /** The run of Redis in which the cursor is valid. After a restart it may leave out records. */
+  readonly run: string;
   /** When to look next, epoch ms. */
   readonly notBefore: number;
   /** When the search under this version began, epoch ms. What was added since is of the partition's own slots. */
@@ -91,8 +93,9 @@ async function searched(
   { now, until }: Asking,
 ): Promise<Search | undefined> {
   const keys = queueKeys(nameOfPartition(name, partition), prefix);
-  let { cursor } = search;
-  for (let pages = 0; pages < MAX_PAGES && performance.now() < until; pages++) {
+  let { cursor, run } = search;
+  const mayGoOn = (pages: number) => pages < MAX_PAGES || run === "";
+  for (let pages = 0; mayGoOn(pages) && performance.now() < until; pages++) {
     const call = callOf(findForeignScript, keys, {
       cursor,
       size: String(PAGE),
@@ -102,10 +105,13 @@ async function searched(
     if (page.names.some((found) => isForeign(found, owners, partition))) {
       return { ...search, cursor: "0", notBefore: now + SEARCH_EVERY };
     }
-    ({ cursor } = page);
-    if (cursor === "0") return undefined;
+    const isValid = cursor === "0" || page.run === run;
+    if (isValid && page.cursor === "0") return undefined;
+    cursor = isValid ? page.cursor : "0";
+    ({ run } = page);
   }
-  return { ...search, cursor, notBefore: 0 };
+  // Where the run is not known, a search has to end in one sweep.
+  return { ...search, cursor: run === "" ? "0" : cursor, run, notBefore: 0 };
 }
 
 /**
@@ -117,12 +123,13 @@ function isForeign(name: string, owners: readonly number[], partition: number): 
   return isDerivedId(name) || owners[slotOf(name.replace(/^~d:/, ""))] !== partition;
 }
 
-const writeSearch = (version: number, { cursor, notBefore, since }: Search) =>
-  `1;${version};${cursor};${notBefore};${since}`;
+const writeSearch = (version: number, { cursor, run, notBefore, since }: Search) =>
+  `1;${version};${cursor};${run};${notBefore};${since}`;
 
 /** Reads how far a partition was searched. A search under another version of the map begins anew. */
 function readSearch(text: string, version: number, now: number): Search {
-  const [, found, cursor = "0", notBefore, since] = /^1;(\d+);(\d+);(\d+);(\d+)$/.exec(text) ?? [];
-  if (Number(found) !== version) return { text, cursor: "0", notBefore: 0, since: now };
-  return { text, cursor, notBefore: Number(notBefore), since: Number(since) };
+  const match = /^1;(\d+);(\d+);(\w*);(\d+);(\d+)$/.exec(text);
+  const [, found, cursor = "0", run = "", notBefore, since] = match ?? [];
+  if (Number(found) !== version) return { text, cursor: "0", run: "", notBefore: 0, since: now };
+  return { text, cursor, run, notBefore: Number(notBefore), since: Number(since) };
 }

@@ -4467,36 +4467,36 @@ local d=ARGV[3]
 local function e(f,g)
 return string.find(f,'^[^\\n]*;t=')and tonumber(g or 0)<tonumber(d)
 end
-local f={'ok',''}
+local f=redis.pcall('INFO','server')
 local g=redis.call('HSCAN',a,b,'COUNT',c)
-f[2]=g[1]
-local h,i,j=g[2],{},{}
-${$F}for n=1,#h,2 do
-local o,p=h[n],h[n+1]
-local q=string.sub(o,1,1)
-if string.sub(o,1,3)=='~d:'then
-F(f,o)
-elseif q~='~'and q~='.'then
-if p==''then
-F(i,o)
-F(j,'.'..o)
-elseif e(p,(string.match(p,'^1;(%d+)')))then
-F(f,o)
+local h={'ok',g[1],type(f)=='string'and string.match(f,'run_id:(%w+)')or''}
+local i,j,k=g[2],{},{}
+${$F}for o=1,#i,2 do
+local p,q=i[o],i[o+1]
+local r=string.sub(p,1,1)
+if string.sub(p,1,3)=='~d:'then
+F(h,p)
+elseif r~='~'and r~='.'then
+if q==''then
+F(j,p)
+F(k,'.'..p)
+elseif e(q,(string.match(q,'^1;(%d+)')))then
+F(h,p)
 end
 end
 end
-${$AA}${$AB}local k=AB(a,j)
-for o,p in ipairs(i)do
-local q=k[j[o]]or''
-if e(q,(string.match(q,'^1;%d+;(%d+)')))then
-F(f,p)
+${$AA}${$AB}local l=AB(a,k)
+for p,q in ipairs(j)do
+local r=l[k[p]]or''
+if e(r,(string.match(r,'^1;%d+;(%d+)')))then
+F(h,q)
 end
 end
-return f
+return h
 `;
   },
-  sha1: "7dfcbb1cf14a3f1a3c1d55d437e3e6ab6576521a",
-  keyLockingSha1: "491bf424c6cd3a531e3c31467410338bad7d2ade",
+  sha1: "7a24ddca1a73ad05db59616ce06720d14b9278eb",
+  keyLockingSha1: "2b2825afc423133b6bb9f58850ff32fc3980c3c8",
 };
 
 export const head: Script = {

@@ -105,8 +105,13 @@ export const findForeignScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = okay("findForeign", reply);
-    /** Ids of tasks from before that time, and dedup keys after `~d:`. */
-    return { cursor: reader.text(), names: reader.rest((item) => item.text()) };
+    return {
+      cursor: reader.text(),
+      /** The run of Redis in which the cursor is valid; empty if it is not known. */
+      run: reader.text(),
+      /** Ids of tasks from before that time, and dedup keys after `~d:`. */
+      names: reader.rest((item) => item.text()),
+    };
   },
 } as const satisfies Binding;
 

@@ -177,6 +177,33 @@ describe("a former partition", () => {
   });
 });
 
+test.each([
+  ["the same", true],
+  ["another", false],
+])("the search for foreign records goes on only in the same run of Redis: %s", async (_, isSame) => {
+  const ids = Array.from({ length: 2_000 }, (_value, i) => `t${i}`);
+  const { owners: before } = await resizeQueue(place(), 2);
+  for (const half of [ids.slice(1_000), ids.slice(0, 1_000)]) {
+    await instance(2).enqueueMany(half.map((id) => ({ payload: 1, id })));
+  }
+  const { owners, version } = await resizeQueue(place(), 4);
+  expect((await fetchMap(place())).former).toContain(1);
+  const { tasks } = queueKeys(nameOfPartition(QUEUE, 1));
+  const foreign = ids.filter((id) => before[slotOf(id)] === 1 && owners[slotOf(id)] !== 1);
+  expect(foreign.length).toBeGreaterThan(100);
+  // One is left, in the first page.
+  const [cursor, page] = (await rig.command("HSCAN", tasks, "0", "COUNT", "100")) as [string, string[]];
+  expect(cursor).not.toBe("0");
+  const kept = page.find((field) => foreign.includes(field)) as string;
+  await rig.command("HDEL", tasks, ...foreign.filter((id) => id !== kept));
+
+  const [, run] = /run_id:(\w+)/.exec((await rig.command("INFO", "server")) as string) as unknown as string[];
+  const stored = `1;${version};${cursor};${isSame ? run : "0123abcd"};0;${rig.now}`;
+  await rig.command("HSET", "{sluice:queues}:maps", `${QUEUE}/1`, stored);
+  expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
+  expect((await fetchMap(place())).former.includes(1)).toBe(!isSame);
+});
+
 describe("a call with an idempotency key that comes again after its slot has changed hands", () => {
   const KEYS = Array.from({ length: 16 }, (_, i) => `key${i}`);
   const options = {
