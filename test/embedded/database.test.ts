@@ -222,6 +222,13 @@ describe("a script", () => {
     expect(database.call("EVAL", "return { 1, { 'two', { 3 } } }", "0")).toEqual([1, ["two", [3]]]);
   });
 
+  test("that runs out of memory says so, and the next one runs", () => {
+    const database = new EmbeddedDatabase();
+    const grow = () => database.call("EVAL", "local s = 'x' while true do s = s .. s end", "0");
+    expect(grow).toThrow(/^ERR not enough memory$/);
+    expect(database.call("EVAL", "return 7", "0")).toBe(7);
+  });
+
   test("may return tables nested 20 deep", () => {
     const nested = "local t = { 'in' } for _ = 1, 19 do t = { t } end collectgarbage() return t";
     const reply = new EmbeddedDatabase().call("EVAL", nested, "0");

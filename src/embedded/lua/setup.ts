@@ -92,7 +92,8 @@ end
 
 rawset(_G, '${RUN}', function(sha)
   local ok, reply = raw_xpcall(scripts[sha], handler)
-  if not ok then return reply end
+  -- Without memory the handler cannot run, and the error is a text.
+  if not ok then return type(reply) == 'table' and reply or { 'ERR ' .. tostring(reply), '', '' } end
   if type(reply) == 'table' and not fits(reply, ${PLACES}) then return { { err = 'ERR reached lua stack limit' } } end
   return { reply }
 end)
