@@ -7,12 +7,19 @@ import { resp } from "../../src/transport/resp.ts";
 
 const [url = "", kind = "", options = "{}"] = process.argv.slice(2);
 
+const abort = new AbortController();
+let hanging = 0;
+
 const handlers: Record<string, Handler<number>> = {
   async quick({ payload }) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return payload;
   },
-  hang: () => new Promise(() => {}),
+  /** Once two hang, the drain is aborted. */
+  hang() {
+    if (++hanging === 2) abort.abort();
+    return new Promise(() => {});
+  },
   /** Blocks the event loop for the first time only. */
   block({ attempt }) {
     const end = performance.now() + (attempt === 1 ? 2_500 : 0);
@@ -23,11 +30,10 @@ const handlers: Record<string, Handler<number>> = {
 
 const transport = resp(url);
 process.send?.("ready");
-const report = await drain(
-  new Queue<number>("emails", { transport }),
-  handlers[kind] as Handler<number>,
-  JSON.parse(options) as DrainOptions,
-);
+const report = await drain(new Queue<number>("emails", { transport }), handlers[kind] as Handler<number>, {
+  ...(JSON.parse(options) as DrainOptions),
+  signal: abort.signal,
+});
 process.send?.(report);
 await transport.close();
 process.disconnect?.();

@@ -120,13 +120,15 @@ describe("the registry", () => {
         const isLast = commands.some((one) => "script" in one && one.script.name === "forgetDequeues");
         if (isLast) {
           await rig.queue().enqueue(1, options);
-          const [task] = ["working", "expiry"].includes(place) ? await rig.queue().dequeue() : [];
+          const [task] = ["working", "expiry"].includes(place)
+            ? await rig.queue().dequeue({ token: "token-0002" })
+            : [];
           if (place === "expiry") await task?.complete("result");
         }
         return rig.transport.send(commands, given);
       };
       await rig.queue().enqueue(1, { resultTtl: 0 });
-      await (await rig.queue().dequeue())[0]?.complete();
+      await (await rig.queue().dequeue({ token: "token-0001" }))[0]?.complete();
       rig.now += 300_000;
       await sweep(rig.transport, { now: () => rig.now });
       rig.now += 4_200_000;
