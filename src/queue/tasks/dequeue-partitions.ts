@@ -6,7 +6,7 @@ import { headCall, type PartitionHead, type PartitionTurns } from "../partitions
 import { headScript, listWorkScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { dequeueScript, repliesInside, settleAndDequeueCall } from "../redis/task-scripts.ts";
-import type { Command, CommandOutcome, Transport } from "../redis/transport.ts";
+import type { Command, CommandOutcome, Reply, Transport } from "../redis/transport.ts";
 import type { DequeueCall } from "./dequeue.ts";
 import type { Batch } from "./leased-task.ts";
 import type { LeasingRequests } from "./leasing-requests.ts";
@@ -178,24 +178,30 @@ export class PartitionedDequeue<Out> {
       round.failure = error;
     });
     if (!outcomes) return none();
-    for (const [i, other] of looks.entries()) this.#readHead(other, outcomes[from + i], seen);
-    if (work) this.#noteWork(round, outcomes.at(-1));
-    if (!call || partition === undefined) {
-      first?.onSettled(outcomes.slice(0, settle.length));
-      return none();
+    try {
+      for (const [i, other] of looks.entries()) this.#readHead(other, outcomes[from + i], seen);
+      if (work) this.#noteWork(round, outcomes.at(-1));
+      if (!call || partition === undefined) {
+        first?.onSettled(outcomes.slice(0, settle.length));
+        return none();
+      }
+      const dequeued = outcomes[settle.length];
+      if (!first && dequeued && "error" in dequeued && partitions.isDown(partition)) {
+        round.failure = dequeued.error;
+        return none();
+      }
+      const batch = await call.batchOf(this.#dequeued(outcomes, settle, own, first));
+      const last = batch.at(-1);
+      const isFull = batch.length >= (this.#options.max ?? 1);
+      const head = { oldestAt: isFull && last ? last.enqueuedAt : 0, nextDueAt: batch.nextDueAt ?? 0 };
+      this.#noteHead(partition, head, seen);
+      return batch;
+    } catch (error) {
+      // Another command of the request has failed.
+      const leased = outcomes[own < 0 ? settle.length : own];
+      if (leased && "reply" in leased) call?.giveBack(dequeueReply(leased.reply, own));
+      throw error;
     }
-    const dequeued = outcomes[settle.length];
-    if (!first && dequeued && "error" in dequeued && partitions.isDown(partition)) {
-      round.failure = dequeued.error;
-      return none();
-    }
-    const reply = this.#dequeued(outcomes, settle, own, first);
-    const batch = await call.batchOf(reply);
-    const last = batch.at(-1);
-    const isFull = batch.length >= (this.#options.max ?? 1);
-    const head = { oldestAt: isFull && last ? last.enqueuedAt : 0, nextDueAt: batch.nextDueAt ?? 0 };
-    this.#noteHead(partition, head, seen);
-    return batch;
   }
 
   /** Sends commands behind the notes of the first request. */
@@ -219,13 +225,10 @@ export class PartitionedDequeue<Out> {
     own: number,
     first: FirstRequest | undefined,
   ): DequeueReply {
-    if (own < 0) {
-      first?.onSettled(outcomes.slice(0, settle.length));
-      return dequeueScript.decode(replyAt(outcomes, settle.length));
-    }
-    const [settled, dequeued] = repliesInside(replyAt(outcomes, own));
-    first?.onSettled(outcomes.slice(0, settle.length).with(own, { reply: settled }));
-    return dequeueScript.decode(dequeued);
+    const replies = outcomes.slice(0, settle.length);
+    if (own >= 0) replies[own] = { reply: repliesInside(replyAt(outcomes, own))[0] };
+    first?.onSettled(replies);
+    return dequeueReply(replyAt(outcomes, own < 0 ? settle.length : own), own);
   }
 
   /** If the registry cannot be reached, all partitions count as active. */
@@ -295,4 +298,9 @@ export class PartitionedDequeue<Out> {
   #send(commands: readonly Command[]) {
     return this.#source.transport.send(commands, { signal: this.#options.signal });
   }
+}
+
+/** @param own the position of the settle with which the dequeue shares a command; -1: none */
+function dequeueReply(reply: Reply, own: number): DequeueReply {
+  return dequeueScript.decode(own < 0 ? reply : repliesInside(reply)[1]);
 }

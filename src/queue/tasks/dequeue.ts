@@ -192,6 +192,14 @@ export class DequeueCall<Out> {
     this.#requests.isSent = true;
   }
 
+  /**
+   * Hands back what a reply has leased, because the caller gets an error instead. If the caller can send the dequeue
+   * again, it gets the tasks then.
+   */
+  giveBack({ tasks }: DequeueReply): void {
+    if (!this.#mayBeCopy) this.#requests.handBack(this.#receipts(tasks, this.#leaseToken));
+  }
+
   #receipts(tasks: LeasedRecords["tasks"], token: string): { readonly receipt: string }[] {
     const { partition } = this.#queue;
     return tasks.map((task) => ({ receipt: writeReceipt({ ...task, token, partition }) }));
