@@ -14,7 +14,7 @@ import { BACKOFF, type Errand, LEASE, QUEUES, work } from "./work.ts";
 const TIMEOUT = 5_000;
 
 /** What a line says if Redis, or the consumer to wake, was out of reach. */
-const REACH = /redis_unreachable|gave no useful answer|aborted|fetch failed/;
+const REACH = /redis_unreachable|gave no useful answer|did not answer|aborted|fetch failed/;
 
 const runProcess = new RunProcess();
 const { env, style, ending } = runProcess;

@@ -38,7 +38,7 @@ const PAUSE = 400;
 /** How many decks of troubles a run takes at most, if its time is over, and a kind of consumer was given no task. */
 const MOST = 10;
 /** How long the rest may take in the end, ms: leases expire, failed tasks are delivered again. */
-const PEACE = 60_000;
+const PEACE = 180_000;
 
 /**
  * Lets processes produce, consume and sweep while they, the gateway, the server and Redis are killed and

@@ -1,6 +1,6 @@
 /** Producers, consumers and a sweep on one queue over HTTP, and a record of all acknowledgements. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { deepSweep, Queue, sweep, SluiceError, type Batch } from "../../src/index.ts";
+import { deepSweep, Queue, sweep, SluiceError, type Batch, type Transport } from "../../src/index.ts";
 import type { Gateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
@@ -42,13 +42,21 @@ export class Load {
     this.#roll = dice(seed);
   }
 
-  #transport() {
+  /** @param death aborts when the process dies: then it sends nothing more, and hands nothing back */
+  #transport(death?: AbortSignal): Transport {
     const { url, token } = this.#gateway;
-    return upstash({ url, token }, { retry: { deadline: 15_000, tryTimeout: 1_000, longestWait: 50 } });
+    const retry = { deadline: 15_000, tryTimeout: 1_000, longestWait: 50 };
+    const transport = upstash({ url, token }, { retry });
+    if (!death) return transport;
+    const send: Transport["send"] = (commands, { signal, ...options } = {}) => {
+      const ends = signal ? AbortSignal.any([signal, death]) : death;
+      return transport.send(commands, { ...options, signal: ends });
+    };
+    return { ...transport, send };
   }
 
-  #queue(): Queue<number> {
-    return new Queue<number>(QUEUE, { transport: this.#transport(), lease: LEASE, maxAttempts: 0 });
+  #queue(death?: AbortSignal): Queue<number> {
+    return new Queue<number>(QUEUE, { transport: this.#transport(death), lease: LEASE, maxAttempts: 0 });
   }
 
   /** Starts three of each. After an abort, the outcome of their last calls is unknown. */
@@ -102,7 +110,7 @@ export class Load {
         payload: i,
         ...kinds[(batch + i) % kinds.length],
       }));
-      await this.#queue().enqueueMany(tasks, { signal });
+      await this.#queue(signal).enqueueMany(tasks, { signal });
       for (const { id } of tasks) this.enqueued.set(id, performance.now());
       await sleep(4);
     }
@@ -112,7 +120,7 @@ export class Load {
     const worker = { name, silentAfter: "1m" } as const;
     while (!run.over) {
       const askedAt = performance.now();
-      await this.#work(await this.#queue().dequeue({ max: 8, worker, signal }), askedAt, signal);
+      await this.#work(await this.#queue(signal).dequeue({ max: 8, worker, signal }), askedAt, signal);
       await sleep(2);
     }
   }
@@ -128,7 +136,7 @@ export class Load {
       return [{ receipt, outcome: roll < 0.1 ? ("requeue" as const) : ("complete" as const) }];
     });
     const ids = new Map(batch.map(({ receipt, id }) => [receipt, id]));
-    const answers = await this.#queue()
+    const answers = await this.#queue(signal)
       .settle(settlements, { signal })
       .catch((error: unknown) => {
         for (const { receipt, outcome } of settlements) {
@@ -144,7 +152,7 @@ export class Load {
 
   async #sweep(run: { over: boolean }, signal: AbortSignal): Promise<void> {
     while (!run.over) {
-      await sweep(this.#transport(), { signal });
+      await sweep(this.#transport(signal), { signal });
       await sleep(100);
     }
   }

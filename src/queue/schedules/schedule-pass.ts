@@ -74,6 +74,7 @@ export class SchedulePass {
   readonly #transport: Transport;
   readonly #options: SchedulePassOptions;
   readonly #maxSchedules: number;
+  #hasTakenStep = false;
   /** How many occurrences were enqueued. */
   scheduled = 0;
   /** True if time was up with schedules left to run. */
@@ -102,10 +103,11 @@ export class SchedulePass {
     let rest = reminders;
     while (rest.length > 0) {
       // Each pass takes a step, or slow requests would keep back the schedules for ever.
-      if (rest !== reminders && performance.now() >= this.#options.until) {
+      if (this.#hasTakenStep && performance.now() >= this.#options.until) {
         this.more = true;
         break;
       }
+      this.#hasTakenStep = true;
       const unfinished: Reminder[] = [];
       const nextReminders: { queue: string; before: string; at: string }[] = [];
       const queues = await this.#readDue(rest.slice(0, QUEUES_PER_REQUEST));

@@ -138,6 +138,7 @@ class SweepPass {
   readonly #limit: string;
   /** On the clock of `performance.now()`. */
   readonly #deadline: number;
+  #hasTakenStep = false;
   readonly #wanted: (name: string) => boolean;
   readonly #schedules: SchedulePass;
   readonly #waker: CheckedWaker | undefined;
@@ -288,10 +289,11 @@ class SweepPass {
     let rest = queues;
     while (rest.length > 0) {
       // Each sweep takes a step, or slow requests would keep back its work for ever.
-      if (rest !== queues && performance.now() >= this.#deadline) {
+      if (this.#hasTakenStep && performance.now() >= this.#deadline) {
         this.#counts = { ...this.#counts, more: true };
         return;
       }
+      this.#hasTakenStep = true;
       const names = rest.slice(0, QUEUES_PER_REQUEST);
       const outcomes = await sendForEach(
         this.#transport,
