@@ -109,11 +109,6 @@ def first_owners(count: int) -> str:
     return "".join(DIGITS[partition] * ((SLOTS + count - 1 - partition) // count) for partition in range(count))
 
 
-def version_of(note: str | None) -> int:
-    """The version of the map in a partition's note of its slots."""
-    return int(note.split(";")[1]) if note else 0
-
-
 class Partitions:
     """The partitions of a queue. Of a queue that is not known to have any, nothing is read."""
 
@@ -219,20 +214,24 @@ class Partitions:
 
     def _begin(self, map: Map, count: int) -> Map:
         """Gives the queue its first map, or one above a map that was lost."""
-        first = name_of(self.queue, 0)
         # Before the keys, so that no sweep misses them.
-        self._redis.run(("sweep/register", "", ["", first]))
-        renamed = self._redis.run(("partitions/rename-keys", first, [count]))[0]
+        self._register(0)
+        renamed = self._redis.run(("partitions/rename-keys", name_of(self.queue, 0), [count]))[0]
         if renamed == ["twice"]:
             raise SluiceError(
                 "redis_error",
                 "tasks are under the queue's own keys and under those of its partition 0 (see docs/operating.md)",
             )
         self.move_notes()
-        count, note = renamed
-        if version_of(note):
-            return self._go_on(self._overtaken(map))
-        return self._go_on(self._put(map, map._replace(version=1, next=first_owners(count), preparing=1)))
+        owners = first_owners(renamed[0])
+        # Redis may have lost an earlier map, and partition 0, but not what other nodes have.
+        if any(self._noted().values()):
+            return self._go_on(self._overtaken(map, owners))
+        return self._go_on(self._put(map, map._replace(version=1, next=owners, preparing=1)))
+
+    def _register(self, *partitions: int) -> None:
+        """Notes in the registry that partitions are in use."""
+        self._redis.run(("sweep/register", "", ["", *(name_of(self.queue, partition) for partition in partitions)]))
 
     def _go_on(self, map: Map) -> Map:
         """Goes on with a change of owners that another caller has begun, as far as this client can."""
@@ -269,17 +268,24 @@ class Partitions:
         is_later = any(reply[0] == "older" for reply in replies)
         return {digit for digit, reply in zip(digits, replies) if reply == [1]}, is_later
 
-    def _overtaken(self, map: Map) -> Map:
-        """The later map of which a partition knows. If it was lost, the map gets a version above it."""
+    def _noted(self) -> dict[str, int]:
+        """The partitions that have a note of their slots, each with the version of its map."""
+        keys = [self._redis.key(name_of(self.queue, partition), "tasks") for partition in range(len(DIGITS))]
+        notes = zip(DIGITS, self._redis.run(*(["HGET", key, "~slots"] for key in keys)))
+        return {digit: int(note.split(";")[1]) for digit, note in notes if note}
+
+    def _overtaken(self, map: Map, owners: str = "") -> Map:
+        """The later map of which a partition knows. If it was lost, the map gets a version above it, and the next
+        owners that it has, or those of the call."""
         found = self._fetch()
         if found != map:
             return found
-        keys = [self._redis.key(name_of(self.queue, partition), "tasks") for partition in range(len(DIGITS))]
-        notes = dict(zip(DIGITS, self._redis.run(*(["HGET", key, "~slots"] for key in keys))))
-        noted = {digit: version_of(note) for digit, note in notes.items() if note}
+        noted = self._noted()
+        # The registry may be lost, too. Consumers and sweeps visit no partition that it does not have.
+        self._register(*numbers("".join(noted)))
         later = map._replace(
             version=max(map.version, *noted.values()) + 1,
-            next=map.next or map.owners,
+            next=map.next or owners or map.owners,
             former="".join(sorted({*map.former, *noted})),
             preparing=1,
         )

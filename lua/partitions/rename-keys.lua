@@ -29,7 +29,7 @@ local schedules = KEYS[26] -- zset  of partition 0
 local timetable = KEYS[27] -- hash  of partition 0
 local operator_calls = KEYS[28] -- string  of partition 0
 local count = ARGV[1] -- how many partitions the queue is to get at first
--- Returns {'ok', how many partitions the queue was to get at first, the note of its slots in partition 0}
+-- Returns {'ok', how many partitions the queue was to get at first}
 --      or {'newer_schema'}
 --      or {'twice'}: tasks are under both names, because Redis has lost an earlier call. Nothing has changed
 
@@ -84,4 +84,4 @@ if newer(marker) then
 end
 -- Version 0: partition 0 owns all slots until the first map says otherwise.
 redis.call('HSETNX', tasks, '~slots', '1;0;' .. string.rep('f', 64))
-return { 'ok', tonumber((string.match(marker, '^1;(%d+)$'))), redis.call('HGET', tasks, '~slots') }
+return { 'ok', tonumber((string.match(marker, '^1;(%d+)$'))) }

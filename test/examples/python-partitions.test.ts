@@ -287,8 +287,26 @@ test("a marker whose map was lost gets one above what the partitions know", asyn
   ]);
   const map = await fetchMap(on.place);
   expect(map).toMatchObject({ version: 2, next: undefined, isPreparing: false });
-  expect(owning(map)).toEqual([0]);
-  expect(map.former).toEqual(expect.arrayContaining([1, 2, 3]));
+  expect(owning(map)).toEqual([0, 1, 2, 3]);
+  expect(map.former).toEqual([0, 1, 2, 3]);
+});
+
+test("a first map of Python's finds what other nodes have if that of the map and of partition 0 is empty", async () => {
+  const ids = Array.from({ length: 40 }, (_, i) => `t-${i}`);
+  await on.resize(2);
+  await on.queueOf(2).enqueueMany(ids.map((id) => ({ payload: id, id })));
+  const left = [...(await on.partitionsOfIds())].flatMap(([id, partition]) => (partition === 1 ? [id] : []));
+  const keys = (await rig.command("KEYS", "*")) as string[];
+  await rig.command("DEL", ...keys.filter((key) => !key.includes("{emails/1}")));
+  await renameKeys(on.place, 4);
+  const added = await on.reportOf<boolean[]>(`report([queue.enqueue(1, id=f"t-{i}")[1] for i in range(40)])`);
+  expect(added).toEqual(ids.map((id) => !left.includes(id)));
+  expect(await on.partitionsOfIds()).toHaveProperty("size", 40);
+  expect(await fetchMap(on.place)).toMatchObject({ version: 2, next: undefined, former: [0, 1] });
+  const taken = await both.python(
+    `report(sorted(task.id for _ in range(9) for task in queue.dequeue(max=10)))`,
+  );
+  expect(taken).toEqual(ids.toSorted());
 });
 
 test("a client that has known the partitions notices that their map was lost, and that Redis is empty", async () => {

@@ -14,11 +14,15 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
   "lua/lib/slots.lua": ["integration/partitions/lost-change", ...partitionTests],
   "src/queue/partitions/map.ts": partitionTests,
   "src/queue/partitions/partitions.ts": [...partitionTests, "integration/partitions/first-change"],
-  "src/queue/partitions/lost-map.ts": ["integration/partitions/lost-map"],
+  "src/queue/partitions/lost-map.ts": [
+    "integration/partitions/lost-map",
+    "integration/partitions/lost-database",
+  ],
   "src/queue/partitions/resize.ts": [
     ...partitionTests,
     "integration/partitions/first-change",
     "integration/partitions/lost-map",
+    "integration/partitions/lost-database",
   ],
   "src/queue/partitions/turns.ts": [...partitionTests, "integration/partitions/turns"],
   "src/local/stack/folder-lock.ts": ["local/folder-lock"],

@@ -2,13 +2,29 @@
 import { nameOfPartition, queueKeys } from "../core/keys.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { replyAt } from "../redis/replies.ts";
-import { fetchMap, putMap, setOwned } from "./map-calls.ts";
+import { fetchMap, putMap, registerPartitions, setOwned } from "./map-calls.ts";
 import { owning, type PartitionMap, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
-/** The version of the map in a partition's note of its slots; 0 if it has none. */
-export function notedVersion(note: string | null): number {
-  return Number(/^\d+;(\d+);/.exec(note ?? "")?.[1] ?? 0);
+const ALL = Array.from({ length: MAX_PARTITIONS }, (_, partition) => partition);
+
+/**
+ * Reads which partitions have a note of their slots, and the latest version of a map in one; 0 if there is none. One
+ * request of a command for each partition that a queue may have.
+ */
+export async function readNotes({
+  name,
+  prefix,
+  transport,
+  signal,
+}: PartitionedQueue): Promise<{ readonly noted: readonly number[]; readonly version: number }> {
+  const outcomes = await transport.send(
+    ALL.map((partition) => ["HGET", queueKeys(nameOfPartition(name, partition), prefix).tasks, "~slots"]),
+    { signal },
+  );
+  const notes = ALL.map((_, i) => replyAt(outcomes, i) as string | null);
+  const versions = notes.map((note) => Number(/^\d+;(\d+);/.exec(note ?? "")?.[1] ?? 0));
+  return { noted: ALL.filter((partition) => notes[partition] !== null), version: Math.max(...versions) };
 }
 
 /**
@@ -20,15 +36,10 @@ export function notedVersion(note: string | null): number {
 export async function overtaken(queue: PartitionedQueue, map: PartitionMap): Promise<PartitionMap> {
   const now = await fetchMap(queue);
   if (now.text !== map.text) return now;
-  const { name, prefix, transport, signal } = queue;
-  const all = Array.from({ length: MAX_PARTITIONS }, (_, partition) => partition);
-  const outcomes = await transport.send(
-    all.map((partition) => ["HGET", queueKeys(nameOfPartition(name, partition), prefix).tasks, "~slots"]),
-    { signal },
-  );
-  const notes = all.map((_, i) => replyAt(outcomes, i) as string | null);
-  const noted = all.filter((partition) => notes[partition] !== null);
-  const version = Math.max(map.version, ...notes.map(notedVersion)) + 1;
+  const { noted, version: latest } = await readNotes(queue);
+  const version = Math.max(map.version, latest) + 1;
+  // The registry may be lost, too. Consumers and sweeps visit no partition that it does not have.
+  await registerPartitions(queue, noted);
   const owners = owning(map);
   // A resize seals slots only in the owners that its map names.
   const sealed = await setOwned(

@@ -1,8 +1,9 @@
-/** The calls that read and write the map of a queue, and what partitions note of it. */
+/** The calls that read and write the map of a queue, what partitions note of it, and that these are in use. */
 import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { ownSlotsScript, putMapScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
+import { registerScript } from "../redis/sweep-scripts.ts";
 import { ownedText, type PartitionMap, partitionsOf, readMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
@@ -10,6 +11,20 @@ import type { PartitionedQueue } from "./partitioned-queue.ts";
 export async function fetchMap({ name, prefix, transport, signal }: PartitionedQueue): Promise<PartitionMap> {
   const outcomes = await transport.send([["HGET", mapsKey(prefix), name]], { signal });
   return readMap(replyAt(outcomes, 0) as string | null);
+}
+
+/** Notes in the registry that partitions are in use. */
+export async function registerPartitions(
+  { name, prefix, transport, signal, now }: PartitionedQueue,
+  partitions: readonly number[],
+): Promise<void> {
+  const call = callOf(
+    registerScript,
+    { queues: registryKey(prefix) },
+    { testNow: now ? String(now()) : "" },
+    partitions.map((partition) => ({ queue: nameOfPartition(name, partition) })),
+  );
+  replyAt(await transport.send([call], { signal }), 0);
 }
 
 /** Which partitions had been used before; or the version of the latest map that one knows, if it is later. */

@@ -4,8 +4,8 @@ import { mapsKey, nameOfPartition, plainKeys, queueKeys, registryKey } from "../
 import { callOf } from "../redis/binding.ts";
 import { renameKeysScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
-import { registerScript } from "../redis/sweep-scripts.ts";
 import type { Command } from "../redis/transport.ts";
+import { registerPartitions } from "./map-calls.ts";
 import { type PartitionMap, readMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
@@ -46,34 +46,28 @@ export async function readMarker(queue: PartitionedQueue): Promise<Marked | unde
 /**
  * Renames the keys of a queue to those of partition 0, and leaves markers in their place, if no other caller has.
  * @param count how many partitions the queue is to get
- * @returns how many it was to get at first, by the first caller; and the note of its slots in partition 0
+ * @returns how many it was to get at first, by the first caller
  * @throws {SluiceError} `unexpected_reply` if Redis has lost an earlier call, and both have tasks
  */
-export async function renameKeys(
-  queue: PartitionedQueue,
-  count: number,
-): Promise<{ readonly count: number; readonly note: string }> {
-  const { name, prefix, transport, signal, now } = queue;
+export async function renameKeys(queue: PartitionedQueue, count: number): Promise<number> {
+  const { name, prefix, transport, signal } = queue;
   const keys = queueKeys(nameOfPartition(name, 0), prefix);
   // Before the keys, so that no sweep misses them.
-  const note = callOf(registerScript, keys, { testNow: now ? String(now()) : "" }, [
-    { queue: nameOfPartition(name, 0) },
-  ]);
-  replyAt(await transport.send([note], { signal }), 0);
+  await registerPartitions(queue, [0]);
   const call = callOf(
     renameKeysScript,
     { ...keys, ...plainKeys(queueKeys(name, prefix)) },
     { count: String(count) },
   );
-  const renamed = renameKeysScript.decode(replyAt(await transport.send([call], { signal }), 0));
-  if (!renamed) {
+  const first = renameKeysScript.decode(replyAt(await transport.send([call], { signal }), 0));
+  if (first === undefined) {
     throw new SluiceError(
       "unexpected_reply",
       `${name} has tasks under its own keys and under those of its partition 0, because Redis has lost a change: rename its own keys to those of another queue, sweep, and export and import their tasks (docs/operating.md)`,
     );
   }
   await moveNotes(queue);
-  return renamed;
+  return first;
 }
 
 /** Gives partition 0 the entries that the registry still has of the queue. */

@@ -3,7 +3,7 @@ import { wholeNumber } from "../core/validation.ts";
 import { nameOfPartition, queueKeys } from "../core/keys.ts";
 import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { replyAt } from "../redis/replies.ts";
-import { notedVersion, overtaken } from "./lost-map.ts";
+import { overtaken, readNotes } from "./lost-map.ts";
 import { fetchMap, putMap, setOwned } from "./map-calls.ts";
 import { owning, type PartitionMap, partitionsOf, spread, writeMap } from "./map.ts";
 import { renameKeys } from "./marker.ts";
@@ -61,7 +61,7 @@ export async function resizeQueue(
       continue;
     }
     if (isKept) return map;
-    if ((await versionNoted(queue)) > map.version) {
+    if ((await readNotes(queue)).version > map.version) {
       map = await overtaken(queue, map);
       continue;
     }
@@ -75,21 +75,10 @@ const sameOwners = (some: readonly number[], others: readonly number[]) =>
 
 /** Gives a queue the keys of partition 0, and its first map, with as many partitions as the first caller wants. */
 async function firstMap(queue: PartitionedQueue, map: PartitionMap, wanted: number): Promise<PartitionMap> {
-  const { count, note } = await renameKeys(queue, wanted);
-  if (notedVersion(note) > 0) return overtaken(queue, map);
-  return putMap(
-    queue,
-    map,
-    writeMap({ ...map, version: 1, next: spread(map.owners, count), isPreparing: true }),
-  );
-}
-
-/** The version of the map that partition 0 has noted, which always owns slots. */
-async function versionNoted({ name, prefix, transport, signal }: PartitionedQueue): Promise<number> {
-  const { tasks } = queueKeys(nameOfPartition(name, 0), prefix);
-  return notedVersion(
-    replyAt(await transport.send([["HGET", tasks, "~slots"]], { signal }), 0) as string | null,
-  );
+  const first = { ...map, next: spread(map.owners, await renameKeys(queue, wanted)) };
+  // Redis may have lost an earlier map, and partition 0, but not what other databases or nodes have.
+  if ((await readNotes(queue)).version > 0) return overtaken(queue, first);
+  return putMap(queue, map, writeMap({ ...first, version: 1, isPreparing: true }));
 }
 
 /**

@@ -4699,11 +4699,11 @@ ${$AC}if AC(ae)then
 return{'newer_schema'}
 end
 redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
-return{'ok',tonumber((string.match(ae,'^1;(%d+)$'))),redis.call('HGET',u,'~slots')}
+return{'ok',tonumber((string.match(ae,'^1;(%d+)$')))}
 `;
   },
-  sha1: "e99ef1338f57aad826aaa106731c4a97c93fc746",
-  keyLockingSha1: "fc92a8df283868a2356d059ce19248bf17745f5b",
+  sha1: "8622dd4978ac9b0a1b511a243eb44115998cd30c",
+  keyLockingSha1: "a5a5bde0972622535e6073103d19172de2423b8e",
 };
 
 export const setIdle: Script = {

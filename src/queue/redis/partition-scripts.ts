@@ -39,9 +39,8 @@ export const renameKeysScript = {
   each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("renameKeys", reply);
-    if (reader.status("ok", "twice") === "twice") return undefined;
-    /** `count`: how many partitions the queue was to get at first. `note`: that of its slots in partition 0. */
-    return { count: reader.integer(), note: reader.text() };
+    /** How many partitions the queue was to get at first. */
+    return reader.status("ok", "twice") === "ok" ? reader.integer() : undefined;
   },
 } as const satisfies Binding;
 
