@@ -249,29 +249,32 @@ export class Schedules<T = unknown> extends QueueBase {
    *   so that a late copy of it writes nothing either
    * @returns undefined if neither this call nor an earlier copy of it wrote anything
    */
-  #write(
+  async #write(
     name: string,
     verb: "put" | "pause" | "resume",
     options: RequestOptions,
     decide: (stored: StoredSchedule) => Promise<Draft | undefined>,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
-    return this.overPartitions(() => this.#writeOnce(name, verb, options, decide), options);
+    // One for all copies: the first may have run before the queue got partitions.
+    const token = await this.#tokenOf(verb, name, options);
+    return this.overPartitions(() => this.#writeOnce(name, verb, token, options, decide), options);
   }
 
   async #writeOnce(
     name: string,
     verb: "put" | "pause" | "resume",
+    token: string,
     options: RequestOptions,
     decide: (stored: StoredSchedule) => Promise<Draft | undefined>,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
     await this.split(options.signal);
     const testNow = this.testNow();
-    const call = { testNow, token: await this.#tokenOf(verb, name, options), name };
+    const call = { testNow, token, name };
     const read = { ...call, was: "?", record: "", task: "", at: "" };
     const hasKey = requestKey(options) !== undefined;
     // A pause or resume that finds no schedule is refused by the read itself. A put creates one.
-    const token = hasKey && verb !== "put" ? call.token : "";
-    let reply = await this.run(putScheduleScript, { ...read, token }, [], options);
+    const noted = hasKey && verb !== "put" ? token : "";
+    let reply = await this.run(putScheduleScript, { ...read, token: noted }, [], options);
     for (;;) {
       if (reply.status !== "changed") throw scheduleNotReturned();
       const { record: was, at, now } = reply;
