@@ -33,54 +33,61 @@ local count = ARGV[1] -- how many partitions the queue is to get at first
 --      or {'newer_schema'}
 --      or {'twice'}: tasks are under both names, because Redis has lost an earlier call. Nothing has changed
 
--- True if a key has data of the queue: GET fails on each type but that of a marker.
-local function has_data(key)
-  return type(redis.pcall('GET', key)) == 'table'
-end
-
 local marker = redis.pcall('GET', plain_tasks)
-if type(marker) == 'string' and not string.find(marker, '^%d+;') then
-  -- No marker, and no hash: fails as each script does.
-  redis.call('HLEN', plain_tasks)
+if type(marker) == 'string' then
+  if newer(marker) then
+    return { 'newer_schema' }
+  elseif not string.find(marker, '^1;') then
+    -- No marker, and no hash: fails as each script does.
+    redis.call('HLEN', plain_tasks)
+  end
+end
+local names = {
+  { plain_pending, pending },
+  { plain_fair, fair },
+  { plain_fair_by_group, fair_by_group },
+  { plain_limited, limited },
+  { plain_working, working },
+  { plain_delayed, delayed },
+  { plain_tasks, tasks },
+  { plain_expiry, expiry },
+  { plain_dead, dead },
+  { plain_workers, workers },
+  { plain_worker_leases, worker_leases },
+  { plain_schedules, schedules },
+  { plain_timetable, timetable },
+}
+local unmarked, moving = {}, {}
+for _, name in ipairs(names) do
+  local found = redis.pcall('GET', name[1])
+  if type(found) ~= 'string' then
+    append(unmarked, name)
+  end
+  -- GET fails on each type but that of a marker.
+  if type(found) == 'table' then
+    append(moving, name)
+  end
+end
+-- No call succeeds that writes one key beside the marker of the tasks. One that failed may have left it.
+if type(marker) == 'string' and #moving == 1 then
+  moving = {}
+end
+for _, name in ipairs(moving) do
+  if redis.call('EXISTS', name[2]) == 1 then
+    return { 'twice' }
+  end
+end
+for _, name in ipairs(moving) do
+  redis.call('RENAME', name[1], name[2])
 end
 if type(marker) ~= 'string' then
-  local names = {
-    { plain_pending, pending },
-    { plain_fair, fair },
-    { plain_fair_by_group, fair_by_group },
-    { plain_limited, limited },
-    { plain_working, working },
-    { plain_delayed, delayed },
-    { plain_tasks, tasks },
-    { plain_expiry, expiry },
-    { plain_dead, dead },
-    { plain_workers, workers },
-    { plain_worker_leases, worker_leases },
-    { plain_schedules, schedules },
-    { plain_timetable, timetable },
-  }
-  local moving = {}
-  for _, name in ipairs(names) do
-    if has_data(name[1]) then
-      append(moving, name)
-      if redis.call('EXISTS', name[2]) == 1 then
-        return { 'twice' }
-      end
-    end
-  end
-  for _, name in ipairs(moving) do
-    redis.call('RENAME', name[1], name[2])
-  end
   marker = '1;' .. count
-  for _, name in ipairs(names) do
-    redis.call('SET', name[1], marker)
-  end
   if redis.call('EXISTS', plain_operator_calls) == 1 then
     redis.call('RENAME', plain_operator_calls, operator_calls)
   end
 end
-if newer(marker) then
-  return { 'newer_schema' }
+for _, name in ipairs(unmarked) do
+  redis.call('SET', name[1], marker)
 end
 -- Version 0: partition 0 owns all slots until the first map says otherwise.
 redis.call('HSETNX', tasks, '~slots', '1;0;' .. string.rep('f', 64))

@@ -208,6 +208,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/sweep/sweep",
     "integration/repair/invalid-records",
     "integration/sweep/registry",
+    "integration/partitions/first-change",
   ],
   "src/queue/tasks/waker.ts": ["integration/tasks/wake", "integration/tasks/wake-later", "http/wake"],
   "src/queue/tasks/first-due.ts": ["integration/tasks/wake-later"],

@@ -270,8 +270,8 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "rename-keys renames a marker",
     file: "lua/partitions/rename-keys.lua",
-    find: "return type(redis.pcall('GET', key)) == 'table'",
-    replace: "return redis.call('EXISTS', key) == 1",
+    find: "if type(found) == 'table' then",
+    replace: "if found then",
     breaks: "I1",
     because: "after a marker was lost, the others replace the keys of partition 0",
   },
@@ -282,6 +282,22 @@ export const partitioning: readonly Mutant[] = [
     replace: "if false then",
     breaks: "I1",
     because: "the tasks of partition 0 are lost",
+  },
+  {
+    name: "rename-keys keeps what a call has left that failed",
+    file: "lua/partitions/rename-keys.lua",
+    find: "if type(marker) == 'string' and #moving == 1 then",
+    replace: "if false then",
+    breaks: "repair",
+    because: "a sweep fails until a person has removed it",
+  },
+  {
+    name: "a sweep looks at the marker of the tasks alone",
+    file: "src/queue/sweep/sweep.ts",
+    find: "if (marks.includes(null) && maps[i] != null)",
+    replace: "if (marks[6] === null && maps[i] != null)",
+    breaks: "repair",
+    because: "calls that know of no partitions find no dead letters, workers or schedules",
   },
   {
     name: "rename-keys leaves partition 0 without a note of its slots",

@@ -1,6 +1,13 @@
 /** The markers in the place of a queue's own keys, once its keys were renamed to those of partition 0. */
 import { newerSchema, SluiceError } from "../../errors.ts";
-import { mapsKey, nameOfPartition, plainKeys, queueKeys, registryKey } from "../core/keys.ts";
+import {
+  mapsKey,
+  nameOfPartition,
+  partsWithSchedules,
+  plainKeys,
+  queueKeys,
+  registryKey,
+} from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { renameKeysScript } from "../redis/partition-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
@@ -15,6 +22,12 @@ import type { PartitionedQueue } from "./partitioned-queue.ts";
  */
 export function isWrongType(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "redis_error" && /\bWRONGTYPE\b/.test(error.message);
+}
+
+/** The command that reads all markers of a queue. In place of each that Redis has lost, its reply has null. */
+export function markersCommand({ name, prefix }: Pick<PartitionedQueue, "name" | "prefix">): Command {
+  const keys = queueKeys(name, prefix);
+  return ["MGET", ...partsWithSchedules.map((part) => keys[part])];
 }
 
 /** What is known of a queue whose keys hold markers. */

@@ -4652,15 +4652,15 @@ local z=KEYS[26]
 local aa=KEYS[27]
 local ab=KEYS[28]
 local ac=ARGV[1]
-local function ad(ae)
-return type(redis.pcall('GET',ae))=='table'
-end
-local ae=redis.pcall('GET',g)
-if type(ae)=='string'and not string.find(ae,'^%d+;')then
+local ad=redis.pcall('GET',g)
+if type(ad)=='string'then
+${$AC}if AC(ad)then
+return{'newer_schema'}
+elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
 end
-if type(ae)~='string'then
-local af={
+end
+local ae={
 {a,o},
 {b,p},
 {c,q},
@@ -4675,35 +4675,42 @@ local af={
 {l,z},
 {m,aa},
 }
-local ag={}
-${$F}for ak,al in ipairs(af)do
-if ad(al[1])then
+local af,ag={},{}
+${$F}for ak,al in ipairs(ae)do
+local am=redis.pcall('GET',al[1])
+if type(am)~='string'then
+F(af,al)
+end
+if type(am)=='table'then
 F(ag,al)
+end
+end
+if type(ad)=='string'and#ag==1 then
+ag={}
+end
+for ak,al in ipairs(ag)do
 if redis.call('EXISTS',al[2])==1 then
 return{'twice'}
-end
 end
 end
 for ak,al in ipairs(ag)do
 redis.call('RENAME',al[1],al[2])
 end
-ae='1;'..ac
-for ak,al in ipairs(af)do
-redis.call('SET',al[1],ae)
-end
+if type(ad)~='string'then
+ad='1;'..ac
 if redis.call('EXISTS',n)==1 then
 redis.call('RENAME',n,ab)
 end
 end
-${$AC}if AC(ae)then
-return{'newer_schema'}
+for ak,al in ipairs(af)do
+redis.call('SET',al[1],ad)
 end
 redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
-return{'ok',tonumber((string.match(ae,'^1;(%d+)$')))}
+return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "8622dd4978ac9b0a1b511a243eb44115998cd30c",
-  keyLockingSha1: "a5a5bde0972622535e6073103d19172de2423b8e",
+  sha1: "ef5168668d76c81d61b799aa6aec1d899e5d125a",
+  keyLockingSha1: "47ddd75d944f6a488a8695411badd8da82ce7359",
 };
 
 export const setIdle: Script = {

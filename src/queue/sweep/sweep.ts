@@ -5,7 +5,7 @@ import { mapsKey, queueKeys, readPartitionName, registryKey } from "../core/keys
 import { groupedBy } from "../core/slices.ts";
 import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
 import { copySettings } from "../partitions/copy-settings.ts";
-import { isWrongType, moveNotes, readMarker, renameKeys } from "../partitions/marker.ts";
+import { isWrongType, markersCommand, moveNotes, readMarker, renameKeys } from "../partitions/marker.ts";
 import { resizeQueue } from "../partitions/resize.ts";
 import { rebalanceShares } from "../partitions/shares.ts";
 import { keepPartitions } from "../partitions/upkeep.ts";
@@ -18,13 +18,7 @@ import { sweepScript } from "../redis/sweep-scripts.ts";
 import { registerCall } from "../tasks/registration.ts";
 import { CheckedWaker, type Waker } from "../tasks/waker.ts";
 import { checkedOffload, type Offload, type OrphanReport } from "../values/offload.ts";
-import {
-  type Command,
-  type CommandOutcome,
-  sendForEach,
-  type Transport,
-  withPrefix,
-} from "../redis/transport.ts";
+import { type CommandOutcome, sendForEach, type Transport, withPrefix } from "../redis/transport.ts";
 import type { SweepCounts } from "../core/counts.ts";
 
 /** Queues swept in one request. */
@@ -261,7 +255,7 @@ class SweepPass {
     const names = [...new Set([...partitioned, ...found.keys()])].filter(this.#wanted);
     if (names.length === 0) return;
     const { prefix, signal, now: testNow } = this.#options;
-    const markers = names.map((name): Command => ["GET", queueKeys(name, prefix).tasks]);
+    const markers = names.map((name) => markersCommand({ name, prefix }));
     const outcomes = await this.#transport.send([["HMGET", mapsKey(prefix), ...names], ...markers], {
       signal,
     });
@@ -270,10 +264,9 @@ class SweepPass {
       const queue = { name, prefix, transport: this.#transport, signal, now: testNow, copySettings };
       const registered = (found.get(name) ?? []).map(({ partition }) => partition);
       try {
-        const marker = outcomes[i + 1];
-        const hasMarker = marker !== undefined && "reply" in marker && marker.reply !== null;
-        // Redis has lost the change that put it there. A marker counts only while there is no map.
-        if (!hasMarker && maps[i] != null) await renameKeys(queue, 2);
+        const marks = replyAt(outcomes, i + 1) as readonly (string | null)[];
+        // Redis has lost the change that put them there. The count of a marker matters only while there is no map.
+        if (marks.includes(null) && maps[i] != null) await renameKeys(queue, 2);
         const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, this.#deadline);
         const wake = this.#waker?.window(name) ?? "";
         const mustWake = await rebalanceShares(queue, kept, { testNow: this.#testNow(), wake });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyQueues, defineQueue, Operator, Producer, Queue, Schedules, sweep } from "../../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
+import { nameOfPartition, partsWithSchedules, queueKeys } from "../../../src/queue/core/keys.ts";
 import { countQueues } from "../../../src/queue/operate/count-queues.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
@@ -276,6 +276,42 @@ test("a sweep puts back a marker that Redis has lost, and reports tasks under bo
       /^emails has tasks under its own keys .* rename its own keys .* sweep, .* import/,
     ),
   });
+});
+
+test.each(partsWithSchedules)("a sweep puts back the marker of %s alone", async (part) => {
+  await resize(2);
+  await new Schedules(QUEUE, over(instance())).put("s", { every: "1h", payload: 1 });
+  const before = await rig.keySpace();
+  await rig.command("DEL", queueKeys(QUEUE)[part]);
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
+  expect(await rig.keySpace()).toEqual(before);
+});
+
+test("what a put of a schedule left under a key without its marker goes when a sweep puts that back", async () => {
+  await resize(2);
+  const { timetable, schedules } = queueKeys(QUEUE);
+  await rig.command("DEL", timetable);
+  const put = await new Schedules(QUEUE, over(instance())).put("s", { every: "1h", payload: 1 });
+  expect(put.created).toBe(true);
+  expect(await rig.command("TYPE", timetable)).toBe("hash");
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
+  expect(await rig.command("MGET", timetable, schedules)).toEqual(["1;2", "1;2"]);
+  const page = await new Schedules(QUEUE, over(instance())).list();
+  expect(page.schedules.map(({ name }) => name)).toEqual(["s"]);
+});
+
+test("a sweep gives partition 0 a schedule that was put while two markers were lost", async () => {
+  await resize(2);
+  const { timetable, schedules } = queueKeys(QUEUE);
+  await rig.command("DEL", timetable, schedules);
+  await new Schedules(QUEUE, over(instance())).put("s", { every: "1h", payload: 1 });
+  for (let i = 0; i < 2; i++) {
+    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
+  }
+  expect(await rig.command("MGET", timetable, schedules)).toEqual(["1;2", "1;2"]);
+  expect(await new Schedules(QUEUE, over(instance())).get("s")).toMatchObject({ name: "s" });
+  rig.now += 3_600_000;
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [], scheduled: 1 });
 });
 
 test("a sweep gives a queue no partitions of which only the registry has a note", async () => {
