@@ -68,16 +68,17 @@ for _, name in ipairs(names) do
     append(moving, name)
   end
 end
--- No call succeeds that writes one key beside the marker of the tasks. One that failed may have left it.
-if type(marker) == 'string' and #moving == 1 then
-  moving = {}
-end
+-- No call succeeds that writes one key beside the marker of the tasks. What a failed one has left is dropped.
+local failed = type(marker) == 'string' and #moving == 1
+local renaming = {}
 for _, name in ipairs(moving) do
-  if redis.call('EXISTS', name[2]) == 1 then
+  if redis.call('EXISTS', name[2]) == 0 then
+    append(renaming, name)
+  elseif not failed then
     return { 'twice' }
   end
 end
-for _, name in ipairs(moving) do
+for _, name in ipairs(renaming) do
   redis.call('RENAME', name[1], name[2])
 end
 if type(marker) ~= 'string' then

@@ -4685,16 +4685,17 @@ if type(am)=='table'then
 F(ag,al)
 end
 end
-if type(ad)=='string'and#ag==1 then
-ag={}
-end
-for ak,al in ipairs(ag)do
-if redis.call('EXISTS',al[2])==1 then
+local ah=type(ad)=='string'and#ag==1
+local ai={}
+for am,an in ipairs(ag)do
+if redis.call('EXISTS',an[2])==0 then
+F(ai,an)
+elseif not ah then
 return{'twice'}
 end
 end
-for ak,al in ipairs(ag)do
-redis.call('RENAME',al[1],al[2])
+for am,an in ipairs(ai)do
+redis.call('RENAME',an[1],an[2])
 end
 if type(ad)~='string'then
 ad='1;'..ac
@@ -4702,15 +4703,15 @@ if redis.call('EXISTS',n)==1 then
 redis.call('RENAME',n,ab)
 end
 end
-for ak,al in ipairs(af)do
-redis.call('SET',al[1],ad)
+for am,an in ipairs(af)do
+redis.call('SET',an[1],ad)
 end
 redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "ef5168668d76c81d61b799aa6aec1d899e5d125a",
-  keyLockingSha1: "47ddd75d944f6a488a8695411badd8da82ce7359",
+  sha1: "cf17ad24b6f97c54fafd55f0d65a2ce7f94f49b5",
+  keyLockingSha1: "347443488f8c5d4918d5d51a22c7668f3adfc6f5",
 };
 
 export const setIdle: Script = {

@@ -300,6 +300,17 @@ test("what a put of a schedule left under a key without its marker goes when a s
   expect(page.schedules.map(({ name }) => name)).toEqual(["s"]);
 });
 
+test("a sweep gives partition 0 a key that came back under its old name", async () => {
+  await resize(2);
+  await queueOf(instance(), 2).enqueueMany(names.map((id) => ({ payload: 1, id })));
+  const { pending } = queueKeys(QUEUE);
+  const before = await rig.keySpace();
+  await rig.command("DEL", pending);
+  await rig.command("RENAME", queueKeys(nameOfPartition(QUEUE, 0)).pending, pending);
+  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
+  expect(await rig.keySpace()).toEqual(before);
+});
+
 test("a sweep gives partition 0 a schedule that was put while two markers were lost", async () => {
   await resize(2);
   const { timetable, schedules } = queueKeys(QUEUE);
