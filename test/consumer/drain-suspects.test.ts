@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
@@ -100,5 +102,37 @@ describe("a task that kills its process", () => {
       ids.map((id) => (id === "t3" ? [id, "rejected", "lease_expired"] : [id, "completed", undefined])),
     );
     expect(await states(ids, of("invoices"))).toEqual(ids.map((id) => [id, "completed", undefined]));
+  });
+
+  test("begins when the other tasks of its drain have ended", async () => {
+    await rig.queue().enqueue(0, { id: "suspect" });
+    await rig.queue().dequeue({ lease: "1m" });
+    await rig.queue().enqueue(1, { id: "other" });
+    const dequeued = new AbortController();
+    const send: typeof rig.transport.send = async (commands, options) => {
+      const outcomes = await rig.transport.send(commands, options);
+      if (JSON.stringify(outcomes).includes('"suspect"')) dequeued.abort();
+      return outcomes;
+    };
+    const running = new Set<string>();
+    const beside: string[][] = [];
+    let look = () => {};
+    const handler = async ({ id }: { readonly id: string }) => {
+      running.add(id);
+      beside.push([...running]);
+      if (id === "other") {
+        rig.now += 60_001;
+        const isDequeued = once(dequeued.signal, "abort");
+        look();
+        await isDequeued;
+      }
+      // The drain has time to begin the task that it has got.
+      for (let turns = 0; turns < 20; turns++) await setImmediate();
+      running.delete(id);
+    };
+    const listen = (given: () => void) => (look = given);
+    const report = await drain(rig.queue<number>({ transport: { send } }), handler, { listen });
+    expect(beside).toEqual([["other"], ["suspect"]]);
+    expect(report).toMatchObject({ completed: 2, handedBack: 0, ended: "empty" });
   });
 });

@@ -61,6 +61,18 @@ test("a folder is locked until the lock is given up, which leaves nothing", asyn
   again();
 });
 
+test("a file in place of the folder is an error that says so", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  for (const path of [file, join(file, "below")]) {
+    await expect(lockFolder(path)).rejects.toMatchObject({
+      name: "StackError",
+      message: expect.stringMatching(`^the data folder ${path} cannot be used: `),
+    });
+  }
+  expect(readdirSync(folder)).toEqual(["file"]);
+});
+
 test("a process that is paused keeps its lock; one that was killed does not", async () => {
   const first = await other();
   expect(await first.lock()).toBe("locked");

@@ -166,6 +166,7 @@ export const nearest: Readonly<Record<string, readonly string[]>> = {
     "integration/tasks/dequeue-behind-cancelled",
     "integration/tasks/dequeue-copies",
     "integration/tasks/dequeue",
+    "integration/tasks/aborted-dequeues",
   ],
   "src/queue/tasks/queue.ts": ["offload/life", "integration/tasks/settle"],
   "src/queue/tasks/settle-calls.ts": ["integration/tasks/late-progress", "integration/tasks/settle"],

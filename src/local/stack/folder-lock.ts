@@ -48,7 +48,7 @@ export async function lockFolder(folder: string): Promise<() => void> {
     await place(prepared, folder);
   } catch (error) {
     server.close();
-    rmSync(prepared, { recursive: true, force: true });
+    remove(prepared);
     if (error instanceof StackError) throw error;
     throw new StackError(`the data folder ${folder} cannot be used: ${messageOf(error)}`);
   }
@@ -89,6 +89,14 @@ function holdersOf(lock: string): string[] {
     return readdirSync(lock);
   } catch {
     return [];
+  }
+}
+
+function remove(prepared: string): void {
+  try {
+    rmSync(prepared, { recursive: true, force: true });
+  } catch {
+    // The folder is none, or cannot be written.
   }
 }
 
