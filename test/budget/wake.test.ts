@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { Operator, Queue, sweep, type Waker } from "../../src/index.ts";
+import { Operator, Queue, sweep, type Transport, type Waker } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
 
@@ -187,7 +187,14 @@ describe("waiting without a result", () => {
   test("costs 1 more if a task is due later, to read Redis's time", async () => {
     await billed.queue.enqueue(1, { delay: "1h" });
     expect(await cost(() => billed.queue.dequeue())).toBe(6);
-    expect(await cost(() => billed.queue.dequeue({ wait: 50 }))).toBe(6 + 6);
-    expect(await cost(() => billed.queue.dequeue({ wait: 150 }))).toBe(6 + 2 + 6);
+    let requests = 0;
+    const transport: Transport = {
+      send: (commands, options) => (requests++, billed.queue["transport"].send(commands, options)),
+    };
+    const queue = new Queue(billed.queue.name, { transport });
+    const commands = await cost(() => queue.dequeue({ wait: "1s" }));
+    // How many looks there are between the dequeues at its start and end depends on the machine.
+    const looks = requests - 2;
+    expect(commands - (6 + 6)).toBe(looks === 0 ? 0 : looks + 1);
   });
 });
