@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { toBuffer, type Bytes } from "./bytes.ts";
-import { LuaEngine, type CallFromScript, type ScriptResult } from "./lua/engine.ts";
+import { LuaEngine, ScriptKilled, type CallFromScript, type ScriptResult } from "./lua/engine.ts";
 import { ReplyError } from "./reply.ts";
 
 /** A script and what its first line says. */
@@ -39,10 +39,14 @@ class SharedLua {
       this.#engine?.forget();
       this.#compiled.clear();
     }
-    this.#engine ??= new LuaEngine((words) => (this.#call as CallFromScript)(words));
-    const problem = this.#engine.load(sha, body);
-    if (problem === undefined) this.#compiled.add(sha);
-    return problem;
+    try {
+      this.#engine ??= new LuaEngine((words) => (this.#call as CallFromScript)(words));
+      const problem = this.#engine.load(sha, body);
+      if (problem === undefined) this.#compiled.add(sha);
+      return problem;
+    } catch (error) {
+      return this.#forgetEngine(error).message;
+    }
   }
 
   run(
@@ -51,16 +55,23 @@ class SharedLua {
     keys: readonly Bytes[],
     args: readonly Bytes[],
   ): ScriptResult {
-    this.compile(script);
+    const problem = this.compile(script);
+    if (problem !== undefined) return { error: problem, line: "" };
     this.#call = call;
     try {
       return (this.#engine as LuaEngine).run(script.sha, keys, args);
     } catch (error) {
-      // Its memory may be damaged.
-      this.#engine = undefined;
-      this.#compiled.clear();
-      throw error;
+      const { message, line } = this.#forgetEngine(error);
+      return { error: message, line };
     }
+  }
+
+  /** Its memory may be damaged. */
+  #forgetEngine(error: unknown): ScriptKilled {
+    this.#engine = undefined;
+    this.#compiled.clear();
+    if (error instanceof ScriptKilled) return error;
+    throw error;
   }
 }
 

@@ -158,6 +158,17 @@ describe("the embedded store and a real Redis", () => {
     ["an unknown flag", "#!lua flags=nosuch\nreturn 1"],
     ["Upstash's flag", "#!lua flags=allow-key-locking\nreturn 1"],
     ["a script that may not write", "#!lua flags=no-writes\nreturn redis.call('SET', KEYS[1], 1)"],
+    [
+      "numbers as texts",
+      "return {string.format('%.0f %.3f %g', 1700000000123, 2 / 3, 1e-7), 1e15 / 7 .. ''}",
+    ],
+    ["a wrong argument of string.rep", "\nreturn string.rep({}, 3)"],
+    ["a wrong argument of a method", "local s = 'x'\nreturn s:rep('y')"],
+    ["no text in table.concat", "\n\nreturn table.concat({1, {}, 3})"],
+    ["an invalid pattern", "\nreturn string.find('a', '[a')"],
+    ["an invalid capture", "local s = 'a'\n\nreturn s:gsub('(a)', '%2')"],
+    ["a pattern that ends early", "\nfor _ in string.gmatch('a', '%') do end"],
+    ["a wrong argument of string.match", "return string.match(nil, 'a')"],
     ["the time", "return #redis.call('TIME')"],
   ])("run a script alike: %s", async (_, source) => {
     await empty();

@@ -2,8 +2,15 @@ import { createHash } from "node:crypto";
 import { toBuffer, type Bytes } from "../bytes.ts";
 import { ReplyError, type Value } from "../reply.ts";
 import { decodeReply, encodeReply, LuaMemory, readWords, sizeOfWords, writeWords } from "./codec.ts";
+import { runningLine } from "./running-line.ts";
 import { addressChunk, forgetChunk, loadChunk, runChunk, setup } from "./setup.ts";
 import { startLua, type Lua } from "./wasm.ts";
+
+/**
+ * Most steps of one script; see `withLimits`. They take a second or two. A script that writes 12 MB to a hash, reads and
+ * returns them takes 27 million.
+ */
+const MOST_STEPS = 500_000_000;
 
 /** Where a table of Lua has the flag that makes it read-only. */
 const READ_ONLY = 8;
@@ -13,6 +20,18 @@ export type CallFromScript = (words: readonly Bytes[]) => Value;
 
 /** The result of a script: its reply, or the error that ended it with the line of the script. */
 export type ScriptResult = { readonly reply: Value } | { readonly error: Bytes; readonly line: Bytes };
+
+/** A script had to be ended. Its engine cannot be used again. */
+export class ScriptKilled extends Error {
+  override readonly name = "ScriptKilled";
+  /** In the script; empty if none ran. */
+  readonly line: string;
+
+  constructor(reason: string, line: string) {
+    super(`ERR ${reason}`);
+    this.line = line;
+  }
+}
 
 /** A Lua 5.1 with the libraries of Redis, which keeps compiled scripts. One script runs at a time. */
 export class LuaEngine {
@@ -36,11 +55,16 @@ export class LuaEngine {
       },
       pcall: answer,
       sha1: (result, address, length) => {
+        this.#lua.steps.value -= length;
         const { bytes } = this.#memory;
         const digest = createHash("sha1")
           .update(bytes.subarray(address, address + length))
           .digest("hex");
         this.#memory.reply(result, toBuffer(digest));
+      },
+      outOfSteps: () => {
+        const reason = `Script killed by limit of ${MOST_STEPS / 1_000_000} million steps`;
+        throw new ScriptKilled(reason, runningLine(this.#memory.bytes));
       },
     });
     this.#unlocked(() => this.#chunk(setup));
@@ -50,6 +74,7 @@ export class LuaEngine {
    * Compiles a script.
    * @param sha under which it is kept; 40 hexadecimal digits
    * @returns why it is not valid Lua; undefined if it is
+   * @throws {ScriptKilled}
    */
   load(sha: string, source: Bytes): Bytes | undefined {
     return (this.#chunk(loadChunk, [sha], [source]) as Bytes | null) ?? undefined;
@@ -60,7 +85,10 @@ export class LuaEngine {
     this.#chunk(forgetChunk);
   }
 
-  /** Runs a loaded script to its end. */
+  /**
+   * Runs a loaded script to its end.
+   * @throws {ScriptKilled}
+   */
   run(sha: string, keys: readonly Bytes[], args: readonly Bytes[]): ScriptResult {
     const result = this.#chunk(runChunk(sha), keys, args);
     if (result instanceof ReplyError) return { error: `ERR ${result.message}`, line: "" };
@@ -78,7 +106,14 @@ export class LuaEngine {
     const result = list + size;
     this.#memory.bytes.write(source, script, "latin1");
     writeWords(this.#memory.bytes, list, words);
-    this.#lua.eval_with_args(result, script, source.length, list, size, keys.length);
+    this.#lua.steps.value = MOST_STEPS;
+    try {
+      this.#lua.eval_with_args(result, script, source.length, list, size, keys.length);
+    } catch (error) {
+      // The stack of JavaScript was too small for the calls of C within each other.
+      if (!(error instanceof RangeError && error.message.includes("call stack"))) throw error;
+      throw new ScriptKilled("C stack overflow", runningLine(this.#memory.bytes));
+    }
     const { bytes } = this.#memory;
     const address = bytes.readUInt32LE(result);
     const value = address === 0 ? null : decodeReply(bytes, address);

@@ -3,10 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { SluiceError } from "../../errors.ts";
+import { withLimits } from "./limits.ts";
 
 /** The functions and the memory of the Lua interpreter. All addresses are offsets in its memory. */
 export interface Lua {
   readonly memory: WebAssembly.Memory;
+  /** How many steps are left; see {@link withLimits}. Below 0 Lua calls {@link LuaHost.outOfSteps}. */
+  readonly steps: WebAssembly.Global<"i32">;
   /** Runs a chunk with KEYS and ARGV, and writes address and length of the reply to `result`. */
   readonly eval_with_args: (
     result: number,
@@ -39,11 +42,16 @@ export interface LuaHost {
   readonly call: HostFunction;
   readonly pcall: HostFunction;
   readonly sha1: HostFunction;
+  /** Must throw. The interpreter cannot be used again. */
+  readonly outOfSteps: () => never;
 }
 
 const FILE = "redis_lua.wasm";
-/** Of the memory, in pages of 64 KiB. As published it has 1,024 and cannot grow. */
-const MOST_PAGES = 16_383;
+/**
+ * Bytes of C's stack. As published it has 64 KiB, and calls write beyond it before Lua's limit of 200 calls of C
+ * within each other: each call of `string.gsub` takes 1.4 KiB.
+ */
+const STACK = 1024 * 1024;
 
 let compiled: WebAssembly.Module | undefined;
 
@@ -52,7 +60,7 @@ let compiled: WebAssembly.Module | undefined;
  * @throws {SluiceError} `not_installed` if its file is missing
  */
 function compile(): WebAssembly.Module {
-  return (compiled ??= new WebAssembly.Module(withGrowingMemory(readFileSync(fileOfModule()))));
+  return (compiled ??= new WebAssembly.Module(withLimits(readFileSync(fileOfModule()))));
 }
 
 /** Beside the built package; in the sources, in the package that the build copies it from. */
@@ -67,43 +75,6 @@ function fileOfModule(): URL | string {
       "not_installed",
       `the embedded store needs ${FILE}, which is missing from the package`,
     );
-  }
-}
-
-/**
- * The module with another limit of its memory: 64 MiB are too few for a batch of 10 MB, which exists several
- * times while it is copied into and out of Lua.
- */
-function withGrowingMemory(module: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = Uint8Array.from(module);
-  // Behind the magic number and the version, each section has an identifier and a length.
-  for (let at = 8; at < bytes.length;) {
-    const section = bytes[at];
-    const length = readLeb(bytes, at + 1);
-    if (section === MEMORY_SECTION) {
-      // One memory with a limit: count, flags, initial pages, most pages.
-      const most = readLeb(bytes, length.end + 2).end;
-      if (bytes[length.end] !== 1 || bytes[length.end + 1] !== 1 || readLeb(bytes, most).end !== most + 2)
-        break;
-      bytes.set([(MOST_PAGES & 0x7f) | 0x80, MOST_PAGES >> 7], most);
-      return bytes;
-    }
-    at = length.end + length.value;
-  }
-  throw new Error(`${FILE} is not the file that this release was made for`);
-}
-
-const MEMORY_SECTION = 5;
-
-/** A number of WebAssembly's variable length. */
-function readLeb(bytes: Uint8Array, at: number): { value: number; end: number } {
-  let [value, shift, end] = [0, 0, at];
-  for (;;) {
-    const byte = bytes[end] ?? 0;
-    end += 1;
-    value |= (byte & 0x7f) << shift;
-    shift += 7;
-    if (byte < 0x80) return { value, end };
   }
 }
 
@@ -149,9 +120,9 @@ export function startLua(host: LuaHost): Lua {
         return 0;
       }
     },
+    _abort_js: () => (lua.steps.value < 0 ? host.outOfSteps() : none()),
     exit: none,
     __assert_fail: none,
-    _abort_js: none,
     __syscall_openat: none,
     __syscall_fcntl64: none,
     __syscall_ioctl: none,
@@ -181,6 +152,8 @@ export function startLua(host: LuaHost): Lua {
     setThrew,
   } = lua;
   construct();
+  // C's stack begins at its end, at a multiple of 16: else numbers are formatted wrongly.
+  restoreStack((lua.alloc(STACK) + STACK) & -16);
   lua.set_compat(0);
   if (lua.init() !== 0) throw new Error("Lua does not start");
   return lua;
