@@ -53,7 +53,7 @@ describe("until the deadline", () => {
     const gone = new FaultyWay("");
     await gone.open();
     gone.close();
-    const client = server.client({ url: gone.url, retry: { deadline: 100 } });
+    const client = server.client({ url: gone.url, retry: { deadline: "2s" } });
     const { code, message } = await failure(() => client.queue("emails").get("a"));
     expect(code).toBe("unreachable");
     expect(message).toMatch(/; the last time: a network error \(ECONNREFUSED\)$/);

@@ -102,13 +102,13 @@ describe("the forwarder of BullMQ", () => {
     await own.kill();
     await add("welcome-2");
     await add("welcome-3");
-    await expect.poll(() => jobs.getDelayedCount(), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => jobs.getDelayedCount()).toBe(2);
     expect(
       errors.filter((text) => /^job welcome-[23] is forwarded again in 10 s: SluiceError/.test(text)),
     ).toHaveLength(2);
     await own.restart();
     await jobs.promoteJobs();
-    await expect.poll(left, { timeout: 10_000 }).toBe(0);
+    await expect.poll(left).toBe(0);
     await forwarder.close();
     expect(await new Queue(emails, { transport }).counts()).toMatchObject({ pending: 3 });
   });
@@ -150,7 +150,7 @@ describe("the forwarder of BullMQ", () => {
     expect(await jobs.getActiveCount()).toBe(1);
     await releaseActive();
     started(forwardJobs(client()));
-    await expect.poll(left, { timeout: 10_000 }).toBe(0);
+    await expect.poll(left).toBe(0);
     expect(await here.tasks()).toMatchObject([{ id: "welcome-17", state: "completed" }]);
   });
 
