@@ -85,9 +85,17 @@ describe("without a redis-server, `sluice dev`", () => {
     expect(await once(dev as ChildProcess, "exit")).toEqual([0, null]);
   });
 
-  test("keeps the data in the folder of --data, without a file that is half written", async () => {
+  test("keeps the data in the folder of --data, and the settings of the environment", async () => {
+    let settings: Record<string, string> = {};
     for (const created of [true, false]) {
-      const { SLUICE_URL, SLUICE_TOKEN = "" } = await startDev(["--data", folder], withoutRedis);
+      const { SLUICE_TOKENS, UPSTASH_REDIS_REST_TOKEN } = settings;
+      const kept = created ? {} : { SLUICE_TOKENS, UPSTASH_REDIS_REST_TOKEN };
+      const printed = await startDev(["--data", folder], { ...withoutRedis, ...kept });
+      const { SLUICE_URL } = printed;
+      const { SLUICE_TOKEN = "" } = (settings = { ...settings, ...printed });
+      expect(settings).toMatchObject(kept);
+      const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token = "" } = settings;
+      expect(await post(`${url}/pipeline`, token, [["PING"]])).toMatchObject({ body: [{ result: "PONG" }] });
       const task = { id: "kept", payload: 1 };
       expect(await post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN, task)).toMatchObject({
         body: { id: "kept", created },

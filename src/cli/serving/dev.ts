@@ -28,7 +28,7 @@ export function devCommand(io: Io): Command {
 
 The store is a redis-server if one is on the PATH and the package @redis/client is installed; otherwise the embedded store, which needs neither. Needs the package @hono/node-server.
 
-Reads SLUICE_TOKENS, CRON_SECRET and SLUICE_PREFIX from the environment. Without SLUICE_TOKENS it makes a token. In a running Redis the default prefix is sluice-dev.`,
+Reads SLUICE_TOKENS, UPSTASH_REDIS_REST_TOKEN, CRON_SECRET and SLUICE_PREFIX from the environment, and what serve reads of wakes. Without SLUICE_TOKENS it makes a token, and without UPSTASH_REDIS_REST_TOKEN one for the gateway. In a running Redis the default prefix is sluice-dev.`,
     )
     .addOption(portOption("--port", "port of the HTTP interface (default: 8787, or another free one)"))
     .addOption(portOption("--gateway-port", "port of the gateway (default: 8079, or another free one)"))
@@ -72,6 +72,7 @@ async function start(running: Running, options: DevOptions, env: Io["env"]): Pro
       folder: data ?? temporaryFolder(running),
       keepData: data !== undefined,
       port: options.gatewayPort ?? { preferred: 8079 },
+      token: variable(env, "UPSTASH_REDIS_REST_TOKEN"),
       log: (line) => process.stderr.write(`${line}\n`),
     }),
   );

@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   readonly keepData?: boolean | undefined;
   /** The gateway's port; 0 for any free one. With `preferred`: this port if it is free, else another. */
   readonly port: number | { readonly preferred: number | undefined };
+  /** The gateway's token. @default a random one */
+  readonly token?: string | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -44,8 +46,8 @@ export const EMBEDDED_STORE = "the embedded store, in this process";
 export async function startDatabase(running: Running, options: DatabaseOptions): Promise<Database> {
   const store = await startStore(running, options);
   try {
-    const start = (port: number) => startGateway({ ...store, port, log: options.log });
-    const { port } = options;
+    const start = (port: number) => startGateway({ ...store, port, token, log });
+    const { port, token, log } = options;
     const gateway = await (typeof port === "number" ? start(port) : onFreePort(port.preferred, start));
     running.add(() => gateway.close());
     return { redisUrl: store.redisUrl, gateway };
