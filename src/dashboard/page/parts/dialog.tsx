@@ -11,20 +11,30 @@ interface DialogProps {
 /** A modal dialog of the browser: it keeps the focus, Escape closes it, and then the focus returns. */
 export function Dialog({ title, children, onClose }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const latest = useRef(onClose);
+  latest.current = onClose;
   const heading = useId();
   // Before the browser draws, so that no key press is lost.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const dialog = ref.current;
+    // Escape cancels. The event `close` may come only after the next key press.
+    const close = (event: Event) => {
+      event.preventDefault();
+      latest.current();
+    };
+    for (const name of ["cancel", "close"]) dialog?.addEventListener(name, close);
     dialog?.showModal();
     return () => {
+      // The `close` of this dialog would come when another one may be open.
+      for (const name of ["cancel", "close"]) dialog?.removeEventListener(name, close);
       // While it is open, nothing outside of it can have the focus.
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
   return (
-    <dialog ref={ref} aria-labelledby={heading} onClose={onClose}>
+    <dialog ref={ref} aria-labelledby={heading}>
       <h2 id={heading}>{title}</h2>
       {children}
     </dialog>
