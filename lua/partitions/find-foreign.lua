@@ -1,22 +1,30 @@
--- find-foreign: reads a page of the ids from before a time, and of the dedup keys, that a partition knows.
--- Changes nothing.
+-- find-foreign: reads a page of the ids and dedup keys that a partition knows. Changes nothing.
 local tasks = KEYS[1] -- hash  records and control fields
 local cursor = ARGV[1] -- of HSCAN; 0 at the beginning
 local size = ARGV[2] -- about this many fields, 1 to 1,000
-local before = ARGV[3] -- leaves out ids of tasks that were enqueued at this time (ms) or later
+local before = ARGV[3] -- leaves out ids that derive from idempotency keys from this time (ms) on
 -- Returns {'ok', the next cursor, 0 at the end; the run of Redis in which the cursor is valid, empty if Redis
---          does not say it; then ids that may come again, and all dedup keys after '~d:'}
-
--- True for a record from before that time with the token of a producer: a caller chose its id, or it derives
--- from an idempotency key.
-local function may_come_again(record, enqueued_at)
-  return string.find(record, '^[^\n]*;t=') and tonumber(enqueued_at or 0) < tonumber(before)
-end
+--          does not say it; then ids that producers chose, others that may come again after '~k:', and dedup
+--          keys after '~d:'}
 
 -- After a restart the hash has another order: the rest from the old cursor on may lack fields.
 local server = redis.pcall('INFO', 'server')
 local page = redis.call('HSCAN', tasks, cursor, 'COUNT', size)
 local reply = { 'ok', page[1], type(server) == 'string' and string.match(server, 'run_id:(%w+)') or '' }
+
+-- Adds an id if its record has the token of a producer. With an idempotency key the token has a dot, and an
+-- id of 22 letters and digits derives from the key, or a caller chose it.
+local function add_id(id, record, enqueued_at)
+  local token = string.match(record, '^[^\n]*;t=([^;\n]*)')
+  if not token then
+    return
+  elseif #id ~= 22 or string.find(id, '%W') or not string.find(token, '.', 1, true) then
+    append(reply, id)
+  elseif tonumber(enqueued_at or 0) < tonumber(before) then
+    append(reply, '~k:' .. id)
+  end
+end
+
 local fields, ended, changing = page[2], {}, {}
 for i = 1, #fields, 2 do
   local field, value = fields[i], fields[i + 1]
@@ -27,8 +35,8 @@ for i = 1, #fields, 2 do
     if value == '' then
       append(ended, field)
       append(changing, '.' .. field)
-    elseif may_come_again(value, (string.match(value, '^1;(%d+)'))) then
-      append(reply, field)
+    else
+      add_id(field, value, (string.match(value, '^1;(%d+)')))
     end
   end
 end
@@ -37,8 +45,6 @@ end
 local lines = read_first_lines(tasks, changing)
 for i, id in ipairs(ended) do
   local line = lines[changing[i]] or ''
-  if may_come_again(line, (string.match(line, '^1;%d+;(%d+)'))) then
-    append(reply, id)
-  end
+  add_id(id, line, (string.match(line, '^1;%d+;(%d+)')))
 end
 return reply

@@ -21,8 +21,8 @@ export const partitioning: readonly Mutant[] = [
   {
     name: "an id that derives from an idempotency key says where its task was placed",
     file: "src/queue/partitions/former.ts",
-    find: "return isDerivedId(name) || owners",
-    replace: "return owners",
+    find: 'return name.startsWith("~k:") || owners[slotOf(name.replace(/^~d:/, ""))]',
+    replace: 'return owners[slotOf(name.replace(/^~.:/, ""))]',
     breaks: "I7",
     because: "a copy of the call adds a task of a group again, after the group's slot has changed hands",
   },
@@ -35,7 +35,15 @@ export const partitioning: readonly Mutant[] = [
     because: "the search misses a record, the partition is forgotten, and the id is enqueued again",
   },
   {
-    name: "find-foreign has the ids of new tasks too",
+    name: "find-foreign takes an id of 22 letters that a caller chose for a derived one",
+    file: "lua/partitions/find-foreign.lua",
+    find: "or not string.find(token, '.', 1, true) then",
+    replace: "then",
+    breaks: "I7",
+    because: "the new life of a dead letter in a former partition is forgotten, and its id enqueued again",
+  },
+  {
+    name: "find-foreign has the derived ids of new tasks too",
     file: "lua/partitions/find-foreign.lua",
     find: "tonumber(enqueued_at or 0) < tonumber(before)",
     replace: "true",

@@ -95,6 +95,3 @@ export async function derivedTaskIds(queue: string, key: string): Promise<(place
   const front = (await derivedName("id", queue, key)).slice(0, 20);
   return (place) => `${front}${DIGITS[Math.floor(place / 62)]}${DIGITS[place % 62]}`;
 }
-
-/** Whether an id has the form of one that derives from an idempotency key. A caller may have chosen it all the same. */
-export const isDerivedId = (id: string): boolean => /^[0-9A-Za-z]{22}$/.test(id);

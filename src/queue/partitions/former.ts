@@ -1,5 +1,4 @@
 /** When a former partition may leave the map of its queue. */
-import { isDerivedId } from "../core/ids.ts";
 import { mapsKey, nameOfPartition, queueKeys } from "../core/keys.ts";
 import { slotOf } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
@@ -30,7 +29,7 @@ interface Search {
   readonly run: string;
   /** When to look next, epoch ms. */
   readonly notBefore: number;
-  /** When the search under this version began, epoch ms. What was added since is of the partition's own slots. */
+  /** When the search under this version began, epoch ms. Keyed calls have since added only to the partition's own slots. */
   readonly since: number;
 }
 
@@ -115,12 +114,12 @@ async function searched(
 }
 
 /**
- * Whether a partition is no longer the one to ask about a name that it knows from before the map changed. An id of the
- * form of those that derive from an idempotency key says nothing of the slot by which its task was placed: that may be
- * the slot of a group, or of a dedup key that is forgotten.
+ * Whether a partition is no longer the one to ask about a name that it knows. An id that derives from an idempotency key
+ * says nothing of the slot by which its task was placed: that may be the slot of a group, or of a dedup key that is
+ * forgotten. So those from before the search count until they are forgotten.
  */
 function isForeign(name: string, owners: readonly number[], partition: number): boolean {
-  return isDerivedId(name) || owners[slotOf(name.replace(/^~d:/, ""))] !== partition;
+  return name.startsWith("~k:") || owners[slotOf(name.replace(/^~d:/, ""))] !== partition;
 }
 
 const writeSearch = (version: number, { cursor, run, notBefore, since }: Search) =>

@@ -4464,39 +4464,44 @@ export const findForeign: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 local d=ARGV[3]
-local function e(f,g)
-return string.find(f,'^[^\\n]*;t=')and tonumber(g or 0)<tonumber(d)
+local e=redis.pcall('INFO','server')
+local f=redis.call('HSCAN',a,b,'COUNT',c)
+local g={'ok',f[1],type(e)=='string'and string.match(e,'run_id:(%w+)')or''}
+${$F}local function h(i,j,k)
+local l=string.match(j,'^[^\\n]*;t=([^;\\n]*)')
+if not l then
+return
+elseif#i~=22 or string.find(i,'%W')or not string.find(l,'.',1,true)then
+F(g,i)
+elseif tonumber(k or 0)<tonumber(d)then
+F(g,'~k:'..i)
 end
-local f=redis.pcall('INFO','server')
-local g=redis.call('HSCAN',a,b,'COUNT',c)
-local h={'ok',g[1],type(f)=='string'and string.match(f,'run_id:(%w+)')or''}
-local i,j,k=g[2],{},{}
-${$F}for o=1,#i,2 do
+end
+local i,j,k=f[2],{},{}
+for o=1,#i,2 do
 local p,q=i[o],i[o+1]
 local r=string.sub(p,1,1)
 if string.sub(p,1,3)=='~d:'then
-F(h,p)
+F(g,p)
 elseif r~='~'and r~='.'then
 if q==''then
 F(j,p)
 F(k,'.'..p)
-elseif e(q,(string.match(q,'^1;(%d+)')))then
-F(h,p)
+else
+h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
 ${$AA}${$AB}local l=AB(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
-if e(r,(string.match(r,'^1;%d+;(%d+)')))then
-F(h,q)
+h(q,r,(string.match(r,'^1;%d+;(%d+)')))
 end
-end
-return h
+return g
 `;
   },
-  sha1: "7a24ddca1a73ad05db59616ce06720d14b9278eb",
-  keyLockingSha1: "2b2825afc423133b6bb9f58850ff32fc3980c3c8",
+  sha1: "44fbf47076869ffdc588561fb4c1fb722aeee178",
+  keyLockingSha1: "2c060da45d95b02d6c555375b3cc8dd2b9628822",
 };
 
 export const head: Script = {

@@ -108,7 +108,7 @@ export const findForeignScript = {
       cursor: reader.text(),
       /** The run of Redis in which the cursor is valid; empty if it is not known. */
       run: reader.text(),
-      /** Ids of tasks from before that time, and dedup keys after `~d:`. */
+      /** Ids; those that derive from idempotency keys, from before that time, after `~k:`; dedup keys after `~d:`. */
       names: reader.rest((item) => item.text()),
     };
   },

@@ -127,6 +127,31 @@ describe("a former partition", () => {
     },
   );
 
+  test.each(["id%", "An0therIdOf22Letters0%"])(
+    "is asked for %s as long as its new life there goes on",
+    async (form) => {
+      const ids = Array.from({ length: 10 }, (_, i) => form.replace("%", String(i)));
+      await resizeQueue(place(), 2);
+      for (const id of ids) await instance(2).enqueue(1, { id });
+      for (const task of await instance(2).dequeue({ max: 10 })) await task.reject(new Error("no"));
+      for (const task of await instance(2).dequeue({ max: 10 })) await task.reject(new Error("no"));
+      const { owners: before } = await fetchMap(place());
+      await resizeQueue(place(), 8);
+      await sweep(instanceTransport(), { now: () => rig.now });
+      const { owners } = await fetchMap(place());
+      const id = ids.find((one) => owners[slotOf(one)] !== before[slotOf(one)]) as string;
+      rig.now += 200_000;
+      expect(await instance(8).enqueue(2, { id, again: true, delay: "30d" })).toEqual({ id, created: true });
+      // The other dead letters go after seven days.
+      for (let days = 0; days < 9; days++) {
+        rig.now += 86_400_000;
+        expect((await sweep(instanceTransport(), { now: () => rig.now })).failed).toEqual([]);
+      }
+      expect(await instance(8).enqueue(3, { id })).toEqual({ id, created: false });
+      expect(await instance(8).counts()).toMatchObject({ delayed: 1, pending: 0 });
+    },
+  );
+
   test("takes all of a batch of dead letters, new tasks and ended ones", async () => {
     const ids = await endedIds("reject");
     const tasks = [...ids, "new1", "new2", ids[0] as string].map((id) => ({ payload: 2, id, again: true }));
