@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { notRun } from "./test/embedded/not-run.ts";
-import { laneOf } from "./test/support/lanes.ts";
+import { scriptsOf } from "./test/support/lanes.ts";
 
 /**
  * What begins first: the two files that take longest, which would run on alone; beside them those that mostly wait for
@@ -102,9 +102,9 @@ export default defineConfig({
     {
       name: "lanes",
       enforce: "pre",
-      load: (id) => laneOf(id),
+      load: (id) => scriptsOf(id),
       configureVitest({ defineCacheKeyGenerator }) {
-        defineCacheKeyGenerator(({ id }) => laneOf(id));
+        defineCacheKeyGenerator(({ id }) => scriptsOf(id));
       },
     },
   ],

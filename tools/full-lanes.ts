@@ -3,11 +3,11 @@
 
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
-import { laneOf } from "../test/support/lanes.ts";
+import { scriptsOf } from "../test/support/lanes.ts";
 
 registerHooks({
   load(url, context, next) {
-    const source = url.startsWith("file:") ? laneOf(fileURLToPath(url)) : undefined;
+    const source = url.startsWith("file:") ? scriptsOf(fileURLToPath(url)) : undefined;
     return source === undefined
       ? next(url, context)
       : { format: "module-typescript", source, shortCircuit: true };

@@ -1,16 +1,20 @@
 import { generatedFile, type LuaFiles, readLua } from "../../tools/lua/files.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
+import { marked } from "../coverage/blocks.ts";
+import { notesFolder } from "../coverage/notes.ts";
 
 /**
- * The module of the scripts without their plain lanes, if `SLUICE_LANES=full` asks for it.
- * @returns the text of that module for its file; undefined for all others
- * @throws for any other value of the variable
+ * The module of the scripts as the environment asks for it: without their plain lanes (`SLUICE_LANES=full`), or
+ * with marks that say which blocks ran (`npm run test:coverage`).
+ * @returns the text of that module for its file; undefined for all others, and for the scripts as they are
+ * @throws for any other value of `SLUICE_LANES`
  */
-export function laneOf(file: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+export function scriptsOf(file: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const lanes = env["SLUICE_LANES"] ?? "";
-  if (lanes === "") return undefined;
-  if (lanes !== "full") throw new Error("SLUICE_LANES: must be full, or not set");
-  return file === generatedFile ? moduleOf(withoutPlainLanes(readLua())) : undefined;
+  if (lanes !== "" && lanes !== "full") throw new Error("SLUICE_LANES: must be full, or not set");
+  if (file !== generatedFile || (lanes === "" && notesFolder === "")) return undefined;
+  const scripts = lanes === "" ? readLua() : withoutPlainLanes(readLua());
+  return moduleOf(notesFolder === "" ? scripts : marked(scripts).files);
 }
 
 /**

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { noteBlocks } from "../coverage/notes.ts";
 
 /** A real redis-server for one test. */
 export interface TestRedis {
@@ -113,6 +114,7 @@ async function launch(
   ];
   const server = spawn(program, [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
+  noteBlocks(server.stdout);
   server.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
   server.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
   let failure: Error | undefined;

@@ -6,7 +6,7 @@ import { parseLua } from "../../tools/lua/text.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
 import { embeddedScripts } from "../support/embedded.ts";
 import { generatedFile } from "../../tools/lua/files.ts";
-import { laneOf, withoutPlainLanes } from "../support/lanes.ts";
+import { scriptsOf, withoutPlainLanes } from "../support/lanes.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
 let redis: SharedRedis;
@@ -66,11 +66,11 @@ describe("with the plain lanes off", () => {
   );
 
   test("SLUICE_LANES replaces only the module of the scripts", () => {
-    expect(laneOf(generatedFile, {})).toBeUndefined();
-    const full = laneOf(generatedFile, { SLUICE_LANES: "full" });
+    expect(scriptsOf(generatedFile, {})).toBeUndefined();
+    const full = scriptsOf(generatedFile, { SLUICE_LANES: "full" });
     expect([full?.includes("local PLAIN=false"), full?.includes("local PLAIN=true")]).toEqual([true, false]);
-    expect(laneOf("src/index.ts", { SLUICE_LANES: "full" })).toBeUndefined();
-    expect(() => laneOf("src/index.ts", { SLUICE_LANES: "plain" })).toThrow(
+    expect(scriptsOf("src/index.ts", { SLUICE_LANES: "full" })).toBeUndefined();
+    expect(() => scriptsOf("src/index.ts", { SLUICE_LANES: "plain" })).toThrow(
       "SLUICE_LANES: must be full, or not set",
     );
   });
