@@ -46,7 +46,7 @@ export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: B
           add(node.range[1] - "end".length, [node.loc.end.line], true);
       }
     };
-    visit(parseLua(file) as unknown as LuaNode, true);
+    visit(parseLua(file), true);
     let text = "";
     let end = 0;
     for (const { at, text: added } of places.toSorted((a, b) => a.at - b.at)) {
