@@ -1,23 +1,72 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fastTier } from "../../tools/fast-tier.mjs";
-import { faultsOf, root } from "../mutants/coverage.ts";
-import { mutants } from "../mutants/list.ts";
-import { nearest } from "../mutants/nearest.ts";
+import { readLua, scriptFiles } from "../../tools/lua/files.ts";
+import { moduleOf } from "../../tools/lua/module.ts";
+import { type Edit, editOf, mutated } from "../mutants/anchor.ts";
+import { lawMutants } from "../mutants/list.ts";
+import type { LawMutant } from "../mutants/mutant.ts";
+import { everyScript, root } from "../near/nearest.ts";
 
-const all = Object.values(mutants).flat();
+const all = Object.values(lawMutants).flatMap((mutants) => Object.entries<LawMutant>(mutants));
 
-test("each mutant fits its file, and each script, law and invariant has as many as it should", () => {
-  expect(faultsOf(all)).toEqual([]);
+describe("the mutants that break a law", () => {
+  const edits = new Map<string, Edit>();
+
+  test("describe one place each, and what they make of it is valid", () => {
+    const wrong: unknown[] = [];
+    for (const [name, mutant] of all) {
+      if (edits.has(name)) wrong.push(`${name}: the name is used twice`);
+      try {
+        const edit = editOf(name, mutant);
+        edits.set(name, edit);
+        if (mutated(edit) === edit.source.text) wrong.push(`${name}: changes nothing`);
+      } catch (error) {
+        wrong.push(error);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("can be embedded if they are in Lua", () => {
+    // As many at once as do not overlap, because it takes long.
+    let left = [...edits.values()].filter(({ source }) => source.file.endsWith(".lua"));
+    while (left.length > 0) {
+      const taken = withoutOverlaps(left);
+      left = left.filter((edit) => !taken.includes(edit));
+      expect(() => moduleOf(readLua((file, text) => edited(file, text, taken)))).not.toThrow();
+    }
+  });
+
+  test("are there for each law, invariant and script", () => {
+    const broken = new Set<string>(all.map(([, { breaks }]) => breaks));
+    const laws = Array.from({ length: 12 }, (_, i) => `law ${i + 1}`);
+    const invariants = Array.from({ length: 8 }, (_, i) => `I${i + 1}`);
+    expect([...laws, ...invariants].filter((promise) => !broken.has(promise))).toEqual([]);
+    const files = new Set([...edits.values()].map(({ source }) => source.file));
+    expect(scriptFiles().filter((file) => !files.has(`lua/${file}`))).toEqual([]);
+  });
 });
 
-test("each file with mutants has its nearest tests listed", () => {
-  expect(all.filter(({ file }) => !nearest[file]).map(({ file }) => file)).toEqual([]);
+test("what the choices of tests name exists", () => {
+  expect([everyScript, ...fastTier].filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test("what the lists of tests name exists: no test is left out of a tier, or of a file's nearest, by a wrong path", () => {
-  const tests = Object.values(nearest).flat();
-  const paths = [...Object.keys(nearest), ...tests.map((name) => `test/${name}.test.ts`), ...fastTier];
-  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-});
+/** Some of the edits, no two of which touch. */
+function withoutOverlaps(edits: readonly Edit[]): Edit[] {
+  const taken: Edit[] = [];
+  for (const edit of edits) {
+    const touches = (one: Edit) => one.source === edit.source && one.from <= edit.to && edit.from <= one.to;
+    if (!taken.some(touches)) taken.push(edit);
+  }
+  return taken;
+}
+
+/** A file of lua/ with those of the edits that are in it. */
+function edited(file: string, text: string, edits: readonly Edit[]): string {
+  return edits
+    .filter(({ source }) => source.file === `lua/${file}`)
+    .toSorted((one, other) => other.from - one.from)
+    .reduce((before, { from, to, text: put }) => before.slice(0, from) + put + before.slice(to), text);
+}

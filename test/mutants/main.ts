@@ -1,31 +1,38 @@
-// npm run test:mutants: makes each deliberate fault of the list in a copy of the repository, and runs the
-// tests until one notices. Fails if none does and the list does not say why. `--help` lists the options.
+// npm run test:mutants: makes each deliberate fault in a copy of the repository, and runs the tests until one
+// notices. Fails if none does and the list does not say why. `--help` lists the options.
 
-import { endWrong, flag, optional, readOptions, wholeNumber } from "../support/options.ts";
-import { coverage, faultsOf } from "./coverage.ts";
-import { mutants } from "./list.ts";
-import type { Mutant } from "./mutant.ts";
-import { Workshop } from "./workshop.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { endWrong, flag, optional, readOptions, seed, wholeNumber } from "../support/options.ts";
+import { root } from "../near/nearest.ts";
+import { type Edit, editOf, placeOf } from "./anchor.ts";
+import { Copy } from "./copy.ts";
+import { generate } from "./generate.ts";
+import { lawMutants } from "./list.ts";
+import { Memory } from "./memory.ts";
 
 const program = {
   script: "test:mutants",
-  does: "Makes each deliberate fault of the list in a copy, and runs the tests until one notices.",
+  does: "Makes deliberate faults in a copy, those that break a law by name, and runs the tests until one notices.",
 };
 
 interface Chosen {
-  readonly area: string;
-  readonly mutant: Mutant;
+  readonly name: string;
+  /** What it breaks or, if it is generated, how it was made. */
+  readonly what: string;
+  readonly edit: Edit;
+  readonly because?: string;
+  readonly survives?: string | undefined;
 }
 
-/** The test that noticed it; "argued" if the list says why none can; undefined if none did. */
-type Verdict = string | undefined;
-
 const options = readOptions(program, {
-  only: optional(
-    "TEXT",
-    "those whose name, file or broken promise matches the regular expression",
-    readPattern,
+  only: optional("TEXT", "those whose name, file or promise matches the regular expression", readPattern),
+  generated: optional(
+    "N",
+    "in place of the list, N that are made by rule from lua/ and the core of src/",
+    (given) => wholeNumber(given, 1, 100_000),
   ),
+  seed: seed(),
   shard: optional("1/4", "the first of four parts", readShard),
   jobs: optional("N", "that many at once, each in a copy of its own (1)", (given) =>
     wholeNumber(given, 1, 99),
@@ -34,12 +41,9 @@ const options = readOptions(program, {
   list: flag("only lists them"),
 });
 const chosen = choose();
-if (options.list) {
-  for (const { area, mutant } of chosen)
-    console.log(`${area}: ${mutant.name} (${mutant.breaks}, ${mutant.file})`);
-} else {
-  process.exitCode = await run();
-}
+if (options.list)
+  for (const one of chosen) console.log(titleOf(one) + (one.because ? "" : `\n${diffOf(one.edit)}`));
+else process.exitCode = await run();
 
 function readPattern(given: string): RegExp {
   try {
@@ -56,16 +60,9 @@ function readShard(given: string): readonly [part: number, parts: number] {
 }
 
 function choose(): Chosen[] {
-  const all = Object.entries(mutants).flatMap(([area, list]) => list.map((mutant) => ({ area, mutant })));
-  const faults = faultsOf(all.map(({ mutant }) => mutant));
-  if (faults.length > 0) {
-    console.error(`the list does not fit:\n${faults.join("\n")}`);
-    process.exit(1);
-  }
   const { only, shard: [part, parts] = [1, 1] } = options;
-  const fitting = all.filter(
-    ({ mutant: { name, file, breaks } }) =>
-      only === undefined || [name, file, breaks].some((text) => only.test(text)),
+  const fitting = (options.generated === undefined ? ofLaws() : ofRules(options.generated)).filter(
+    (one) => only === undefined || only.test(titleOf(one)),
   );
   if (fitting.length === 0) {
     endWrong(program, `--only ${only?.source} fits none of the faults; --list alone lists them`);
@@ -75,70 +72,87 @@ function choose(): Chosen[] {
   return ones;
 }
 
+function ofLaws(): Chosen[] {
+  return Object.entries(lawMutants).flatMap(([subject, mutants]) =>
+    Object.entries(mutants).map(([name, mutant]) => {
+      const { breaks, because, survives } = mutant;
+      return { name, what: `${subject}, ${breaks}`, edit: editOf(name, mutant), because, survives };
+    }),
+  );
+}
+
+function ofRules(count: number): Chosen[] {
+  const drawn = options.seed ?? Math.floor(Math.random() * 1_000_000);
+  console.log(`--seed ${drawn}`);
+  return generate(count, drawn).map(({ rule, edit }) => {
+    const { file, text } = edit.source;
+    // It is the same mutant if lines have come or gone above it.
+    const name = `${rule}: ${file} ${text.slice(edit.from - 40, edit.to + 40).replace(/\s+/g, " ")}`;
+    return { name, what: rule, edit };
+  });
+}
+
+function titleOf({ name, what, edit, because }: Chosen): string {
+  const place = placeOf(edit.source, edit.from);
+  return because === undefined ? `${what} (${place})` : `${name} (${what}, ${place})`;
+}
+
+/** The lines that the edit changes, before and after. */
+function diffOf({ source: { text }, from, to, text: put }: Edit): string {
+  const start = text.lastIndexOf("\n", from - 1) + 1;
+  const end = (text.indexOf("\n", to) + 1 || text.length + 1) - 1;
+  const marked = (lines: string, mark: string) => lines.replaceAll(/^/gm, `    ${mark} `);
+  return `${marked(text.slice(start, end), "-")}\n${marked(text.slice(start, from) + put + text.slice(to, end), "+")}`;
+}
+
 async function run(): Promise<number> {
   const began = performance.now();
-  const queue = [...chosen];
-  const verdicts = new Map<Mutant, Verdict>();
-  const shops: Workshop[] = [];
-  const close = () => {
-    for (const shop of shops) shop.close();
+  const memory = new Memory();
+  const left = chosen.entries();
+  const survived: string[] = [];
+  const copies: Copy[] = [];
+  let judged = 0;
+  let argued = 0;
+  const removeCopies = () => {
+    for (const copy of copies) copy.remove();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
-      close();
+      removeCopies();
       process.exit(1);
     });
   }
   const work = async () => {
-    const shop = await Workshop.open();
-    shops.push(shop);
-    for (let next; (next = queue.shift());) {
+    const copy = await Copy.make();
+    copies.push(copy);
+    for (const [i, one] of left) {
       const start = performance.now();
-      const { mutant } = next;
-      const verdict = mutant.survives === undefined ? await shop.try(mutant, options.near) : "argued";
-      verdicts.set(mutant, verdict);
+      let verdict = `argued: ${one.survives}`;
+      if (one.survives !== undefined) argued++;
+      else {
+        const before = memory.noticedBy(one.name);
+        const isThere = before !== undefined && existsSync(join(root, before));
+        const failure = await copy.try(one.edit, isThere ? before : undefined, options.near);
+        memory.note(one.name, failure?.file);
+        judged++;
+        if (!failure) survived.push(titleOf(one));
+        verdict = failure
+          ? `killed by ${failure.what}`
+          : `SURVIVED ${one.because ?? ""}\n${diffOf(one.edit)}`;
+      }
       const seconds = Math.round((performance.now() - start) / 1_000);
-      const result =
-        verdict === undefined
-          ? "SURVIVED"
-          : verdict === "argued"
-            ? `argued: ${mutant.survives}`
-            : `killed by ${verdict}`;
-      console.log(
-        `${verdicts.size}/${chosen.length} ${mutant.name} (${mutant.breaks}, ${mutant.file}) ${seconds} s
-    ${result}`,
-      );
+      console.log(`${i + 1}/${chosen.length} ${titleOf(one)} ${seconds} s\n    ${verdict}`);
     }
   };
   try {
     await Promise.all(Array.from({ length: options.jobs ?? 1 }, work));
   } finally {
-    close();
+    removeCopies();
   }
-  return report(verdicts, performance.now() - began);
-}
-
-function report(verdicts: ReadonlyMap<Mutant, Verdict>, ms: number): number {
-  const survived = chosen.filter(({ mutant }) => verdicts.get(mutant) === undefined);
-  const score = (ones: readonly Chosen[]) => {
-    const argued = ones.filter(({ mutant }) => verdicts.get(mutant) === "argued").length;
-    const killed = ones.filter(({ mutant }) => verdicts.get(mutant) !== undefined).length - argued;
-    const judged = ones.length - argued;
-    const percent = judged === 0 ? 100 : Math.floor((100 * killed) / judged);
-    return `${killed} of ${judged} killed, ${percent} %${argued > 0 ? `; ${argued} argued for` : ""}`;
-  };
-  console.log("\nmutants of each law, invariant, script and room");
-  const counts = Array.from(
-    coverage(chosen.map(({ mutant }) => mutant)),
-    ([what, count]) => `${what} ${count}`,
-  );
-  for (let i = 0; i < counts.length; i += 8) console.log(`  ${counts.slice(i, i + 8).join(", ")}`);
-  console.log("\nscore");
-  for (const area of Object.keys(mutants)) {
-    const ones = chosen.filter((one) => one.area === area);
-    if (ones.length > 0) console.log(`  ${area}: ${score(ones)}`);
-  }
-  for (const { mutant } of survived) console.log(`SURVIVED ${mutant.name}: ${mutant.because}`);
-  console.log(`in all: ${score(chosen)}, in ${Math.round(ms / 60_000)} minutes`);
+  for (const title of survived) console.log(`SURVIVED ${title}`);
+  const killed = judged - survived.length;
+  const percent = judged === 0 ? 100 : Math.floor((100 * killed) / judged);
+  const minutes = Math.round((performance.now() - began) / 60_000);
+  console.log(`${killed} of ${judged} killed, ${percent} %; ${argued} argued for; in ${minutes} minutes`);
   return survived.length > 0 ? 1 : 0;
 }

@@ -1,19 +1,20 @@
-/** A deliberate fault of one or a few lines, which some test has to notice. */
-export interface Mutant {
-  /** A unique name. */
-  readonly name: string;
-  /** From the repository's root. */
-  readonly file: string;
-  /** Occurs exactly once in the file. */
-  readonly find: string;
-  readonly replace: string;
+/** A deliberate fault, which some test has to notice. Its name says what then happens. */
+export interface LawMutant {
   /** The promise that it breaks. */
   readonly breaks: Promised;
+  /** Where it is, if the pattern alone does not say so: a script, a function, a class or `Class.method`. */
+  readonly in?: string;
+  /** A fault in lua/, or else in src/ or serverless/. */
+  readonly lua?: Change;
+  readonly src?: Change;
   /** What goes wrong, and for whom. */
   readonly because: string;
   /** Why no test can distinguish it from the original: an argument, not an assumption. */
   readonly survives?: string;
 }
+
+/** Mutants by name. */
+export type LawMutants = Readonly<Record<string, LawMutant>>;
 
 type Invariant = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}`;
 
@@ -24,34 +25,37 @@ export type Promised =
   | Invariant
   | Law
   | "access"
-  | "answers"
   | "cancelling"
-  | "consumers"
-  | "errors"
   | "fairness"
-  | "input"
   | "limits"
-  | "listing"
-  | "repair"
   | "schedules"
-  | "statistics"
   | "waking"
-  | "watching"
   | "workers";
 
-export const invariants: readonly Promised[] = ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"];
+/**
+ * What becomes of the one place that a pattern describes; syntax/pattern.ts says how patterns are written.
+ */
+export interface Change {
+  readonly does: "never" | "always" | "negate" | "drop" | "swap" | "change";
+  readonly find: string;
+  /** Of `change` alone. */
+  readonly put?: string;
+}
 
-export const laws: readonly Promised[] = [
-  "law 1",
-  "law 2",
-  "law 3",
-  "law 4",
-  "law 5",
-  "law 6",
-  "law 7",
-  "law 8",
-  "law 9",
-  "law 10",
-  "law 11",
-  "law 12",
-];
+/** The condition never holds. */
+export const never = (find: string): Change => ({ does: "never", find });
+
+/** The condition always holds. */
+export const always = (find: string): Change => ({ does: "always", find });
+
+/** The condition holds if it did not. */
+export const negate = (find: string): Change => ({ does: "negate", find });
+
+/** The statements are left out, or the property of an object. */
+export const drop = (find: string): Change => ({ does: "drop", find });
+
+/** The second of two statements comes first. */
+export const swap = (find: string): Change => ({ does: "swap", find });
+
+/** An expression, or statements, in place of others. `_1` to `_9` are what they are in the pattern. */
+export const change = (find: string, put: string): Change => ({ does: "change", find, put });

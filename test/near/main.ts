@@ -1,50 +1,65 @@
 // npm run test:near: runs the tests that are nearest to what has changed, and says which and why. `--help`
 // lists the options.
 
+import { execFileSync, spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { fastTier, shortModel } from "../../tools/fast-tier.mjs";
 import { runForeground } from "../../tools/setup.mjs";
 import { endWrong, flag, optional, readOptions } from "../support/options.ts";
-import { changedFiles } from "./changes.ts";
-import { Chooser } from "./choice.ts";
+import { everyScript, isTest, nearestTo, root } from "./nearest.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+/** A file that more test files than this import is near to all of them: the fast tier runs. */
+const MOST = 40;
+
 const program = { script: "test:near", does: "Runs the tests that are nearest to what has changed." };
-
 const { base, list } = readOptions(program, {
-  base: optional(
-    "REV",
-    "all changes since REV, such as main; without it, what is not committed",
-    (given) => given,
-  ),
-  list: flag("only says which tests, and why"),
+  base: optional("REV", "all changes since REV; without it, what is not committed", (given) => given),
+  list: flag("only says which tests"),
 });
 
-const files = readChanges();
-if (files.length === 0) {
-  console.log(
-    base === undefined
-      ? "Nothing has changed since the last commit. --base REV runs what is near to all changes since REV."
-      : `Nothing has changed since ${base}.`,
-  );
-} else {
-  const choices = new Chooser(root).choose(files);
-  for (const { file, why } of choices) console.log(`${file}: ${why}`);
-  const isFast = choices.some(({ tests }) => tests === "fast");
-  const chosen = choices.flatMap(({ tests }) => (tests === "fast" ? fastTier : tests));
-  const paths = [...new Set(chosen)];
-  if (paths.length === 0) console.log("No test is near to these changes.");
-  else if (!list) {
-    // Other tests of the model, if any were chosen, mean the long one.
-    if (isFast && !paths.includes("test/model/model.test.ts")) Object.assign(process.env, shortModel);
-    runForeground(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...paths]);
-  }
+const tests = new Set<string>();
+const rows = new Set<string>();
+for (const file of changedFiles()) {
+  const near = nearTo(file);
+  console.log(`${file}: ${near.length > 8 ? `${near.length} test files` : near.join(" ") || "no test"}`);
+  for (const test of near) tests.add(test);
+}
+const vitest = [join(root, "node_modules/vitest/vitest.mjs"), "run"];
+if (!list && rows.size > 0) {
+  const titles = ["-t", [...rows].join("|")];
+  const { status } = spawnSync(process.execPath, [...vitest, everyScript, ...titles], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (status !== 0) process.exit(1);
+}
+if (!list && tests.size > 0) {
+  Object.assign(process.env, shortModel);
+  runForeground(process.execPath, [...vitest, ...tests]);
 }
 
-function readChanges(): string[] {
+function nearTo(file: string): readonly string[] {
+  const platform = /^serverless\/([a-z]+)\//.exec(file)?.[1];
+  if (platform !== undefined) console.log(`npm run test:platforms ${platform} has the tests of ${file}`);
+  if (file.endsWith(".md")) return ["test/documents"];
+  if (isTest(file)) return globSync(file, { cwd: root });
+  if (!/\.(?:lua|[mc]?[jt]sx?)$/.test(file)) return [];
+  const near = nearestTo(file);
+  if (near.rows !== undefined) rows.add(near.rows);
+  const sources = /^(?:lua|src)\//.test(file) ? ["test/contract"] : [];
+  return [...(near.tests.length > MOST && near.rows === undefined ? fastTier : near.tests), ...sources];
+}
+
+/** What differs from the base, or the last commit, and what git does not know yet. */
+function changedFiles(): string[] {
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: "pipe" });
   try {
-    return changedFiles(root, base);
+    const from = base === undefined ? "HEAD" : git("merge-base", base, "HEAD").trim();
+    const names =
+      git("diff", "--name-only", "--no-renames", from) + git("ls-files", "-o", "--exclude-standard");
+    return [...new Set(names.split("\n").filter(Boolean))].filter((file) => !file.endsWith(".gen.ts"));
   } catch {
     return endWrong(program, `--base ${base ?? "HEAD"}: git does not know this revision`);
   }

@@ -73,7 +73,7 @@ describe.concurrent("the long-running test programs", () => {
     ["test:soak", ["minutes", "seed", "kind", "path"]],
     ["test:chaos", ["minutes", "seed", "cluster", "partitions"]],
     ["test:fuzz", ["minutes", "requests", "seed"]],
-    ["test:mutants", ["only", "shard", "jobs", "near", "list"]],
+    ["test:mutants", ["only", "generated", "seed", "shard", "jobs", "near", "list"]],
     ["test:near", ["base", "list"]],
   ] as const)("%s --help lists %j and begins nothing", async ([script, options], { expect }) => {
     const { status, out, err } = await run(script, "--help");

@@ -29,10 +29,14 @@ export function scriptFiles(): string[] {
     .toSorted();
 }
 
-/** Reads lua/lib and the scripts. */
-export function readLua(): LuaFiles {
-  const text = libFiles.map((file) => read(file).text).join("\n");
-  return { lib: { file: "lib", text }, scripts: scriptFiles().map(read) };
+/**
+ * Reads lua/lib and the scripts.
+ * @param change makes another text of that of a file
+ */
+export function readLua(change: (file: string, text: string) => string = (_, text) => text): LuaFiles {
+  const changed = (file: string) => ({ file, text: change(file, read(file).text) });
+  const text = libFiles.map((file) => changed(file).text).join("\n");
+  return { lib: { file: "lib", text }, scripts: scriptFiles().map(changed) };
 }
 
 /** The file of lua/lib, and the line in it, of a line of the joined files. */

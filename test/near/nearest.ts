@@ -1,0 +1,79 @@
+// Which tests are nearest to a source: what `test:near` runs, and `test:mutants` tries first.
+
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { libFileOf, readLua } from "../../tools/lua/files.ts";
+import { scriptName } from "../../tools/lua/module.ts";
+import { partsOf, programOf } from "../../tools/lua/parts.ts";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Nearest {
+  /** For Lua: the titles in {@link everyScript} that are about the scripts with the changed part. */
+  readonly rows?: string;
+  /** Test files, the nearest first. */
+  readonly tests: readonly string[];
+}
+
+export const everyScript = "test/fault/every-script.test.ts";
+
+const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
+
+/** @param at an offset in a file of lua/lib: counts only what uses the part there */
+export function nearestTo(file: string, at?: number): Nearest {
+  if (!file.endsWith(".lua")) return { tests: byName(importing(file), [file]) };
+  const scripts = scriptsWith(file, at);
+  const folders = [...new Set([basename(file, ".lua"), ...scripts.map(dirname)])];
+  const tests = folders.flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
+  const rows = `^(?:${scripts.map(scriptName).join("|")}) `;
+  return { rows, tests: [...byName(tests, [file, ...scripts]), "test/model/model.test.ts"] };
+}
+
+/** The same tests, first those with a name such as one of the files. */
+const byName = (tests: readonly string[], files: readonly string[]) =>
+  tests.toSorted((one, other) => Number(isNamed(other, files)) - Number(isNamed(one, files)));
+
+const isNamed = (test: string, files: readonly string[]) =>
+  files.some((file) => basename(test).startsWith(basename(file).replace(/\.\w+$/, "")));
+
+/** The scripts in a file of lua/, or with its parts, such as `tasks/enqueue.lua`. */
+function scriptsWith(file: string, at?: number): string[] {
+  const path = relative("lua", file);
+  if (!path.startsWith("lib/")) return [path];
+  const { lib, scripts } = readLua();
+  const line =
+    at === undefined ? undefined : readFileSync(join(root, file), "utf8").slice(0, at).split("\n").length;
+  const all = partsOf(lib);
+  const parts = all.filter(({ range: [from, to] }) => {
+    const text = lib.text.slice(0, from).split("\n").length;
+    const start = libFileOf(text);
+    const lines = lib.text.slice(from, to).trimEnd().split("\n").length;
+    return start.file === path && (line === undefined || (start.line <= line && line < start.line + lines));
+  });
+  const having = scripts.filter((script) =>
+    programOf(script, all).some((part) => parts.includes(part as never)),
+  );
+  return having.map((script) => script.file);
+}
+
+/** A relative path in quotes, as in an import, `new URL("…", import.meta.url)` and the like. */
+const PATHS = /["'`](\.{1,2}\/[^"'`\n$]*\.[a-z]+)["'`]/g;
+
+/** The test files that import a file, by way of as few others as possible first. */
+function importing(file: string): string[] {
+  const importers = new Map<string, string[]>();
+  for (const one of found("{src,serverless,test,tools,examples}/**/*.{ts,mts,mjs}")) {
+    for (const [, path = ""] of readFileSync(join(root, one), "utf8").matchAll(PATHS)) {
+      const key = join(dirname(one), path);
+      importers.set(key, [...(importers.get(key) ?? []), one]);
+    }
+  }
+  const reached = new Set([file]);
+  for (const next of reached) for (const importer of importers.get(next) ?? []) reached.add(importer);
+  return [...reached].filter((one) => isTest(one) && existsSync(join(root, one)));
+}
+
+/** Whether `npm test` runs the file. */
+export const isTest = (file: string): boolean =>
+  /^test\/(?!(?:dashboard|package|platforms)\/).*\.test\.ts$/.test(file);
