@@ -1,7 +1,6 @@
 import { messageOf } from "../../src/errors.ts";
 import type { Change, LawMutant } from "./mutant.ts";
 import { type Form, type Language, lua, type Source, sourcesOf, src, wordsOf } from "./syntax/languages.ts";
-import { spanOf } from "./syntax/node.ts";
 import { type Match, matchesIn, parsePattern, type Pattern } from "./syntax/pattern.ts";
 
 /** A text in place of another in a source. */
@@ -27,7 +26,7 @@ export function editOf(name: string, mutant: LawMutant): Edit {
 function findEdit({ in: place, lua: ofLua, src: ofSrc }: LawMutant): Edit {
   const [language, change] = ofLua ? [lua, ofLua] : ofSrc ? [src, ofSrc] : fail("is in neither lua nor src");
   const pattern = patternOf(language, change);
-  const isCondition = /never|always|negate/.test(change.does);
+  const isCondition = /never|always/.test(change.does);
   // A name alone is a condition only where one is asked for.
   const isMeant = ({ nodes: [node], parent }: Place) =>
     !isCondition || node?.type !== "Identifier" || CONDITIONS.test(parent?.type ?? "");
@@ -69,8 +68,6 @@ export const mutated = ({ source: { text: whole }, from, to, text }: Edit): stri
 function patternOf(language: Language, change: Change): Pattern {
   switch (change.does) {
     case "drop":
-      return parsePattern(language, change.find, ["statements", "property"]);
-    case "swap":
       return parsePattern(language, change.find, ["statements"]);
     case "change": {
       const forms = FORMS.filter((form) => parses(language, change.put ?? "", form));
@@ -98,17 +95,11 @@ function search(language: Language, pattern: Pattern, within: readonly string[])
 
 /** What comes in place of a match. */
 function changed(match: Place, { form }: Pattern, change: Change): string {
-  const { source, from, to, captured, nodes } = match;
+  const { source, captured } = match;
   const { language, text } = source;
   if (change.does === "never") return "false";
   if (change.does === "always") return "true";
-  if (change.does === "negate") return `(${language.not(text.slice(from, to))})`;
-  if (change.does === "drop") return form === "property" ? "" : language.nothing;
-  if (change.does === "swap") {
-    const [first, second] = nodes.map(spanOf);
-    if (!first || !second || nodes.length > 2) return fail("swap needs two statements");
-    return text.slice(...second) + text.slice(first[1], second[0]) + text.slice(...first);
-  }
+  if (change.does === "drop") return language.nothing;
   const put = (change.put ?? "").replaceAll(/\b_[1-9]\b|…/g, (name) => {
     const span = captured.get(name);
     if (!span) return fail(`${name} is not in ${change.find}`);

@@ -1,4 +1,3 @@
-import type { LawMutant } from "./mutant.ts";
 import { consumers } from "./laws/consumers.ts";
 import { dequeue } from "./laws/dequeue.ts";
 import { enqueue } from "./laws/enqueue.ts";
@@ -23,8 +22,3 @@ export const lawMutants = {
   network,
   consumers,
 };
-
-/** All of them, by name. */
-export const named: readonly (readonly [name: string, mutant: LawMutant])[] = Object.values(
-  lawMutants,
-).flatMap((area) => Object.entries(area));

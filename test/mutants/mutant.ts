@@ -36,7 +36,7 @@ export type Promised =
  * What becomes of the one place that a pattern describes; syntax/pattern.ts says how patterns are written.
  */
 export interface Change {
-  readonly does: "never" | "always" | "negate" | "drop" | "swap" | "change";
+  readonly does: "never" | "always" | "drop" | "change";
   readonly find: string;
   /** Of `change` alone. */
   readonly put?: string;
@@ -48,14 +48,8 @@ export const never = (find: string): Change => ({ does: "never", find });
 /** The condition always holds. */
 export const always = (find: string): Change => ({ does: "always", find });
 
-/** The condition holds if it did not. */
-export const negate = (find: string): Change => ({ does: "negate", find });
-
-/** The statements are left out, or the property of an object. */
+/** The statements are left out. */
 export const drop = (find: string): Change => ({ does: "drop", find });
 
-/** The second of two statements comes first. */
-export const swap = (find: string): Change => ({ does: "swap", find });
-
-/** An expression, or statements, in place of others. `_1` to `_9` are what they are in the pattern. */
+/** An expression, statements or a property, in place of others. `_1` to `_9` are what they are in the pattern. */
 export const change = (find: string, put: string): Change => ({ does: "change", find, put });
