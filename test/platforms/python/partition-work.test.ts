@@ -1,20 +1,18 @@
 import { expect, test } from "vitest";
-import { slotOf } from "../../src/queue/core/partition-slots.ts";
-import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
-import { QUEUE, useRig } from "../support/rig.ts";
-import { useBothOnPartitions } from "./python-partitions.ts";
-import { useBothClients } from "./python.ts";
+import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+import { useBothClients } from "./both-clients.ts";
 
 const rig = useRig();
 const both = useBothClients(rig);
-const on = useBothOnPartitions(rig, both);
 
 test("receipts of a partition settle it in either client", async () => {
-  await on.resize(4);
-  const queue = on.queueOf(4);
+  await both.resize(4);
+  const queue = both.queueOf(4);
   await queue.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `t-${i}` })));
   // Partitions 0 to 3 have some each.
-  const receipts = await on.reportOf<string[]>(`
+  const receipts: string[] = await both.python(`
     queue = Queue(redis, "${QUEUE}")
     tasks = [task for _ in range(8) for task in queue.dequeue(max=4)]
     before = [task.deadline_at for task in tasks]
@@ -40,20 +38,20 @@ test("receipts of a partition settle it in either client", async () => {
 });
 
 test("a former partition is drained, and asked about ids and dedup keys", async () => {
-  await on.resize(1);
-  await on.resize(4);
+  await both.resize(1);
+  await both.resize(4);
   const python = `queue = Queue(redis, "${QUEUE}")`;
   const tasks = (payload: number) => `[{"payload": ${payload}, "id": f"t-{i}"} for i in range(30)]`;
-  const [done, keys] = await on.reportOf<[unknown, string[]]>(`
+  const [done, keys] = await both.python(`
     ${python}
     queue.enqueue_many([*${tasks(1)}, {"payload": 1, "id": "ended"}])
     keys = [id for id, _ in queue.enqueue_many([{"payload": 1, "dedup": (f"k-{i}", 3_600_000)} for i in range(10)])]
     done = [task.complete().state for _ in range(4) for task in queue.dequeue(max=50) if task.id == "ended"]
     report([done, keys])
   `);
-  await on.resize(2);
-  expect((await fetchMap(on.place)).former).toEqual([2, 3]);
-  const [again, owners, lives, found] = await on.reportOf<[unknown, unknown, unknown, number]>(`
+  await both.resize(2);
+  expect((await fetchMap(both.place)).former).toEqual([2, 3]);
+  const [again, owners, lives, found] = await both.python(`
     ${python}
     again = queue.enqueue_many(${tasks(2)})
     owners = [id for id, _ in queue.enqueue_many([{"payload": 2, "dedup": (f"k-{i}", 1)} for i in range(10)])]
@@ -73,10 +71,10 @@ test("a former partition is drained, and asked about ids and dedup keys", async 
 const IDLE = 130_000;
 
 test("an idle queue is polled for one look at the registry, and partitions with work are found", async () => {
-  await on.resize(4);
-  const { owners } = await fetchMap(on.place);
+  await both.resize(4);
+  const { owners } = await fetchMap(both.place);
   const names = [0, 1, 2, 3].map((partition) => `${QUEUE}/${partition}`);
-  const queue = on.queueOf(4);
+  const queue = both.queueOf(4);
   await queue.enqueueMany(Array.from({ length: 40 }, (_, i) => ({ payload: 1, id: `t-${i}` })));
   for (let i = 0; i < 20; i++) {
     const tasks = await queue.dequeue({ max: 10 });
@@ -89,7 +87,7 @@ test("an idle queue is polled for one look at the registry, and partitions with 
     post, sent = redis._post, []
     redis._post = lambda commands: (commands[0][0] == "EVAL" or sent.append(len(commands))) and None or post(commands)
   `;
-  const [requests, scores] = await on.reportOf<[number[], number[]]>(`${counting}
+  const [requests, scores] = await both.python(`${counting}
     assert queue.dequeue() == []
     report([sent[:], [float(score) for score in redis.command("ZMSCORE", "sluice:queues", *${JSON.stringify(names)})]])
   `);
@@ -101,7 +99,7 @@ test("an idle queue is polled for one look at the registry, and partitions with 
   const id = Array.from({ length: 300 }, (_, i) => `late-${i}`).find(
     (name) => owners[slotOf(name)] === 3,
   ) as string;
-  const [polls, found] = await on.reportOf<[number, string[]]>(`${counting}
+  const [polls, found] = await both.python(`${counting}
     assert queue.dequeue() == []
     sent.clear()
     for _ in range(3): assert queue.dequeue() == []
@@ -115,7 +113,7 @@ test("an idle queue is polled for one look at the registry, and partitions with 
 });
 
 test("Python's sweep adds up the partitions of a queue, and leaves out those that are idle", async () => {
-  await on.resize(4);
+  await both.resize(4);
   await both.python(`
     queue.enqueue_many([{"payload": 1, "id": f"t-{i}", "delay": 1} for i in range(20)])
     time.sleep(0.01)
@@ -132,20 +130,17 @@ test("Python's sweep adds up the partitions of a queue, and leaves out those tha
   }
 });
 
-test(
-  "a fault of the network at any one request changes no answer of a client with partitions",
-  { timeout: 120_000 },
-  async () => {
-    await on.resize(4);
-    await on.resize(3);
-    const [answers, different] = await on.reportOf<[unknown, unknown]>(`
+test("a fault of the network at any one request changes no answer of a client with partitions", async () => {
+  await both.resize(4);
+  await both.resize(3);
+  const [answers, different] = await both.python(`
     stored = redis.command("HGET", redis.maps, "${QUEUE}")
-    post, sent = redis._post, []
 
-    def day():
+    def begin(post):
         post([["FLUSHALL"], ["HSET", redis.maps, "${QUEUE}", stored], ["ZADD", "sluice:queues", "4", "/${QUEUE}"]])
         post([redis._command("EVAL", ("partitions/rename-keys", "${QUEUE}/0", [4]), "")])
-        sent.clear()
+
+    def day():
         queue, answers = Queue(redis, "${QUEUE}"), []
         answers.append(queue.enqueue("one", id="one", group="one"))
         answers.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(8)]))
@@ -161,34 +156,17 @@ test(
         answers.append(queue.cancel("many0"))
         return answers
 
-    def set_fault(fault):
-        url, token = os.environ["UPSTASH_REDIS_REST_URL"], os.environ["UPSTASH_REDIS_REST_TOKEN"]
-        for method, body in (("DELETE", None), ("POST", json.dumps(fault).encode())):
-            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-            urllib.request.urlopen(urllib.request.Request(f"{url}/-/faults", body, headers, method=method)).read()
-
-    redis._post = lambda commands: sent.append(1) or post(commands)
-    day()
-    expected, different = day(), []
-    requests = len(sent)
-    for kind in ({"kind": "lose-reply"}, {"kind": "duplicate", "answer": "second"}):
-        for nth in range(1, requests + 1):
-            # The two requests that set up the day come first.
-            set_fault({**kind, "match": {"nth": nth + 2}})
-            actual = day()
-            if actual != expected: different.append([kind, nth, actual])
-    report([expected, different])
+    report(disturbed(redis, begin, day, [{"kind": "lose-reply"}, {"kind": "duplicate", "answer": "second"}]))
   `);
-    expect(different).toEqual([]);
-    const many = Array.from({ length: 8 }, (_, i) => i);
-    expect(answers).toEqual([
-      ["one", true],
-      many.map((i) => [`many${i}`, true]),
-      true,
-      [...many, "one", "plain"].map((payload) => [1, payload]),
-      [...Array<string>(5).fill("completed"), ...Array<string>(3).fill("rejected"), "pending", "pending"],
-      2,
-      "already_ended",
-    ]);
-  },
-);
+  expect(different).toEqual([]);
+  const many = Array.from({ length: 8 }, (_, i) => i);
+  expect(answers).toEqual([
+    ["one", true],
+    many.map((i) => [`many${i}`, true]),
+    true,
+    [...many, "one", "plain"].map((payload) => [1, payload]),
+    [...Array<string>(5).fill("completed"), ...Array<string>(3).fill("rejected"), "pending", "pending"],
+    2,
+    "already_ended",
+  ]);
+});

@@ -1,0 +1,160 @@
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { Queue } from "../../../src/index.ts";
+import { readLua } from "../../../tools/lua/files.ts";
+import { freeNames } from "../../../tools/lua/scopes.ts";
+import { parseLua } from "../../../tools/lua/text.ts";
+import { violations } from "../../support/invariants.ts";
+import { queueSpace } from "../../support/key-space.ts";
+import { libNames } from "../../support/lua-rules.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+import { folder, useBothClients } from "./both-clients.ts";
+
+const rig = useRig();
+const both = useBothClients(rig);
+
+test("the demo shows each ending of a task", async () => {
+  const output = await both.python(`
+    import contextlib, demo
+    sys.argv[1:] = ["scene"]
+    with contextlib.redirect_stdout(io.StringIO()) as output: demo.main()
+    report(output.getvalue())
+  `);
+  const shown = [
+    ["that id again: ('welcome-17', False)", "another with that dedup key: ('bytes', False)"],
+    ["note: 'Grüße 🚀', attempt 1, headers {'trace': 't-1'}", "extended: True, to a later deadline: True"],
+    ["late is delayed: attempt 0", "late: handed back: pending", "late: completed in attempt 2"],
+    ["attempt 2: rejected attempts_exhausted", "'message': 'division by zero'}"],
+    ["the first holder's receipt: ok False, lost", "the second's: ok True, attempt 2"],
+  ];
+  expect(shown.flat().filter((text) => !output.includes(text))).toEqual([]);
+  expect(violations(queueSpace(await rig.keySpace(), "scene"))).toEqual([]);
+  expect(await new Queue("scene", { transport: both.transport }).counts()).toMatchObject({
+    pending: 0,
+    delayed: 0,
+    working: 0,
+    rejected: 1,
+  });
+});
+
+test("a fault of the network at any one request changes no answer of the client", async () => {
+  const answers = await both.python(`
+    def day():
+        queue, answers = Queue(redis, "${QUEUE}"), []
+        answers.append(queue.enqueue("one", id="one"))
+        answers.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(3)]))
+        tasks = queue.dequeue(max=10)
+        answers.append([(task.id, task.attempt, task.payload) for task in tasks])
+        answers.append(tasks[0].extend()[:3])
+        answers.append(tasks[0].complete("done"))
+        answers.append(tasks[1].requeue("failed"))
+        answers.append(tasks[2].hand_back())
+        answers.append(queue.cancel("many2"))
+        answers.append([(task.id, task.attempt) for task in queue.dequeue(max=10)])
+        answers.append(list(sweep(redis)))
+        for name in ("one", "many0", "many1", "many2"):
+            answers.append((name, queue.get(name)["state"], queue.get(name)["attempt"]))
+        return answers
+
+    report(disturbed(redis, lambda post: post([["FLUSHALL"]]), day, [
+        {"kind": "lose-reply"}, {"kind": "cut-body"}, {"kind": "cut"}, {"kind": "noscript"},
+        {"kind": "duplicate", "answer": "first"}, {"kind": "duplicate", "answer": "second"},
+        {"kind": "http", "status": 502, "body": "<html>"}, {"kind": "http", "status": 429},
+    ]))
+  `);
+  const dayAsExpected = [
+    ["one", true],
+    [0, 1, 2].map((i) => [`many${i}`, true]),
+    [["one", 1, "one"], ...[0, 1, 2].map((i) => [`many${i}`, 1, i])],
+    [true, "working", ""],
+    [true, "completed", "", 0, false],
+    [true, "rejected", "attempts_exhausted", 0, false],
+    [true, "pending", "", 0, false],
+    "working",
+    [["many1", 2]],
+    [QUEUE],
+    ["one", "completed", 1],
+    ["many0", "rejected", 1],
+    ["many1", "working", 2],
+    ["many2", "working", 1],
+  ];
+  expect(answers).toEqual([dayAsExpected, []]);
+});
+
+test("a first copy of a dequeue that runs after the client's second copy leases nothing", async () => {
+  const fault = both.gateway.faults.add({ kind: "hold" });
+  expect(await both.python("report(queue.dequeue())")).toEqual([]);
+  await both.queue.enqueue("later", { id: "later" });
+  await fault.release();
+  fault.remove();
+  expect(await both.python("report([(task.id, task.attempt) for task in queue.dequeue()])")).toEqual([
+    ["later", 1],
+  ]);
+});
+
+test("the client says why it refuses an input, and sends nothing", async () => {
+  const answers = await both.python(`
+    answers = []
+    for options in (
+        {"id": ";"}, {"group": "a b"}, {"priority": 10}, {"priority": True}, {"lease": 0}, {"delay": 1.5},
+        {"delay": 1, "at": 1}, {"again": True}, {"dedup": ("key", 0)}, {"headers": {"a": 1}},
+        {"max_attempts": -1}, {"payload": float("nan")}, {"payload": {1, 2}}, {"payload": "x" * 1_048_575},
+    ):
+        try: queue.enqueue_many([{"payload": "fine"}, {"payload": 1, **options}])
+        except SluiceError as error: answers.append(str(error).split(" must ")[0])
+    for what, act in (
+        ("queue", lambda: Queue(redis, "a b")), ("max", lambda: queue.dequeue(max=0)),
+        ("receipt", lambda: queue.settle([Settlement("1.1.1", "complete")])),
+    ):
+        try: act()
+        except SluiceError as error: answers.append(f"{what}: {error.code}")
+    report(answers)
+  `);
+  const notJson = "bad_argument: payload";
+  expect(answers).toEqual([
+    ...["id", "group", "priority", "priority", "lease", "delay"].map((what) => `bad_argument: ${what}`),
+    "bad_argument: at and delay exclude each other",
+    "bad_argument: again needs an id, and no dedup",
+    ...["the dedup window", "headers", "max_attempts"].map((what) => `bad_argument: ${what}`),
+    notJson,
+    notJson,
+    "too_large: payload has 1048577 bytes; at most 1048576 are allowed",
+    "queue: bad_argument",
+    "max: bad_argument",
+    "receipt: bad_argument",
+  ]);
+  expect(await rig.keySpace()).toEqual({});
+});
+
+test("each script, with the shared parts that it uses in the documented order, is a complete program", async () => {
+  const lua = fileURLToPath(new URL("../../../lua/", import.meta.url));
+  const document = readFileSync(`${lua}README.md`, "utf8");
+  const sentence = /found by name,\s+in\s+this\s+order:\s+(.*?)\./s.exec(document)?.[1] ?? "";
+  const rooms = Array.from(sentence.matchAll(/`([\w-]+)`/g), ([, name]) => name);
+  expect(await both.python("report(sluice.LIB)")).toEqual(rooms);
+
+  const files = globSync("*/*.lua", { cwd: lua }).map((file) => file.slice(0, -".lua".length));
+  expect(rooms.map((name) => `lib/${name}`).toSorted()).toEqual(
+    files.filter((name) => name.startsWith("lib/")).toSorted(),
+  );
+  const scripts = files.filter((name) => !name.startsWith("lib/"));
+  const programs: string[] = await both.python(
+    `report([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
+  );
+  const declared = libNames(readLua().lib.text);
+  for (const [i, text] of programs.entries()) {
+    expect(await rig.command("SCRIPT", "LOAD", text)).toMatch(/^[0-9a-f]{40}$/);
+    const file = scripts[i] ?? "";
+    const free = freeNames(file, parseLua({ file, text }).body);
+    expect([...free].filter((name) => declared.has(name))).toEqual([]);
+  }
+});
+
+test("Python 3.9 reads the client", async () => {
+  await both.python(`
+    import ast
+    for file in ${JSON.stringify(globSync(`${folder}*.py`))}:
+        ast.parse(open(file, encoding="utf-8").read(), file, feature_version=(3, 9))
+  `);
+});
