@@ -2,7 +2,7 @@ import { problems } from "../../src/http/problems/codes.ts";
 import { misfits } from "./conforms.ts";
 import { type Described, isObject, jsonOf, type Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import { type Answered, cronSecret, token } from "./worker-stack.ts";
+import { type Answered, cronSecret, token } from "./stack.ts";
 
 /** The differences between an answer and the document and pages; empty if there are none. */
 export function faultsOfAnswer(described: Described, route: Route, answer: Answered): string[] {

@@ -7,7 +7,7 @@ import { fits } from "./conforms.ts";
 import type { Described, Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
 import type { ReturnedValues } from "./returned-values.ts";
-import type { Sent } from "./worker-stack.ts";
+import type { Sent } from "./stack.ts";
 import { type Plan, validRequest, written } from "./valid-request.ts";
 
 /** A request with one fault, and what the answer has to say. */

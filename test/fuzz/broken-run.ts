@@ -2,10 +2,9 @@ import * as fc from "fast-check";
 import { readKeySpace } from "../support/key-space.ts";
 import { deepStrictEqual } from "node:assert/strict";
 import { type Broken, brokenRequest } from "./broken-request.ts";
-import type { Described } from "./document.ts";
-import type { WorkerStack } from "./worker-stack.ts";
+import { runSequences } from "../model/sequences.ts";
+import type { Sending } from "./fuzz.ts";
 import { populate } from "./populate.ts";
-import { checkProperty, type Sending } from "./check-property.ts";
 import { faultsOfRefusal } from "./refused.ts";
 
 /** Most requests of one batch; they are sent at once. */
@@ -15,7 +14,7 @@ const BATCH = 48;
  * Sends broken requests. Throws if one is not refused as it has to be, or changes anything. The error has the
  * seed and the one request that is left after shrinking.
  */
-export async function runBroken(described: Described, stack: WorkerStack, sending: Sending): Promise<void> {
+export async function runBroken({ described, stack, bounds, count, sent }: Sending): Promise<void> {
   await stack.empty();
   const known = await populate(described, stack);
   const before = await readKeySpace(stack.redisUrl);
@@ -24,9 +23,9 @@ export async function runBroken(described: Described, stack: WorkerStack, sendin
     ...routes.map((route) => brokenRequest(described, route, known).map((broken) => ({ route, broken }))),
   );
   const batch = fc.array(one, { minLength: 1, maxLength: BATCH, size: "max" });
-  await checkProperty(batch, BATCH, sending, async (all) => {
+  await runSequences(batch, count, bounds, async (all) => {
     const answers = all.map(async ({ route, broken }) => {
-      sending.sent(route);
+      sent(route);
       refuse(broken, faultsOfRefusal(described, route, broken, await stack.send(broken.sent)));
     });
     const failed = (await Promise.allSettled(answers)).find(({ status }) => status === "rejected");

@@ -1,83 +1,73 @@
+import { messageOf } from "../../src/errors.ts";
+import type { Bounds } from "../model/sequences.ts";
 import { runBroken } from "./broken-run.ts";
 import { Described, type Route } from "./document.ts";
-import { openWorkerStack, type WorkerStack } from "./worker-stack.ts";
-import { runModelled } from "./model-run.ts";
+import type { Stack } from "./stack.ts";
 import { runValid } from "./valid-run.ts";
 
-export interface FuzzOptions {
-  readonly seed: number;
-  /** The least number of requests. */
-  readonly requests: number;
-  /** Called with a line for each part that is done. */
-  readonly reported?: (line: string) => void;
+/** Requests that are sent until there are enough. */
+export interface Sending {
+  readonly described: Described;
+  readonly stack: Stack;
+  readonly bounds: Bounds;
+  /** How many were sent. */
+  readonly count: () => number;
+  /** Called for each request. */
+  readonly sent: (route: Route) => void;
 }
 
 export interface FuzzReport {
+  /** How many requests had a fault. */
   readonly broken: number;
-  /** The number of requests. */
   readonly valid: number;
-  /** Requests that were compared with the model. */
-  readonly modelled: number;
-  /** How often each operation was called. */
-  readonly operations: ReadonlyMap<string, number>;
-  /** The memory of workerd after half of the requests and at the end, bytes. */
-  readonly memory: readonly [half: number, end: number];
-  readonly seconds: number;
+  /** The operations that were not called. */
+  readonly uncalled: readonly string[];
 }
 
 /** Each kind of requests, and the function that sends it. */
 const kinds = [
   { kind: "broken", share: 0.75, run: runBroken },
-  { kind: "valid", share: 0.05, run: runValid },
-  { kind: "modelled", share: 0.2, run: runModelled },
+  { kind: "valid", share: 0.25, run: runValid },
 ] as const;
 
-/** Everything twice, so that memory is compared after the same work. */
-const PARTS = 2;
-
 /**
- * Sends requests made from the document that the Worker serves.
+ * Sends requests made from the document that the server has, at least that many.
+ * @param reported called as soon as there is a failure
  * @throws if an answer differs from the document; the message has the seed and the shrunk request
  */
-export async function fuzz({ seed, requests, reported = () => {} }: FuzzOptions): Promise<FuzzReport> {
-  const begin = performance.now();
-  const stack = await openWorkerStack();
-  try {
-    const described = await served(stack);
-    const operations = new Map<string, number>();
-    const counts = { broken: 0, valid: 0, modelled: 0 };
-    const memory: number[] = [];
-    for (let part = 0; part < PARTS; part++) {
-      for (const { kind, share, run } of kinds) {
-        const until = Math.ceil((requests * share * (part + 1)) / PARTS);
-        const sent = ({ operationId }: Route) => {
-          counts[kind]++;
-          operations.set(operationId, (operations.get(operationId) ?? 0) + 1);
-        };
-        // The length of an array is random, too.
-        for (let more = 0; counts[kind] < until; more++)
-          await run(described, stack, {
-            seed: seed + part + 1_000 * more,
-            requests: until - counts[kind],
-            sent,
-            reported,
-          });
-      }
-      memory.push(await stack.memory());
-      const seconds = (performance.now() - begin) / 1_000;
-      const soFar = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-      reported(`${soFar.join(", ")}, ${seconds.toFixed(0)} s, ${megabytes(memory.at(-1))}`);
-    }
-    const [half = 0, end = 0] = memory;
-    return { ...counts, operations, memory: [half, end], seconds: (performance.now() - begin) / 1_000 };
-  } finally {
-    await stack.close();
+export async function fuzz(
+  stack: Stack,
+  { seed, requests }: { readonly seed: number; readonly requests: number },
+  reported: (line: string) => void = () => {},
+): Promise<FuzzReport> {
+  const { text } = await stack.send({ method: "GET", path: "/openapi.json", headers: {} });
+  const described = new Described(JSON.parse(text));
+  const uncalled = new Set(described.routes.map(({ operationId }) => operationId));
+  const counts = { broken: 0, valid: 0 };
+  for (const { kind, share, run } of kinds) {
+    const onFailure = (error: unknown) =>
+      reported(`failed; looking for less that fails: ${escaped(messageOf(error))}`);
+    await run({
+      described,
+      stack,
+      bounds: { seed, calls: Math.ceil(requests * share), onFailure },
+      count: () => counts[kind],
+      sent({ operationId }) {
+        counts[kind]++;
+        uncalled.delete(operationId);
+      },
+    }).catch((error: unknown) => {
+      throw new Error(escaped(messageOf(error)));
+    });
   }
+  return { ...counts, uncalled: [...uncalled] };
 }
 
-const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(0)} MB`;
-
-async function served({ send }: WorkerStack): Promise<Described> {
-  const { text } = await send({ method: "GET", path: "/openapi.json", headers: {} });
-  return new Described(JSON.parse(text));
+/** The text with \u escapes for invisible characters, except line ends. */
+export function escaped(text: string): string {
+  return text.replaceAll(/(?!\n)[\p{C}\u2028\u2029]/gu, (unseen) =>
+    Array.from({ length: unseen.length }, (_, i) => unseen.charCodeAt(i))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }

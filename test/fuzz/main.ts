@@ -16,7 +16,9 @@ const options = readOptions(program, {
   seed: seed(),
 });
 // wrangler takes seconds to load, so the options are checked before.
-const { fuzz } = await import("./fuzz.ts");
+const [{ fuzz }, { openWorkerStack }] = await Promise.all([import("./fuzz.ts"), import("./worker-stack.ts")]);
+/** V8 collects garbage late: it takes about a gigabyte, and then no more. */
+const MOST_MEMORY = 1_600_000_000;
 const requests = options.requests ?? 20_000;
 const end = performance.now() + (options.minutes ?? 0) * 60_000;
 let from = options.seed ?? Date.now() % 1_000_000;
@@ -24,13 +26,19 @@ let all = 0;
 try {
   do {
     console.log(`seed ${from}, at least ${requests} requests`);
-    const { broken, valid, modelled, seconds, operations } = await fuzz({
-      seed: from,
-      requests,
-      reported: console.log,
-    });
-    all += broken + valid + modelled;
-    console.log(`of ${operations.size} operations, in ${seconds.toFixed(0)} s`);
+    const began = performance.now();
+    const stack = await openWorkerStack();
+    try {
+      const { broken, valid, uncalled } = await fuzz(stack, { seed: from, requests }, console.log);
+      const memory = await stack.memory();
+      const seconds = Math.round((performance.now() - began) / 1_000);
+      console.log(`${broken} broken, ${valid} valid, ${seconds} s, ${Math.round(memory / 1e6)} MB`);
+      if (uncalled.length > 0 && requests >= 20_000) throw new Error(`never called: ${uncalled.join(", ")}`);
+      if (memory > MOST_MEMORY) throw new Error(`workerd takes ${memory} bytes of memory`);
+      all += broken + valid;
+    } finally {
+      await stack.close();
+    }
     from += 1_000_000;
   } while (performance.now() < end);
   console.log(`${all} requests, every answer as documented`);

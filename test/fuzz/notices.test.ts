@@ -7,7 +7,7 @@ import { breakagesOf } from "./broken-value.ts";
 import { fits } from "./conforms.ts";
 import { Described, type Route } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import { type Answered, token } from "./worker-stack.ts";
+import { type Answered, token } from "./stack.ts";
 import { faultsOfRefusal } from "./refused.ts";
 
 const described = new Described(openapi);

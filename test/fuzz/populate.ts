@@ -1,6 +1,6 @@
 import type { Described } from "./document.ts";
 import { ReturnedValues } from "./returned-values.ts";
-import type { WorkerStack } from "./worker-stack.ts";
+import type { Stack } from "./stack.ts";
 import { type Plan, queues, written } from "./valid-request.ts";
 
 /**
@@ -8,7 +8,7 @@ import { type Plan, queues, written } from "./valid-request.ts";
  * every state, of groups, leased by workers, schedules, settings.
  * @returns the receipts and cursors of the answers
  */
-export async function populate(described: Described, { send }: WorkerStack): Promise<ReturnedValues> {
+export async function populate(described: Described, { send }: Stack): Promise<ReturnedValues> {
   const known = new ReturnedValues();
   const call = async (operationId: string, more: Partial<Plan>) => {
     const route = described.routes.find((each) => each.operationId === operationId);

@@ -1,7 +1,7 @@
 import { faultsOfAnswer } from "./answer.ts";
 import type { Broken } from "./broken-request.ts";
 import { type Described, isObject, type Route } from "./document.ts";
-import type { Answered } from "./worker-stack.ts";
+import type { Answered } from "./stack.ts";
 
 /** What is wrong with the answer to a broken request; empty if it refuses it and says why. */
 export function faultsOfRefusal(

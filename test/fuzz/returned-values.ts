@@ -1,5 +1,5 @@
 import { isObject } from "./document.ts";
-import type { Answered } from "./worker-stack.ts";
+import type { Answered } from "./stack.ts";
 import type { Plan } from "./valid-request.ts";
 
 const PLACEHOLDER = /^<(receipt|cursor) (\d+)>$/;

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { consistent } from "./consistent.ts";
 import type { Described, Route } from "./document.ts";
 import { type Choice, SECRET, valueOf } from "./from-schema.ts";
-import { cronSecret, type Sent, token } from "./worker-stack.ts";
+import { cronSecret, type Sent, token } from "./stack.ts";
 
 /**
  * A request before it is written out, with placeholders such as `<receipt 3>` for values of earlier answers.

@@ -2,9 +2,10 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
-import { checkProperty, type Sending } from "./check-property.ts";
+import { runSequences } from "../model/sequences.ts";
+import type { Sending } from "./fuzz.ts";
 import { ReturnedValues } from "./returned-values.ts";
-import type { Answered, WorkerStack, Sent } from "./worker-stack.ts";
+import type { Answered, Sent } from "./stack.ts";
 import { type Plan, queues, validRequest, written } from "./valid-request.ts";
 
 /** How often an operation is drawn, relative to those with 1. */
@@ -23,19 +24,8 @@ const weights: Readonly<Record<string, number>> = {
 /** Most requests of one sequence; each begins with an empty Redis. */
 const LENGTH = 80;
 
-/** Any valid request of the wanted operations. */
-export function anyValid(described: Described, wanted: (route: Route) => boolean): Arbitrary<Plan> {
-  const routes = described.routes.filter(wanted);
-  return fc.oneof(
-    ...routes.map((route) => ({
-      weight: weights[route.operationId] ?? 1,
-      arbitrary: validRequest(described, route),
-    })),
-  );
-}
-
 /** The beginning of half of all sequences: a queue that keeps statistics and reports events. */
-export function opening(described: Described): Arbitrary<readonly Plan[]> {
+function opening(described: Described): Arbitrary<readonly Plan[]> {
   const configure = described.routes.find(({ operationId }) => operationId === "configureQueue");
   if (!configure) throw new Error("the document has no operation configureQueue");
   const settings = fc.constantFrom(
@@ -53,20 +43,23 @@ export function opening(described: Described): Arbitrary<readonly Plan[]> {
  * Sends sequences of valid requests. Throws if an answer is not one that the document promises. The error has
  * the seed and the sequence that is left after shrinking.
  */
-export async function runValid(described: Described, stack: WorkerStack, sending: Sending): Promise<void> {
-  const plans = fc.array(
-    anyValid(described, () => true),
-    { minLength: 1, maxLength: LENGTH, size: "max" },
+export async function runValid({ described, stack, bounds, count, sent }: Sending): Promise<void> {
+  const any = fc.oneof(
+    ...described.routes.map((route) => ({
+      weight: weights[route.operationId] ?? 1,
+      arbitrary: validRequest(described, route),
+    })),
   );
+  const plans = fc.array(any, { minLength: 1, maxLength: LENGTH, size: "max" });
   const sequence = fc.tuple(opening(described), plans).map((parts) => parts.flat());
   let run = 0;
-  await checkProperty(sequence, LENGTH, sending, async (plans) => {
+  await runSequences(sequence, count, bounds, async (drawn) => {
     run++;
     await stack.empty();
     const known = new ReturnedValues();
-    for (const plan of plans) {
-      const filled = known.filled(inRun(plan, `${sending.seed}-${run}`));
-      sending.sent(plan.route);
+    for (const plan of drawn) {
+      const filled = known.filled(inRun(plan, String(run)));
+      sent(plan.route);
       const request = written(filled);
       const answer = checked(described, plan.route, request, await stack.send(request));
       known.learn(filled, answer);
@@ -74,7 +67,7 @@ export async function runValid(described: Described, stack: WorkerStack, sending
   });
 }
 
-/** The Worker remembers for a minute which queues it has registered: each run has queues of its own. */
+/** The server remembers for a minute which queues it has registered: each run has queues of its own. */
 function inRun(plan: Plan, run: string): Plan {
   const ofRun = (queue: string) => `${queue.slice(0, 100)}.${run}`;
   const { queue } = plan.path;
@@ -90,7 +83,7 @@ function inRun(plan: Plan, run: string): Plan {
  * The answer to a valid request, if it is as the document says.
  * @throws if it is not
  */
-export function checked(described: Described, route: Route, request: Sent, answer: Answered): Answered {
+function checked(described: Described, route: Route, request: Sent, answer: Answered): Answered {
   const faults = faultsOfAnswer(described, route, answer);
   // Codes that depend on the state of the queue, and not on the request.
   const refusals = [404, 409, 429];

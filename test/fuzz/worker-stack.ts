@@ -1,55 +1,28 @@
 import { readFile, readdir } from "node:fs/promises";
-import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { Agent, request } from "node:http";
 import { createClient } from "@redis/client";
 import { startGateway } from "../../src/local/index.ts";
 import { startWorker } from "../runtime/cloudflare/workerd.ts";
 import { startRedis } from "../support/redis.ts";
-import { type Clock, startClock } from "./clock.ts";
+import { type Answered, cronSecret, type Sent, type Stack, tokens } from "./stack.ts";
 
 /** How long any request may take, ms. */
 const DEADLINE = 10_000;
 
-/** A request as it is sent. */
-export interface Sent {
-  readonly method: string;
-  /** With its query, percent-encoded. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | undefined;
-}
-
-export interface Answered {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
-/** The bearer token that the Worker knows: every scope, every queue. */
-export const token = "fuzz-0123456789abcdef";
-export const cronSecret = "cron-0123456789abcdef";
-
-/** A Redis, the gateway in front of it, and one Worker in workerd in front of the gateway. */
-export interface WorkerStack {
-  readonly redisUrl: string;
-  readonly clock: Clock;
-  readonly redis: ReturnType<typeof createClient>;
-  /** @throws if no answer comes within 10 s */
-  readonly send: (sent: Sent) => Promise<Answered>;
-  /** Empties Redis, except its scripts. */
-  readonly empty: () => Promise<void>;
+/** One Worker in workerd, in front of a gateway and its Redis. */
+export interface WorkerStack extends Stack {
   /** The memory of workerd, bytes. */
   readonly memory: () => Promise<number>;
-  readonly close: () => Promise<void>;
 }
 
+/** The `send` of the stack throws if no answer comes within 10 s. */
 export async function openWorkerStack(): Promise<WorkerStack> {
   const redis = await startRedis();
   const gateway = await startGateway({ redisUrl: redis.url });
-  const clock = await startClock(gateway.url);
   const { server } = await startWorker("wrangler.toml", {
-    UPSTASH_REDIS_REST_URL: clock.url,
+    UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
-    SLUICE_TOKENS: JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]),
+    SLUICE_TOKENS: JSON.stringify(tokens),
     CRON_SECRET: cronSecret,
   });
   const { url } = await server.listen();
@@ -58,8 +31,6 @@ export async function openWorkerStack(): Promise<WorkerStack> {
   await client.connect();
   return {
     redisUrl: redis.url,
-    clock,
-    redis: client as never,
     send: (sent) => send(agent, url, sent),
     empty: async () => void (await client.flushAll()),
     memory: () => memoryOfChildren("workerd"),
@@ -67,7 +38,6 @@ export async function openWorkerStack(): Promise<WorkerStack> {
       agent.destroy();
       client.destroy();
       await server.close();
-      clock.close();
       await gateway.close();
       await redis.stop();
     },

@@ -3,7 +3,7 @@ import type { Operation } from "./operations.ts";
 import type { Happened } from "./real.ts";
 
 /** The cases that a run of each kind has to cover. */
-export const CASES = [
+const CASES = [
   "enqueue true",
   "enqueue false",
   "dequeue none",
@@ -26,7 +26,12 @@ export const CASES = [
 ];
 
 /** The further cases of a run with groups. */
-export const CASES_OF_GROUPS = ["fair", "limited"].map((place) => `tasks are ${place}`);
+const CASES_OF_GROUPS = ["fair", "limited"].map((place) => `tasks are ${place}`);
+
+/** The cases that a run of such a kind has not covered. */
+export function casesMissing(met: ReadonlySet<string>, { grouped }: { readonly grouped: boolean }): string[] {
+  return [...CASES, ...(grouped ? CASES_OF_GROUPS : [])].filter((one) => !met.has(one));
+}
 
 interface Answered {
   readonly ok?: boolean;

@@ -24,12 +24,19 @@ export const WINDOW = 5_000;
 /** How many calls of one kind are under way at once. */
 const AT_ONCE = 16;
 
-/** One function instance. */
-export class Client {
+export interface ClientOptions {
+  /** The name of the queue. */
   readonly name: string;
   readonly transport: Transport;
   readonly now: () => number;
+  /** Called for each wake of a consumer. */
+  readonly wake: () => void;
   readonly onDeadLetter: OnDeadLetter;
+}
+
+/** One function instance. */
+export class Client {
+  readonly options: ClientOptions;
   readonly wake: { readonly wake: () => void; readonly window: number };
   readonly queue: Queue;
   /** The same queue, with enqueues that wake consumers. */
@@ -41,18 +48,9 @@ export class Client {
   /** Its deep sweep that has not ended yet. */
   sweeping: StepwiseDeepSweep | undefined;
 
-  constructor(
-    name: string,
-    transport: Transport,
-    now: () => number,
-    wake: () => void,
-    onDeadLetter: OnDeadLetter,
-  ) {
-    const options = { transport, now, onDeadLetter };
-    this.name = name;
-    this.transport = transport;
-    this.now = now;
-    this.onDeadLetter = onDeadLetter;
+  constructor(given: ClientOptions) {
+    const { name, wake, ...options } = given;
+    this.options = given;
     this.wake = { wake, window: WINDOW };
     this.queue = new Queue(name, options);
     this.waking = new Queue(name, { ...options, wake: this.wake });
@@ -105,7 +103,7 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
   heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
   fail: (client, { worker, limit, waker }) => operatorOf(client, waker).failWorker(worker, { limit }),
-  sweep: async ({ name, transport, now, wake, onDeadLetter }, { limit, once, waker }) => {
+  sweep: async ({ options: { name, transport, now, onDeadLetter }, wake }, { limit, once, waker }) => {
     if (!once) return sweep(transport, { now, limit, onDeadLetter, ...(waker && { wake }) });
     const args = {
       testNow: String(now()),
@@ -124,9 +122,10 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   groups: ({ operator }) => operator.groups({ size: 1_000 }),
   statistics: ({ operator }) => operator.statistics(),
   settings: ({ operator }) => operator.settings(),
-  deepSweep: ({ transport, now, name }) => deepSweep(transport, { now, queue: name }),
+  deepSweep: ({ options: { transport, now, name } }) => deepSweep(transport, { now, queue: name }),
   deepSweepOn: async (client, { requests }) => {
-    client.sweeping ??= new StepwiseDeepSweep(client.transport, client.name, client.now);
+    const { transport, name, now } = client.options;
+    client.sweeping ??= new StepwiseDeepSweep(transport, name, now);
     const report = await client.sweeping.goOn(requests);
     if (report) client.sweeping = undefined;
     return report ?? { faults: [], failed: [] };
@@ -159,7 +158,7 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
 const operatorOf = ({ operator, wakingOperator }: Client, waker: boolean | undefined) =>
   waker ? wakingOperator : operator;
 
-const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
+export const dequeueOptions = ({ token, max, lease, single, worker }: Pull) => ({
   token,
   max,
   lease,

@@ -16,7 +16,7 @@ import {
   wasRedriven,
 } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
-import type { Happened } from "./real.ts";
+import { NAME, type Happened } from "./real.ts";
 import { drafted, listed, occur, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf, type ModelDeadLetter } from "./state.ts";
@@ -25,7 +25,6 @@ import { wakeAnother, wakesOnReady, wakesOnRelease } from "./wake.ts";
 import { failWorker, heartbeat, leaveFailed, type LeaseProof } from "./workers.ts";
 import type { World } from "./world.ts";
 
-const NAME = "emails";
 const notFound = { ok: false, code: "not_found" };
 
 /**

@@ -1,24 +1,18 @@
-/** The real queue: three clients, over HTTP through the gateway, on a Redis of its own. */
-import { createClient } from "@redis/client";
-import { SluiceError, type Command, type Transport } from "../../src/index.ts";
-import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
+/** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
+import type { Command } from "../../src/index.ts";
 import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/redis/task-scripts.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
-import { startRedis } from "../support/redis.ts";
-import { Client } from "./client.ts";
-import { pullOf, type Mishap, type Operation } from "./operations.ts";
 import { casesOf } from "./cases.ts";
-import { ScriptLoader } from "./script-loader.ts";
+import { Client } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
+import { pullOf, type Mishap, type Operation } from "./operations.ts";
 import type { ModelDeadLetter } from "./state.ts";
+import { Way } from "./way.ts";
 
-const CLIENTS = 3;
+/** The name of the queue. */
+export const NAME = "emails";
 
-const FAULTS: Readonly<Record<Exclude<Mishap, "none">, Fault>> = {
-  "reply lost": { kind: "lose-reply", match: { command: "EVALSHA" } },
-  "delivered twice": { kind: "duplicate", answer: "second", match: { command: "EVALSHA" } },
-  "scripts forgotten": { kind: "flush-scripts", match: { command: "EVALSHA" } },
-};
+const CLIENTS = [Client, Client, HttpClient] as const;
 
 /** The result of one call. */
 export interface Happened {
@@ -31,90 +25,51 @@ export interface Happened {
   readonly after: QueueSpace;
 }
 
-const connectionTo = (url: string) => createClient({ url, RESP: 2 });
-type Direct = ReturnType<typeof connectionTo>;
-
 export class Real {
   now = 0;
-  name = "";
   /** How often a consumer was woken. */
   woken = 0;
   /** The dead letters that the last call reported. */
   deadLetters: readonly ModelDeadLetter[] = [];
   /** How many calls were made in all. */
   calls = 0;
-  /** How many of them met a mishap on their way. */
-  mishaps = 0;
   /** The cases covered since this was last emptied, see {@link casesOf}. */
   readonly met = new Set<string>();
-  space: QueueSpace;
-  readonly #gateway: Gateway;
-  readonly #scripts: ScriptLoader;
-  readonly #direct: Direct;
-  readonly #stop: () => Promise<void>;
+  readonly way: Way;
+  #space: QueueSpace;
   #clients: readonly Client[] = [];
   #look = false;
   #registered = false;
   #flagged = true;
 
   static async start(): Promise<Real> {
-    const redis = await startRedis();
-    const gateway = await startGateway({ redisUrl: redis.url, log: () => {} });
-    const direct = connectionTo(redis.url);
-    await direct.connect();
-    const stop = async () => {
-      direct.destroy();
-      await gateway.close();
-      await redis.stop();
-    };
-    return new Real(gateway, direct, stop, await readQueueSpace(direct, "none"));
+    const way = await Way.start();
+    return new Real(way, await readQueueSpace(way.direct, NAME));
   }
 
-  private constructor(gateway: Gateway, direct: Direct, stop: () => Promise<void>, space: QueueSpace) {
-    this.#gateway = gateway;
-    this.#scripts = new ScriptLoader(gateway);
-    this.#direct = direct;
-    this.#stop = stop;
-    this.space = space;
-  }
-
-  stop(): Promise<void> {
-    return this.#stop();
+  private constructor(way: Way, space: QueueSpace) {
+    this.way = way;
+    this.#space = space;
   }
 
   /** A new queue, and clients without memory of another. */
   async reset(now: number): Promise<void> {
-    await this.#direct.sendCommand(["FLUSHALL"]);
+    await this.way.direct.sendCommand(["FLUSHALL"]);
     this.now = now;
     this.woken = 0;
     this.#registered = false;
-    this.name = "emails";
-    this.#clients = Array.from({ length: CLIENTS }, () => this.#client());
-    this.space = await readQueueSpace(this.#direct, this.name);
-  }
-
-  #client(): Client {
-    const sent = upstash(
-      { url: this.#gateway.url, token: this.#gateway.token },
-      { retry: { firstWait: 1, longestWait: 2 } },
+    this.#clients = CLIENTS.map(
+      (Kind) =>
+        new Kind({
+          name: NAME,
+          transport: this.way.transport((command) => this.#onItsWay(command)),
+          now: () => this.now,
+          wake: () => void this.woken++,
+          onDeadLetter: ({ id, reason, attempts }) =>
+            void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
+        }),
     );
-    // Without a name of the database: the memory of an instance belongs to this object.
-    const transport: Transport = {
-      send: async (commands, options) => {
-        await this.#scripts.load(commands);
-        return sent.send(
-          commands.map((command) => this.#onItsWay(command)),
-          options,
-        );
-      },
-    };
-    return new Client(
-      this.name,
-      transport,
-      () => this.now,
-      () => void this.woken++,
-      ({ id, reason, attempts }) => void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
-    );
+    this.#space = await readQueueSpace(this.way.direct, NAME);
   }
 
   #onItsWay(command: Command): Command {
@@ -138,27 +93,16 @@ export class Real {
 
   /** Makes one call. Returns its answer and the keys before and after. */
   async run(operation: Operation, by: number, mishap: Mishap): Promise<Happened> {
-    const client = this.#clients[by % CLIENTS] as Client;
-    const fault = mishap === "none" ? undefined : this.#gateway.faults.add(FAULTS[mishap]);
+    const client = this.#clients[by % CLIENTS.length] as Client;
     this.#flagged = pullOf(operation)?.flagged ?? true;
     this.calls++;
     this.deadLetters = [];
-    if (mishap !== "none") this.mishaps++;
-    let answer: unknown;
-    try {
-      answer = await client.call(operation);
-    } catch (error) {
-      if (!(error instanceof SluiceError)) throw error;
-      answer = { refused: error.code };
-    } finally {
-      fault?.remove();
-      if (mishap === "scripts forgotten") this.#scripts.forget();
-    }
-    const before = this.space;
+    const answer = await this.way.call(mishap, 1, () => client.call(operation));
+    const before = this.#space;
     const registered = this.#registered;
-    this.#registered = (await this.#direct.sendCommand(["ZSCORE", "sluice:queues", this.name])) !== null;
-    this.space = await readQueueSpace(this.#direct, this.name);
-    const happened = { answer, look: this.#look, registered, before, after: this.space };
+    this.#registered = (await this.way.direct.sendCommand(["ZSCORE", "sluice:queues", NAME])) !== null;
+    this.#space = await readQueueSpace(this.way.direct, NAME);
+    const happened = { answer, look: this.#look, registered, before, after: this.#space };
     for (const one of casesOf(operation, happened)) this.met.add(one);
     return happened;
   }

@@ -2,16 +2,17 @@
 
 import { messageOf } from "../../src/errors.ts";
 import { endWrong, minutes, optional, readOptions, seed } from "../support/options.ts";
+import { casesMissing } from "./cases.ts";
 import { Real } from "./real.ts";
 import { RealPartitions } from "./partitions/real.ts";
 import { runPartitionsModel } from "./partitions/run.ts";
 import { KINDS as WITHOUT_PARTITIONS, runModel } from "./run.ts";
+import { machineNow, type Bounds } from "./sequences.ts";
 
-/** Calls between two lines of the report. */
+/** Calls between two lines of the report. All cases occur among so many of a kind. */
 const CALLS = 5_000;
 
-const WITH_PARTITIONS = { name: "a queue with partitions", isPartitioned: true } as const;
-const KINDS = [...WITHOUT_PARTITIONS, WITH_PARTITIONS] as const;
+const KINDS = [...WITHOUT_PARTITIONS, { name: "a queue with partitions", isPartitioned: true }] as const;
 type Kind = (typeof KINDS)[number];
 
 const program = { script: "test:soak", does: "Runs the model beside the real queue, for the given time." };
@@ -52,32 +53,41 @@ function readPath(text: string): string {
 }
 
 const real = await Real.start();
-const partitioned = await RealPartitions.start();
-const began = performance.now();
+const { way } = real;
+const partitioned = new RealPartitions(way);
+
+/** Runs one kind of queue. @returns the number of calls */
+async function run(kind: Kind, bounds: Bounds): Promise<number> {
+  if ("isPartitioned" in kind) return runPartitionsModel(partitioned, bounds);
+  real.met.clear();
+  const calls = await runModel(real, kind, bounds);
+  const missing = calls < CALLS ? [] : casesMissing(real.met, kind);
+  if (missing.length > 0)
+    throw new Error(`in ${calls} calls these cases did not occur: ${missing.join(", ")}`);
+  return calls;
+}
+
+const began = machineNow();
 const end = began + (givenMinutes ?? 10) * 60_000;
 let total = 0;
 try {
   const rounds = given === undefined ? Number.POSITIVE_INFINITY : kinds.length;
-  for (let round = 0; performance.now() < end && round < rounds; round++) {
+  for (let round = 0; machineNow() < end && round < rounds; round++) {
     const kind = kinds[round % kinds.length] as Kind;
     const drawn = given ?? Math.floor(Math.random() * 2 ** 31);
     const again = `npm run test:soak -- --kind ${KINDS.indexOf(kind)} --seed ${drawn}`;
     const onFailure = (error: unknown) => {
       console.log(`differs from the model: ${again}\n${messageOf(error)}\nlooking for a shorter sequence`);
     };
-    const bounds = { calls: CALLS, until: end, seed: drawn, path, onFailure };
-    const run =
-      "isPartitioned" in kind ? runPartitionsModel(partitioned, bounds) : runModel(real, kind, bounds);
-    const calls = await run.catch((error: unknown) => {
-      throw new Error(`${kind.name}; to repeat it: ${again}\n${messageOf(error)}`, { cause: error });
-    });
-    total += calls;
-    const seconds = Math.round((performance.now() - began) / 1_000);
+    total += await run(kind, { calls: CALLS, until: end, seed: drawn, path, onFailure }).catch(
+      (error: unknown) => {
+        throw new Error(`${kind.name}; to repeat it: ${again}\n${messageOf(error)}`, { cause: error });
+      },
+    );
+    const seconds = Math.round((machineNow() - began) / 1_000);
     console.log(`${seconds} s: ${total} calls as in the model; ${kind.name}, seed ${drawn}`);
   }
-  console.log(
-    `${total} calls, ${real.mishaps + partitioned.mishaps} with a mishap on their way, each as in the model`,
-  );
+  console.log(`${total} calls, ${way.mishaps} with a mishap on their way, each as in the model`);
 } finally {
-  await Promise.all([real.stop(), partitioned.stop()]);
+  await way.stop();
 }

@@ -240,11 +240,19 @@ export function noteError(task: ModelTask, now: number, error: string | null): v
 /** Counts what happened to tasks, if the queue keeps statistics. */
 export function report(queue: QueueState, event: string, now: number, count = 1): void {
   if (!queue.settings.statistics || count === 0) return;
-  queue.minute = Math.max(queue.minute, Math.floor(now / 60_000));
-  const counts = queue.minutes.get(queue.minute) ?? new Map<string, number>();
+  const [last, minute] = [queue.minute, Math.floor(now / 60_000)];
+  // If the clock was set back by up to an hour, the last minute goes on.
+  if (last < minute || last > minute + 60) {
+    // There is a place for one minute of each hour.
+    for (const old of queue.minutes.keys()) {
+      if (old !== last && old % 60 === last % 60) queue.minutes.delete(old);
+    }
+    queue.minute = minute;
+    queue.minutes.set(minute, new Map());
+  }
+  const counts = queue.minutes.get(queue.minute) as Map<string, number>;
   counts.set(event, (counts.get(event) ?? 0) + count);
   queue.totals.set(event, (queue.totals.get(event) ?? 0) + count);
-  queue.minutes.set(queue.minute, counts);
 }
 
 /** The answer of `get` for a task. */

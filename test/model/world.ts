@@ -86,12 +86,7 @@ export class World {
   }
 
   /** Makes one call on both sides and compares answers and places. */
-  async call(
-    real: Pick<Real, "now" | "woken" | "run"> & Partial<Pick<Real, "deadLetters">>,
-    operation: Operation,
-    by: number,
-    mishap: Mishap,
-  ): Promise<void> {
+  async call(real: Real, operation: Operation, by: number, mishap: Mishap): Promise<void> {
     real.now = this.now;
     const happened = await real.run(operation, by, mishap);
     const looksFirst =
@@ -119,7 +114,7 @@ export class World {
     if (operation.does === "sweep" && operation.once) this.#checkLookAhead(happened.answer);
     deepStrictEqual(predicted(this, operation, happened.answer), expected);
     deepStrictEqual(real.woken, this.woken);
-    if (real.deadLetters) this.#compareDeadLetters(real.deadLetters, twice && usesGroups(this.queue));
+    this.#compareDeadLetters(real.deadLetters, twice && usesGroups(this.queue));
     deepStrictEqual(realPlaces(happened.after), modelPlaces(this.queue));
     deepStrictEqual(violations(happened.after), []);
   }

@@ -1,14 +1,5 @@
 /** Replaces the clocks and the randomness of this process, so that a run can be repeated and hours pass at once. */
 
-const original = {
-  date: Date.now.bind(Date),
-  performance: performance.now.bind(performance),
-  random: Math.random.bind(Math),
-};
-
-/** The time of the machine, for bounds of whole runs, by `performance.now()`. */
-export const machineNow = (): number => original.performance();
-
 /**
  * Lets the memory of function instances age with the clock that the scripts get: `Date.now` and
  * `performance.now` return it. `Math.random` is seeded.
@@ -16,6 +7,7 @@ export const machineNow = (): number => original.performance();
  * @returns what undoes it
  */
 export function replaceClock(now: () => number, seed: number): () => void {
+  const original = [Date.now, performance.now, Math.random] as const;
   let state = seed >>> 0;
   Date.now = now;
   performance.now = now;
@@ -27,8 +19,6 @@ export function replaceClock(now: () => number, seed: number): () => void {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   return () => {
-    Date.now = original.date;
-    performance.now = original.performance;
-    Math.random = original.random;
+    [Date.now, performance.now, Math.random] = original;
   };
 }

@@ -1,16 +1,13 @@
 /** What the raw keys of a queue with partitions say, and what must hold of them at any time. */
 import { type PartitionMap, partitionsOf, readMap } from "../../../src/queue/partitions/map.ts";
 import { violations } from "../../support/invariants.ts";
+import type { Direct } from "../way.ts";
 import { readQueueSpace, says, type QueueSpace } from "../../support/key-space.ts";
 
 /** How many partitions the runs use at most. */
 export const MOST = 8;
 
 export const partitionNames = Array.from({ length: MOST }, (_, i) => `emails/${i}`);
-
-export interface Direct {
-  sendCommand(words: string[]): Promise<unknown>;
-}
 
 export type KnownState =
   | "pending"

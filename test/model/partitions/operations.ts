@@ -1,5 +1,5 @@
 /** The operations on a queue with partitions, as plain values that can be printed. Durations are in ms. */
-import type { OperationSettlement } from "../operations.ts";
+import type { Mishap, OperationSettlement } from "../operations.ts";
 
 export interface NewModelTask {
   readonly id?: string | undefined;
@@ -46,8 +46,6 @@ export interface Meanwhile {
   readonly count: number;
   readonly stopAfter?: number | undefined;
 }
-
-export type Mishap = "none" | "reply lost" | "delivered twice" | "scripts forgotten";
 
 /** One call: what, by which instance, and what goes wrong. */
 export interface PartitionedCall {

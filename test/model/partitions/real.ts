@@ -1,24 +1,13 @@
 /** The real queue with partitions: several function instances, over HTTP through the gateway. */
-import { tagged } from "../../support/key-space.ts";
-import { createClient } from "@redis/client";
-import { SluiceError, sweep, type Transport } from "../../../src/index.ts";
-import { startGateway, type Fault, type Gateway } from "../../../src/local/index.ts";
+import { sweep } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
-import { upstash } from "../../../src/transport/upstash.ts";
-import { startRedis } from "../../support/redis.ts";
+import { tagged } from "../../support/key-space.ts";
 import { settlementOf } from "../client.ts";
-import { ScriptLoader } from "../script-loader.ts";
+import { Way } from "../way.ts";
 import { Instance, Stopped } from "./instance.ts";
-import { type Direct, type Observation, observe, ownersOf, partitionNames } from "./observation.ts";
-import type { Mishap, PartitionedCall, PartitionedOperation, Pull } from "./operations.ts";
-
-const faultOf = (mishap: Exclude<Mishap, "none">, nth: number): Fault => {
-  const match = { command: "EVALSHA", nth };
-  if (mishap === "reply lost") return { kind: "lose-reply", match };
-  if (mishap === "delivered twice") return { kind: "duplicate", answer: "second", match };
-  return { kind: "flush-scripts", match };
-};
+import { type Observation, observe, ownersOf, partitionNames } from "./observation.ts";
+import type { PartitionedCall, PartitionedOperation, Pull } from "./operations.ts";
 
 /** Instances: three that declare partitions, and one that does not know of them. */
 const DECLARED = [4, 4, 2, undefined] as const;
@@ -37,38 +26,19 @@ export interface Happened {
 export class RealPartitions {
   now = 0;
   calls = 0;
-  mishaps = 0;
   space!: Observation;
-  readonly #gateway: Gateway;
-  readonly #scripts: ScriptLoader;
-  readonly #direct: Direct;
-  readonly stop: () => Promise<void>;
+  readonly way: Way;
   #instances: Instance[] = [];
 
-  static async start(): Promise<RealPartitions> {
-    const redis = await startRedis();
-    const gateway = await startGateway({ redisUrl: redis.url, log: () => {} });
-    const direct = createClient({ url: redis.url, RESP: 2 });
-    await direct.connect();
-    return new RealPartitions(gateway, direct, async () => {
-      direct.destroy();
-      await gateway.close();
-      await redis.stop();
-    });
-  }
-
-  private constructor(gateway: Gateway, direct: Direct, stop: () => Promise<void>) {
-    this.#gateway = gateway;
-    this.#scripts = new ScriptLoader(gateway);
-    this.#direct = direct;
-    this.stop = stop;
+  constructor(way: Way) {
+    this.way = way;
   }
 
   async reset(now: number): Promise<void> {
-    await this.#direct.sendCommand(["FLUSHALL"]);
+    await this.way.direct.sendCommand(["FLUSHALL"]);
     this.now = now;
     this.#instances = DECLARED.map((partitions) => this.#newInstance(partitions));
-    this.space = await observe(this.#direct);
+    this.space = await observe(this.way.direct);
   }
 
   /** Replaces an instance by a new one, which remembers nothing. */
@@ -77,15 +47,7 @@ export class RealPartitions {
   }
 
   #newInstance(partitions: number | undefined): Instance {
-    const { url, token } = this.#gateway;
-    const sent = upstash({ url, token }, { retry: { firstWait: 1, longestWait: 2 } });
-    const transport: Transport = {
-      send: async (commands, options) => {
-        await this.#scripts.load(commands);
-        return sent.send(commands, options);
-      },
-    };
-    return new Instance(transport, () => this.now, partitions);
+    return new Instance(this.way.transport(), () => this.now, partitions);
   }
 
   instance(by: number): Instance {
@@ -96,9 +58,7 @@ export class RealPartitions {
     // Neither of these uses the memory of an instance.
     const isApart = operation.does === "resize" || operation.does === "sweep";
     const instance = isApart ? this.#newInstance(undefined) : this.instance(by);
-    const fault = mishap === "none" ? undefined : this.#gateway.faults.add(faultOf(mishap, nth));
     this.calls++;
-    if (mishap !== "none") this.mishaps++;
     const afterChange = async () => void ownersOf(await this.#notes());
     const beginMeanwhile = async (request: number) => {
       if (!meanwhile || request !== meanwhile.request) return;
@@ -107,28 +67,20 @@ export class RealPartitions {
       const other = this.#newInstance(undefined);
       await other.call({ afterChange, stopAfter }, () => this.#resize(other, count));
     };
-    let answer: unknown;
     const stopAfter = operation.does === "resize" ? operation.stopAfter : undefined;
-    try {
-      answer = await instance.call({ afterChange, stopAfter, before: beginMeanwhile }, () =>
-        this.#call(instance, operation),
-      );
-    } catch (error) {
-      if (!(error instanceof SluiceError)) throw error;
-      answer = { refused: error.code };
-    } finally {
-      fault?.remove();
-      if (mishap === "scripts forgotten") this.#scripts.forget();
-    }
+    const around = { afterChange, stopAfter, before: beginMeanwhile };
+    const answer = await this.way.call(mishap, nth, () =>
+      instance.call(around, () => this.#call(instance, operation)),
+    );
     const before = this.space;
-    this.space = await observe(this.#direct);
+    this.space = await observe(this.way.direct);
     const other = operation.does === "dequeueTwice" ? this.instance(operation.other) : undefined;
     return { answer, before, after: this.space, by: instance, other };
   }
 
   #notes(): Promise<(string | null)[]> {
     const reads = partitionNames.map((name) => {
-      return this.#direct.sendCommand(["HGET", `sluice:${tagged(name)}:tasks`, "~slots"]);
+      return this.way.direct.sendCommand(["HGET", `sluice:${tagged(name)}:tasks`, "~slots"]);
     });
     return Promise.all(reads) as Promise<(string | null)[]>;
   }

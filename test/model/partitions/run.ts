@@ -1,69 +1,38 @@
 /** Runs of the model of partitions beside the real queue. */
-import {
-  assert,
-  asyncModelRun,
-  asyncProperty,
-  commands as commandsOf,
-  PreconditionFailure,
-} from "fast-check";
-import { machineNow, replaceClock } from "./clock.ts";
+import { asyncModelRun, commands } from "fast-check";
 import { partitionsOf } from "../../../src/queue/partitions/map.ts";
+import { type Bounds, runSequences } from "../sequences.ts";
+import { replaceClock } from "./clock.ts";
 import type { PartitionedOperation } from "./operations.ts";
-import { RealPartitions } from "./real.ts";
+import type { RealPartitions } from "./real.ts";
 import { must } from "./state.ts";
 import { steps } from "./steps.ts";
 import { PartitionsWorld } from "./world.ts";
 
 const START = 1_700_000_000_000;
 
-/** Most steps of a run. */
+/** Most steps of a sequence. */
 const LONGEST = 120;
 
-export interface PartitionsBounds {
-  readonly calls: number;
-  /** The latest end, by `performance.now()` of the machine. */
-  readonly until?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly path?: string | undefined;
-  /** Whether a failing sequence is made shorter, which may take minutes. @default true */
-  readonly isShrunk?: boolean | undefined;
-  readonly onFailure?: (error: unknown) => void;
-}
-
-/**
- * Runs until that many calls were made, or until a step differs from the model.
- * @returns the number of calls made
- * @throws with the seed and the shortest sequence of steps that was found to fail
- */
-export async function runPartitionsModel(real: RealPartitions, bounds: PartitionsBounds): Promise<number> {
-  const before = real.calls;
-  let failed = false;
-  const commands = commandsOf([steps as never], { maxCommands: LONGEST, size: "max" });
-  const property = asyncProperty(commands, async (drawn) => {
-    const enough =
-      real.calls - before >= bounds.calls || machineNow() >= (bounds.until ?? Number.POSITIVE_INFINITY);
-    if (enough && !failed) throw new PreconditionFailure(true);
-    const restore = replaceClock(() => real.now, 1);
-    try {
-      await real.reset(START);
-      const world = new PartitionsWorld(START);
-      await asyncModelRun(() => ({ model: world, real }), drawn);
-      await finish(world, real);
-    } catch (error) {
-      if (!failed) bounds.onFailure?.(error);
-      failed = true;
-      throw error;
-    } finally {
-      restore();
-    }
-  });
-  await assert(property, {
-    numRuns: bounds.calls,
-    ...(bounds.seed !== undefined && { seed: bounds.seed }),
-    ...(bounds.path !== undefined && { path: bounds.path }),
-    endOnFailure: bounds.path !== undefined || bounds.isShrunk === false,
-  });
-  return real.calls - before;
+/** Runs until that many calls were made, or until a step differs from the model; see {@link runSequences}. */
+export function runPartitionsModel(real: RealPartitions, bounds: Bounds): Promise<number> {
+  const drawn = commands([steps as never], { maxCommands: LONGEST, size: "max" });
+  return runSequences(
+    drawn,
+    () => real.calls,
+    bounds,
+    async (sequence) => {
+      const restore = replaceClock(() => real.now, 1);
+      try {
+        await real.reset(START);
+        const world = new PartitionsWorld(START);
+        await asyncModelRun(() => ({ model: world, real }), sequence);
+        await finish(world, real);
+      } finally {
+        restore();
+      }
+    },
+  );
 }
 
 /**

@@ -1,105 +1,15 @@
 /** The random steps of a run. */
-import {
-  boolean,
-  constant,
-  integer,
-  nat,
-  noShrink,
-  oneof,
-  option,
-  tuple,
-  type Arbitrary,
-  type AsyncCommand,
-} from "fast-check";
-import type { OperationSettlement } from "../operations.ts";
-import type { Meanwhile, Mishap, NewModelTask, PartitionedOperation } from "./operations.ts";
+import { array, boolean, constant, integer, nat, noShrink, oneof, tuple, type Arbitrary } from "fast-check";
+import { maybe, oneOf, settlement, settlementOf, type DrawnSettlement } from "../arbitraries.ts";
+import type { Mishap, OperationSettlement } from "../operations.ts";
+import { Step } from "../step.ts";
+import type { Meanwhile, NewModelTask, PartitionedOperation } from "./operations.ts";
 import { INSTANCES, type RealPartitions } from "./real.ts";
 import type { PartitionsState } from "./state.ts";
 import type { PartitionsWorld } from "./world.ts";
 
-type Step = AsyncCommand<PartitionsWorld, RealPartitions>;
-
-/** Makes an operation from the state of the run; undefined if it does not apply. */
-type Choose = (state: PartitionsState, by: number) => PartitionedOperation | undefined;
-
-class CallStep implements Step {
-  readonly #choose: Choose;
-  readonly #by: number;
-  readonly #mishap: Mishap;
-  readonly #nth: number;
-  readonly #meanwhile: Meanwhile | undefined;
-  #made: string;
-
-  constructor(by: number, [mishap, nth]: readonly [Mishap, number], choose: Choose, meanwhile?: Meanwhile) {
-    this.#choose = choose;
-    this.#by = by;
-    this.#mishap = mishap;
-    this.#nth = nth;
-    this.#meanwhile = meanwhile;
-    this.#made = "unused";
-  }
-
-  check(): boolean {
-    return true;
-  }
-
-  async run(world: PartitionsWorld, real: RealPartitions): Promise<void> {
-    const operation = this.#choose(world.state, this.#by);
-    if (!operation) return;
-    const [by, mishap, nth, meanwhile] = [this.#by, this.#mishap, this.#nth, this.#meanwhile];
-    this.#made = `${JSON.stringify({ at: world.state.now, by, mishap, nth, ...operation, meanwhile })}\n`;
-    await world.call(real, { operation, by, mishap, nth, meanwhile });
-  }
-
-  toString(): string {
-    return this.#made;
-  }
-}
-
-class PassingTime implements Step {
-  readonly #ms: number;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-  }
-
-  check(): boolean {
-    return true;
-  }
-
-  async run(world: PartitionsWorld, real: RealPartitions): Promise<void> {
-    world.pass(real, this.#ms);
-  }
-
-  toString(): string {
-    return `${this.#ms} ms pass\n`;
-  }
-}
-
-class Renewal implements Step {
-  readonly #by: number;
-
-  constructor(by: number) {
-    this.#by = by;
-  }
-
-  check(): boolean {
-    return true;
-  }
-
-  async run(_: PartitionsWorld, real: RealPartitions): Promise<void> {
-    real.renew(this.#by);
-  }
-
-  toString(): string {
-    return `instance ${this.#by} is new\n`;
-  }
-}
-
 const pick = <T>(values: readonly T[], n: number): T | undefined => values[n % Math.max(1, values.length)];
-const oneOf = <T>(...values: T[]): Arbitrary<T> => oneof(...values.map((value) => constant(value)));
 
-const by = nat(INSTANCES - 1);
 const mishap = tuple(
   oneof(
     { weight: 8, arbitrary: constant<Mishap>("none") },
@@ -107,13 +17,40 @@ const mishap = tuple(
   ),
   integer({ min: 1, max: 4 }),
 );
-const perhaps = <T>(arbitrary: Arbitrary<T>, freq = 3) => option(arbitrary, { nil: undefined, freq });
-const meanwhile = perhaps(
-  tuple(nat(7), integer({ min: 1, max: 8 }), perhaps(nat(6))).map(
-    ([request, count, stopAfter]): Meanwhile => ({ request, count, stopAfter }),
-  ),
-  1,
+const nothing = constant(undefined);
+/** In a third of the calls the partitions change in their midst. */
+const change = maybe(
+  tuple(nat(7), integer({ min: 1, max: 8 }), maybe(nat(6))).map(([request, count, stopAfter]): Meanwhile => ({
+    request,
+    count,
+    stopAfter,
+  })),
+  2,
 );
+
+/**
+ * A call of some kind, and how often it is to be drawn.
+ * @param choose makes it from the current state of the run; undefined if it does not apply
+ * @param during what happens in its midst
+ */
+function step<T>(
+  weight: number,
+  drawn: Arbitrary<T>,
+  choose: (drawn: T, state: PartitionsState) => PartitionedOperation | undefined,
+  during: Arbitrary<Meanwhile | undefined> = nothing,
+) {
+  const arbitrary = tuple(nat(INSTANCES - 1), mishap, drawn, during).map(
+    ([by, [befalls, nth], value, meanwhile]) =>
+      new Step<PartitionsWorld, RealPartitions>("unused", async (world, real, note) => {
+        const operation = choose(value, world.state);
+        if (!operation) return;
+        const call = { operation, by, mishap: befalls, nth, meanwhile };
+        note(`${JSON.stringify({ at: world.state.now, ...call })}\n`);
+        await world.call(real, call);
+      }),
+  );
+  return { weight, arbitrary };
+}
 
 const GROUPS = ["g0", "g1", "g2"];
 const IDS = ["a", "b", "c", "d", "e", "f", "h", "i"];
@@ -124,9 +61,9 @@ const newTask: Arbitrary<NewModelTask> = tuple(
   nat(10),
   nat(7),
   nat(1_000_000),
-  perhaps(oneOf(1_000, 30_000, 100_000, 1_200_000), 4),
-  perhaps(oneOf(2_000, 20_000, 400_000), 4),
-  perhaps(oneOf(1, 2), 5),
+  maybe(oneOf(1_000, 30_000, 100_000, 1_200_000), 2),
+  maybe(oneOf(2_000, 20_000, 400_000), 2),
+  maybe(oneOf(1, 2), 3),
   oneOf(60_000, 600_000, 3_600_000),
 ).map(([kind, n, payload, delay, lease, maxAttempts, ms]) => {
   const task = { payload, delay, lease, maxAttempts };
@@ -147,117 +84,82 @@ const newTasks = oneof(
   { weight: 1, arbitrary: tuple(newTask, newTask, newTask, newTask, newTask, newTask, newTask) },
 );
 
-const pull = tuple(integer({ min: 1, max: 20 }), perhaps(oneOf(3_000, 60_000)), boolean());
+const pull = tuple(integer({ min: 1, max: 20 }), maybe(oneOf(3_000, 60_000))).map(([max, lease]) => ({
+  max,
+  lease,
+}));
 /** Each is used once. */
 const token = noShrink(integer({ min: 1, max: 2 ** 40 })).map((n) => `token-${n}`);
 
-/** Half of the receipts are the latest ones. */
-function receiptOf(state: PartitionsState, n: number): string | undefined {
-  const receipts = n % 3 > 0 ? state.receipts.slice(-8) : state.receipts;
-  return pick(receipts, Math.floor(n / 3));
-}
-
-const settlement = tuple(
-  nat(10_000),
-  oneOf<OperationSettlement["outcome"]>(
-    "complete",
-    "complete",
-    "reject",
-    "requeue",
-    "requeue",
-    "unstarted",
-    "extend",
-  ),
-  perhaps(oneOf(0, 5_000, 70_000, 700_000), 1),
-  boolean(),
-);
-type DrawnSettlement = readonly [number, OperationSettlement["outcome"], number | undefined, boolean];
-
+/** Of receipts of different leases; two thirds of them are of the latest ones. */
 function settlementsOf(state: PartitionsState, drawn: readonly DrawnSettlement[]): OperationSettlement[] {
-  const items = drawn.flatMap(([n, outcome, ms, count]): OperationSettlement[] => {
-    const receipt = receiptOf(state, n);
-    if (receipt === undefined) return [];
-    if (outcome === "unstarted") return [{ receipt, outcome }];
-    if (outcome === "extend") return [{ receipt, outcome, ms: ms === 0 ? undefined : ms }];
-    return [{ receipt, outcome, ms, count }];
+  const items = drawn.flatMap((one) => {
+    const receipts = one.receipt % 3 > 0 ? state.receipts.slice(-8) : state.receipts;
+    const receipt = pick(receipts, Math.floor(one.receipt / 3));
+    return receipt === undefined ? [] : [settlementOf(one, receipt)];
   });
   return items.filter(({ receipt }, i) => items.findIndex((item) => item.receipt === receipt) === i);
 }
 
 const idOf = (state: PartitionsState, n: number) => pick([...state.tasks.keys(), ...IDS], n) as string;
 
-const withMishap = (choose: Arbitrary<Choose>) =>
-  tuple(by, mishap, choose).map(([one, what, chosen]) => new CallStep(one, what, chosen));
-
-const enqueues = tuple(by, mishap, newTasks, perhaps(nat(1), 2), meanwhile).map(
-  ([one, what, tasks, keyed, during]) => {
-    const choose: Choose = (state) => {
-      if (keyed === undefined) return { does: "enqueue", tasks };
-      return { does: "enqueue", tasks, key: `key-${state.keyed.length}-${state.step}` };
-    };
-    return new CallStep(one, what, choose, during);
-  },
-);
-const resends = tuple(by, mishap, nat(1_000)).map(
-  ([one, what, n]) =>
-    new CallStep(one, what, (state) => {
-      const call = pick(state.keyed, n);
-      if (!call) return undefined;
-      return { does: "enqueue", tasks: call.tasks, key: call.key };
-    }),
-);
-const resizes = tuple(mishap, integer({ min: 1, max: 8 }), perhaps(nat(6), 1), meanwhile).map(
-  ([what, count, stopAfter, during]) =>
-    new CallStep(0, what, () => ({ does: "resize", count, stopAfter }), during),
-);
-
 /** A step of a run. */
-export const steps: Arbitrary<Step> = oneof(
-  { weight: 14, arbitrary: enqueues },
-  { weight: 4, arbitrary: resends },
-  {
-    weight: 14,
-    arbitrary: tuple(by, mishap, pull, meanwhile, token).map(
-      ([one, what, [max, lease, isCallers], during, given]) => {
-        const own = { max, lease, token: isCallers ? given : undefined };
-        return new CallStep(one, what, () => ({ does: "dequeue", pull: own }), during);
-      },
-    ),
-  },
-  {
-    weight: 4,
-    arbitrary: tuple(nat(2), mishap, pull, nat(2), token).map(([one, what, [max, lease], other, given]) => {
-      const own = { max, lease, token: given };
-      return new CallStep(one, what, () => ({ does: "dequeueTwice", pull: own, other }));
+export const steps = oneof(
+  step(
+    14,
+    tuple(newTasks, boolean()),
+    ([tasks, isKeyed], { keyed, step: at }) => ({
+      does: "enqueue",
+      tasks,
+      ...(isKeyed && { key: `key-${keyed.length}-${at}` }),
     }),
-  },
+    change,
+  ),
+  step(4, nat(1_000), (n, { keyed }) => {
+    const call = pick(keyed, n);
+    return call && { does: "enqueue", tasks: call.tasks, key: call.key };
+  }),
+  step(
+    14,
+    tuple(pull, maybe(token)),
+    ([own, given]) => ({ does: "dequeue", pull: { ...own, token: given } }),
+    change,
+  ),
+  step(4, tuple(pull, token, nat(INSTANCES - 1)), ([own, given, other]) => ({
+    does: "dequeueTwice",
+    pull: { ...own, token: given },
+    other,
+  })),
+  step(12, tuple(array(settlement, { minLength: 3, maxLength: 3 }), maybe(pull)), ([drawn, next], state) => {
+    const items = settlementsOf(state, drawn);
+    return items.length > 0 ? { does: "settle", items, pull: next } : undefined;
+  }),
+  step(4, nat(1_000), (n, state) => ({ does: "cancel", id: idOf(state, n) })),
+  step(4, nat(1_000), (n, state) => ({ does: "get", id: idOf(state, n) })),
+  step(2, nothing, () => ({ does: "counts" })),
+  step(4, boolean(), (lone) => ({ does: "sweep", lone })),
+  step(
+    5,
+    tuple(integer({ min: 1, max: 8 }), maybe(nat(6))),
+    ([count, stopAfter]) => ({ does: "resize", count, stopAfter }),
+    change,
+  ),
   {
-    weight: 12,
-    arbitrary: tuple(by, mishap, tuple(settlement, settlement, settlement), perhaps(pull, 2)).map(
-      ([one, what, drawn, next]) =>
-        new CallStep(one, what, (state) => {
-          const items = settlementsOf(state, drawn);
-          if (items.length === 0) return undefined;
-          return { does: "settle", items, pull: next && { max: next[0], lease: next[1] } };
-        }),
+    weight: 3,
+    arbitrary: nat(INSTANCES - 1).map(
+      (by) =>
+        new Step<PartitionsWorld, RealPartitions>(`instance ${by} is new\n`, async (_, real) =>
+          real.renew(by),
+        ),
     ),
   },
-  {
-    weight: 4,
-    arbitrary: withMishap(nat(1_000).map((n) => (state) => ({ does: "cancel", id: idOf(state, n) }))),
-  },
-  {
-    weight: 4,
-    arbitrary: withMishap(nat(1_000).map((n) => (state) => ({ does: "get", id: idOf(state, n) }))),
-  },
-  { weight: 2, arbitrary: withMishap(constant(() => ({ does: "counts" }))) },
-  { weight: 4, arbitrary: withMishap(boolean().map((lone) => () => ({ does: "sweep", lone }))) },
-  { weight: 5, arbitrary: resizes },
-  { weight: 3, arbitrary: by.map((one) => new Renewal(one)) },
   {
     weight: 10,
     arbitrary: oneOf(500, 2_000, 20_000, 62_000, 130_000, 310_000, 1_300_000, 4_000_000).map(
-      (ms) => new PassingTime(ms),
+      (ms) =>
+        new Step<PartitionsWorld, RealPartitions>(`${ms} ms pass\n`, async (world, real) =>
+          world.pass(real, ms),
+        ),
     ),
   },
 );

@@ -130,8 +130,9 @@ export class PartitionsWorld {
 
   #counts(answer: unknown): void {
     const counts = { pending: 0, delayed: 0, working: 0, rejected: 0 };
-    for (const { state } of this.state.tasks.values()) {
-      if (state in counts) counts[state as keyof typeof counts]++;
+    for (const { state, hasPayload } of this.state.tasks.values()) {
+      // A rejected task that is not kept is no dead letter.
+      if (state in counts && hasPayload) counts[state as keyof typeof counts]++;
     }
     const { pending, delayed, working, rejected } = answer as typeof counts;
     mustEqual("counts", { pending, delayed, working, rejected }, counts);
