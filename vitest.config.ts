@@ -5,19 +5,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { notRun } from "./test/embedded/not-run.ts";
 import { scriptsOf } from "./test/support/lanes.ts";
 
-/**
- * What begins first: the two files that take longest, which would run on alone; beside them those that mostly wait for
- * other processes, and only then those that keep a core busy.
- */
+/** What begins first: files that mostly wait for other processes, and only then those that keep a core busy. */
 const FIRST = [
-  "test/fuzz/fuzz",
-  "test/model/model",
   "test/runtime/",
   "test/examples/",
   "test/local/",
   "test/cli/",
   "test/documents/",
-  "test/chaos/",
   "test/compose/",
   "test/consumer/",
   "test/fault/",
@@ -25,7 +19,7 @@ const FIRST = [
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{chaos,compose,examples,fuzz,local,model,runtime,tracing}/**/*.test.ts",
+  "test/{compose,examples,local,runtime,tracing}/**/*.test.ts",
   // Sets variables of its process.
   "test/consumer/cloudflare-queue-rules.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.
@@ -35,10 +29,7 @@ const APART = [
 /** `npm run test:embedded` skips what only a real redis-server can do. */
 const isEmbedded = process.env["SLUICE_TEST_STORE"] === "embedded";
 const setupFiles = isEmbedded ? ["test/embedded/skip-not-run.ts"] : [];
-const onEmbedded = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
-/** `npm run test:portable` and `npm run test:embedded` name files that take too long there. */
-const tooLong = (process.env["SLUICE_TESTS_NOT_RUN"] ?? "").split(",").filter((file) => file !== "");
-const filesNotRun = [...onEmbedded, ...tooLong];
+const filesNotRun = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
 
 /** {@link FIRST}, otherwise as Vitest has them. */
 class InOrder extends BaseSequencer {
@@ -71,11 +62,11 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
   {
     extends: true,
     // test/package installs the packed tarball: `npm run test:package` runs it. test/dashboard needs Chromium:
-    // `npm run test:dashboard` runs it.
+    // `npm run test:dashboard` runs it. `npm run test:long` runs test/long.
     test: {
       name: "together",
       include: ["test/**/*.test.ts"],
-      exclude: ["test/{cli,dashboard,package}/**", ...APART, ...filesNotRun],
+      exclude: ["test/{cli,dashboard,long,package}/**", ...APART, ...filesNotRun],
       isolate: false,
       setupFiles: ["test/support/own-globals.ts", ...setupFiles],
     },

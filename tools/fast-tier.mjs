@@ -7,6 +7,3 @@ export const fastTier = [
   "test/integration/tasks/life-cycle.test.ts",
   "test/model",
 ];
-
-/** With it, tests of the model make fewer calls than in `npm test`. */
-export const shortModel = { SLUICE_MODEL: "short" };

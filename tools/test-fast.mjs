@@ -2,13 +2,12 @@
 // options.
 
 import { join } from "node:path";
-import { fastTier, shortModel } from "./fast-tier.mjs";
+import { fastTier } from "./fast-tier.mjs";
 import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";
 
 main(() => {
   ensureDependencies();
   ensureProgram("redis-server", "redis-server");
-  Object.assign(process.env, shortModel);
   const args = ["run", ...fastTier, ...process.argv.slice(2)];
   runForeground(findRuntime(), [join(root, "node_modules/vitest/vitest.mjs"), ...args]);
 });

@@ -46,6 +46,7 @@ export class ClusterStack implements Stack {
     sweeper: ONCE,
     deepSweeper: ONCE,
   };
+  readonly certain = ["redis", "server", "connections cut"];
   ticks: ReadonlySet<string> = new Set();
   readonly #cluster: TestCluster;
   readonly #options: ProcessesOptions;

@@ -47,34 +47,3 @@ export function counted(names: readonly string[]): Record<string, number> {
   for (const name of names.toSorted()) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
 }
-
-/** The figures as a text of lines. */
-export function written(figures: Figures): string {
-  const rows: [string, string | number][] = [
-    ["seconds", figures.seconds],
-    ["processes started", figures.processes],
-    ...parts("killed", figures.kills),
-    ...parts("paused", figures.pauses),
-    ...parts("disturbed", figures.faults),
-    ["tasks enqueued", figures.tasks],
-    ["completed", figures.completed],
-    ["dead letters", figures.deadLetters],
-    ["cancelled", figures.cancelled],
-    ["lost", figures.lost],
-    ["deliveries", figures.deliveries],
-    ...parts("extra deliveries", figures.extraDeliveries),
-    ["stale settlements refused", figures.staleRefused],
-    ["checks of the raw keys", figures.looks],
-    ["completion after a Redis kill, ms", range(figures.recoveryFromRedis)],
-    ["completion after a consumer kill, ms", range(figures.recoveryFromConsumer)],
-  ];
-  return rows.map(([name, value]) => `${name.padEnd(56)} ${value}`).join("\n");
-}
-
-const range = ({ median, worst }: Recovery) => `median ${median}, worst ${worst}`;
-
-function parts(name: string, counts: Readonly<Record<string, number>>): [string, number][] {
-  const entries = Object.entries(counts);
-  const all = entries.reduce((sum, [, count]) => sum + count, 0);
-  return [[name, all], ...entries.map(([part, count]): [string, number] => [`  ${part}`, count])];
-}

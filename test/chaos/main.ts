@@ -1,10 +1,10 @@
-// npm run test:chaos: what test/chaos/chaos.test.ts does, for the given time. `--help` lists the options.
+// npm run test:chaos: processes work while they, Redis and the network fail, for the given time. Then every task must
+// have ended once, and under its last lease. `--help` lists the options.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { flag, minutes, readOptions, seed } from "../support/options.ts";
-import { written } from "./figures.ts";
 import { chaos } from "./run.ts";
 
 const program = {
@@ -32,7 +32,7 @@ const { figures, violations } = await chaos({
   cluster: options.cluster,
   partitions: options.partitions,
 });
-console.log(written(figures));
+console.log(JSON.stringify(figures, null, 2));
 if (violations.length > 0) {
   console.error(
     `\n${violations.length} violations; the first of them:\n${violations.slice(0, 30).join("\n")}`,

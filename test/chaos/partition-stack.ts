@@ -24,6 +24,7 @@ export class PartitionStack extends SingleStack {
     producer: ONCE,
     deepSweeper: ONCE,
   };
+  override readonly certain = ["redis", "gateway", "deployed", "resized"];
   #deployed = 0;
 
   protected override async players(): Promise<readonly Role[]> {

@@ -78,23 +78,25 @@ export async function chaos({
     const rolesOf = (times: (life: Life) => number) =>
       [...evidence.lives].flatMap(([name, life]) => Array<string>(times(life)).fill(roleOf(name)));
     const kills = (roles: RegExp) => killed(evidence, roles).map((life) => life.until);
+    const figures: Figures = {
+      ...judgement.tally,
+      seconds: Math.round((Date.now() - began) / 1_000),
+      processes: evidence.lives.size,
+      kills: counted(rolesOf(({ killed }) => (killed ? 1 : 0))),
+      pauses: counted(rolesOf(({ pauses }) => pauses.length)),
+      faults: counted(evidence.faults.map(({ kind }) => kind)),
+      looks: director.looks,
+      recoveryFromRedis: recovery(history, kills(/^redis/)),
+      recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker|node|lambda)/)),
+    };
     violations.push(...judgement.violations, ...faults);
     violations.push(...idle(stack, folder).map((role) => `no ${role} was ever given a task`));
+    const troubles = { ...figures.kills, ...figures.faults };
+    violations.push(
+      ...stack.certain.filter((kind) => !(kind in troubles)).map((kind) => `no trouble: ${kind}`),
+    );
     if (violations.length > 0) stack.keepFiles(folder);
-    return {
-      violations,
-      figures: {
-        ...judgement.tally,
-        seconds: Math.round((Date.now() - began) / 1_000),
-        processes: evidence.lives.size,
-        kills: counted(rolesOf(({ killed }) => (killed ? 1 : 0))),
-        pauses: counted(rolesOf(({ pauses }) => pauses.length)),
-        faults: counted(evidence.faults.map(({ kind }) => kind)),
-        looks: director.looks,
-        recoveryFromRedis: recovery(history, kills(/^redis/)),
-        recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker|node|lambda)/)),
-      },
-    };
+    return { violations, figures };
   } finally {
     await stack.close();
   }

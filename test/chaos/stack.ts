@@ -50,6 +50,8 @@ export const ONCE = { kill: 1, pause: 1 };
 export interface Stack {
   readonly processes: Processes;
   readonly shares: Shares;
+  /** What is killed, or goes wrong, in each run. */
+  readonly certain: readonly string[];
   /** The occurrences of the schedules until the end of the trouble, such as `tick.1700000000000`. */
   readonly ticks: ReadonlySet<string>;
   /** Some of each kind of trouble that is not of the processes alone. */
@@ -83,6 +85,7 @@ export class SingleStack implements Stack {
     sweeper: ONCE,
     deepSweeper: ONCE,
   };
+  readonly certain: readonly string[] = ["redis", "gateway", "server"];
   ticks: ReadonlySet<string> = new Set();
   protected readonly options: ProcessesOptions;
   #redisLives = 0;

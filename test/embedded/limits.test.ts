@@ -1,109 +1,97 @@
 import { spawnSync } from "node:child_process";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-const EMBEDDED = new URL("../../src/embedded/index.ts", import.meta.url);
-const TEN_MEGABYTES = "local s = ('x'):rep(1024):rep(10240)\n";
-const STEPS = "ERR Script killed by limit of 500 million steps";
-const STACK = "ERR C stack overflow";
+const MEGABYTE = "local s = ('x'):rep(1024):rep(1024)\n";
 
-/** In a process of its own, which can be ended: a script without limits blocks its process. */
-function replies(scripts: readonly string[]): unknown[] {
+/**
+ * What each script replies, or how it fails: to a database, or with a tenth of its steps to an interpreter of its own.
+ * They run in a process of its own, which can be ended: a script without limits blocks its process.
+ */
+function replies(of: "database" | "interpreter", scripts: readonly string[]): unknown[] {
+  const source = (path: string) => JSON.stringify(new URL(`../../src/embedded/${path}`, import.meta.url));
   const program = `
-    import { EmbeddedDatabase } from ${JSON.stringify(EMBEDDED)};
+    import { EmbeddedDatabase } from ${source("index.ts")};
+    import { LuaEngine } from ${source("lua/engine.ts")};
     const database = new EmbeddedDatabase();
+    const run = {
+      database: (script) => database.call("EVAL", script, "0"),
+      interpreter(script) {
+        const engine = new LuaEngine(() => null, 50_000_000);
+        engine.load("sha", script);
+        return [1, 2, 3].map(() => engine.run("sha", [], []).reply);
+      },
+    };
     const replies = ${JSON.stringify(scripts)}.map((script) => {
       try {
-        return database.call("EVAL", script, "0");
-      } catch (error) {
-        return error.name + " " + error.message.replace(/[0-9a-f]{40}/, "SHA");
+        return run.${of}(script);
+      } catch ({ name, message, line }) {
+        return [name, message.replace(/[0-9a-f]{40}/, "SHA"), line ?? ""].join(" ").trim();
       }
     });
     process.stdout.write(JSON.stringify(replies));
   `;
-  const options = { encoding: "utf8", timeout: 60_000, killSignal: "SIGKILL" } as const;
-  const { signal, stdout, stderr } = spawnSync(
-    process.execPath,
-    ["--input-type=module", "--eval", program],
-    options,
-  );
+  const { signal, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+    timeout: 60_000,
+    killSignal: "SIGKILL",
+  });
   expect({ signal, stderr }).toEqual({ signal: null, stderr: "" });
   return JSON.parse(stdout) as unknown[];
 }
 
-describe("a script of the embedded store is ended, and the next one runs", () => {
-  test.each([
-    ["a long string", "\nreturn #('x'):rep(2e9)", STEPS, 2],
-    [
-      "a long list as a text",
-      "local s, t = ('x'):rep(1024), {}\nfor i = 1, 1e6 do t[i] = s end\nreturn #table.concat(t)",
-      STEPS,
-      3,
-    ],
-    [
-      "a pattern that has many ways to match",
-      "\n\nreturn string.find(('a'):rep(300), '.-.-.-.-b')",
-      STEPS,
-      3,
-    ],
-    ["the same for each match", "local s = ('a'):rep(300)\nfor _ in s:gmatch('.-.-.-.-b') do end", STEPS, 2],
-    [
-      "the same in a coroutine",
-      "local f = coroutine.wrap(function() string.find(('a'):rep(300), '.-.-.-.-b') end)\nf()",
-      STEPS,
-      2,
-    ],
-    [
-      "a search without a pattern",
-      "local s = ('a'):rep(1e6)\nreturn s:find(('a'):rep(5e5) .. 'b', 1, true)",
-      STEPS,
-      2,
-    ],
-    ["errors that it catches", "while true do\npcall(function() while true do end end) end", STEPS, 2],
-    ["joined strings", `${TEN_MEGABYTES}for i = 1, 1e6 do\nlocal t = s .. i end`, STEPS, 3],
-    ["hash values", `${TEN_MEGABYTES}for i = 1, 1e6 do\nredis.sha1hex(s) end`, STEPS, 3],
-    ["a pattern of many parts", "\nreturn string.find(('a'):rep(1e6), ('a?'):rep(1e5) .. 'b')", STACK, 2],
-    [
-      "functions of C within each other",
-      "local f\nf = function() return (('a'):gsub('a', f)) end\nf()",
-      STACK,
-      2,
-    ],
-  ])("%s", (_, script, error, line) => {
-    const write = "redis.call('SET', 'key', 'kept') ";
-    expect(replies([write + script, "return redis.call('GET', 'key')", "return 7"])).toEqual([
-      `ReplyError ${error} script: SHA, on @user_script:${line}.`,
-      "kept",
-      7,
-    ]);
-  });
-
-  test("many results and wide formats", () => {
-    expect(replies(["return { unpack({}, 1, 1e8) }", "return string.format('%999999d', 1)"])).toEqual([
-      "ReplyError ERR user_script:1: too many results to unpack script: SHA, on @user_script:1.",
-      "ReplyError ERR user_script:1: invalid format (width or precision too long) script: SHA, on @user_script:1.",
-    ]);
-  });
-
-  test("a text that grows until there is no memory", () => {
-    expect(replies(["local s = 'x' while true do s = s .. s end", "return 7"])).toEqual([
-      "ReplyError ERR not enough memory",
-      7,
-    ]);
-  });
+test("a script is ended if it takes too many steps, wherever it takes them; each has all its steps", () => {
+  const endless = [
+    ["\nreturn #('x'):rep(2e9)", 2],
+    ["local s, t = ('x'):rep(1024), {}\nfor i = 1, 1e6 do t[i] = s end\nreturn #table.concat(t)", 3],
+    ["\n\nreturn string.find(('a'):rep(300), '.-.-.-.-b')", 3],
+    ["local s = ('a'):rep(300)\nfor _ in s:gmatch('.-.-.-.-b') do end", 2],
+    ["local f = coroutine.wrap(function() string.find(('a'):rep(300), '.-.-.-.-b') end)\nf()", 2],
+    ["local s = ('a'):rep(1e6)\nreturn s:find(('a'):rep(5e5) .. 'b', 1, true)", 2],
+    ["while true do\npcall(function() while true do end end) end", 2],
+    [`${MEGABYTE}for i = 1, 1e6 do\nlocal t = s .. i end`, 3],
+    [`${MEGABYTE}for i = 1, 1e6 do\nredis.sha1hex(s) end`, 3],
+  ] as const;
+  expect(replies("interpreter", [...endless.map(([script]) => script), "return #('x'):rep(2e6)"])).toEqual([
+    ...endless.map(([, line]) => `ScriptKilled ERR Script killed by limit of 50 million steps ${line}`),
+    [2e6, 2e6, 2e6],
+  ]);
 });
 
-test("190 functions of C within each other do no harm", () => {
-  const script = `local calls = 0
+test("a script that is ended keeps what it wrote, and the next one runs", () => {
+  const ended = [
+    [
+      "while true do\npcall(function() while true do end end) end",
+      "Script killed by limit of 500 million steps",
+    ],
+    ["\nreturn string.find(('a'):rep(1e6), ('a?'):rep(1e5) .. 'b')", "C stack overflow"],
+    ["local f\nf = function() return (('a'):gsub('a', f)) end\nf()", "C stack overflow"],
+  ] as const;
+  const scripts = ended.flatMap(([script], i) => [
+    `redis.call('SET', 'key', 'kept${i}') ${script}`,
+    "return redis.call('GET', 'key')",
+  ]);
+  const nested = `local calls = 0
     local f
     f = function()
       calls = calls + 1
       return calls < 190 and ('a'):gsub('a', f) or 'end'
     end
     return f()`;
-  expect(replies([script, script])).toEqual(["end", "end"]);
-});
-
-test("each script has all its steps", () => {
-  const script = "return #('x'):rep(2e7)";
-  expect(replies(Array.from({ length: 3 }, () => script))).toEqual(Array.from({ length: 3 }, () => 2e7));
+  const wrong = [
+    "return { unpack({}, 1, 1e8) }",
+    "return string.format('%999999d', 1)",
+    "local s = 'x' while true do s = s .. s end",
+  ];
+  expect(replies("database", [...scripts, ...wrong, nested, nested])).toEqual([
+    ...ended.flatMap(([, error], i) => [
+      `ReplyError ERR ${error} script: SHA, on @user_script:2.`,
+      `kept${i}`,
+    ]),
+    "ReplyError ERR user_script:1: too many results to unpack script: SHA, on @user_script:1.",
+    "ReplyError ERR user_script:1: invalid format (width or precision too long) script: SHA, on @user_script:1.",
+    "ReplyError ERR not enough memory",
+    // 190 functions of C within each other do no harm.
+    "end",
+    "end",
+  ]);
 });

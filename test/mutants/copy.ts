@@ -13,7 +13,6 @@ import {
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { shortModel } from "../../tools/fast-tier.mjs";
 import { everyScript, nearestTo, root } from "../near/nearest.ts";
 import { type Edit, mutated } from "./anchor.ts";
 
@@ -156,7 +155,7 @@ export class Copy {
       cwd: this.#folder,
       detached: true,
       stdio: "ignore",
-      env: { ...process.env, ...lists, ...(isLong ? {} : shortModel) },
+      env: { ...process.env, ...lists },
     });
     this.#running = child;
     let hangs = false;

@@ -4,7 +4,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { fastTier, shortModel } from "../../tools/fast-tier.mjs";
+import { fastTier } from "../../tools/fast-tier.mjs";
 import { runForeground } from "../../tools/setup.mjs";
 import { endWrong, flag, optional, readOptions } from "../support/options.ts";
 import { everyScript, isTest, nearestTo, root } from "./nearest.ts";
@@ -34,10 +34,7 @@ if (!list && rows.size > 0) {
   });
   if (status !== 0) process.exit(1);
 }
-if (!list && tests.size > 0) {
-  Object.assign(process.env, shortModel);
-  runForeground(process.execPath, [...vitest, ...tests]);
-}
+if (!list && tests.size > 0) runForeground(process.execPath, [...vitest, ...tests]);
 
 function nearTo(file: string): readonly string[] {
   const platform = /^serverless\/([a-z]+)\//.exec(file)?.[1];

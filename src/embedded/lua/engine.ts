@@ -37,11 +37,16 @@ export class ScriptKilled extends Error {
 export class LuaEngine {
   readonly #lua: Lua;
   readonly #memory: LuaMemory;
+  readonly #mostSteps: number;
   /** The last error that `redis.call` raised, as Lua reports it: like one of its own. */
   #raised = "";
 
-  /** @throws {SluiceError} `not_installed` if the file of the interpreter is missing */
-  constructor(call: CallFromScript) {
+  /**
+   * @param mostSteps of one script, in tests
+   * @throws {SluiceError} `not_installed` if the file of the interpreter is missing
+   */
+  constructor(call: CallFromScript, mostSteps = MOST_STEPS) {
+    this.#mostSteps = mostSteps;
     this.#memory = new LuaMemory(() => this.#lua);
     const answer = (result: number, address: number) => {
       const reply = call(readWords(this.#memory.bytes, address));
@@ -63,7 +68,7 @@ export class LuaEngine {
         this.#memory.reply(result, toBuffer(digest));
       },
       outOfSteps: () => {
-        const reason = `Script killed by limit of ${MOST_STEPS / 1_000_000} million steps`;
+        const reason = `Script killed by limit of ${mostSteps / 1_000_000} million steps`;
         throw new ScriptKilled(reason, runningLine(this.#memory.bytes));
       },
     });
@@ -106,7 +111,7 @@ export class LuaEngine {
     const result = list + size;
     this.#memory.bytes.write(source, script, "latin1");
     writeWords(this.#memory.bytes, list, words);
-    this.#lua.steps.value = MOST_STEPS;
+    this.#lua.steps.value = this.#mostSteps;
     try {
       this.#lua.eval_with_args(result, script, source.length, list, size, keys.length);
     } catch (error) {

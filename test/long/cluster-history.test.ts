@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { queueKeys } from "../../src/queue/core/keys.ts";
-import { commandsOf } from "./cluster-history.ts";
+import { commandsOf } from "../chaos/cluster-history.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sluice-witnesses-"));
 afterEach(() => rmSync(root, { recursive: true, force: true }));

@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { ProblemCode } from "../../src/http/problems/codes.ts";
 import { Problem, problemBody, type FieldError } from "../../src/http/problems/problem.ts";
-import { faultsOfAnswer } from "./answer.ts";
-import { breakagesOf } from "./broken-value.ts";
-import { fits } from "./conforms.ts";
-import { Described, type Route } from "./document.ts";
-import { SECRET } from "./from-schema.ts";
-import { type Answered, token } from "./stack.ts";
-import { faultsOfRefusal } from "./refused.ts";
+import { faultsOfAnswer } from "../fuzz/answer.ts";
+import { breakagesOf } from "../fuzz/broken-value.ts";
+import { fits } from "../fuzz/conforms.ts";
+import { Described, type Route } from "../fuzz/document.ts";
+import { escaped } from "../fuzz/fuzz.ts";
+import { SECRET } from "../fuzz/from-schema.ts";
+import { type Answered, token } from "../fuzz/stack.ts";
+import { faultsOfRefusal } from "../fuzz/refused.ts";
 
 const described = new Described(openapi);
 const route = (id: string) => described.routes.find(({ operationId }) => operationId === id) as Route;
@@ -122,4 +123,10 @@ describe("breaking a value", () => {
     const pid = broken.find(({ field }) => field === "pull.worker.pid");
     expect(pid?.within).toBe("pull.worker.pid");
   });
+});
+
+it("a counterexample shows invisible characters as \\u escapes, and keeps its lines", () => {
+  expect(escaped("a\u0000\r\n\u007f\u2028\u202eé\u{e0001}\ud800")).toBe(
+    "a\\u0000\\u000d\n\\u007f\\u2028\\u202eé\\udb40\\udc01\\ud800",
+  );
 });

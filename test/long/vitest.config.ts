@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+/** The test files of `npm run test:long`, most of them tests of test tools. */
+export default defineConfig({
+  test: {
+    dir: import.meta.dirname,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    passWithNoTests: false,
+  },
+});
