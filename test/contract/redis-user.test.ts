@@ -48,7 +48,7 @@ describe("the Redis user of SECURITY.md", () => {
     ["a queue's day", day],
     ["a day of groups, limits, workers", sharedDay],
   ])("runs %s like any other user", async (_, scenario) => {
-    expect(await run(rig, scenario, undefined, asThatUser())).toEqual(await run(rig, scenario));
+    expect(await run(rig, scenario, asThatUser())).toEqual(await run(rig, scenario));
   });
 
   test("operates, follows and repairs queues", async () => {

@@ -1,10 +1,13 @@
 /** Runs the table of operations over HTTP, with and without faults, and returns the outcome of each. */
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
-import { startGateway, type Fault, type Gateway } from "../../src/local/index.ts";
+import { startGateway, type Fault, type FaultHandle, type Gateway } from "../../src/local/index.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
 import * as lua from "../../src/queue/redis/lua.gen.ts";
+import { defaultPolicy } from "../../src/retry.ts";
 import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, withoutSlots, type KeySpace } from "../support/key-space.ts";
+import { inOwnTime } from "../support/own-time.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { operations, type Operation } from "./operations.ts";
 import { startingPoint, type Caller } from "./starting-point.ts";
@@ -21,27 +24,31 @@ export function useOperations() {
   const rig = useRig({ checkInvariants: false });
   let gateway: Gateway;
   let start: Awaited<ReturnType<typeof startingPoint>>;
+  const over = (retry: UpstashOptions["retry"] = {}) =>
+    upstash(
+      { url: gateway.url, token: gateway.token },
+      { retry: { firstWait: 0, longestWait: 0, ...retry } },
+    );
 
   beforeAll(async () => {
     const names = Object.values(lua).map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
     gateway = await startGateway({ redisUrl: rig.redis.url, scriptNames: Object.fromEntries(names) });
+    await over().send(Object.values(lua).map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]));
   });
   afterEach(() => {
     gateway.faults.clear();
     vi.restoreAllMocks();
+    vi.useRealTimers();
   });
   afterAll(async () => {
     start.close();
     await gateway.close();
   });
 
-  const over = (retry: UpstashOptions["retry"]) =>
-    upstash({ url: gateway.url, token: gateway.token }, { retry });
-
   /** Puts the queue into the state in which every operation begins. */
-  async function begin({ damaged }: Operation, retry: UpstashOptions["retry"]): Promise<Caller> {
+  async function begin({ damaged }: Operation, transport = over()): Promise<Caller> {
     start ??= await startingPoint(rig);
-    return start.begin(over({ firstWait: 0, longestWait: 0, ...retry }), damaged === true);
+    return start.begin(transport, damaged === true);
   }
 
   /** The keys in Redis, and the invariants that they violate. */
@@ -50,23 +57,26 @@ export function useOperations() {
     return { keys: comparable(keys, rig.now), violations: violations(queueSpace(keys, QUEUE)) };
   }
 
-  /** Makes a call, with a fault of the request that holds its script. Returns everything that resulted. */
-  async function outcome(operation: Operation, fault?: Fault) {
+  /**
+   * Makes a call, with a fault. Returns everything that resulted.
+   * @param isEvery whether the fault is of every request, and not only of the one that holds the operation's script
+   */
+  async function outcome(operation: Operation, fault?: Fault, isEvery = false) {
     const { script, nth = 1, call, afterwards } = operation;
-    // A request without an answer for that long is sent again.
-    const by = await begin(operation, { tryTimeout: fault?.kind === "stall" ? 100 : 5_000 });
-    const hit = fault && gateway.faults.add({ ...fault, match: { script, nth } });
-    const answer = await call(by);
+    const by = await begin(operation);
+    const match = isEvery ? { times: "always" as const } : { script, nth };
+    const hit = fault && gateway.faults.add({ ...fault, match });
+    const answer = await (fault?.kind === "stall" ? inOwnTime(() => call(by), passing(hit!)) : call(by));
     await hit?.release();
     await afterwards?.(by);
     return { answer, hits: hit?.hits ?? 1, ...(await finalState()) };
   }
 
-  const twins = new Map<string, ReturnType<typeof outcome>>();
+  const twins = new Map<Operation, ReturnType<typeof outcome>>();
   /** The outcome of a call without a fault, with all its scripts known. */
-  function twin(title: string, operation: Operation) {
-    const known = twins.get(title) ?? outcome(operation).then(() => outcome(operation));
-    twins.set(title, known);
+  function twin(operation: Operation) {
+    const known = twins.get(operation) ?? outcome(operation);
+    twins.set(operation, known);
     return known;
   }
 
@@ -76,18 +86,28 @@ export function useOperations() {
    */
   async function overdue(operation: Operation, fault: Fault) {
     const { script, nth = 1, call, afterwards } = operation;
-    const by = await begin(operation, { deadline: 100 });
+    const by = await begin(operation, over({ deadline: defaultPolicy.tryTimeout }));
     const hit = gateway.faults.add({ ...fault, match: { script, nth, times: "always" } });
-    const error = await call(by).catch((thrown: unknown) => thrown);
+    const error = await inOwnTime(() => call(by), passing(hit)).catch((thrown: unknown) => thrown);
     hit.remove();
     await hit.release();
-    const later = by.again(over({}));
+    const later = by.again(over());
     const answer = await call(later);
     await afterwards?.(later);
     return { error, answer, ...(await finalState()) };
   }
 
   return { outcome, twin, overdue };
+}
+
+/** Lets each held request take as long as one may, and the wait before its next copy a millisecond. */
+function passing(hit: FaultHandle): () => number {
+  let held = 0;
+  return () => {
+    const isNew = hit.held > held;
+    held = hit.held;
+    return isNew ? defaultPolicy.tryTimeout + 1 : 0;
+  };
 }
 
 /**

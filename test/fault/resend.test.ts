@@ -1,34 +1,59 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { LeasedTask } from "../../src/index.ts";
-import { day, run, seen, sharedDay, togetherDay } from "../support/day.ts";
-import { useRig } from "../support/rig.ts";
+import { startGateway, type Fault } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { day, run, scheduleDay, seen, sharedDay, togetherDay } from "../support/day.ts";
+import { START, useRig } from "../support/rig.ts";
+import { disturbed, type Disturbance } from "./copies.ts";
 
 const rig = useRig();
 afterEach(() => vi.restoreAllMocks());
 
 describe.each([
-  ["a queue's day", day],
-  ["a day of groups, limits, keys and workers", sharedDay],
-  ["a day of calls that share requests", togetherDay],
-])("%s comes out the same, answers and key space (law 5)", (_, scenario) => {
-  test("with the reply to any one request lost and the request sent again", async () => {
+  ["a queue's day", day, 25],
+  ["a day of groups, limits, keys and workers", sharedDay, 20],
+  ["a day of calls that share requests", togetherDay, 5],
+  ["a day of schedules", scheduleDay, 20],
+])("%s comes out the same, answers and key space (law 5),", (_, scenario, requests) => {
+  test.each<[name: string, disturbance: Disturbance]>([
+    ["with the reply to any request lost and the request sent again", "lost"],
+    ["with the first copy of any request running after any later request within the resend window", "late"],
+  ])("%s", async (_name, disturbance) => {
     const expected = await run(rig, scenario);
-    expect(expected.requests).toBeGreaterThan(scenario === togetherDay ? 5 : 20);
-    for (let at = 0; at < expected.requests; at++) {
-      const actual = await run(rig, scenario, { kind: "lost", at });
-      expect({ at, ...actual }).toEqual({ at, ...expected });
-    }
+    const { transport, sent, effects } = disturbed(rig, rig.transport, disturbance);
+    expect(await run(rig, scenario, transport)).toEqual(expected);
+    expect(effects).toEqual([]);
+    expect(sent.length).toBeGreaterThan(requests);
   });
 
-  test("with the first copy of any one request running after any later request within the resend window", async () => {
-    const expected = await run(rig, scenario);
-    for (let at = 0; at < expected.requests; at++) {
-      for (let after = at; after < expected.requests; after++) {
-        const actual = await run(rig, scenario, { kind: "late", at, after });
-        expect({ at, after, ...actual }).toEqual({ at, after, ...expected });
-      }
-    }
+  test.each<[name: string, fault: Fault]>([
+    ["twice", { kind: "duplicate", answer: "second" }],
+    ["with NOSCRIPT for each script", { kind: "noscript", match: { command: "EVALSHA" } }],
+    ["with all scripts forgotten before each", { kind: "flush-scripts" }],
+  ])("over HTTP, each request %s", async (_name, { match, ...fault }) => {
+    const gateway = await startGateway({ redisUrl: rig.redis.url });
+    onTestFinished(() => gateway.close());
+    const over = upstash(gateway);
+    const expected = await run(rig, scenario, over);
+    const hit = gateway.faults.add({ ...fault, match: { ...match, times: "always" } });
+    expect(await run(rig, scenario, over)).toEqual(expected);
+    expect(hit.hits).toBeGreaterThan(requests);
   });
+});
+
+test("a day of schedules enqueues each occurrence once", async () => {
+  const { answers } = await run(rig, scheduleDay);
+  const [last, all] = [START + 40_000, START];
+  const minute = 60_000;
+  expect(answers.at(-1)).toEqual([
+    [`gone.${last}`, 1],
+    [`last.${last}`, 1],
+    [`all.${all + minute}`, 2],
+    [`last.${last + 3 * minute}`, 3],
+    // Resumed in exactly that millisecond.
+    ...[4, 5, 6, 7].map((minutes) => [`all.${all + minutes * minute}`, 2]),
+    [`last.${last + 6 * minute}`, 3],
+  ]);
 });
 
 describe("a dequeue sent again", () => {
@@ -56,9 +81,9 @@ describe("a dequeue sent again", () => {
   test("by an idempotency key is the same call, and by another key another", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-    const [one] = await queue.dequeue({ idempotencyKey: "k1" });
-    const [same] = await queue.dequeue({ idempotencyKey: "k1" });
-    const [two] = await queue.dequeue({ idempotencyKey: "k2" });
-    expect([one?.receipt === same?.receipt, two?.payload]).toEqual([true, 2]);
+    const keys = ["k1", "k1", "k2"];
+    const batches = [];
+    for (const idempotencyKey of keys) batches.push(await queue.dequeue({ idempotencyKey }));
+    expect(batches.map(([task]) => task?.payload)).toEqual([1, 1, 2]);
   });
 });

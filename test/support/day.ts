@@ -1,43 +1,24 @@
 import { vi } from "vitest";
-import { Operator, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
-import type { Command, CommandOutcome, Transport } from "../../src/queue/redis/transport.ts";
+import { Operator, Schedules, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
 import { newToken } from "../../src/queue/core/ids.ts";
-import { queueSpace, type KeySpace } from "./key-space.ts";
+import { queueSpace, withoutSlots, type KeySpace } from "./key-space.ts";
 import { QUEUE, START, type Rig } from "./rig.ts";
 
-/** The commands as every copy after the first sends them. */
-function asResend(commands: readonly Command[]): Command[] {
-  return commands.map((command) =>
-    "script" in command && command.resendArgs ? { ...command, args: command.resendArgs } : command,
-  );
-}
+const MINUTE = 60_000;
 
-/** The disturbance of one request, counted from 0. */
-export type Disturbance =
-  /** It runs, its reply is lost, and it is sent again. */
-  | { kind: "lost"; at: number }
-  /** It is sent again and answered; the first copy runs only after a later request. */
-  | { kind: "late"; at: number; after: number };
-
-function disturbed(inner: Transport, disturbance: Disturbance | undefined) {
-  let sent = 0;
-  let late: readonly Command[] | undefined;
-  const transport: Transport = {
-    async send(commands, options) {
-      const index = sent++;
-      let outcomes: CommandOutcome[];
-      if (disturbance?.at !== index) outcomes = await inner.send(commands, options);
-      else {
-        if (disturbance.kind === "lost") await inner.send(commands, options);
-        else late = commands;
-        outcomes = await inner.send(asResend(commands), options);
-      }
-      if (disturbance?.kind === "late" && disturbance.after === index && late)
-        await inner.send(late, options);
-      return outcomes;
-    },
-  };
-  return { transport, requests: () => sent };
+/**
+ * A key space without the marks of resent dequeues, and of a reminder only whether it comes in time: each copy may make
+ * it earlier. A sweep that finds nothing leaves the time at which a queue was in use.
+ */
+export function comparable(space: KeySpace): KeySpace {
+  const registry = space["sluice:queues"];
+  if (!registry || !("zset" in registry)) return withoutSlots(space);
+  const { schedules } = queueSpace(space, QUEUE);
+  const reminders = registry.zset.filter(([member]) => member.startsWith("~"));
+  if (reminders.length === 0) return withoutSlots(space);
+  const inTime = reminders.map(([member, at]) => [member, at <= Math.min(...schedules.values())]);
+  return { ...withoutSlots(space), "sluice:queues": { other: String(inTime) } };
 }
 
 /** Makes random values and the client's clock the same in each run, until mocks are restored. */
@@ -56,30 +37,41 @@ export function fixChance(): void {
 }
 
 /** Runs a scenario on an emptied Redis. Random values and the client's clock are the same each time. */
-export async function run(rig: Rig, scenario: Scenario, disturbance?: Disturbance, over = rig.transport) {
+export async function run(rig: Rig, scenario: Scenario, over: Pick<Transport, "send"> = rig.transport) {
   await rig.command("FLUSHALL");
   fixChance();
   rig.now = START;
-  const { transport, requests } = disturbed({ send: over.send }, disturbance);
-  const answers = await scenario(rig.queue({ transport }), transport, rig);
-  const space = withoutSlots(await rig.keySpace());
+  // Without the memory of an earlier run.
+  const transport: Transport = { send: (commands, options) => over.send(commands, options) };
+  const answers: unknown[] = [];
+  await scenario({
+    rig,
+    transport,
+    queue: rig.queue({ transport }),
+    note(answer) {
+      const isBatch = Array.isArray(answer) && answer[0]?.receipt && "payload" in answer[0];
+      answers.push(isBatch ? seen(answer) : answer);
+      return answer;
+    },
+  });
+  const space = comparable(await rig.keySpace());
   // After the resend window nothing else is left either.
   rig.now += 300_000;
   await rig.sweepOnce();
-  return { answers, requests: requests(), space, later: withoutSlots(await rig.keySpace()) };
+  const later = comparable(await rig.keySpace());
+  return { answers, space, later };
 }
 
-/** The key space without the memory of calls, in which a resent dequeue leaves a mark. */
-function withoutSlots(space: KeySpace) {
-  const { tasks, ...rest } = queueSpace(space, QUEUE);
-  return {
-    ...rest,
-    tasks: [...tasks].filter(([field]) => !field.startsWith("~r")),
-    registry: space["sluice:queues"],
-  };
+/** What a scenario works with. */
+interface By {
+  readonly queue: Queue;
+  readonly transport: Transport;
+  readonly rig: Rig;
+  /** Keeps an answer, to be compared. */
+  note<T>(answer: T): T;
 }
 
-export type Scenario = (queue: Queue, transport: Transport, rig: Rig) => Promise<unknown>;
+export type Scenario = (by: By) => Promise<void>;
 
 /** The part of a task that a caller compares: without its methods. */
 export const seen = (tasks: readonly LeasedTask[]) =>
@@ -93,14 +85,7 @@ export const seen = (tasks: readonly LeasedTask[]) =>
   }));
 
 /** A day of a queue: every script, most of them in several states. */
-export const day: Scenario = async (queue, transport, rig) => {
-  const answers: unknown[] = [];
-  const note = <T>(answer: T): T => {
-    answers.push(
-      Array.isArray(answer) && answer[0]?.receipt && "payload" in answer[0] ? seen(answer) : answer,
-    );
-    return answer;
-  };
+export const day: Scenario = async ({ queue, transport, rig, note }) => {
   note(await queue.enqueue("generated", { idempotencyKey: "key-1" }));
   note(await queue.enqueue("chosen", { id: "chosen" }));
   note(await queue.enqueue("other", { id: "chosen" }));
@@ -144,17 +129,10 @@ export const day: Scenario = async (queue, transport, rig) => {
   note(await queue.enqueue("left", { id: "left" }));
   note(await queue.get("chosen"));
   note(await queue.counts());
-  return answers;
 };
 
 /** The same with groups, priorities, limits, keys, workers and settings. */
-export const sharedDay: Scenario = async (queue, transport, rig) => {
-  const answers: unknown[] = [];
-  const note = <T>(answer: T): T => {
-    const isBatch = Array.isArray(answer) && answer[0]?.receipt && "payload" in answer[0];
-    answers.push(isBatch ? seen(answer) : answer);
-    return answer;
-  };
+export const sharedDay: Scenario = async ({ queue, transport, rig, note }) => {
   const operator = new Operator(QUEUE, { transport, now: () => rig.now });
   note(await operator.configureGroup("capped", { maxWorking: 1, rate: { most: 3, per: "1s" } }));
   note(await operator.configure({ statistics: true, maxWorking: 6 }));
@@ -184,23 +162,19 @@ export const sharedDay: Scenario = async (queue, transport, rig) => {
   note(await queue.settle(rest.map(({ receipt }) => ({ receipt, outcome: "complete" as const }))));
   note(await queue.dequeue({ max: 10, lease: 5_000 }));
   note(await queue.counts());
-  return answers;
 };
 
 /** The same for single calls that are made together and share requests. */
-export const togetherDay: Scenario = async (queue, _, rig) => {
-  const answers: unknown[] = [];
+export const togetherDay: Scenario = async ({ queue, rig, note }) => {
   const together = async <T>(...calls: Promise<T>[]): Promise<T[]> => {
     const ends = await Promise.allSettled(calls);
     const values = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
-    answers.push(
-      ends.map((end) => (end.status === "fulfilled" ? end.value : (end.reason as { code: string }).code)),
-    );
+    note(ends.map((end) => (end.status === "fulfilled" ? end.value : (end.reason as { code: string }).code)));
     return values;
   };
   const dequeue = async (count: number, lease: number) => {
     const batches = await Promise.all(Array.from({ length: count }, () => queue.dequeue({ lease })));
-    answers.push(batches.map(seen));
+    note(batches.map(seen));
     return batches.flat();
   };
   const dedup = { key: "k", window: "10s" } as const;
@@ -235,6 +209,29 @@ export const togetherDay: Scenario = async (queue, _, rig) => {
   await dequeue(2, 5_000);
   await together(queue.enqueue("l", { id: "left" }), queue.enqueue("o", { id: "over" }));
   await dequeue(2, 5_000);
-  answers.push(await queue.counts());
-  return answers;
+  note(await queue.counts());
+};
+
+/** The same of schedules, in each of their states. The counts of sweeps are not compared. */
+export const scheduleDay: Scenario = async ({ queue, transport, rig, note }) => {
+  const schedules = new Schedules(QUEUE, { transport, now: () => rig.now });
+  const minutely = { cron: "* * * * *", payload: 1 } as const;
+  const sweepAll = () => sweep(transport, { now: () => rig.now });
+  note(await schedules.put("last", minutely));
+  note(await schedules.put("all", { every: "1m", payload: 2, missed: "all" }));
+  note(await schedules.put("gone", minutely));
+  rig.now += MINUTE;
+  await sweepAll();
+  note(await schedules.put("last", { ...minutely, payload: 3 }));
+  note(await schedules.pause("all"));
+  note(await schedules.remove("gone"));
+  rig.now += 3 * MINUTE;
+  await sweepAll();
+  note(await schedules.resume("all"));
+  note(await schedules.put("gone", { every: "1h", payload: 4 }));
+  rig.now += 3 * MINUTE;
+  await sweepAll();
+  for (const id of ["last", "all", "gone"]) note(await schedules.get(id));
+  const tasks = await queue.dequeue({ max: 20 });
+  note(tasks.map(({ id, payload }) => [id, payload]));
 };

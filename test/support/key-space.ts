@@ -11,33 +11,47 @@ export type KeySpace = Record<
   | { other: string }
 >;
 
+type Client = ReturnType<typeof newClient>;
+
+// A limit would also count the time for which the machine gives this process none.
+const newClient = (url: string) => createClient({ url, RESP: 2, socket: { connectTimeout: 0 } });
+
 /**
  * Reads the whole key space, without the product's code.
+ * @param from the URL of a Redis, or a connection to it
  * @param stopsWrites whether writes wait meanwhile, so that all keys are of one moment. @default false
  */
-export async function readKeySpace(redisUrl: string, stopsWrites = false): Promise<KeySpace> {
-  // A limit would also count the time for which the machine gives this process none.
-  const client = createClient({ url: redisUrl, RESP: 2, socket: { connectTimeout: 0 } });
+export async function readKeySpace(from: string | Client, stopsWrites = false): Promise<KeySpace> {
+  if (typeof from !== "string") return keySpaceOf(from);
+  const client = newClient(from);
   await client.connect();
   try {
     if (stopsWrites) await client.sendCommand(["CLIENT", "PAUSE", "600000", "WRITE"]);
-    const space: KeySpace = {};
-    for (const key of (await client.keys("*")).toSorted()) {
-      const type = await client.type(key);
-      if (type === "list") space[key] = { list: await client.lRange(key, 0, -1) };
-      else if (type === "hash") space[key] = { hash: sorted({ ...(await client.hGetAll(key)) }) };
-      else if (type === "zset") {
-        const members = await client.zRangeWithScores(key, 0, -1);
-        space[key] = { zset: members.map(({ value, score }) => [value, score]) };
-      } else if (type === "set") space[key] = { set: (await client.sMembers(key)).toSorted() };
-      else if (type === "string") space[key] = { string: (await client.get(key)) ?? "" };
-      else space[key] = { other: type };
-    }
+    const space = await keySpaceOf(client);
     if (stopsWrites) await client.sendCommand(["CLIENT", "UNPAUSE"]);
     return space;
   } finally {
     client.destroy();
   }
+}
+
+async function keySpaceOf(client: Client): Promise<KeySpace> {
+  const keys = (await client.keys("*")).toSorted();
+  const types = await Promise.all(keys.map((key) => client.type(key)));
+  const values = await Promise.all(keys.map((key, i) => valueOf(client, key, types[i] ?? "")));
+  return Object.fromEntries(keys.map((key, i) => [key, values[i] ?? { other: "" }]));
+}
+
+async function valueOf(client: Client, key: string, type: string): Promise<KeySpace[string]> {
+  if (type === "list") return { list: await client.lRange(key, 0, -1) };
+  if (type === "hash") return { hash: sorted({ ...(await client.hGetAll(key)) }) };
+  if (type === "zset") {
+    const members = await client.zRangeWithScores(key, 0, -1);
+    return { zset: members.map(({ value, score }) => [value, score]) };
+  }
+  if (type === "set") return { set: (await client.sMembers(key)).toSorted() };
+  if (type === "string") return { string: (await client.get(key)) ?? "" };
+  return { other: type };
 }
 
 /** The key space without the slots of dequeues, in which a resend leaves a mark. */

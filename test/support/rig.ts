@@ -64,7 +64,7 @@ export function useRig(setup: Setup = {}): Rig {
     return outcome.reply.toSpliced(8, 1);
   };
   rig.command = async (...args) => client.current?.sendCommand(args);
-  rig.keySpace = () => readKeySpace(rig.redis.url);
+  rig.keySpace = () => readKeySpace(client.current ?? rig.redis.url);
   rig.space = async () => queueSpace(await rig.keySpace(), QUEUE);
 
   beforeAll(async () => {

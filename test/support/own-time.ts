@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { vi } from "vitest";
+
+/**
+ * Makes a call for which time passes only as the test says, however slow the machine is.
+ * @param passing called again and again while the call is under way: how much time has passed since, ms
+ */
+export async function inOwnTime<T>(call: () => Promise<T>, passing: () => number): Promise<T> {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  try {
+    const run = { isOver: false };
+    const calling = call().finally(() => (run.isOver = true));
+    calling.catch(() => {});
+    while (!run.isOver) {
+      // Real: it lets the other side work.
+      await sleep(1);
+      await vi.advanceTimersByTimeAsync(passing());
+    }
+    return await calling;
+  } finally {
+    vi.useRealTimers();
+  }
+}
