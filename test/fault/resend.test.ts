@@ -16,8 +16,11 @@ describe.each([
   ["a day of schedules", scheduleDay, 20],
 ])("%s comes out the same, answers and key space (law 5),", (_, scenario, requests) => {
   test.each<[name: string, disturbance: Disturbance]>([
-    ["with the reply to any request lost and the request sent again", "lost"],
-    ["with the first copy of any request running after any later request within the resend window", "late"],
+    ["with the reply to any one request lost and the request sent again", "lost"],
+    [
+      "with the first copy of any one request running after any later request within the resend window",
+      "late",
+    ],
   ])("%s", async (_name, disturbance) => {
     const expected = await run(rig, scenario);
     const { transport, sent, effects } = disturbed(rig, rig.transport, disturbance);
@@ -27,10 +30,10 @@ describe.each([
   });
 
   test.each<[name: string, fault: Fault]>([
-    ["twice", { kind: "duplicate", answer: "second" }],
-    ["with NOSCRIPT for each script", { kind: "noscript", match: { command: "EVALSHA" } }],
-    ["with all scripts forgotten before each", { kind: "flush-scripts" }],
-  ])("over HTTP, each request %s", async (_name, { match, ...fault }) => {
+    ["over HTTP, each request twice", { kind: "duplicate", answer: "second" }],
+    ["over HTTP, with NOSCRIPT for each script", { kind: "noscript", match: { command: "EVALSHA" } }],
+    ["over HTTP, with all scripts forgotten before each", { kind: "flush-scripts" }],
+  ])("%s", async (_name, { match, ...fault }) => {
     const gateway = await startGateway({ redisUrl: rig.redis.url });
     onTestFinished(() => gateway.close());
     const over = upstash(gateway);
