@@ -8,9 +8,7 @@ const PASSWORD = "needs a password";
  */
 export const notRun: readonly { readonly file: string; readonly test?: string; readonly reason: string }[] = [
   { file: "test/fault/cluster-resends.test.ts", reason: "needs a cluster" },
-  { file: "test/fault/redis-killed.test.ts", reason: "needs an append-only file" },
-  { file: "test/fault/replica-promoted.test.ts", reason: "needs a replica" },
-  { file: "test/fault/snapshot.test.ts", reason: "needs the snapshots of Redis and its append-only file" },
+  { file: "test/fault/restored.test.ts", reason: "needs snapshots, an append-only file and a replica" },
   {
     file: "test/fault/transport-resp.test.ts",
     test: "the caller's signal > aborted while the connection is being opened",

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The test files of `npm run test:long`, most of them tests of test tools. */
+/** The test files of `npm run test:long`. */
 export default defineConfig({
   test: {
     dir: import.meta.dirname,

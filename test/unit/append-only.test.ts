@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { appendedCommands } from "../chaos/append-only-file.ts";
 import { readHistory } from "../chaos/history.ts";
-import { appendOnlyFile } from "../fault/append-only.ts";
+import { appendOnlyFiles } from "../support/append-only-files.ts";
 
 // What the tests of faults and of chaos read of Redis's append-only file. Its manifest differs by release.
 
@@ -37,7 +37,7 @@ describe.for([
   });
 
   test("names the file that Redis appends to", () => {
-    expect(appendOnlyFile({ folder })).toBe(join(folder, "appendonlydir", "appendonly.aof.3.incr.aof"));
+    expect(appendOnlyFiles(folder).at(-1)).toBe(join(folder, "appendonlydir", "appendonly.aof.3.incr.aof"));
   });
 
   test("names all files with commands", () => {
@@ -53,7 +53,7 @@ describe("what was not read is not taken for nothing wrong:", () => {
     write("appendonly.aof.manifest", "file appendonly.aof.1.base.rdb seq 1 type b\n");
     const message = "no file of type i in the manifest: file appendonly.aof.1.base.rdb seq 1 type b";
     expect(() => [...appendedCommands(folder)]).toThrow(message);
-    expect(() => appendOnlyFile({ folder })).toThrow(message);
+    expect(() => appendOnlyFiles(folder)).toThrow(message);
   });
 
   test.for([

@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { connectRedis } from "../../src/local/gateway/redis.ts";
-import { Queue } from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
-import { upstash } from "../../src/transport/upstash.ts";
-import { numbered } from "../support/new-tasks.ts";
 import { startRedis } from "../support/redis.ts";
 import { startProxy } from "../transport/proxy.ts";
 import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./load.ts";
@@ -89,28 +86,3 @@ test.each([0, 300, 1_000])(
     expect(load.unfinished(end.space)).toEqual([]);
   },
 );
-
-test("a consumer whose lease the new primary does not know gets lease_lost, also if another has its number (I2)", async () => {
-  const { redisUrl, gateway, holdUp, kill, promote } = await replicated();
-  const queue = new Queue("emails", { transport: upstash({ url: gateway.url, token: gateway.token }) });
-  await queue.enqueueMany(numbered(5));
-  await holdUp();
-  const before = await queue.dequeue({ max: 5 });
-  expect(await before[0]?.complete("first")).toMatchObject({ ok: true });
-  await kill();
-  await promote();
-
-  const settle = () =>
-    queue.settle(before.map(({ receipt }) => ({ receipt, outcome: "complete", result: "late" })));
-  const lost = before.map(({ receipt }) => ({ receipt, ok: false, code: "lease_lost" }));
-  expect(await settle()).toEqual(lost);
-  const after = await queue.dequeue({ max: 5 });
-  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-  const number = ({ receipt }: { receipt: string }) => receipt.split(".")[2];
-  expect(after.map(number)).toEqual(before.map(number));
-  expect(await settle()).toEqual(lost);
-  for (const task of after) expect(await task.complete("second")).toMatchObject({ ok: true });
-  expect(await settle()).toEqual(lost);
-  expect((await look(redisUrl)).unsound).toEqual([]);
-  expect(await queue.get("t0")).toMatchObject({ state: "completed", result: "second" });
-});

@@ -12,7 +12,7 @@ export interface Sample {
 }
 
 /** The file that a Redis appends to. */
-export function appendOnlyFile({ folder }: Pick<TestRedis, "folder">): string {
+function appendOnlyFile({ folder }: Pick<TestRedis, "folder">): string {
   return appendOnlyFiles(folder).at(-1) as string;
 }
 

@@ -1,17 +1,14 @@
-import { readFile, stat, truncate } from "node:fs/promises";
+import { truncate } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { Queue } from "../../src/index.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
 import { dice } from "../support/dice.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis } from "../support/redis.ts";
-import { appendOnlyFile, rewriteFile, watchFile, type Sample } from "./append-only.ts";
+import { rewriteFile, watchFile, type Sample } from "./append-only.ts";
 import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./load.ts";
 
-// Redis is killed under load and comes back with its append-only file. KILLS=50 runs longer.
-const kills = Number(process.env["KILLS"] ?? 3);
-vi.setConfig({ testTimeout: 30_000 + 10_000 * kills });
+// Redis is killed under load and comes back with its append-only file. Without a load: test/fault/restored.
+const kills = Number(process.env["KILLS"] ?? 20);
 const seed = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000_000);
 const report = (line: string) => console.info(`    ${line}`);
 
@@ -22,7 +19,7 @@ async function underLoad(appendfsync: "always" | "everysec") {
     await gateway.close();
     await redis.stop();
   });
-  return { redis, gateway, load: new Load(gateway, seed), roll: dice(seed) };
+  return { redis, load: new Load(gateway, seed), roll: dice(seed) };
 }
 
 test(`appendfsync always: nothing acknowledged is lost, and no completed task comes again (KILL_SEED=${seed})`, async () => {
@@ -48,23 +45,6 @@ test(`appendfsync always: nothing acknowledged is lost, and no completed task co
   report(
     `appendfsync always, ${kills} kills: ${load.enqueued.size} tasks enqueued and completed; ${reported(nothing, 0)}`,
   );
-});
-
-test(`a file that ends at any byte holds a valid queue, with nothing to repair (KILL_SEED=${seed})`, async () => {
-  const { redis, load, roll } = await underLoad("everysec");
-  const running = load.start();
-  await load.more(100);
-  await redis.kill();
-  await running.abort();
-  const file = appendOnlyFile(redis);
-  for (let left = 5 * kills; left > 0; left--) {
-    const { size } = await stat(file);
-    await truncate(file, size - Math.floor((2 * roll() * size) / left));
-    await redis.restart();
-    expect((await look(redis.url)).unsound).toEqual([]);
-    expect(await repaired(redis.url)).toEqual([]);
-    await redis.kill();
-  }
 });
 
 // A process that is killed loses what it had not written yet; a machine without power, what it had not
@@ -109,37 +89,3 @@ test.each([
     expect(load.unfinished(end.space)).toEqual([]);
   },
 );
-
-test.each([
-  ["comes back at the start after the next, and a deep sweep repairs that", false],
-  ["does not come back if the file was rewritten", true],
-])("half of a script's writes, which a power cut left in the file, %s", async (_, rewritten) => {
-  const { redis, gateway, load } = await underLoad("always");
-  const queue = new Queue("emails", { transport: upstash({ url: gateway.url, token: gateway.token }) });
-  const ids = async () => {
-    const { tasks } = (await look(redis.url)).space;
-    return [...tasks.keys()].filter((field) => /^\w/.test(field)).toSorted();
-  };
-  await queue.enqueue(1, { id: "before", group: "a" });
-  await queue.enqueueMany(["x", "y"].map((id) => ({ id, payload: 1, group: "a" })));
-  await redis.kill();
-  const file = appendOnlyFile(redis);
-  await truncate(file, (await readFile(file)).lastIndexOf("ZADD") + 2);
-  await redis.restart();
-  expect((await look(redis.url)).unsound).toEqual([]);
-  expect(await ids()).toEqual(["before"]);
-
-  if (rewritten) await rewriteFile(redis);
-  await queue.enqueue(1, { id: "after", group: "a" });
-  await redis.kill();
-  await redis.restart();
-  // What comes back, if anything, depends on the release of Redis.
-  if (rewritten) expect(await ids()).toEqual(["after", "before"]);
-  const found = await repaired(redis.url);
-  if (rewritten) expect(found).toEqual([]);
-  expect(await repaired(redis.url)).toEqual([]);
-  expect((await look(redis.url)).unsound).toEqual([]);
-  expect(await ids()).toEqual(expect.arrayContaining(["before", "after"]));
-  await load.drain();
-  expect([...load.completed.keys()].toSorted()).toEqual(await ids());
-});

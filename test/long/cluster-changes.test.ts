@@ -19,7 +19,7 @@ const [first] = QUEUES as [string];
 
 beforeAll(async () => {
   cluster = await startCluster();
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 beforeEach(async () => {
   await cluster.settled();
@@ -31,7 +31,7 @@ beforeEach(async () => {
   load = new ClusterLoad(transport);
   load.start();
   await load.more(20);
-}, 60_000);
+});
 afterEach(() => transport.close());
 
 /** The load goes on for a while; then all that it did must be right. */
@@ -49,7 +49,7 @@ test("a slot moves there and back while scripts run on its keys", async () => {
   await load.more(10);
   await migrateSlot(cluster, slot, from, () => sleep(40));
   await verdict();
-}, 60_000);
+});
 
 test("the registry's slot moves while queues are registered and swept", async () => {
   const slot = hashSlot(registryKey());
@@ -64,7 +64,7 @@ test("the registry's slot moves while queues are registered and swept", async ()
   for (let i = 0; i < queues; i++)
     expect(await new Queue(`new-${i}`, { transport }).counts()).toMatchObject({ pending: 1 });
   await verdict();
-}, 60_000);
+});
 
 test("all masters hand over to their replicas, one after the other", async () => {
   for (const master of await cluster.masters()) {
@@ -72,7 +72,7 @@ test("all masters hand over to their replicas, one after the other", async () =>
     await load.more(5);
   }
   await verdict();
-}, 60_000);
+});
 
 test("a master is killed, and its replica promoted: all that the replica had is there", async () => {
   const master = await cluster.masterOf(slotOfQueue(first));
@@ -83,7 +83,7 @@ test("a master is killed, and its replica promoted: all that the replica had is 
   await cluster.settled();
   expect((await cluster.replicaOf(next)).id).toBe(master.id);
   await verdict();
-}, 60_000);
+});
 
 test("a node is added, and gets slots that are in use", async () => {
   const added = await cluster.add();
@@ -91,4 +91,4 @@ test("a node is added, and gets slots that are in use", async () => {
     await migrateSlot(cluster, slotOfQueue(name), added, () => sleep(20));
   expect((await cluster.masters()).map(({ id }) => id)).toContain(added.id);
   await verdict();
-}, 60_000);
+});
