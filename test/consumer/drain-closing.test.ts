@@ -1,13 +1,15 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { drain } from "../../src/consumer/drain/drain.ts";
+import type { Transport } from "../../src/index.ts";
 import { numbered } from "../support/new-tasks.ts";
-import { useRig } from "../support/rig.ts";
-import { followingSignal, pause, reported, reportedWithMore } from "./draining.ts";
+import { START, useRig } from "../support/rig.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
+import { followingSignal, noting, pause, reported, reportedWithMore } from "./draining.ts";
 
-// Real time: a drain waits on the clock of this process.
 const rig = useRig();
-const queue = () => rig.queue<number>({ now: undefined });
+useSimulatedTime(rig);
+const queue = () => rig.queue<number>();
 
 describe("a drain that is closing", () => {
   test("lets running handlers end, hands back tasks not begun, and pulls no more", async () => {
@@ -33,7 +35,7 @@ describe("a drain that is closing", () => {
     expect(await queue().get("t2")).toMatchObject({ charged: 1 });
   });
 
-  test("stops handlers that still run when its signal aborts as well", async () => {
+  test("stops handlers that still run when its signal aborts as well; leaves no listener on its signals", async () => {
     await queue().enqueueMany(numbered(3));
     const [closing, ending] = [new AbortController(), new AbortController()];
     const report = await drain(
@@ -46,37 +48,57 @@ describe("a drain that is closing", () => {
       { closing: closing.signal, signal: ending.signal, concurrency: 1, backoff: ["1h"] },
     );
     expect(report).toEqual(reportedWithMore({ requeued: 1, handedBack: 2, ended: "aborted" }));
+    expect(rig.now - START).toBe(100);
+    // They may outlive many drains.
+    const signals = [new AbortController().signal, new AbortController().signal] as const;
+    await drain(queue(), () => undefined, { closing: signals[0], signal: signals[1] });
+    expect(signals.map((one) => getEventListeners(one, "abort"))).toEqual([[], []]);
   });
 
-  test("that was closed before it began pulls nothing", async () => {
-    await queue().enqueueMany(numbered(2));
-    const report = await drain(queue(), () => undefined, { closing: AbortSignal.abort() });
-    expect(report).toMatchObject(reported({ ended: "aborted", nextDueAt: expect.anything() as number }));
-    expect(await queue().counts()).toMatchObject({ pending: 2, working: 0 });
-  });
+  test.each(["closing", "signal"])(
+    "that was ended before it began, by its %s, sends nothing",
+    async (name) => {
+      const { transport, sent } = noting(rig.transport);
+      const report = await drain(rig.queue({ transport }), () => undefined, { [name]: AbortSignal.abort() });
+      expect([report, sent]).toEqual([reportedWithMore({ ended: "aborted" }), []]);
+    },
+  );
 
-  test("gives up a wait for tasks at once", async () => {
-    const closing = new AbortController();
-    setTimeout(() => closing.abort(), 200);
-    const report = await drain(queue(), () => undefined, {
-      closing: closing.signal,
-      wait: "20s",
-      budget: "1m",
-    });
-    expect(report).toMatchObject({ ended: "aborted", completed: 0 });
+  test.each(["closing", "signal"])("gives up a wait for tasks at once, by its %s", async (name) => {
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 250);
+    const options = { [name]: ending.signal, wait: "20s", budget: "1m" } as const;
+    expect(await drain(queue(), () => undefined, options)).toEqual(reported({ ended: "aborted" }));
+    expect(rig.now - START).toBe(250);
   });
+});
 
-  test("leaves no listener on its signals, which may outlive many drains", async () => {
-    await queue().enqueueMany(numbered(2));
-    const [closing, signal] = [new AbortController().signal, new AbortController().signal];
-    await drain(queue(), () => undefined, { closing, signal });
-    expect([closing, signal].map((one) => getEventListeners(one, "abort"))).toEqual([[], []]);
-  });
-
-  test("takes only an AbortSignal for it", async () => {
-    await expect(drain(queue(), () => undefined, { closing: true as never })).rejects.toMatchObject({
-      code: "invalid_argument",
-      path: "closing",
-    });
+describe.each([1, 4])("of %i partitions", (partitions) => {
+  test("the tasks of a dequeue that the end of a drain aborts are handed back once, and not counted", async () => {
+    await rig.queue({ partitions }).enqueueMany(numbered(8));
+    // Holds back the first reply with a lease. As over a network, an abort loses the reply.
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let isHeld = false;
+    const send: Transport["send"] = async (commands, { signal } = {}) => {
+      const outcomes = await rig.transport.send(commands);
+      const leases = commands.some((one) => "script" in one && one.script.name === "dequeue");
+      if (!leases || isHeld) return outcomes;
+      isHeld = true;
+      await new Promise<void>((resolve, reject) => {
+        void released.then(resolve);
+        signal?.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+      return outcomes;
+    };
+    const held = rig.queue({ transport: { send }, partitions });
+    const draining = drain(held, () => expect.unreachable(), { budget: "1s", batch: 5 });
+    await expect(draining).rejects.toMatchObject({ code: "redis_unreachable" });
+    expect((await rig.queue({ partitions }).counts()).working).toBeGreaterThan(0);
+    release();
+    await pause(1);
+    const infos = await Promise.all(numbered(8).map(({ id }) => rig.queue({ partitions }).get(id)));
+    expect(infos.map((info) => [info?.state, info?.charged])).toEqual(infos.map(() => ["pending", 0]));
+    expect(infos.every((info) => info!.attempt <= 1)).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { type DrainOptions, type Handler, type TaskFailure } from "../../src/con
 import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
 import { START, useRig } from "../support/rig.ts";
 import { many, named } from "../support/new-tasks.ts";
-import { pause, reported } from "./draining.ts";
+import { pause, reported, thrower } from "./draining.ts";
 
 const rig = useRig();
 afterEach(() => {
@@ -15,22 +15,29 @@ afterEach(() => {
 const noDuration =
   'backoff must be a duration of 0 to 315360000000 ms: a whole number of milliseconds, or a text such as "250ms", "30s", "5m", "1.5h", "7d"';
 
-/** Drains a queue of one task, `a`: the report, and the task after it. */
+const noPromise = "backoff must return a duration, not a promise";
+
+/** Drains a queue of one task, `a`: the report, the task after it, and what the hook got. */
 async function afterDrain(
   handler: Handler,
   { task = {}, ...options }: DrainOptions & { task?: EnqueueOptions } = {},
 ) {
   const queue = rig.queue();
+  const failures: TaskFailure[] = [];
   await queue.enqueue("work", { id: "a", ...task });
-  const report = await drain(queue, handler, options);
-  return { report, task: await queue.get("a") };
+  const report = await drain(queue, handler, { onFailure: (one) => failures.push(one), ...options });
+  return { report, task: await queue.get("a"), failures };
 }
 
-const thrower =
-  (thrown: unknown): Handler =>
-  () => {
-    throw thrown;
-  };
+const anyText = expect.any(String) as string;
+
+const hostile = new Proxy(
+  {},
+  {
+    get: () => expect.unreachable("do not look"),
+    getPrototypeOf: () => expect.unreachable("do not look"),
+  },
+);
 
 class Copied extends Error {
   override name: string;
@@ -42,71 +49,37 @@ class Copied extends Error {
 }
 
 describe("a handler that fails", () => {
-  test("has its task requeued with the error, after a backoff", async () => {
-    const { report, task } = await afterDrain(thrower(new TypeError("no such field")), {
-      backoff: ["30s", "1m"],
-    });
-    const dueAt = START + 30_000;
-    expect(report).toEqual(reported({ requeued: 1, nextDueAt: dueAt }));
-    expect(task).toMatchObject({
-      state: "delayed",
-      dueAt,
-      attempt: 1,
-      charged: 1,
-      error: { name: "TypeError", message: "no such field" },
-    });
-  });
-
-  test("waits five to ten seconds after its first attempt by default", async () => {
+  test("waits five to ten seconds after its first attempt by default; makes its task a dead letter on the last", async () => {
     const { task } = await afterDrain(thrower(new Error("x")));
-    expect(task).toMatchObject({ state: "delayed", attempt: 1, error: { message: "x" } });
-    expect(task?.dueAt).toBeGreaterThanOrEqual(START + 5_000);
-    expect(task?.dueAt).toBeLessThanOrEqual(START + 10_000);
-  });
-
-  test("may reject instead of throwing, and throw a value that is no Error", async () => {
-    const { report, task } = await afterDrain(() => Promise.reject("just a text"), { backoff: ["1s"] });
-    expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + 1_000 }));
-    expect(task).toMatchObject({ state: "delayed", error: "just a text" });
+    expect(task).toMatchObject({ state: "delayed", attempt: 1, charged: 1, error: { message: "x" } });
+    expectDefaultBackoff(task);
+    rig.now += 10_000;
+    await (await rig.queue().dequeue())[0]?.complete();
+    const last = await afterDrain(thrower(new Error("x")), { task: { again: true, maxAttempts: 1 } });
+    expect(last.report).toEqual(reported({ rejected: 1 }));
+    const rejected = { state: "rejected", reason: "attempts_exhausted", error: { message: "x" } };
+    expect(last.task).toMatchObject(rejected);
   });
 
   test.each<[string, unknown, unknown]>([
+    ["an error", new TypeError("no such field"), { name: "TypeError", message: "no such field" }],
     ["null", null, null],
+    ["a text", "just a text", "just a text"],
     ["undefined", undefined, { name: "Error", message: "the handler threw undefined" }],
     ["a number", 42, 42],
     ["an object", { code: 7 }, { code: 7 }],
     ["bytes", new Uint8Array([1, 2]), new Uint8Array([1, 2])],
-    [
-      "an error with a name that is no text",
-      Object.assign(new Error("m"), { name: 7n }),
-      { name: "7", message: "m" },
-    ],
-    [
-      "an error without a name",
-      Object.assign(new Error("m"), { name: undefined }),
-      { name: "Error", message: "m" },
-    ],
     ["a bigint", 7n, unstorable()],
     ["a symbol", Symbol("s"), unstorable()],
     ["a huge object", { text: "x".repeat(100_000) }, unstorable(/error has \d+ bytes; at most 16384/)],
     ["a huge error", new Error("x".repeat(100_000)), anyError("Error", expect.stringMatching(/^x{3999}…$/))],
-    [
-      "an error full of characters to escape",
-      new Error("\u0001".repeat(5_000)),
-      anyError("Error", anyText()),
-    ],
-    ["an object that cannot be read", hostile(), unstorable(/it cannot be read/)],
-  ])("may throw %s", async (_, thrown, error) => {
-    const { report, task } = await afterDrain(thrower(thrown), { backoff: ["1s"] });
+    ["an error full of characters to escape", new Error("\u0001".repeat(5_000)), anyError("Error", anyText)],
+    ["an object that cannot be read", hostile, unstorable(/it cannot be read/)],
+  ])("may reject with %s", async (_, thrown, error) => {
+    const { report, task } = await afterDrain(() => Promise.reject(thrown), { backoff: ["1s"] });
     expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + 1_000 }));
     expect(task).toMatchObject({ state: "delayed", attempt: 1 });
     expect(task?.error).toEqual(error);
-  });
-
-  test("makes its task a dead letter on the last attempt", async () => {
-    const { report, task } = await afterDrain(thrower(new Error("x")), { task: { maxAttempts: 1 } });
-    expect(report).toEqual(reported({ rejected: 1 }));
-    expect(task).toMatchObject({ state: "rejected", reason: "attempts_exhausted", error: { message: "x" } });
   });
 
   test("is tried again by the same drain once the backoff has passed", async () => {
@@ -152,48 +125,37 @@ describe("a handler that fails", () => {
   });
 
   test.each<[string, () => unknown, string]>([
-    [
-      "throws",
-      () => {
-        throw new RangeError("of the backoff");
-      },
-      "backoff threw RangeError: of the backoff",
-    ],
-    ["returns a promise", async () => 1_000, "backoff must return a duration, not a promise"],
-    [
-      "returns a promise that rejects",
-      () => Promise.reject(new Error("x")),
-      "backoff must return a duration, not a promise",
-    ],
+    ["throws", thrower(new RangeError("of the backoff")), "backoff threw RangeError: of the backoff"],
+    ["returns a promise", async () => 1_000, noPromise],
+    ["returns a promise that rejects", () => Promise.reject(new Error("x")), noPromise],
     ["returns NaN", () => Number.NaN, `${noDuration}; NaN is not`],
     ["returns a negative number", () => -1, `${noDuration}; -1 is not`],
     ["returns a text", () => "soon", `${noDuration}; "soon" is not`],
     ["returns nothing", () => undefined, noDuration],
   ])("has the default backoff, and says so, if its own %s", async (_, backoff, fault) => {
     const logged = vi.spyOn(console, "error").mockReturnValue();
-    const failures: TaskFailure[] = [];
-    const { report, task } = await afterDrain(thrower(new TypeError("of the work")), {
+    const { report, task, failures } = await afterDrain(thrower(new TypeError("of the work")), {
       backoff: backoff as () => Duration,
-      onFailure: (failure) => failures.push(failure),
     });
-    const error = {
-      name: "Error",
-      message: `${fault}; the default backoff applies`,
-      cause: "TypeError: of the work",
-    };
+    const message = `${fault}; the default backoff applies`;
+    const error = { name: "Error", message, cause: "TypeError: of the work" };
     expect(report).toEqual(reported({ requeued: 1, nextDueAt: task?.dueAt ?? Number.NaN }));
     expect(task?.error).toEqual(error);
-    expect(task?.dueAt).toBeGreaterThanOrEqual(START + 5_000);
-    expect(task?.dueAt).toBeLessThanOrEqual(START + 10_000);
+    expectDefaultBackoff(task);
     expect(failures.map(({ error: given, next }) => [given, next])).toEqual([
       [{ ...error, stack: expect.stringMatching(/^TypeError: of the work\n +at /) as string }, "retry"],
     ]);
     expect(logged.mock.calls).toEqual([[JSON.stringify({ requeue: "emails", task: "a", failed: fault })]]);
   });
 
-  test("has the fractions of its backoff rounded", async () => {
-    const { task } = await afterDrain(thrower("x"), { backoff: () => 12_345.6789 });
-    expect(task).toMatchObject({ state: "delayed", dueAt: START + 12_346, error: "x" });
+  test("has a backoff function called with its attempt; fractions are rounded", async () => {
+    const seen: number[] = [];
+    const backoff = (attempt: number) => {
+      seen.push(attempt);
+      return 12_345.6789;
+    };
+    const { task } = await afterDrain(thrower("x"), { backoff });
+    expect([seen, task]).toMatchObject([[1], { state: "delayed", dueAt: START + 12_346, error: "x" }]);
   });
 
   test.each<[string, Backoff]>([
@@ -222,33 +184,22 @@ describe("a handler that fails", () => {
     between(await dueAfterDrain(), 60_000);
     expect(await queue.get("a")).toMatchObject({ charged: 2, attempt: 17 });
   });
-
-  test("has a backoff function called with its attempt", async () => {
-    const seen: number[] = [];
-    const backoff = (attempt: number): Duration => {
-      seen.push(attempt);
-      return "10s";
-    };
-    await afterDrain(thrower("x"), { backoff });
-    expect(seen).toEqual([1]);
-    expect(await rig.queue().get("a")).toMatchObject({ dueAt: START + 10_000 });
-  });
 });
 
 describe("errors that decide what happens to the task", () => {
+  const stack = expect.stringMatching(/\n +at /) as string;
+  const failure = { queue: "emails", id: "a", attempt: 1, ranFor: expect.any(Number) as number };
+
   test.each([
     ["NonRetryableError", new NonRetryableError("no such customer")],
     ["an error of that name", new Copied("NonRetryableError")],
     ["a kind of it", new (class Mine extends NonRetryableError {})("mine")],
-  ])("%s makes it a dead letter at once", async (_, error) => {
-    const { report, task } = await afterDrain(thrower(error));
+  ])("%s makes it a dead letter at once", async (_, thrown) => {
+    const { report, task, failures } = await afterDrain(thrower(thrown));
     expect(report).toEqual(reported({ rejected: 1 }));
-    expect(task).toMatchObject({
-      state: "rejected",
-      reason: "rejected",
-      attempt: 1,
-      error: { name: "NonRetryableError", message: error.message },
-    });
+    const error = { name: "NonRetryableError", message: thrown.message };
+    expect(task).toMatchObject({ state: "rejected", reason: "rejected", attempt: 1, error });
+    expect(failures).toEqual([{ ...failure, next: "dead_letter", error: { ...error, stack } }]);
   });
 
   test.each<[string, Error, number, object, number]>([
@@ -256,10 +207,12 @@ describe("errors that decide what happens to the task", () => {
     ["one with a cause", new RetryAfter(500, { cause: new Error("busy") }), 500, { message: "busy" }, 1],
     ["one that does not count", new RetryAfter("2m", { count: false }), 120_000, { name: "RetryAfter" }, 0],
     ["an error of that name", new Copied("RetryAfter"), 5_000, { message: "of another bundle" }, 1],
-  ])("%s requeues it with that delay", async (_, error, delay, kept, charged) => {
-    const { report, task } = await afterDrain(thrower(error), { backoff: ["1h"] });
-    expect(report).toEqual(reported({ requeued: 1, nextDueAt: START + delay }));
-    expect(task).toMatchObject({ state: "delayed", dueAt: START + delay, charged, error: kept });
+  ])("%s requeues it with that delay", async (_, thrown, delay, error, charged) => {
+    const dueAt = START + delay;
+    const { report, task, failures } = await afterDrain(thrower(thrown), { backoff: ["1h"] });
+    expect(report).toEqual(reported({ requeued: 1, nextDueAt: dueAt }));
+    expect(task).toMatchObject({ state: "delayed", dueAt, charged, error });
+    expect(failures).toMatchObject([{ ...failure, next: "retry", error: { ...error, stack }, dueAt }]);
   });
 
   test.each([
@@ -276,25 +229,18 @@ describe("a result that cannot be stored", () => {
   cycle.push(cycle);
   test.each<[string, unknown, RegExp]>([
     ["a bigint", 7n, /result is a bigint, which JSON cannot express/],
-    [
-      "a function",
-      () => 1,
-      /result is a function; it must be a Uint8Array or something that JSON can express/,
-    ],
+    ["a function", () => 1, /result is a function; it must be a Uint8Array or something that JSON can/],
     ["a cycle", cycle, /result\[0\] contains itself/],
     ["too large", "x".repeat(1_048_577), /result has 1048579 bytes; at most 1048576 are allowed/],
   ])(
     "(%s) makes the task a dead letter that says so, because its work is done",
     async (_, result, problem) => {
-      const { report, task } = await afterDrain(() => result);
+      const { report, task, failures } = await afterDrain(() => result);
       expect(report).toEqual(reported({ rejected: 1 }));
       const message = new RegExp(`^the work is done, but its result cannot be stored: ${problem.source}`);
-      expect(task).toMatchObject({
-        state: "rejected",
-        reason: "rejected",
-        attempt: 1,
-        error: anyError("Error", expect.stringMatching(message) as string),
-      });
+      const error = anyError("Error", expect.stringMatching(message) as string);
+      expect(task).toMatchObject({ state: "rejected", reason: "rejected", attempt: 1, error });
+      expect(failures).toMatchObject([{ next: "dead_letter", error }]);
     },
   );
 
@@ -336,8 +282,9 @@ test("results and errors are stored as they were when the handler ended", async 
   expect(await queue.get("error")).toMatchObject({ state: "delayed", error: { message: "first" } });
 });
 
-function anyText(): string {
-  return expect.any(String) as string;
+function expectDefaultBackoff(task: Awaited<ReturnType<typeof afterDrain>>["task"]): void {
+  expect(task?.dueAt).toBeGreaterThanOrEqual(START + 5_000);
+  expect(task?.dueAt).toBeLessThanOrEqual(START + 10_000);
 }
 
 function anyError(name: string, message: string): object {
@@ -348,19 +295,5 @@ function unstorable(why = /error(?:\.name)? (?:must be|is a (?:bigint|symbol))/)
   return anyError(
     "Error",
     expect.stringMatching(/^what the handler threw cannot be stored: /) && expect.stringMatching(why),
-  );
-}
-
-function hostile(): object {
-  return new Proxy(
-    {},
-    {
-      get() {
-        throw new Error("do not look");
-      },
-      getPrototypeOf() {
-        throw new Error("do not look");
-      },
-    },
   );
 }

@@ -39,6 +39,9 @@ describe.each([
       /must be at least the budget, 30000 ms/,
     ],
     ["an invalid signal", { signal: {} }, "signal", /must be an AbortSignal/],
+    ["an invalid signal to close by", { closing: true }, "closing", /must be an AbortSignal/],
+    ["a hook that is no function", { onFailure: 1 }, "onFailure", /must be a function/],
+    ["a text for true or false", { storeStack: "yes" }, "storeStack", /must be true or false/],
   ])("%s", async (__, options, path, message) => {
     const refused = run(queue, () => undefined, options as DrainOptions);
     await expect(refused).rejects.toMatchObject({

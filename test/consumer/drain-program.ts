@@ -2,16 +2,19 @@
 // options as JSON.
 import { Queue } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.ts";
+import type { DrainOptions, Handler } from "../../src/consumer/drain/types.ts";
 import { resp } from "../../src/transport/resp.ts";
 
 const [url = "", kind = "", options = "{}"] = process.argv.slice(2);
 
 const abort = new AbortController();
 let hanging = 0;
+let begun = 0;
 
 const handlers: Record<string, Handler<number>> = {
-  async quick({ payload }) {
+  /** Is killed in the middle of its work. */
+  async dies({ payload }) {
+    if (++begun > 30) process.kill(process.pid, "SIGKILL");
     await new Promise((resolve) => setTimeout(resolve, 20));
     return payload;
   },
@@ -19,12 +22,6 @@ const handlers: Record<string, Handler<number>> = {
   hang() {
     if (++hanging === 2) abort.abort();
     return new Promise(() => {});
-  },
-  /** Blocks the event loop for the first time only. */
-  block({ attempt }) {
-    const end = performance.now() + (attempt === 1 ? 2_500 : 0);
-    while (performance.now() < end);
-    return attempt;
   },
 };
 

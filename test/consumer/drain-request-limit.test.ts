@@ -1,6 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
+import { onTestFinished, test, vi } from "vitest";
 import { createClient } from "@redis/client";
 import {
+  type BatchHandler,
   databases,
   type DrainOptions,
   type DrainReport,
@@ -18,6 +20,7 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { limitedInvocations } from "../support/limited-invocations.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { startRedis } from "../support/redis.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { pause, reported, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
 
@@ -56,6 +59,7 @@ const queue = (options: { readonly partitions?: number | undefined } = {}) =>
   });
 
 const ids = (count: number) => numbered(count).map(({ id }) => id);
+const empty = { pending: 0, working: 0, delayed: 0, rejected: 0, paused: false };
 
 /** Drains until nothing is left, each time in a new invocation. */
 async function drainAll(
@@ -71,33 +75,38 @@ async function drainAll(
   return reports;
 }
 
-const empty = { pending: 0, working: 0, delayed: 0, rejected: 0, paused: false };
+/** Expects that these mails were sent, by invocations within the limit, and that nothing is left in the queue. */
+async function expectSent(
+  its: ReturnType<typeof limitedInvocations>,
+  limit: number,
+  mails: readonly string[],
+  left?: Queue<number>,
+) {
+  its.end();
+  expect(its.mails.toSorted()).toEqual(mails.toSorted());
+  expect(Math.max(...its.sent)).toBeLessThanOrEqual(limit);
+  expect(await (left ?? queue()).counts()).toMatchObject(empty);
+}
 
-describe.each([10, 23, 50])("of %i requests", (limit) => {
-  test.each<[string, { tasks: number; drops?: number; flush?: true; partitions?: number }]>([
-    ["without faults", { tasks: 120 }],
-    ["with lost replies", { tasks: 120, drops: 7 }],
-    ["with Redis without scripts", { tasks: 60, flush: true }],
-    ["with lost replies and without scripts", { tasks: 60, drops: 9, flush: true }],
-    ["with 4 partitions", { tasks: 120, partitions: 4 }],
-    [
-      "with 4 partitions, lost replies and without scripts",
-      { tasks: 60, partitions: 4, drops: 9, flush: true },
-    ],
-  ])("%s, every mail is sent once, and nothing is left", async (_, { tasks, drops, flush, partitions }) => {
-    await queue({ partitions }).enqueueMany(numbered(tasks));
+describe.each([10, 50])("of %i requests", (limit) => {
+  test.each<[string, { drops?: number; flush?: true; partitions?: number }]>([
+    ["without faults", {}],
+    ["with lost replies", { drops: 7 }],
+    ["with Redis without scripts", { flush: true }],
+    ["with lost replies and without scripts", { drops: 9, flush: true }],
+    ["with 4 partitions", { partitions: 4 }],
+    ["with 4 partitions, lost replies and without scripts", { partitions: 4, drops: 9, flush: true }],
+  ])("%s, every mail is sent once, and nothing is left", async (_, { drops, flush, partitions }) => {
+    await queue({ partitions }).enqueueMany(numbered(60));
     const its = limitedInvocations(limit, { drops });
     const reports = await drainAll(its, async () => {
       if (flush) await direct.sendCommand(["SCRIPT", "FLUSH"]);
       return drain(queue(), ({ id }) => its.mail(id), { requests: limit, concurrency: 5 });
     });
-    vi.restoreAllMocks();
-    expect(its.mails.toSorted()).toEqual(ids(tasks).toSorted());
-    expect(Math.max(...its.sent)).toBeLessThanOrEqual(limit);
-    expect(await queue().counts()).toMatchObject(empty);
+    await expectSent(its, limit, ids(60));
     const total = (name: "completed" | "requeued" | "lost") =>
       reports.reduce((sum, report) => sum + report[name], 0);
-    expect([total("completed"), total("requeued"), total("lost")]).toEqual([tasks, 0, 0]);
+    expect([total("completed"), total("requeued"), total("lost")]).toEqual([60, 0, 0]);
     expect(new Set(reports.map(({ ended }) => ended))).toEqual(new Set(["requests", "empty"]));
   });
 });
@@ -106,46 +115,62 @@ test("of the fewest requests, each drain works on one task", async () => {
   await queue().enqueueMany(numbered(4));
   const its = limitedInvocations(7);
   const reports = await drainAll(its, () => drain(queue(), ({ id }) => its.mail(id), { requests: 7 }));
-  vi.restoreAllMocks();
-  expect(its.mails).toEqual(ids(4));
   expect(reports.map(({ completed }) => completed)).toEqual([1, 1, 1, 1, 0]);
-  expect(await queue().counts()).toMatchObject(empty);
+  await expectSent(its, 7, ids(4));
 });
 
-test("handlers that outlast their leases are extended, and every mail is sent once", async () => {
-  await queue().enqueueMany(numbered(20));
-  const its = limitedInvocations(50);
-  const handler: Handler<number> = async ({ id, signal }) => {
-    await pause(1_000);
-    await its.mail(id, signal);
+describe("while time passes", () => {
+  const time = useSimulatedTime();
+  const clocked = () => {
+    const { url, token } = gateway;
+    return new Queue<number>(name, { transport: time.through(upstash({ url, token })), now: () => time.now });
   };
-  await drainAll(its, () => drain(queue(), handler, { requests: 50, lease: "600ms" }));
-  vi.restoreAllMocks();
-  expect(its.mails.toSorted()).toEqual(ids(20).toSorted());
-  expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
-  expect(await queue().counts()).toMatchObject(empty);
+
+  test("handlers that outlast their leases are extended, and every mail is sent once", async () => {
+    await clocked().enqueueMany(numbered(20));
+    const its = limitedInvocations(50);
+    const handler: Handler<number> = async ({ id, signal }) => {
+      await pause(1_000);
+      await its.mail(id, signal);
+    };
+    await drainAll(its, () => drain(clocked(), handler, { requests: 50, lease: "600ms" }));
+    await expectSent(its, 50, ids(20), clocked());
+  });
+
+  test("a handler that needs more extends than are left is stopped while it has its lease", async () => {
+    await clocked().enqueueMany(numbered(2));
+    const its = limitedInvocations(10);
+    its.begin();
+    const stops: unknown[] = [];
+    const handler: Handler<number> = async (task) => {
+      const stopped = (await stopOf(task)) as StoppedError;
+      stops.push([stopped.code, (await clocked().get(task.id))?.state]);
+      throw stopped;
+    };
+    // An extend each third of a second: two or three can be sent.
+    const report = await drain(clocked(), handler, { requests: 10, lease: "1s", backoff: ["1h"] });
+    its.end();
+    expect(report).toEqual(reportedWithMore({ requeued: 2, ended: "requests" }));
+    expect(stops).toEqual([
+      ["requests", "working"],
+      ["requests", "working"],
+    ]);
+    expect(await clocked().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("requests") });
+    expect(await clocked().counts()).toMatchObject({ ...empty, delayed: 2 });
+  });
 });
 
-test("a handler that needs more extends than are left is stopped while it has its lease", async () => {
-  await queue().enqueueMany(numbered(2));
-  const its = limitedInvocations(10);
+test("a wait for tasks leaves enough requests for those that come", async () => {
+  const its = limitedInvocations(20);
   its.begin();
-  const stops: unknown[] = [];
-  const handler: Handler<number> = async (task) => {
-    const stopped = (await stopOf(task)) as StoppedError;
-    stops.push([stopped.code, (await queue().get(task.id))?.state]);
-    throw stopped;
-  };
-  // An extend each third of a second: two or three can be sent.
-  const report = await drain(queue(), handler, { requests: 10, lease: "1s", backoff: ["1h"] });
-  vi.restoreAllMocks();
-  expect(report).toEqual(reportedWithMore({ requeued: 2, ended: "requests" }));
-  expect(stops).toEqual([
-    ["requests", "working"],
-    ["requests", "working"],
-  ]);
-  expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: stoppedError("requests") });
-  expect(await queue().counts()).toMatchObject({ ...empty, delayed: 2 });
+  const waiting = drain(queue(), ({ id }) => its.mail(id), { requests: 20, wait: "1m", budget: "1m" });
+  await expect.poll(() => its.sent[0]).toBeGreaterThan(4);
+  // Over TCP, so that it is no request of the invocation.
+  const producer = resp(redis.url);
+  await new Queue<number>(name, { transport: producer }).enqueue(1, { id: "late" });
+  await producer.close();
+  expect(await waiting).toMatchObject({ completed: 1, handedBack: 0 });
+  await expectSent(its, 20, ["late"]);
 });
 
 describe("a limit that is too small", () => {
@@ -171,7 +196,7 @@ describe("a limit that is too small", () => {
     const requests = new RequestBudget(50);
     requests.use(47);
     const report = await drain(queue(), () => expect.unreachable(), { requests });
-    vi.restoreAllMocks();
+    its.end();
     expect([report, its.sent]).toEqual([reportedWithMore({ ended: "requests" }), [0]]);
     expect([requests.left, requests.free]).toEqual([3, 3]);
     expect(await queue().counts()).toMatchObject({ ...empty, pending: 1 });
@@ -194,12 +219,8 @@ test("several drains of an invocation share a budget", async () => {
       queues.map((open, i) => drain(open(), ({ id }) => its.mail(`${i} ${id}`), { requests })),
     );
   } while (reports.some(({ nextDueAt }) => nextDueAt !== null) && ++rounds < 50);
-  vi.restoreAllMocks();
-  expect(its.mails.toSorted()).toEqual(
-    queues.flatMap((_, i) => ids(40).map((id) => `${i} ${id}`)).toSorted(),
-  );
-  expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
-  for (const open of queues) expect(await open().counts()).toMatchObject(empty);
+  const mails = queues.flatMap((_, i) => ids(40).map((id) => `${i} ${id}`));
+  for (const open of queues) await expectSent(its, 50, mails, open());
 });
 
 test.each([Infinity, 9])(
@@ -207,24 +228,19 @@ test.each([Infinity, 9])(
   async (drops) => {
     const second = await startRedis();
     const other = await startGateway({ redisUrl: second.url });
-    try {
-      const open = () => {
-        const retry = { firstWait: 1 };
-        const both = [gateway, other].map(({ url, token }) => upstash({ url, token }, { retry }));
-        return new Queue<number>(name, { transport: databases(both), partitions: 4 });
-      };
-      await open().enqueueMany(numbered(60));
-      const its = limitedInvocations(25, { drops });
-      await drainAll(its, () => drain(open(), ({ id }) => its.mail(id), { requests: 25 }));
-      vi.restoreAllMocks();
-      expect(its.mails.toSorted()).toEqual(ids(60).toSorted());
-      expect(Math.max(...its.sent)).toBeLessThanOrEqual(25);
-      expect(await open().counts()).toMatchObject(empty);
-    } finally {
-      vi.restoreAllMocks();
+    onTestFinished(async () => {
       await other.close();
       await second.stop();
-    }
+    });
+    const open = () => {
+      const retry = { firstWait: 1 };
+      const both = [gateway, other].map(({ url, token }) => upstash({ url, token }, { retry }));
+      return new Queue<number>(name, { transport: databases(both), partitions: 4 });
+    };
+    await open().enqueueMany(numbered(60));
+    const its = limitedInvocations(25, { drops });
+    await drainAll(its, () => drain(open(), ({ id }) => its.mail(id), { requests: 25 }));
+    await expectSent(its, 25, ids(60), open());
   },
 );
 
@@ -237,29 +253,18 @@ test("what a handler sends is what requestsPerTask says, its extends included", 
     await its.mail(id);
   };
   await drainAll(its, () => drain(queue(), handler, { requests: 50, requestsPerTask: 3 }));
-  vi.restoreAllMocks();
-  expect(its.mails.toSorted()).toEqual([...ids(60), ...ids(60)].toSorted());
-  expect(Math.max(...its.sent)).toBeLessThanOrEqual(50);
-  expect(await queue().counts()).toMatchObject(empty);
+  await expectSent(its, 50, [...ids(60), ...ids(60)]);
 });
 
 test("a batch handler sends as many for each task", async () => {
   await queue().enqueueMany(numbered(60));
   const its = limitedInvocations(20);
-  await drainAll(its, () =>
-    drainBatches(
-      queue(),
-      async (tasks) => {
-        for (const { id } of tasks) await its.mail(id);
-        return tasks.map(() => ({ outcome: "complete" }));
-      },
-      { requests: 20 },
-    ),
-  );
-  vi.restoreAllMocks();
-  expect(its.mails.toSorted()).toEqual(ids(60).toSorted());
-  expect(Math.max(...its.sent)).toBeLessThanOrEqual(20);
-  expect(await queue().counts()).toMatchObject(empty);
+  const handler: BatchHandler<number> = async (tasks) => {
+    for (const { id } of tasks) await its.mail(id);
+    return tasks.map(() => ({ outcome: "complete" }));
+  };
+  await drainAll(its, () => drainBatches(queue(), handler, { requests: 20 }));
+  await expectSent(its, 20, ids(60));
 });
 
 test("handlers that send nothing leave all requests to the drain", async () => {
@@ -267,25 +272,7 @@ test("handlers that send nothing leave all requests to the drain", async () => {
   const its = limitedInvocations(50);
   its.begin();
   const report = await drain(queue(), () => undefined, { requests: 50, requestsPerTask: 0 });
-  vi.restoreAllMocks();
   expect(report).toEqual(reported({ completed: 500 }));
-});
-
-test("a wait for tasks leaves enough requests for those that come", async () => {
-  const its = limitedInvocations(20);
-  its.begin();
-  const waiting = drain(queue(), ({ id }) => its.mail(id), { requests: 20, wait: "1m", budget: "1m" });
-  // Over TCP, so that it is no request of the invocation.
-  await expect.poll(() => its.sent[0], { timeout: 20_000 }).toBeGreaterThan(5);
-  const producer = resp(redis.url);
-  await new Queue<number>(name, { transport: producer }).enqueue(1, { id: "late" });
-  await producer.close();
-  const report = await waiting;
-  vi.restoreAllMocks();
-  expect(its.mails).toEqual(["late"]);
-  expect(report).toMatchObject({ completed: 1, handedBack: 0 });
-  expect(its.sent[0]).toBeLessThanOrEqual(20);
-  expect(await queue().counts()).toMatchObject(empty);
 });
 
 describe("a source", () => {
@@ -311,7 +298,7 @@ describe("a source", () => {
     its.begin();
     const requests = new RequestBudget(50);
     const report = await drain(make(queue()), () => undefined, { requests, requestsPerTask: 0 });
-    vi.restoreAllMocks();
+    its.end();
     expect(report).toEqual(reported({ completed: 3 }));
     expect(requests.left).toBe(50 - (its.sent[0] ?? 0));
     expect(its.sent[0]).toBeGreaterThan(2);

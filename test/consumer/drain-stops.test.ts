@@ -1,255 +1,202 @@
 import { describe, expect, test } from "vitest";
 import type { NewTask } from "../../src/index.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import { type Task } from "../../src/consumer/drain/types.ts";
+import type { DrainOptions, Task } from "../../src/consumer/drain/types.ts";
 import { NonRetryableError, type StoppedError } from "../../src/consumer/drain/failures.ts";
 import { numbered } from "../support/new-tasks.ts";
-import { useRig } from "../support/rig.ts";
-import {
-  hanging,
-  followingSignal,
-  pause,
-  reported,
-  reportedWithMore,
-  givenUpError,
-  stopOf,
-} from "./draining.ts";
+import { START, useRig } from "../support/rig.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
+import { followingSignal, givenUpError, hanging, pause } from "./draining.ts";
+import { reported, reportedWithMore, stopOf } from "./draining.ts";
 
-// Real time: a drain waits on the clock of this process, and leases on that of Redis.
 const rig = useRig();
-const queue = () => rig.queue<number>({ now: undefined });
+useSimulatedTime(rig);
+const queue = () => rig.queue<number>();
+const codeOf = async (task: Task<number>) => ((await stopOf(task)) as StoppedError).code;
+/** A handler that ends as soon as it is stopped, and returns why. */
+const ending = async (task: Task<number>) => codeOf(task);
 
 describe("a timeout", () => {
+  const short = { timeout: 200, backoff: ["1h"] } as const;
+
   test("stops the handler, and its task is requeued with the error that it throws", async () => {
     await queue().enqueueMany(numbered(3));
-    const codes: unknown[] = [];
-    const report = await drain(
-      queue(),
-      async (task) => {
-        if (task.payload !== 1) return;
-        codes.push(((await stopOf(task)) as StoppedError).code);
-        throw new Error("stopped in an orderly way");
-      },
-      { timeout: 200, backoff: ["1h"] },
-    );
+    const stops: unknown[] = [];
+    const handler = async (task: Task<number>) => {
+      if (task.payload !== 1) return;
+      stops.push(await codeOf(task), rig.now - START);
+      throw new Error("stopped in an orderly way");
+    };
+    const report = await drain(queue(), handler, short);
     expect(report).toEqual(reportedWithMore({ completed: 2, requeued: 1 }));
-    expect(codes).toEqual(["timeout"]);
-    expect(await queue().get("t1")).toMatchObject({
-      state: "delayed",
-      charged: 1,
-      error: { message: "stopped in an orderly way" },
-    });
+    expect(stops).toEqual(["timeout", 200]);
+    const error = { message: "stopped in an orderly way" };
+    expect(await queue().get("t1")).toMatchObject({ state: "delayed", charged: 1, error });
   });
 
   test("completes the task of a handler that returns when it is stopped: its work is done", async () => {
     await queue().enqueueMany(numbered(1));
-    const report = await drain(queue(), async (task) => ((await stopOf(task)) as StoppedError).code, {
-      timeout: 100,
-    });
-    expect(report).toEqual(reported({ completed: 1 }));
+    expect(await drain(queue(), ending, short)).toEqual(reported({ completed: 1 }));
     expect(await queue().get("t0")).toMatchObject({ state: "completed", result: "timeout" });
   });
 
   test("gives up a handler that hangs, and runs others in its place", async () => {
     await queue().enqueueMany(numbered(4));
-    const began = performance.now();
-    const report = await drain(queue(), ({ payload }) => (payload === 0 ? hanging() : payload), {
-      concurrency: 1,
-      timeout: 100,
-      backoff: ["1h"],
-    });
+    const handler = ({ payload }: { payload: number }) => (payload === 0 ? hanging() : payload);
+    const report = await drain(queue(), handler, { ...short, concurrency: 1 });
     expect(report).toEqual(reportedWithMore({ completed: 3, requeued: 1 }));
-    // Some 600 ms, long before anything else is due.
-    expect(performance.now() - began).toBeLessThan(4_000);
+    // The handler has half a second to end.
+    expect(rig.now - START).toBe(700);
     expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
   });
 
   test("gives the handler its grace time and no more if the drain is ended meanwhile", async () => {
     await queue().enqueueMany(numbered(1));
-    const ending = new AbortController();
-    const report = await drain(
-      queue(),
-      async (task) => {
-        await stopOf(task);
-        setTimeout(() => ending.abort(), 400);
-        // It has half a second, from the timeout on.
-        await pause(700);
-      },
-      { timeout: 100, signal: ending.signal, backoff: ["1h"] },
-    );
+    const aborting = new AbortController();
+    const handler = async (task: Task<number>) => {
+      await stopOf(task);
+      setTimeout(() => aborting.abort(), 400);
+      await pause(700);
+    };
+    const report = await drain(queue(), handler, { ...short, signal: aborting.signal });
     expect(report).toEqual(reportedWithMore({ requeued: 1, ended: "aborted" }));
+    expect(rig.now - START).toBe(700);
     expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
   });
 
   test("ignores what the handler does later", async () => {
     await queue().enqueueMany(numbered(2));
     const late: (() => void)[] = [];
-    const report = await drain(
-      queue(),
-      ({ payload }) =>
-        payload === 0
-          ? new Promise((resolve) => late.push(() => resolve("late")))
-          : new Promise((_, reject) => late.push(() => reject(new NonRetryableError("late")))),
-      { timeout: 100, backoff: ["1h"] },
-    );
+    const handler = ({ payload }: { payload: number }) =>
+      new Promise((resolve, reject) => {
+        late.push(() => (payload === 0 ? resolve("late") : reject(new NonRetryableError("late"))));
+      });
+    const report = await drain(queue(), handler, short);
     for (const speak of late) speak();
     await pause(50);
     expect(report).toEqual(reportedWithMore({ requeued: 2 }));
-    expect(await queue().get("t0")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
-    expect(await queue().get("t1")).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
+    for (const id of ["t0", "t1"])
+      expect(await queue().get(id)).toMatchObject({ state: "delayed", error: givenUpError("timeout") });
   });
 });
 
 describe("a cancel", () => {
-  const long = { lease: "1s", backoff: ["1h"] } as const;
+  const cancelled = { state: "rejected", reason: "cancelled" };
+  const cancelling =
+    (then: (task: Task<number>) => unknown) =>
+    async (task: Task<number>): Promise<unknown> => {
+      await queue().cancel(task.id);
+      return then(task);
+    };
 
-  test("stops the handler; an error that it then throws ends the task as cancelled", async () => {
-    await queue().enqueueMany(numbered(1));
-    const codes: unknown[] = [];
-    const report = await drain(
-      queue(),
-      async (task) => {
-        await queue().cancel(task.id);
-        codes.push(((await stopOf(task)) as StoppedError).code);
-        return followingSignal(task);
-      },
-      long,
-    );
-    expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
-    expect(await queue().get("t0")).toMatchObject({ state: "rejected", reason: "cancelled" });
-  });
-
-  test("is seen within extendEvery, however long the lease", async () => {
-    await queue().enqueueMany(numbered(1));
-    const codes: unknown[] = [];
-    const report = await drain(
-      queue(),
-      async (task) => {
-        await queue().cancel(task.id);
-        codes.push(((await stopOf(task)) as StoppedError).code);
-        return followingSignal(task);
-      },
+  test.each<[string, DrainOptions, (task: Task<number>) => unknown, object, object, number]>([
+    [
+      "stops the handler; an error that it then throws ends the task as cancelled",
+      { lease: "3s" },
+      followingSignal,
+      { rejected: 1 },
+      cancelled,
+      1_000,
+    ],
+    [
+      "is seen within extendEvery, however long the lease",
       { extendEvery: "500ms" },
-    );
-    expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
-  });
-
-  test("keeps the result of a handler that has done its work", async () => {
+      followingSignal,
+      { rejected: 1 },
+      cancelled,
+      500,
+    ],
+    [
+      "keeps the result of a handler that has done its work",
+      { lease: "3s" },
+      ending,
+      { completed: 1 },
+      { state: "completed", result: "cancelled" },
+      1_000,
+    ],
+    [
+      "is reported by the answer to the handler's own extend, too",
+      {},
+      async (task) => (await task.extend("1m"), followingSignal(task)),
+      { rejected: 1 },
+      cancelled,
+      0,
+    ],
+  ])("%s", async (_, options, then, counts, task, after) => {
     await queue().enqueueMany(numbered(1));
-    const report = await drain(
-      queue(),
-      async (task) => {
-        await queue().cancel(task.id);
-        await stopOf(task);
-        return "done all the same";
-      },
-      long,
-    );
-    expect(report).toEqual(reported({ completed: 1 }));
-    expect(await queue().get("t0")).toMatchObject({ state: "completed", result: "done all the same" });
+    expect(await drain(queue(), cancelling(then), options)).toEqual(reported(counts));
+    expect(await queue().get("t0")).toMatchObject(task);
+    expect(rig.now - START).toBe(after);
   });
 
   test("stops only the task that it is for", async () => {
     await queue().enqueueMany(numbered(2));
     let other: Task<number> | undefined;
-    const report = await drain(
-      queue(),
-      async (task) => {
-        if (task.payload === 1) {
-          other = task;
-          return queue().wait("t0", { for: "10s" });
-        }
-        await queue().cancel(task.id);
-        return followingSignal(task);
-      },
-      long,
-    );
+    const cancel = cancelling(followingSignal);
+    const handler = async (task: Task<number>) => {
+      if (task.payload === 0) return cancel(task);
+      other = task;
+      return queue().wait("t0", { for: "10s" });
+    };
+    const report = await drain(queue(), handler, { lease: "1s" });
     expect([report, other?.signal.aborted]).toEqual([reported({ completed: 1, rejected: 1 }), false]);
   });
 
   test("of a task that is leased but not begun prevents its start", async () => {
     await queue().enqueueMany(numbered(3));
     const begun: string[] = [];
-    const report = await drain(
-      queue(),
-      async ({ id, payload }) => {
-        begun.push(id);
-        if (payload !== 0) return;
-        await queue().cancel("t1");
-        await pause(1_500);
-      },
-      { ...long, concurrency: 1 },
-    );
+    const handler = async ({ id, payload }: Task<number>) => {
+      begun.push(id);
+      if (payload !== 0) return;
+      await queue().cancel("t1");
+      await pause(1_500);
+    };
+    const report = await drain(queue(), handler, { lease: "1s", concurrency: 1 });
     expect([report, begun]).toEqual([reported({ completed: 2, rejected: 1 }), ["t0", "t2"]]);
-    expect(await queue().get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
-  });
-
-  test("is reported by the answer to the handler's own extend, too", async () => {
-    await queue().enqueueMany(numbered(1));
-    const codes: unknown[] = [];
-    const report = await drain(queue(), async (task) => {
-      await queue().cancel(task.id);
-      await task.extend("1m");
-      codes.push((task.signal.reason as StoppedError).code);
-      return followingSignal(task);
-    });
-    expect([report, codes]).toEqual([reported({ rejected: 1 }), ["cancelled"]]);
+    expect(await queue().get("t1")).toMatchObject(cancelled);
   });
 });
 
 describe("leases", () => {
   test("are extended as long as the work lasts, and for tasks that wait for a free handler", async () => {
-    rig.now = Date.now();
-    const clocked = rig.queue<number>();
-    await clocked.enqueueMany(numbered(6));
+    await queue().enqueueMany(numbered(6));
     const stolen: string[] = [];
-    // Three rounds of two handlers. In each, Redis's clock goes on by 150 s, but never by more than 50 s between
-    // two extends, however slow the machine is.
+    // Three rounds of two handlers, each of more than two leases.
     const handler = async () => {
-      for (let looks = 0; looks < 3; looks++) {
-        rig.now += 25_000;
-        const leasedUntil = rig.now + 60_000;
-        const areExtended = async () => {
-          const { tasks } = await rig.operator().list({ state: "working" });
-          return tasks.every(({ deadlineAt }) => Number(deadlineAt) >= leasedUntil);
-        };
-        await expect.poll(areExtended, { timeout: 10_000 }).toBe(true);
-        stolen.push(...(await clocked.dequeue({ max: 10 })).map(({ id }) => id));
+      for (let looks = 0; looks < 6; looks++) {
+        await pause(25_000);
+        stolen.push(...(await queue().dequeue({ max: 10 })).map(({ id }) => id));
       }
     };
-    const options = { lease: "1m", extendEvery: 250, concurrency: 2, batch: 6 } as const;
-    const report = await drain(clocked, handler, options);
-    expect([report, stolen]).toEqual([reported({ completed: 6 }), []]);
+    const options = { lease: "1m", concurrency: 2, batch: 6, budget: "1h" } as const;
+    expect(await drain(queue(), handler, options)).toEqual(reported({ completed: 6 }));
+    expect([stolen, rig.now - START]).toEqual([[], 450_000]);
   });
 
   test("with little time left on arrival, as after a resent pull, are extended in time", async () => {
     // A clock in Redis that is behind has the same effect: six seconds are left of a minute.
-    rig.now = Date.now() - 54_000;
-    const clocked = rig.queue<number>();
-    await clocked.enqueueMany(numbered(1));
-    const deadlineAt = async () => (await clocked.get("t0"))?.deadlineAt;
+    const behind = rig.queue<number>({ now: () => rig.now - 54_000 });
+    await behind.enqueueMany(numbered(1));
     const handler = async () => {
-      rig.now += 1;
-      // After two seconds, a third of what is left; a third of the whole is twenty.
-      await expect.poll(deadlineAt, { timeout: 10_000 }).toBe(rig.now + 60_000);
+      await pause(2_100);
+      return (await behind.get("t0"))?.deadlineAt;
     };
-    const report = await drain(clocked, handler, { lease: "1m", extendEvery: "1h" });
+    const report = await drain(behind, handler, { lease: "1m", extendEvery: "1h" });
     expect(report).toEqual(reported({ completed: 1 }));
+    // By the pull after a second: half of a third of what is left. The same of the whole is ten seconds.
+    expect(await behind.get("t0")).toMatchObject({ result: START + 7_000 });
   });
 
   test("that are lost stop the handler, and what it returns is not kept", async () => {
     await queue().enqueueMany(numbered(1));
     const codes: unknown[] = [];
-    const report = await drain(
-      queue(),
-      async (task) => {
-        if (task.attempt === 2) return "second";
-        await rig.operator().failWorker("w");
-        codes.push(((await stopOf(task)) as StoppedError).code);
-        return "first";
-      },
-      { lease: "1s", worker: { name: "w" } },
-    );
+    const handler = async (task: Task<number>) => {
+      if (task.attempt === 2) return "second";
+      await rig.operator().failWorker("w");
+      codes.push(await codeOf(task));
+      return "first";
+    };
+    const report = await drain(queue(), handler, { lease: "1s", worker: { name: "w" } });
     expect([report, codes]).toEqual([reported({ completed: 1, lost: 1 }), ["lease_lost"]]);
     expect(await queue().get("t0")).toMatchObject({ state: "completed", attempt: 2, result: "second" });
   });
@@ -265,39 +212,41 @@ describe("leases", () => {
   ])(
     "that are lost while the task waits for a free handler: the drain %s",
     async (_, closes, expected, begun) => {
-      const clocked = rig.queue<number>();
       const [t0, t1, t2] = numbered(3) as [NewTask<number>, NewTask<number>, NewTask<number>];
-      await clocked.enqueueMany([t0, { ...t1, lease: "1s" }, t2]);
+      await queue().enqueueMany([t0, { ...t1, lease: "1s" }, t2]);
       const closing = new AbortController();
       const ids: string[] = [];
-      const handler = async ({ id }: Task) => {
+      const handler = async ({ id }: Task<number>) => {
         ids.push(id);
         if (id !== "t0") return;
         rig.now += 1_001;
-        await (await clocked.dequeue())[0]?.complete("by another");
-        // Past half of that lease.
-        await pause(800);
+        await (await queue().dequeue())[0]?.complete("by another");
+        await pause(1);
         if (closes) closing.abort();
       };
-      const report = await drain(clocked, handler, { concurrency: 1, closing: closing.signal });
+      const report = await drain(queue(), handler, { concurrency: 1, closing: closing.signal });
       expect([report, ids]).toEqual([expected, begun]);
-      expect(await clocked.get("t1")).toMatchObject({ result: "by another", attempt: 2 });
+      expect(await queue().get("t1")).toMatchObject({ result: "by another", attempt: 2 });
     },
   );
 
-  test("that are lost unnoticed make the late settlement a refusal", async () => {
-    const clocked = rig.queue<number>();
-    await clocked.enqueueMany(numbered(1));
-    const report = await drain(
-      clocked,
-      async () => {
-        rig.now += 10_001;
-        await (await clocked.dequeue())[0]?.complete("by another");
-        return "by the drain";
-      },
-      { lease: "10s" },
-    );
-    expect(report).toEqual(reported({ lost: 1 }));
-    expect(await clocked.get("t0")).toMatchObject({ state: "completed", attempt: 2, result: "by another" });
+  test("that are lost unnoticed, as when handlers block the event loop, make the late settlement a refusal", async () => {
+    await queue().enqueueMany(numbered(3));
+    const handler = async ({ attempt }: Task<number>) => {
+      if (attempt > 1) return "again";
+      // The drain has done what is due.
+      await pause(1);
+      rig.now += 10_001;
+      await (await queue().dequeue())[0]?.complete("by another");
+      return "by the drain";
+    };
+    const report = await drain(queue(), handler, { lease: "10s", concurrency: 1, budget: "10m" });
+    expect(report).toEqual(reported({ completed: 2, lost: 3 }));
+    const tasks = await Promise.all(["t0", "t1", "t2"].map((id) => queue().get(id)));
+    expect(tasks.map((task) => [task?.state, task?.attempt, task?.result])).toEqual([
+      ["completed", 2, "by another"],
+      ["completed", 2, "again"],
+      ["completed", 2, "again"],
+    ]);
   });
 });

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Queue } from "../../src/index.ts";
@@ -6,9 +5,11 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import type { DrainOptions, Handler } from "../../src/consumer/drain/types.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
 import { hanging, pause } from "./draining.ts";
 
 const rig = useRig();
+useSimulatedTime(rig);
 
 /**
  * Runs drains in processes that die one after the other, until none dies. A process that dies sends no more
@@ -61,8 +62,16 @@ class Running {
   }
 }
 
-const states = async (ids: readonly string[], queue = rig.queue()) =>
-  Promise.all(ids.map(async (id) => [id, (await queue.get(id))?.state, (await queue.get(id))?.reason]));
+/** Expects that of the tasks `t0`, `t1` … only the killer is a dead letter. All others are done. */
+async function expectDone(queue: Queue<number>, count: number, killer?: string) {
+  const tasks = await Promise.all(numbered(count).map(({ id }) => queue.get(id)));
+  expect(tasks.map((task) => [task?.id, task?.state, task?.reason])).toEqual(
+    numbered(count).map(({ id }) =>
+      id === killer ? [id, "rejected", "lease_expired"] : [id, "completed", undefined],
+    ),
+  );
+  expect(tasks.filter((task) => task?.id !== killer && (task?.charged ?? 0) > 2)).toEqual([]);
+}
 
 describe("a task that kills its process", () => {
   test.each([
@@ -70,7 +79,6 @@ describe("a task that kills its process", () => {
     ["in batches of a hundred", { batch: 100 }],
     ["with many handlers", { concurrency: 50 }],
   ])("is the only dead letter, %s", async (_, options) => {
-    const ids = Array.from({ length: 40 }, (_, i) => `t${i}`);
     await rig.queue().enqueueMany(numbered(40));
     const running = new Running();
     const deaths = await untilNoneDies(({ transport, die, ...process }) => [
@@ -78,11 +86,7 @@ describe("a task that kills its process", () => {
     ]);
     expect(deaths).toBe(10);
     expect(running.atDeath.slice(1)).toEqual(Array.from({ length: 9 }, () => ["t3"]));
-    expect(await states(ids)).toEqual(
-      ids.map((id) => (id === "t3" ? [id, "rejected", "lease_expired"] : [id, "completed", undefined])),
-    );
-    const charged = await Promise.all(ids.map(async (id) => (await rig.queue().get(id))?.charged ?? 0));
-    expect(charged.filter((count, i) => i !== 3 && count > 2)).toEqual([]);
+    await expectDone(rig.queue(), 40, "t3");
   });
 
   test("is the only dead letter of several queues of its process", async () => {
@@ -97,21 +101,19 @@ describe("a task that kills its process", () => {
         return drain(of(name, transport), handle, process);
       }),
     );
-    const ids = Array.from({ length: 12 }, (_, i) => `t${i}`);
-    expect(await states(ids, of(QUEUE))).toEqual(
-      ids.map((id) => (id === "t3" ? [id, "rejected", "lease_expired"] : [id, "completed", undefined])),
-    );
-    expect(await states(ids, of("invoices"))).toEqual(ids.map((id) => [id, "completed", undefined]));
+    await expectDone(of(QUEUE), 12, "t3");
+    await expectDone(of("invoices"), 12);
   });
 
   test("begins when the other tasks of its drain have ended", async () => {
     await rig.queue().enqueue(0, { id: "suspect" });
     await rig.queue().dequeue({ lease: "1m" });
     await rig.queue().enqueue(1, { id: "other" });
-    const dequeued = new AbortController();
+    let onDequeued = () => {};
+    const dequeued = new Promise<void>((resolve) => (onDequeued = resolve));
     const send: typeof rig.transport.send = async (commands, options) => {
       const outcomes = await rig.transport.send(commands, options);
-      if (JSON.stringify(outcomes).includes('"suspect"')) dequeued.abort();
+      if (JSON.stringify(outcomes).includes('"suspect"')) onDequeued();
       return outcomes;
     };
     const running = new Set<string>();
@@ -122,16 +124,15 @@ describe("a task that kills its process", () => {
       beside.push([...running]);
       if (id === "other") {
         rig.now += 60_001;
-        const isDequeued = once(dequeued.signal, "abort");
         look();
-        await isDequeued;
+        await dequeued;
       }
       // The drain has time to begin the task that it has got.
       for (let turns = 0; turns < 20; turns++) await setImmediate();
       running.delete(id);
     };
-    const listen = (given: () => void) => (look = given);
-    const report = await drain(rig.queue<number>({ transport: { send } }), handler, { listen });
+    const options = { listen: (given: () => void) => (look = given), budget: "10m" } as const;
+    const report = await drain(rig.queue<number>({ transport: { send } }), handler, options);
     expect(beside).toEqual([["other"], ["suspect"]]);
     expect(report).toMatchObject({ completed: 2, handedBack: 0, ended: "empty" });
   });

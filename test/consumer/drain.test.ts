@@ -1,33 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { drain } from "../../src/consumer/drain/drain.ts";
 import { RetryAfter } from "../../src/consumer/drain/failures.ts";
-import { key, START, useRig } from "../support/rig.ts";
+import { START, useRig } from "../support/rig.ts";
 import { many, numbered } from "../support/new-tasks.ts";
-import { followingSignal, leasedIn, noting, pause, reported, reportedWithMore } from "./draining.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
+import { leasedIn, pause, reported } from "./draining.ts";
 
 const rig = useRig();
+useSimulatedTime(rig);
+
+const HOUR = 3_600_000;
 
 describe("a drain", () => {
-  test("reports when the first of the tasks that it requeued is due, not the last", async () => {
-    // If Redis does not know settle yet, the pull after it in the request runs before it.
-    await rig.queue().enqueue("known");
-    await drain(rig.queue(), () => undefined);
-    await rig.queue().enqueueMany(numbered(3));
-    const delays = ["2h", "1h", "3h"] as const;
-    const report = await drain(rig.queue<0 | 1 | 2>({ now: undefined }), ({ payload }) => {
-      throw new RetryAfter(delays[payload]);
-    });
-    const { dueAt } = (await rig.queue().get("t1")) ?? {};
-    expect(report).toEqual(reported({ requeued: 3, nextDueAt: dueAt as number }));
-  });
-
-  test("of an empty queue ends with its first pull", async () => {
-    const { transport, sent } = noting(rig.transport);
-    const report = await drain(rig.queue({ transport }), () => expect.unreachable());
-    expect(report).toEqual(reported());
-    expect(sent).toEqual([["dequeue"]]);
-  });
-
   test("calls the handler once for each task and keeps what it returns as the task's result", async () => {
     const queue = rig.queue<number>();
     await queue.enqueueMany(numbered(25));
@@ -39,22 +23,26 @@ describe("a drain", () => {
     });
     expect(report).toEqual(reported({ completed: 25 }));
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, i) => i));
-    expect(await queue.get("t7")).toMatchObject({
-      state: "completed",
-      attempt: 1,
-      charged: 1,
-      result: { doubled: 14 },
-    });
+    const result = { doubled: 14 };
+    expect(await queue.get("t7")).toMatchObject({ state: "completed", attempt: 1, charged: 1, result });
     expect(await queue.counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, rejected: 0 });
   });
 
-  test("shows the handler everything that a dequeue returns of a task", async () => {
+  test("shows the handler everything that a dequeue returns of a task, leased under its worker's name for its lease; passes progress on", async () => {
     const queue = rig.queue();
     await queue.enqueue({ to: "a" }, { id: "a", group: "g", headers: { trace: "1" } });
+    const worker = { name: "w1", incarnation: "i1" };
     const shown: unknown[] = [];
-    await drain(queue, ({ signal, extend, receipt, ...task }) => {
-      shown.push(task, signal.aborted, typeof extend, typeof receipt);
-    });
+    const report = await drain(
+      queue,
+      async ({ signal, extend, receipt, ...task }) => {
+        shown.push(task, signal.aborted, typeof receipt, await queue.get("a"));
+        rig.now += 2_000;
+        shown.push(await extend(undefined, { progress: { done: 0.5 } }), await queue.get("a"));
+      },
+      { worker, lease: "7s" },
+    );
+    expect(report).toEqual(reported({ completed: 1 }));
     const task = {
       id: "a",
       payload: { to: "a" },
@@ -63,29 +51,31 @@ describe("a drain", () => {
       headers: { trace: "1" },
       group: "g",
     };
-    expect(shown).toEqual([task, false, "function", "string"]);
+    expect(shown.slice(0, 3)).toEqual([task, false, "string"]);
+    expect(shown.slice(3)).toMatchObject([
+      { state: "working", worker, deadlineAt: START + 7_000 },
+      { ok: true, state: "working", deadlineAt: START + 9_000 },
+      { progress: { done: 0.5 }, deadlineAt: START + 9_000 },
+    ]);
   });
 
   test.each([
-    ["five handlers at once by default", {}, 5],
-    ["as many handlers at once as its concurrency", { concurrency: 3 }, 3],
-    ["one after the other", { concurrency: 1 }, 1],
-    ["more at once than one pull gives", { concurrency: 12, batch: 4 }, 12],
-  ])("runs %s", async (_, options, most) => {
+    ["five handlers at once by default", {}, 5, 15],
+    ["as many handlers at once as its concurrency", { concurrency: 3 }, 3, 13],
+    ["one after the other, with no more tasks than its batch", { concurrency: 1, batch: 2 }, 1, 2],
+    ["more at once than one pull gives", { concurrency: 12, batch: 4 }, 12, 16],
+  ])("runs %s", async (_, options, most, mostHeld) => {
     const queue = rig.queue();
     await queue.enqueueMany(many(30));
-    let running = 0;
-    let highest = 0;
-    const report = await drain(
-      queue,
-      async () => {
-        highest = Math.max(highest, ++running);
-        await pause(30);
-        running--;
-      },
-      options,
-    );
-    expect([report, highest]).toEqual([reported({ completed: 30 }), most]);
+    let [running, highest, working] = [0, 0, 0];
+    const handler = async () => {
+      highest = Math.max(highest, ++running);
+      working = Math.max(working, (await queue.counts()).working);
+      await pause(30);
+      running--;
+    };
+    expect(await drain(queue, handler, options)).toEqual(reported({ completed: 30 }));
+    expect([highest, working <= mostHeld]).toEqual([most, true]);
   });
 
   test("works on tasks that its handlers enqueue, too", async () => {
@@ -97,30 +87,29 @@ describe("a drain", () => {
     expect(report).toEqual(reported({ completed: 15 }));
   });
 
-  test("promotes due tasks and reports when the next is due", async () => {
-    const queue = rig.queue();
+  test("promotes due tasks and reports when the next is due, or the first of those that it requeued", async () => {
+    const queue = rig.queue<number>();
     await queue.enqueueMany([
+      { payload: 2, delay: "1s" },
       { payload: 1, delay: "1s" },
-      { payload: 2, delay: "1h" },
+      { payload: 9, delay: "9h" },
     ]);
     rig.now += 1_000;
-    const report = await drain(queue, () => undefined);
-    expect(report).toEqual(reported({ completed: 1, nextDueAt: START + 3_600_000 }));
+    const handler = ({ payload }: { payload: number }) => {
+      throw new RetryAfter(payload * HOUR);
+    };
+    const nextDueAt = START + 1_000 + HOUR;
+    expect(await drain(queue, handler)).toEqual(reported({ requeued: 2, nextDueAt }));
+    expect(await drain(queue, handler)).toEqual(reported({ nextDueAt }));
   });
 
-  test("of a paused queue begins nothing", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1);
-    await rig.operator().pause();
-    expect(await drain(queue, () => expect.unreachable())).toEqual(reported({ ended: "paused" }));
-  });
-
-  test("finishes its tasks if the queue is paused meanwhile, and pulls no more", async () => {
+  test("finishes its tasks if the queue is paused meanwhile, and pulls no more; begins nothing in a paused queue", async () => {
     const queue = rig.queue();
     await queue.enqueueMany(many(30));
     const report = await drain(queue, () => rig.operator().pause(), { batch: 5 });
     expect(report).toEqual(reported({ completed: 5, ended: "paused" }));
     expect(await queue.counts()).toMatchObject({ pending: 25, working: 0 });
+    expect(await drain(queue, () => expect.unreachable())).toEqual(reported({ ended: "paused" }));
   });
 
   test("reports no next time if the queue is paused, though a failed task is due in an hour", async () => {
@@ -132,7 +121,7 @@ describe("a drain", () => {
     };
     const report = await drain(queue, handler, { backoff: ["1h"] });
     expect(report).toEqual(reported({ requeued: 1, ended: "paused" }));
-    expect(await queue.counts()).toMatchObject({ delayed: 1, nextDueAt: START + 3_600_000 });
+    expect(await queue.counts()).toMatchObject({ delayed: 1, nextDueAt: START + HOUR });
   });
 
   test("goes on after a task that travels alone because it killed a function before", async () => {
@@ -157,46 +146,8 @@ describe("a drain", () => {
     expect(reports.every(({ completed }) => completed > 0)).toBe(true);
   });
 
-  test("pulls tasks under its worker's name and with its lease", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a" });
-    const seen: unknown[] = [];
-    await drain(queue, async ({ id }) => seen.push(await queue.get(id)), {
-      worker: { name: "w1", incarnation: "i1" },
-      lease: "7s",
-    });
-    expect(seen).toMatchObject([
-      { state: "working", worker: { name: "w1", incarnation: "i1" }, deadlineAt: START + 7_000 },
-    ]);
-  });
-
-  test("passes a task's progress on", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a", lease: "10s" });
-    const seen: unknown[] = [];
-    await drain(queue, async ({ id, extend }) => {
-      rig.now += 2_000;
-      seen.push(await extend(undefined, { progress: { done: 0.5 } }), await queue.get(id));
-    });
-    expect(seen).toMatchObject([
-      { ok: true, state: "working", deadlineAt: START + 12_000 },
-      { progress: { done: 0.5 }, deadlineAt: START + 12_000 },
-    ]);
-  });
-
-  test("pulls no more tasks than its batch allows", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(many(9));
-    const working: unknown[] = [];
-    await drain(queue, async () => working.push(await rig.command("ZCARD", key("working"))), {
-      batch: 2,
-      concurrency: 1,
-    });
-    expect(Math.max(...working.map(Number))).toBe(2);
-  });
-
   test("settles finished tasks while others still run", async () => {
-    const queue = rig.queue({ now: undefined });
+    const queue = rig.queue();
     await queue.enqueueMany([
       { payload: "quick", id: "quick" },
       { payload: "slow", id: "slow" },
@@ -209,12 +160,5 @@ describe("a drain", () => {
     });
     expect(report).toEqual(reported({ completed: 2 }));
     expect(await queue.get("slow")).toMatchObject({ result: ["completed", "done"] });
-  });
-
-  test("that is aborted before it begins does nothing", async () => {
-    const { transport, sent } = noting(rig.transport);
-    const signal = AbortSignal.abort();
-    const report = await drain(rig.queue({ transport }), followingSignal, { signal });
-    expect([report, sent]).toEqual([reportedWithMore({ ended: "aborted" }), []]);
   });
 });

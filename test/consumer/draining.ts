@@ -1,7 +1,8 @@
 import { expect } from "vitest";
-import type { Transport } from "../../src/index.ts";
+import { SluiceError, type Transport } from "../../src/index.ts";
 import { StoppedError, type StopReason } from "../../src/consumer/drain/failures.ts";
 import type { DrainReport, Task } from "../../src/consumer/drain/types.ts";
+import type { Rig } from "../support/rig.ts";
 
 /** A report of zeros, except for the given fields. */
 export const reported = (said: Partial<DrainReport> = {}): DrainReport => ({
@@ -60,13 +61,35 @@ export const followingSignal = async (task: Pick<Task, "signal">): Promise<never
   throw await stopOf(task);
 };
 
+/** A handler that throws. */
+export const thrower = (thrown: unknown) => (): never => {
+  throw thrown;
+};
+
 /** A handler that never ends. */
 export const hanging = () => new Promise<never>(() => {});
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Blocks the event loop of this process. */
-export const block = (ms: number) => {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-};
+export const unreachable = new SluiceError("redis_unreachable", "no answer");
+
+/**
+ * A transport that fails chosen requests, numbered from 0: before they reach Redis, or after, like a lost reply; or with
+ * that error.
+ */
+export function failing(
+  rig: Pick<Rig, "transport">,
+  when: (request: number, scripts: string) => "before" | "after" | Error | undefined,
+): Transport {
+  let requests = 0;
+  const send: Transport["send"] = async (commands, options) => {
+    const scripts = commands.map((command) => ("script" in command ? command.script.name : "")).join(" ");
+    const fault = when(requests++, scripts);
+    if (fault instanceof Error) throw fault;
+    if (fault === "before") throw unreachable;
+    const outcomes = await rig.transport.send(commands, options);
+    if (fault === "after") throw unreachable;
+    return outcomes;
+  };
+  return { send };
+}

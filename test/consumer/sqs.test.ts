@@ -9,7 +9,6 @@ import {
   type SqsHandler,
   type SqsOptions,
 } from "../../src/consumer/adapters/sqs.ts";
-import type { EnqueueOptions } from "../../src/index.ts";
 import { START, useRig } from "../support/rig.ts";
 import { settleBatch } from "./settle-batch.ts";
 
@@ -24,11 +23,6 @@ async function given(options: Partial<SqsOptions> = {}) {
   return { records: event?.Records ?? [], context: context as LambdaContext };
 }
 
-async function recordOf(payload: unknown, options: EnqueueOptions = {}) {
-  await rig.queue().enqueue(payload, options);
-  return (await given()).records[0];
-}
-
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 describe("a record", () => {
   it("shows its task as Lambda shows a message", async () => {
@@ -37,6 +31,7 @@ describe("a record", () => {
     rig.now += 1_000;
     await (await queue.dequeue())[0]?.requeue();
     const body = '{"to":"ä"}';
+    const attribute = { stringListValues: [], binaryListValues: [] };
     expect((await given()).records).toEqual([
       {
         messageId: "x",
@@ -49,12 +44,7 @@ describe("a record", () => {
           ApproximateFirstReceiveTimestamp: String(START),
         },
         messageAttributes: {
-          "content-type": {
-            stringValue: "text/plain",
-            stringListValues: [],
-            binaryListValues: [],
-            dataType: "String",
-          },
+          "content-type": { ...attribute, stringValue: "text/plain", dataType: "String" },
         },
         md5OfBody: md5(body),
         eventSource: "aws:sqs",
@@ -73,18 +63,16 @@ describe("a record", () => {
     ["a list", [1, "a"], '[1,"a"]'],
     ["bytes in base64", new Uint8Array([0, 1, 254, 255]), "AAH+/w=="],
   ])("has as its body %s, with its MD5", async (_, payload, body) => {
-    expect(await recordOf(payload)).toMatchObject({ body, md5OfBody: md5(body) });
+    await rig.queue().enqueue(payload);
+    expect((await given()).records).toMatchObject([{ body, md5OfBody: md5(body) }]);
   });
 
-  it("shows the task's group as its message group", async () => {
-    expect((await recordOf(1, { group: "tenant-1" }))?.attributes.MessageGroupId).toBe("tenant-1");
-  });
-
-  it("comes from the ARN and region that were given", async () => {
-    await rig.queue().enqueue(1);
+  it("shows the task's group as its message group, and comes from the ARN and region that were given", async () => {
+    await rig.queue().enqueue(1, { group: "tenant-1" });
     const eventSourceARN = "arn:aws:sqs:eu-west-1:123456789012:mails";
     const { records } = await given({ eventSourceARN, awsRegion: "eu-west-1" });
-    expect(records[0]).toMatchObject({ eventSourceARN, awsRegion: "eu-west-1" });
+    const attributes = { MessageGroupId: "tenant-1" };
+    expect(records).toMatchObject([{ eventSourceARN, awsRegion: "eu-west-1", attributes }]);
   });
 });
 
@@ -124,9 +112,7 @@ describe("the context", () => {
 
   it("has no time left when the drain stops the handler, or when it is over", async () => {
     const left: number[] = [];
-    const handler: SqsHandler = async (_event, context) => {
-      left.push(context.getRemainingTimeInMillis());
-    };
+    const handler: SqsHandler = async (_event, context) => void left.push(context.getRemainingTimeInMillis());
     await sqs(handler, { queue: "emails" })([], AbortSignal.abort());
     await sqs(handler, { queue: "emails", timeout: 0 })([], new AbortController().signal);
     expect(left).toEqual([0, 0]);
@@ -145,7 +131,7 @@ it.each<[string, string, unknown, unknown]>([
     "a text for true or false",
     "reportBatchItemFailures",
     () => {},
-    { queue: "q", reportBatchItemFailures: "no" },
+    { queue: "q", reportBatchItemFailures: 1 },
   ],
 ])("refuses %s", (_, path, handler, options) => {
   expect(() => sqs(handler as SqsHandler, options as SqsOptions)).toThrow(

@@ -19,7 +19,7 @@ export function limitedInvocations(
   /** How many requests each invocation has sent, those that were refused included. */
   const sent: number[] = [];
   let toRedis = 0;
-  vi.spyOn(globalThis, "fetch").mockImplementation(async (to, init) => {
+  const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (to, init) => {
     const count = (sent[sent.length - 1] ?? 0) + 1;
     sent[sent.length - 1] = count;
     if (count > limit) throw new Error("Too many subrequests.");
@@ -35,6 +35,8 @@ export function limitedInvocations(
   return {
     mails,
     sent,
+    /** Restores `fetch`. */
+    end: () => spy.mockRestore(),
     /** Begins another invocation. */
     begin: () => void sent.push(0),
     /** Sends the mail of a task. */
