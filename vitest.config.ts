@@ -7,7 +7,7 @@ import { scriptsOf } from "./test/support/lanes.ts";
 
 /** What begins first: files that mostly wait for other processes, and only then those that keep a core busy. */
 const FIRST = [
-  "test/runtime/",
+  "test/serving/",
   "test/examples/",
   "test/local/",
   "test/cli/",
@@ -19,9 +19,7 @@ const FIRST = [
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{compose,examples,local,runtime,tracing}/**/*.test.ts",
-  // Sets variables of its process.
-  "test/consumer/cloudflare-queue-rules.test.ts",
+  "test/{compose,examples,local,serving,tracing}/**/*.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.
   "test/unit/event-stream.test.ts",
 ];
@@ -61,12 +59,12 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
   },
   {
     extends: true,
-    // test/package installs the packed tarball: `npm run test:package` runs it. test/dashboard needs Chromium:
-    // `npm run test:dashboard` runs it. `npm run test:long` runs test/long.
+    // They need more packages or programs, or longer: `npm run test:dashboard`, `test:long`, `test:package` and
+    // `test:platforms` run them.
     test: {
       name: "together",
       include: ["test/**/*.test.ts"],
-      exclude: ["test/{cli,dashboard,long,package}/**", ...APART, ...filesNotRun],
+      exclude: ["test/{cli,dashboard,long,package,platforms}/**", ...APART, ...filesNotRun],
       isolate: false,
       setupFiles: ["test/support/own-globals.ts", ...setupFiles],
     },

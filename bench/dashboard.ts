@@ -2,13 +2,12 @@
 // for each screen the time in Chromium and the commands that Upstash would bill. test/dashboard/commands.test.ts
 // asserts the commands of a small store; docs/costs.md shows them.
 
-import type { Page } from "playwright-core";
 import { Operator, Queue, Schedules, type Settlement } from "../src/index.ts";
 import { resp } from "../src/transport/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
-import { launchChromium } from "../tools/dashboard/browser.ts";
+import { launchChromium, type Page } from "../test/dashboard/browser.ts";
 import { deployDashboard, tokens } from "../tools/dashboard/deployment.ts";
-import { costOfScreen, screensOf, watchReads } from "../tools/dashboard/screens.ts";
+import { costOfScreen, screensOf, watchReads } from "../test/dashboard/screens.ts";
 import { median, payload, printGoal, printTable, quick, whole } from "./report.ts";
 
 const QUEUES = quick ? 100 : 1_000;

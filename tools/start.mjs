@@ -1,10 +1,19 @@
-// npm start: installs the dependencies if they are missing and runs the local stack with the webhooks example. Ctrl-C ends it.
-// Without a redis-server it uses the embedded store.
+// npm start: runs the local stack with the webhooks example in workerd, or with `--node` on Node. Installs what that
+// needs, without what only development needs. Ctrl-C ends it. Without a redis-server it uses the embedded store.
 
 import { join } from "node:path";
-import { ensureDependencies, findRuntime, main, root, runForeground } from "./setup.mjs";
+import {
+  ensureDependencies,
+  ensureOwnDependencies,
+  findRuntime,
+  main,
+  root,
+  runForeground,
+} from "./setup.mjs";
 
 main(() => {
-  ensureDependencies();
-  runForeground(findRuntime(), [join(root, "src/local/start.ts"), ...process.argv.slice(2)]);
+  const args = process.argv.slice(2);
+  ensureOwnDependencies();
+  if (!args.includes("--node")) ensureDependencies("tools/workerd");
+  runForeground(findRuntime(), [join(root, "src/local/start.ts"), ...args]);
 });

@@ -67,7 +67,9 @@ const worker :Workerd.Worker = (
   bindings = [${configured.join(", ")}],
 );`;
   await writeFile(join(folder, "config.capnp"), config);
-  const { default: program } = createRequire(import.meta.resolve("wrangler"))("workerd") as {
+  const { default: program } = createRequire(new URL("../../tools/workerd/package.json", import.meta.url))(
+    "workerd",
+  ) as {
     readonly default: string;
   };
   const child = spawn(program, ["serve", "--control-fd=3", join(folder, "config.capnp")], {

@@ -10,23 +10,24 @@ import { addresses, nextSteps } from "./stack/addresses.ts";
 import { startChild } from "./stack/child.ts";
 import { endSignal, Running } from "./stack/running.ts";
 import { StackError } from "./stack/stack-error.ts";
-import { type Stack, startStack } from "./stack/stack.ts";
+import { type Stack, type StackOptions, startStack } from "./stack/stack.ts";
 
 const usage = `npm start -- [options]
 
+  --node         run the deployment on Node, and not as a Worker in workerd
   --exit         exit when the example has ended; the status is 1 if an event is unaccounted for
   --events N     use only the first N events
   --keep-data    keep the folder of this run, and its keys if REDIS_URL names a Redis
   -h, --help     show this help
 
-Uses the ports 8787 (Worker) and 8079 (gateway) if they are free.
+Uses the ports 8787 (deployment) and 8079 (gateway) if they are free.
 `;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const example = join(root, "examples/webhooks/run.ts");
 
 async function main(): Promise<number> {
-  const { exit, events, "keep-data": keepData, help } = readArguments();
+  const { node, exit, events, "keep-data": keepData, help } = readArguments();
   if (help) {
     console.log(usage);
     return 0;
@@ -37,7 +38,7 @@ async function main(): Promise<number> {
   let keep = true;
   try {
     const result = await Promise.race([
-      startAll(running, { folder, events, keepData }),
+      startAll(running, { folder, runtime: node ? "node" : "workerd", events, keepData }),
       running.failed,
       ended,
     ]);
@@ -58,7 +59,7 @@ async function main(): Promise<number> {
   }
 }
 
-interface RunOptions {
+interface RunOptions extends Pick<StackOptions, "runtime"> {
   readonly folder: string;
   readonly events: string | undefined;
   readonly keepData: boolean;
@@ -66,14 +67,15 @@ interface RunOptions {
 
 /** Starts the stack and the example. Returns when the example has ended. */
 async function startAll(running: Running, options: RunOptions): Promise<{ stack: Stack; status: number }> {
-  const { folder, events, keepData } = options;
+  const { folder, runtime, events, keepData } = options;
   let log = (line: string) => console.log(line);
   let logCron = log;
   const stack = await startStack(running, {
     folder,
     redisUrl: process.env["REDIS_URL"] || undefined,
     keepData,
-    ports: { worker: 8787, gateway: 8079 },
+    runtime,
+    ports: { deployment: 8787, gateway: 8079 },
     log: (line) => log(line),
     cron: (line) => logCron(line),
   });
@@ -85,7 +87,7 @@ async function startAll(running: Running, options: RunOptions): Promise<{ stack:
     {
       env: {
         ...process.env,
-        SLUICE_URL: stack.workerUrl,
+        SLUICE_URL: stack.url,
         SLUICE_ENQUEUE_TOKEN: stack.tokens.enqueue,
         SLUICE_CONSUME_TOKEN: stack.tokens.consume,
         SLUICE_ADMIN_TOKEN: stack.tokens.all,
@@ -111,6 +113,7 @@ function readArguments() {
   try {
     const { values } = parseArgs({
       options: {
+        node: { type: "boolean", default: false },
         exit: { type: "boolean", default: false },
         events: { type: "string" },
         "keep-data": { type: "boolean", default: false },

@@ -76,7 +76,7 @@ test("every command takes the options that say where the queues are", async () =
     .map((command) => command.name());
   expect(names).toEqual(Object.keys(ARGUMENTS));
   const file = join(folder.path, ".env");
-  const variables = { ...rig.environmentOf("the database"), ...rig.environmentOf("a deployment in workerd") };
+  const variables = { ...rig.environmentOf("the database"), ...rig.environmentOf("a deployment") };
   const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`);
   await writeFile(file, lines.join(""));
   await writeFile(

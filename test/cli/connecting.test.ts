@@ -142,7 +142,7 @@ describe("the environment", () => {
 
 describe("a token", () => {
   const run = (token: string, ...args: string[]) =>
-    rig.sluice("a deployment in workerd", args, { env: { SLUICE_TOKEN: token } });
+    rig.sluice("a deployment", args, { env: { SLUICE_TOKEN: token } });
 
   test("that the deployment does not know ends with 3", async () => {
     const { code, err } = await run("wrong-0123456789abcdef", "queues");
@@ -237,7 +237,7 @@ test("no secret is in any output: Redis's password, the token of the REST interf
     { REDIS_URL: redis.url.replace("//", "//:s3cret-password@") },
     { REDIS_URL: redis.url.replace("//", "//:s3cret-wrong@") },
     { ...rig.environmentOf("the database"), UPSTASH_REDIS_REST_TOKEN: "s3cret-wrong" },
-    { ...rig.environmentOf("a deployment in workerd"), SLUICE_TOKEN: "s3cret-0123456789abcdef" },
+    { ...rig.environmentOf("a deployment"), SLUICE_TOKEN: "s3cret-0123456789abcdef" },
   ];
   const codes = [];
   for (const env of environments) {

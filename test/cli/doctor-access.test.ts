@@ -68,9 +68,9 @@ describe("tokens", () => {
   });
 
   test("of the caller: what it may do, and that Redis is not checked without the scope view", async () => {
-    const whole = await rig.sluice("a deployment in workerd", ["doctor"]);
+    const whole = await rig.sluice("a deployment", ["doctor"]);
     expect(byAbout(whole.rows)["token"]).toEqual(["ok", "enqueue,consume,admin for *", undefined]);
-    const { code, rows } = await rig.sluice("a deployment in workerd", ["doctor"], {
+    const { code, rows } = await rig.sluice("a deployment", ["doctor"], {
       env: { SLUICE_TOKEN: ENQUEUE_TOKEN },
     });
     expect([code, byAbout(rows)]).toEqual([
@@ -123,7 +123,7 @@ describe.concurrent("what cannot be reached ends with 3 and advice", () => {
   });
 
   test("a token that the deployment does not know", async () => {
-    const { code, rows, err } = await rig.sluice("a deployment in workerd", ["doctor"], {
+    const { code, rows, err } = await rig.sluice("a deployment", ["doctor"], {
       env: { SLUICE_TOKEN: "wrong-0123456789abcdef" },
     });
     expect([code, byAbout(rows)["connection"]?.[2]]).toEqual([
@@ -135,7 +135,7 @@ describe.concurrent("what cannot be reached ends with 3 and advice", () => {
 
   test("a deployment whose Redis does not answer", async () => {
     rig.gateway.faults.add({ kind: "cut", match: { times: "always" } });
-    const { code, err } = await rig.sluice("a deployment in workerd", ["doctor"]);
+    const { code, err } = await rig.sluice("a deployment", ["doctor"]);
     rig.gateway.faults.clear();
     expect(code).toBe(3);
     expect(err).toContain("HTTP 504 (redis_unreachable)");

@@ -4,17 +4,16 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { createTestHarness } from "wrangler";
+import { sluice } from "../../serverless/cloudflare.ts";
+import { PendingWork } from "../../serverless/deployment/pending-work.ts";
+import { listen } from "../../serverless/process/node-listener.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Ended, type Invocation, runHere } from "./run-here.ts";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** A token of the deployment with every scope. */
 export const TOKEN = "all-0123456789abcdef";
@@ -25,7 +24,7 @@ export const ENQUEUE_TOKEN = "enqueue-0123456789abcdef";
 export const HIDING_TOKEN = "hiding-0123456789abcdef";
 
 /** What the commands talk to: the HTTP interface in their own process, or a deployment. */
-export const targets = ["the database", "a deployment in workerd"] as const;
+export const targets = ["the database", "a deployment"] as const;
 export type Target = (typeof targets)[number];
 
 export interface DieOptions {
@@ -67,23 +66,19 @@ async function deploy(): Promise<Deployment> {
     { token: ENQUEUE_TOKEN, scopes: ["enqueue"], queues: "emails*" },
     { token: HIDING_TOKEN, scopes: ["view"], queues: "*", payloads: "hidden" },
   ];
-  const server = createTestHarness({
-    workers: [
-      {
-        configPath: join(root, "wrangler.toml"),
-        secrets: {
-          UPSTASH_REDIS_REST_URL: gateway.url,
-          UPSTASH_REDIS_REST_TOKEN: gateway.token,
-          SLUICE_TOKENS: JSON.stringify(tokens),
-        },
-      },
-    ],
-  });
-  const { url } = await server.listen();
-  return { redis, gateway, url: String(url).replace(/\/$/, "") };
+  const env = {
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    SLUICE_TOKENS: JSON.stringify(tokens),
+  };
+  const worker = sluice();
+  const work = new PendingWork();
+  const answer = (request: Request) => worker.fetch(request, env, { waitUntil: work.add });
+  const { port } = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  return { redis, gateway, url: `http://127.0.0.1:${port}` };
 }
 
-/** A Redis behind the gateway, and the deployment that the project ships, in workerd. Redis is emptied before each test. */
+/** A Redis behind the gateway, and the Worker that the project ships, in this process. Redis is emptied before each test. */
 export function useCli(): CliRig {
   const rig = {} as { -readonly [Name in keyof CliRig]: CliRig[Name] };
   let transport: ReturnType<typeof resp>;

@@ -33,6 +33,13 @@ const fails = (): never => {
   throw new Error("the handler failed");
 };
 
+/** What a handler sees of a message of each kind: JSON, text and bytes. */
+export const kinds = [
+  { body: { to: "a@example.com" }, bytes: false, attempts: 1, dated: true },
+  { body: "text", bytes: false, attempts: 1, dated: true },
+  { body: [0, 255], bytes: true, attempts: 1, dated: true },
+];
+
 /** Handlers for a batch of three. They run in workerd too, so they import nothing. */
 export const cases: Record<string, Case> = {
   // Neither acknowledged nor retried.

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { costOfScreen, type Screen, screensOf } from "../../tools/dashboard/screens.ts";
+import { costOfScreen, type Screen, screensOf } from "./screens.ts";
 import { useDashboard } from "./rig.ts";
 import { errorNamed, lease, makeDeadLetters } from "./work.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { watchReads } from "../../tools/dashboard/screens.ts";
+import { watchReads } from "./screens.ts";
 import { useDashboard } from "./rig.ts";
 
 const rig = useDashboard();

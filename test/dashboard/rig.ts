@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { launchChromium } from "../../tools/dashboard/browser.ts";
+import { launchChromium } from "./browser.ts";
 import { type DashboardDeployment, deployDashboard, tokens } from "../../tools/dashboard/deployment.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { Operator, Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { screensOf } from "../../tools/dashboard/screens.ts";
+import { screensOf } from "./screens.ts";
 import { expectAccessible, looks, useDashboard } from "./rig.ts";
 import { errorNamed, lease, makeDeadLetters } from "./work.ts";
 

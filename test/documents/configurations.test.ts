@@ -2,7 +2,6 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { unstable_readConfig as readWranglerConfig } from "wrangler";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const text = (file: string) => readFileSync(join(root, file), "utf8");
@@ -19,8 +18,7 @@ describe("each shipped configuration with a cron runs it every minute", () => {
     "examples/first-use/wrangler.toml",
     "examples/quick-start/wrangler.toml",
   ])("Cloudflare: %s", (file) => {
-    const { triggers } = readWranglerConfig({ config: join(root, file) }, { hideWarnings: true });
-    expect(triggers).toEqual({ crons: ["* * * * *"] });
+    expect(text(file)).toMatch(/^\[triggers\]\ncrons = \["\* \* \* \* \*"\]$/m);
   });
 
   test.each(["serverless/vercel/vercel.json", "examples/vercel/vercel.json"])("Vercel: %s", (file) => {

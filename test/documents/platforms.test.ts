@@ -5,15 +5,12 @@ import { join } from "node:path";
 import { testDeployment, testQueue } from "sluice-queue/testing";
 import { describe, expect, test, vi } from "vitest";
 import mailService from "../../examples/cloudflare/worker.ts";
-import { startGateway } from "../../src/local/index.ts";
-import { end } from "../runtime/process/deployed.ts";
-import { Project, root, type Runtime } from "../runtime/process/project.ts";
-import { blocksOf, commandsOf } from "../runtime/quick-start.ts";
+import { firstTaskOf, printedOf } from "./first-task-pages.ts";
 import app from "./first-task.ts";
+import { root } from "./named-tests.ts";
 import { emails as scheduled } from "./schedule.ts";
 
 const code = readFileSync(join(root, "test/documents/first-task.ts"), "utf8").trimEnd();
-const marker = "<!-- test/documents/platforms.test.ts runs this code -->";
 const enqueued = /^\{"id":"\w{20}","created":true\}$/;
 
 /** What each page writes in place of the Cloudflare code's import, first and last line. */
@@ -33,26 +30,11 @@ const variants: Readonly<Record<string, readonly (readonly [string, string])[]>>
   ),
 };
 
-/** The code of a page's first task. */
-function firstTaskOf(platform: string): string {
-  const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
-  const [, shown = "none"] = new RegExp(`${marker}\n\`\`\`ts\n([\\s\\S]*?)\n\`\`\``).exec(page) ?? [];
-  return shown;
-}
-
 /** What the page says that failures print. */
 function failuresOf(platform: string): unknown[] {
   const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
   const [, section = ""] = /\n## When a mail fails\n([\s\S]*?)\n## /.exec(page) ?? [];
   return Array.from(section.matchAll(/^\{.*\}$/gm), ([line]) => JSON.parse(line) as unknown);
-}
-
-/** What the page says that the request and the program print. */
-function printedOf(platform: string) {
-  const page = readFileSync(join(root, `docs/platforms/${platform}.md`), "utf8");
-  const [, request = "", program = ""] =
-    /```json\n(\{"id".*)\n```\n[\s\S]*?\n```\n([\s\S]*?)\n```/.exec(page) ?? [];
-  return { request, program };
 }
 
 describe.each(Object.keys(variants))("the first task on %s", (platform) => {
@@ -116,33 +98,3 @@ test("the first task prints what the pages say", async () => {
   expect(print.mock.calls).toEqual([["a mail to a@example.com"]]);
   print.mockRestore();
 });
-
-test.each<Runtime>(["node", "bun", "deno"])(
-  "the commands of the page on %s print what it says",
-  async (runtime) => {
-    const page = `docs/platforms/${runtime}.md`;
-    const typed = commandsOf(page);
-    const main = runtime === "deno" ? "main.ts" : "server.ts";
-    const command = (found: RegExp) => typed.find((line) => found.test(line)) ?? `echo no ${found}; false`;
-    // Instead of the page's gateway, a process of its own.
-    expect(command(/gateway/)).toMatch(/sluice gateway --embedded --token local$/);
-    const gateway = await startGateway({ token: "local" });
-    const project = await Project.open(undefined, {
-      packages: runtime === "node" ? ["@hono/node-server"] : [],
-    });
-    try {
-      await project.write(main, firstTaskOf(runtime));
-      const settings = blocksOf(page, "ini")[0] ?? "";
-      await project.write(".env", settings.replace("http://127.0.0.1:8079", gateway.url));
-      const server = await project.start(command(new RegExp(` ${main}$`)));
-      const signUp = command(/^curl "http:\/\/127/).replace("http://127.0.0.1:8787", server.url);
-      const { body } = JSON.parse(await project.run(signUp)) as { body: unknown };
-      const { request, program } = printedOf(runtime);
-      expect(Object.keys(body as object)).toEqual(Object.keys(JSON.parse(request) as object));
-      await expect.poll(() => server.printed()).toContain(program);
-      await end(server);
-    } finally {
-      await project.close();
-    }
-  },
-);

@@ -8,7 +8,7 @@ const start = fileURLToPath(new URL("../../src/local/start.ts", import.meta.url)
 /** Runs the local stack with the example to its end, and exits. */
 async function run(...args: string[]): Promise<{ status: number | null; output: string }> {
   const { REDIS_URL: _, ...env } = process.env;
-  const child = spawn(process.execPath, [start, "--exit", ...args], {
+  const child = spawn(process.execPath, [start, "--node", "--exit", ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -23,7 +23,7 @@ async function run(...args: string[]): Promise<{ status: number | null; output: 
 }
 
 test(
-  "300 events go through the Worker, a consumer is killed, and every event is accounted for",
+  "300 events go through the deployment, a consumer is killed, and every event is accounted for",
   { timeout: 240_000 },
   async () => {
     const { status, output } = await run("--events", "300");
@@ -72,7 +72,7 @@ test(
   { timeout: 240_000 },
   async () => {
     const { REDIS_URL: _, ...env } = process.env;
-    const child: ChildProcess = spawn(process.execPath, [start, "--events", "100"], {
+    const child: ChildProcess = spawn(process.execPath, [start, "--node", "--events", "100"], {
       env,
       stdio: ["ignore", "pipe", "inherit"],
     });

@@ -1,6 +1,4 @@
-import { http, HttpResponse } from "msw";
-import { setupServer } from "msw/node";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, expect, vi } from "vitest";
 
 import { SluiceError } from "../../src/errors.ts";
 import type { Command, CommandOutcome } from "../../src/queue/redis/transport.ts";
@@ -26,28 +24,29 @@ export const resend = [...evalsha, payload, "1"];
 
 export type Responder = () => Response | Promise<Response>;
 
-/** Registers an Upstash for a test file. Each test sets its answers. */
+/** Replaces the network in a test file by an Upstash. Each test sets its answers. */
 export function useUpstash() {
-  const server = setupServer();
-  beforeAll(() => server.listen({ onUnhandledFrame: "error" }));
-  afterEach(() => server.resetHandlers());
-  afterAll(() => server.close());
+  afterEach(() => vi.unstubAllGlobals());
 
   /** Answers the n-th request with the n-th responder and keeps the requests. */
   function answering(...responders: Responder[]) {
-    const sent: { path: string; body: unknown }[] = [];
-    server.use(
-      http.post(`${url}/*`, async ({ request }) => {
-        sent.push({ path: new URL(request.url).pathname, body: await request.json() });
-        const responder = responders[sent.length - 1];
-        if (!responder) throw new Error(`request ${sent.length} was one too many`);
-        return responder();
-      }),
-    );
+    const sent: { path: string; headers: Headers; body: unknown }[] = [];
+    vi.stubGlobal("fetch", async (input: string | URL | Request, init?: RequestInit) => {
+      const request = new Request(input, init);
+      const { pathname: path } = new URL(request.url);
+      sent.push({ path, headers: request.headers, body: await request.json() });
+      const responder = responders[sent.length - 1];
+      if (!responder) throw new Error(`request ${sent.length} was one too many`);
+      const { signal } = request;
+      const aborted = new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+      return Promise.race([responder(), aborted]);
+    });
     return sent;
   }
 
-  return { server, answering };
+  return { answering };
 }
 
 export function transport(retry: RetryOptions = {}) {
@@ -78,8 +77,8 @@ function expectNoSecret(error: Error) {
   }
 }
 
-export const ok: Responder = () => HttpResponse.json([{ result: "done" }]);
+export const ok: Responder = () => Response.json([{ result: "done" }]);
 /** The command fails; the request does not. */
-export const refused = (text: string) => () => HttpResponse.json([{ error: text }]);
+export const refused = (text: string) => () => Response.json([{ error: text }]);
 /** The request fails. */
-export const error = (status: number, text: string) => () => HttpResponse.json({ error: text }, { status });
+export const error = (status: number, text: string) => () => Response.json({ error: text }, { status });

@@ -2,7 +2,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { createClient } from "@redis/client";
 import { startGateway } from "../../src/local/index.ts";
-import { startWorker } from "../runtime/cloudflare/workerd.ts";
+import { startWorker } from "../../tools/workerd/harness.ts";
 import { startRedis } from "../support/redis.ts";
 import { type Answered, cronSecret, type Sent, type Stack, tokens } from "./stack.ts";
 

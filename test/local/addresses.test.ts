@@ -9,7 +9,7 @@ import type { Stack } from "../../src/local/stack/stack.ts";
 const stack = {
   redisUrl: "redis://127.0.0.1:6379",
   gateway: { url: "http://127.0.0.1:8079", token: "gateway-token" },
-  workerUrl: "http://127.0.0.1:8787",
+  url: "http://127.0.0.1:8787",
   tokens: { enqueue: "e", consume: "c", all: "all-token" },
 } as unknown as Stack;
 

@@ -2,10 +2,10 @@ import { EMBEDDED_STORE } from "./database.ts";
 import type { Stack } from "./stack.ts";
 
 /** Where everything is. The dashboard comes first, with the token that may do everything there. */
-export const addresses = ({ redisUrl, gateway, workerUrl, tokens }: Stack) => `
-  Dashboard ${workerUrl}/dashboard     sign in with the token ${tokens.all}
-  Worker    ${workerUrl}     in workerd, its cron every minute
-  docs      ${workerUrl}/docs
+export const addresses = ({ redisUrl, gateway, url, runtime, tokens }: Stack) => `
+  Dashboard ${url}/dashboard     sign in with the token ${tokens.all}
+  ${runtime === "node" ? "server    " : "Worker    "}${url}     ${runtime === "node" ? "on Node, with a sweep" : "in workerd, its cron"} every minute
+  docs      ${url}/docs
   gateway   ${gateway.url}     the Upstash REST protocol, with a count of billed commands
   Redis     ${redisUrl?.replace(/\/\/[^@/]*@/, "//") ?? `none: ${EMBEDDED_STORE}`}
 `;
@@ -17,7 +17,7 @@ export const nextSteps = (stack: Stack) => {
   return `${addresses(stack)}
 Try it: enqueue a task, pull it, get its state.
 
-  export SLUICE_URL=${stack.workerUrl} SLUICE_TOKEN=${stack.tokens.all}
+  export SLUICE_URL=${stack.url} SLUICE_TOKEN=${stack.tokens.all}
 
 ${call("tasks", '{"id": "hello-1", "payload": {"to": "you"}}')}
 
@@ -25,7 +25,7 @@ ${call("tasks/pull", '{"lease": "1m"}')}
 
 ${call("tasks/hello-1")}
 
-POST …/tasks/settle with the receipt from the pull completes it: see ${stack.workerUrl}/docs
+POST …/tasks/settle with the receipt from the pull completes it: see ${stack.url}/docs
 For the library, or any Upstash client:
 
   export UPSTASH_REDIS_REST_URL=${stack.gateway.url} UPSTASH_REDIS_REST_TOKEN=${stack.gateway.token}

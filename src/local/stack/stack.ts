@@ -7,6 +7,7 @@ import { type Database, removeKeys, startDatabase } from "./database.ts";
 import { startCron } from "./cron.ts";
 import { freePort } from "./port.ts";
 import type { Running } from "./running.ts";
+import { startLocalServer } from "./server.ts";
 import { startLocalWorker } from "./worker.ts";
 
 export interface StackOptions {
@@ -19,17 +20,20 @@ export interface StackOptions {
   readonly redisUrl?: string | undefined;
   /** Whether the Redis of `redisUrl` keeps the keys of this run. @default false */
   readonly keepData?: boolean | undefined;
+  /** What runs the deployment: a Worker in workerd, or a server on Node. @default "workerd" */
+  readonly runtime?: "workerd" | "node" | undefined;
   /** Preferred ports, used if they are free. @default any free ports */
-  readonly ports?: { readonly worker?: number; readonly gateway?: number } | undefined;
-  /** Called with each log line of the Worker and the gateway. */
+  readonly ports?: { readonly deployment?: number; readonly gateway?: number } | undefined;
+  /** Called with each log line of the deployment and the gateway. */
   readonly log: (line: string) => void;
   /** Called with a line after each run of the cron. @default no log */
   readonly cron?: ((line: string) => void) | undefined;
 }
 
-/** The store, its gateway, and the Worker in workerd with its cron and the dashboard. */
+/** The store, its gateway, and the deployment with its cron and the dashboard. */
 export interface Stack extends Database {
-  readonly workerUrl: string;
+  readonly url: string;
+  readonly runtime: "workerd" | "node";
   /** Tokens of the HTTP interface: one for producers, one for consumers, and one with all scopes. */
   readonly tokens: Readonly<Record<"enqueue" | "consume" | "all", string>>;
 }
@@ -43,7 +47,7 @@ const entrypoint = fileURLToPath(new URL("../dashboard-worker.ts", import.meta.u
  * @throws {StackError}
  */
 export async function startStack(running: Running, options: StackOptions): Promise<Stack> {
-  const { folder, redisUrl, keepData = false, ports = {}, log, cron = () => {} } = options;
+  const { folder, redisUrl, keepData = false, runtime = "workerd", ports = {}, log } = options;
   const database = await startDatabase(running, {
     redisUrl,
     folder: join(folder, "redis"),
@@ -59,36 +63,55 @@ export async function startStack(running: Running, options: StackOptions): Promi
   }
 
   const tokens = { enqueue: newToken("enqueue"), consume: newToken("consume"), all: newToken("all") };
-  const workerOptions = {
-    config,
-    entrypoint,
-    bindings: {
-      UPSTASH_REDIS_REST_URL: gateway.url,
-      UPSTASH_REDIS_REST_TOKEN: gateway.token,
-      SLUICE_TOKENS: JSON.stringify([
-        entry(tokens.enqueue, "enqueue"),
-        entry(tokens.consume, "consume"),
-        entry(tokens.all, "enqueue", "consume", "admin"),
-      ]),
-      ...(prefix !== undefined && { SLUICE_PREFIX: prefix }),
-    },
-    folder: join(folder, "worker"),
-    logFile: join(folder, "worker.log"),
-    log: (line: string) => log(`Worker: ${sweepSummary(line) ?? line}`),
+  const env = {
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    SLUICE_TOKENS: JSON.stringify([
+      entry(tokens.enqueue, "enqueue"),
+      entry(tokens.consume, "consume"),
+      entry(tokens.all, "enqueue", "consume", "admin"),
+    ]),
+    ...(prefix !== undefined && { SLUICE_PREFIX: prefix }),
   };
-  // wrangler hangs if another stack takes its port at the last moment. So a stack uses the Worker's preferred
+  // wrangler hangs if another stack takes its port at the last moment. So a stack uses the deployment's preferred
   // port only if its gateway got the preferred port, which only one stack can.
   const first = new URL(gateway.url).port === String(ports.gateway);
+  const port = await freePort(first ? ports.deployment : undefined);
+  const start = runtime === "node" ? startServer : startWorker;
+  const url = await start(running, env, port, options);
+  return { ...database, url, runtime, tokens };
+}
+
+type Start = (
+  running: Running,
+  env: Readonly<Record<string, string>>,
+  port: number,
+  options: StackOptions,
+) => Promise<string>;
+
+const startServer: Start = async (running, env, port, { log }) => {
+  const logServer = (line: string) => log(`server: ${sweepSummary(line) ?? line}`);
+  const { url, child } = await startLocalServer({ port, env, log: logServer });
+  running.addChild("the server", child);
+  return url;
+};
+
+const startWorker: Start = async (running, bindings, port, { folder, log, cron = () => {} }) => {
   const worker = await startLocalWorker({
-    ...workerOptions,
-    port: await freePort(first ? ports.worker : undefined),
+    config,
+    entrypoint,
+    bindings,
+    port,
+    folder: join(folder, "worker"),
+    logFile: join(folder, "worker.log"),
+    log: (line) => log(`Worker: ${sweepSummary(line) ?? line}`),
   });
   running.addChild("the Worker", worker.child);
 
   const cronjobs = startCron(worker.url, worker.crons, { fired: cron, failed: log });
   running.add(() => cronjobs.stop());
-  return { ...database, workerUrl: worker.url, tokens };
-}
+  return worker.url;
+};
 
 /** A readable line for the sweep report that the Worker logs as JSON. */
 function sweepSummary(line: string): string | undefined {

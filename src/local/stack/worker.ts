@@ -2,7 +2,23 @@ import { createWriteStream, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Child, startChild } from "./child.ts";
 import { StackError } from "./stack-error.ts";
-import type { HostMessage, HostOptions, HostReady } from "./worker-host.ts";
+
+/** The message that starts the host. */
+export interface HostOptions {
+  readonly config: string;
+  /** The file of the Worker. @default `main` of the configuration */
+  readonly entrypoint?: string | undefined;
+  readonly port: number;
+  readonly bindings: Readonly<Record<string, string>>;
+}
+
+/** The message from the host when the Worker is ready. */
+interface HostReady {
+  readonly url: string;
+  readonly crons: readonly string[];
+}
+
+export type HostMessage = HostReady | { readonly log: string };
 
 /** A Worker in real workerd. */
 export interface LocalWorker {
@@ -22,6 +38,9 @@ export interface LocalWorkerOptions extends HostOptions {
   readonly log: (line: string) => void;
 }
 
+/** Beside wrangler, which only `npm start` and tests need. */
+const host = fileURLToPath(new URL("../../../tools/workerd/worker-host.ts", import.meta.url));
+
 /** Keeps wrangler off the network and silent. */
 const quiet = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
@@ -39,7 +58,7 @@ export async function startLocalWorker(options: LocalWorkerOptions): Promise<Loc
   const { config, entrypoint, port, bindings, folder, logFile, log } = options;
   mkdirSync(folder, { recursive: true });
   const { PATH, HOME } = process.env;
-  const child = startChild(process.execPath, [fileURLToPath(new URL("worker-host.ts", import.meta.url))], {
+  const child = startChild(process.execPath, [host], {
     // A minimal environment, because its variables could become bindings of the Worker.
     env: { PATH, HOME, TMPDIR: folder, ...quiet },
     stdio: ["ignore", "pipe", "pipe", "ipc"],

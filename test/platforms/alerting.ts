@@ -1,0 +1,64 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { expect, onTestFinished } from "vitest";
+import { Queue } from "../../src/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
+import { openPlace } from "./acceptance.ts";
+import type { AlertEnv } from "./alerting-deployment.ts";
+
+interface Received {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+/** A server that receives alerts. It redirects what is sent to /moved. */
+async function openReceiver() {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const path = request.url ?? "";
+      received.push({ path, headers: request.headers as Record<string, string>, body });
+      response.writeHead(path === "/moved" ? 307 : 204, { location: "/elsewhere" }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/**
+ * Expects a signed webhook, a message to Slack, and that no redirect is followed.
+ * @param deploy deploys `alerting-deployment.ts`, and runs its cron once or more
+ */
+export async function expectAlerts(
+  deploy: (env: Readonly<Record<string, string>> & AlertEnv) => Promise<{ stop(): Promise<unknown> }>,
+): Promise<void> {
+  const place = await openPlace();
+  onTestFinished(() => place.close());
+  const { received, url } = await openReceiver();
+  await new Queue("emails", { transport: upstash(place.env) }).enqueue(1);
+  const deployed = await deploy({ ...place.env, RECEIVER_URL: url, ALERT_SECRET: secret });
+  try {
+    // A redirect that is not followed is a failure, which may be tried again.
+    const paths = () => [...new Set(received.map(({ path }) => path))].toSorted();
+    await expect.poll(paths, { timeout: 20_000 }).toEqual(["/moved", "/slack", "/webhook"]);
+  } finally {
+    await deployed.stop();
+  }
+  const of = (path: string) => received.find((one) => one.path === path) as Received;
+  const { body, headers } = of("/webhook");
+  expect(new Webhook(secret).verify(body, headers)).toMatchObject({
+    type: "alert.firing",
+    data: { rule: "waiting", queue: "emails", value: 1 },
+  });
+  expect(JSON.parse(of("/slack").body)).toMatchObject({
+    text: "emails has 1 task pending; the limit is 0",
+  });
+  expect(received.map(({ path }) => path)).not.toContain("/elsewhere");
+}

@@ -1,0 +1,272 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sluice } from "../../../serverless/lambda.ts";
+import { asker, secrets } from "../../http/served.ts";
+import { openPlace } from "../acceptance.ts";
+import { lambdaFolder, type Offline, startOffline } from "./offline.ts";
+import {
+  balancerCheck,
+  type BalancerHandler,
+  byBalancer,
+  byGateway,
+  byRestApi,
+  byUrl,
+  type HttpHandler,
+  type RestHandler,
+  type ScheduleHandler,
+} from "./events.ts";
+
+let place: Awaited<ReturnType<typeof openPlace>>;
+let lambda: Offline;
+
+beforeAll(async () => {
+  place = await openPlace();
+  const folder = await lambdaFolder("serverless/lambda");
+  await folder.write("handler.ts", await readFile(new URL("handler.ts", import.meta.url), "utf8"));
+  const config = await readFile(join(folder.path, "serverless.yml"), "utf8");
+  await folder.write(
+    "serverless.yml",
+    config
+      .replace("timeout: 29", "timeout: 4")
+      .replace("rate(1 minute)", "cron(0 0 1 1 ? *)")
+      .concat("plugins: [serverless-offline]\n"),
+  );
+  await folder.run(
+    "npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=build/handler.mjs",
+  );
+  await folder.writeEnv(place.env);
+  lambda = await startOffline(folder, "sluice-dev-sluice");
+});
+afterAll(async () => {
+  await lambda?.stop();
+  await place?.close();
+});
+
+const bearer = { authorization: `Bearer ${secrets.all}` };
+const answer = async (event: object) => {
+  const { body, ...result } = (await lambda.invoke(event)) as { body: string; statusCode: number };
+  return { ...result, body: JSON.parse(body) as unknown };
+};
+
+test("a handler fits AWS's types, for HTTP of each kind and for a schedule", () => {
+  const http: HttpHandler = sluice();
+  const rest: RestHandler = sluice();
+  const balancer: BalancerHandler = sluice();
+  const schedule: ScheduleHandler = sluice();
+  expect([http, rest, balancer, schedule].map((handler) => typeof handler)).toEqual(
+    Array(4).fill("function"),
+  );
+});
+
+const byBalancerWithAllValues = (asked: Parameters<typeof byBalancer>[0]) => byBalancer(asked, true);
+
+describe.each([
+  ["a REST API", byRestApi, "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "&x=2"],
+  ["a load balancer", byBalancer, "https://welcome.example.com", ""],
+  ["a load balancer with all values", byBalancerWithAllValues, "https://welcome.example.com", "&x=2"],
+] as const)("%s", (name, by, origin, second) => {
+  test("sends a request with its bytes, cookies, values and address", async () => {
+    const event = by({
+      method: "PUT",
+      path: "/shown/a%2540b%20c",
+      // Without the setting for all values, a load balancer sends the last one of each.
+      query: second === "" ? "x=1&y=%C3%A4%26" : `x=1${second}&y=%C3%A4%26`,
+      headers: { "x-many": "1,2", "content-type": "application/octet-stream" },
+      cookies: ["a=1", "b=2"],
+      body: "AP+A",
+      isBase64Encoded: true,
+    });
+    const { body, statusCode } = await answer(event);
+    expect([statusCode, body]).toEqual([
+      200,
+      {
+        method: "PUT",
+        origin,
+        path: `/shown/a%2540b%20c?x=1${second}&y=%C3%A4%26`,
+        headers: expect.objectContaining({
+          "x-many": "1,2",
+          "content-type": "application/octet-stream",
+          cookie: "a=1; b=2",
+        }),
+        body: [0, 255, 128],
+      },
+    ]);
+  });
+
+  test("gets a response with its bytes, each cookie and all values", async () => {
+    const given = (await lambda.invoke(by({ path: "/bytes" }))) as Record<string, unknown>;
+    expect(given).toMatchObject({ statusCode: 203, body: "AP/+gA==", isBase64Encoded: true });
+    const one = { "content-type": "application/octet-stream", "x-many": "1, 2" };
+    const cookies = ["a=1; Path=/", "b=2"];
+    const asLists = {
+      "content-type": [one["content-type"]],
+      "x-many": [one["x-many"]],
+      "set-cookie": cookies,
+    };
+    const { headers, multiValueHeaders } = given;
+    expect({ headers, multiValueHeaders }).toEqual(
+      name === "a load balancer"
+        ? // Names that differ in their case are headers of their own.
+          { headers: { ...one, "set-cookie": cookies[0], "Set-cookie": cookies[1] } }
+        : name === "a REST API"
+          ? { headers: one, multiValueHeaders: { "set-cookie": cookies } }
+          : { multiValueHeaders: asLists },
+    );
+  });
+
+  test("enqueues, and reads what it enqueued", async () => {
+    const path = "/v1/queues/old-events/tasks";
+    const id = `by-${name.replaceAll(" ", "-")}`;
+    const json = { "content-type": "application/json", ...bearer };
+    const added = await answer(
+      by({ method: "POST", path, headers: json, body: JSON.stringify({ payload: 1, id }) }),
+    );
+    expect(added).toMatchObject({ statusCode: 201, body: { id, created: true } });
+    const found = await answer(by({ path: `${path}/${id}`, query: "payload=true", headers: bearer }));
+    expect(found).toMatchObject({ statusCode: 200, body: { id, payload: 1 } });
+    expect(await answer(by({ path: "/health" }))).toMatchObject({ statusCode: 200 });
+  });
+});
+
+test("a load balancer's check of health, which has no host, is answered", async () => {
+  expect(await answer(balancerCheck("/health"))).toMatchObject({ statusCode: 200 });
+  expect((await answer(balancerCheck("/shown"))).body).toMatchObject({ origin: "https://localhost" });
+});
+
+test("a REST API's test, with neither headers nor parameters, is answered", async () => {
+  const event = { ...byRestApi({ path: "/health" }), headers: null, multiValueHeaders: null };
+  expect(
+    await answer({ ...event, requestContext: { apiId: "a1b2c3d4e5", stage: "test-invoke-stage" } }),
+  ).toMatchObject({
+    statusCode: 200,
+  });
+});
+
+describe("a warm-up", () => {
+  test.each([
+    ["without an event", null],
+    ["of serverless-plugin-warmup", { source: "serverless-plugin-warmup" }],
+    ["of lambda-warmer", { warmer: true, concurrency: 3 }],
+    ["of a schedule with an input of its own", { warmup: true }],
+  ])("%s does nothing", async (_, event) => {
+    expect(await lambda.invoke(event)).toBeUndefined();
+  });
+});
+
+describe("a request", () => {
+  test("arrives with its bytes, cookies, values and address", async () => {
+    const event = byUrl({
+      method: "PUT",
+      path: "/shown/a%2540b%20c",
+      query: "x=1&x=2&y=%C3%A4",
+      headers: { "x-many": "1,2", "content-type": "application/octet-stream" },
+      cookies: ["a=1", "b=2"],
+      body: "AP+A",
+      isBase64Encoded: true,
+    });
+    expect(await answer(event)).toEqual({
+      statusCode: 200,
+      headers: { "content-type": "application/json" },
+      cookies: [],
+      isBase64Encoded: false,
+      body: {
+        method: "PUT",
+        origin: `https://${event.requestContext.domainName}`,
+        path: "/shown/a%2540b%20c?x=1&x=2&y=%C3%A4",
+        headers: { "x-many": "1,2", "content-type": "application/octet-stream", cookie: "a=1; b=2" },
+        body: [0, 255, 128],
+      },
+    });
+  });
+
+  test("keeps its path even if API Gateway has decoded it", async () => {
+    const { body } = await answer(byGateway({ path: "/shown/a%40b c?/ä#" }));
+    expect(body).toMatchObject({ path: "/shown/a%2540b%20c%3F/%C3%A4%23" });
+    const id = "welcome-a%40example.com";
+    const path = "/v1/queues/paths/tasks";
+    const json = { "content-type": "application/json", ...bearer };
+    await answer(
+      byGateway({ method: "POST", path, headers: json, body: JSON.stringify({ payload: 1, id }) }),
+    );
+    expect((await answer(byGateway({ path: `${path}/${id}`, headers: bearer }))).body).toMatchObject({ id });
+    const encoded = encodeURIComponent(id);
+    expect((await answer(byUrl({ path: `${path}/${encoded}`, headers: bearer }))).body).toMatchObject({ id });
+  });
+
+  test("may have a text as body, or none", async () => {
+    const reported = async (asked: object) =>
+      (await answer(byUrl({ path: "/shown", ...asked }))).body as { body: number[] };
+    expect((await reported({ method: "POST", body: "ä" })).body).toEqual([0xc3, 0xa4]);
+    expect((await reported({ method: "POST" })).body).toEqual([]);
+    expect((await reported({ method: "GET", body: "" })).body).toEqual([]);
+  });
+});
+
+describe("a response", () => {
+  test("is sent as base64 if it is no text, with each cookie and all values", async () => {
+    expect(await lambda.invoke(byUrl({ path: "/bytes" }))).toEqual({
+      statusCode: 203,
+      headers: { "content-type": "application/octet-stream", "x-many": "1, 2" },
+      cookies: ["a=1; Path=/", "b=2"],
+      body: "AP/+gA==",
+      isBase64Encoded: true,
+    });
+    const response = await fetch(`${lambda.url}/bytes`);
+    expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2"]);
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 0xff, 0xfe, 0x80]);
+  });
+
+  test("of events has all events until the time is over; a client that connects again goes on", async () => {
+    const ask = asker(lambda.fetch);
+    const path = "/v1/queues/reporting/tasks";
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const follow = (headers = {}) =>
+      ask("GET", `${path}/x`, { headers: { accept: "text/event-stream", ...headers } });
+    const first = await follow();
+    expect(first.status).toBe(200);
+    expect(first.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    expect(first.body).toMatch(
+      /^retry: 1000\n\nid: 1\nevent: transition\ndata: .*"to":"pending".*\n\n(?::\n\n)*$/,
+    );
+    await ask("POST", `${path}/x/cancel`);
+    const second = await follow({ "last-event-id": "1" });
+    expect(second.body).toMatch(/^retry: 1000\n\nid: 2\nevent: end\ndata: .*"state":"rejected".*\n\n$/);
+  });
+
+  test("comes before the function is ended, however long a call would wait", async () => {
+    const ask = asker(lambda.fetch);
+    await ask("POST", "/v1/queues/waited/tasks", { json: { payload: 1, id: "x", delay: "1h" } });
+    const { status, headers } = await ask("GET", "/v1/queues/waited/tasks/x?wait=30s");
+    expect(status).toBe(504);
+    expect(headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  });
+});
+
+describe("a schedule's event", () => {
+  test("makes consumers work only as long as the function may", async () => {
+    const ask = asker(lambda.fetch);
+    await ask("POST", "/v1/queues/slow/tasks", { json: { payload: 1, id: "x", delay: 1 } });
+    expect(await lambda.cron()).toBeUndefined();
+    expect((await ask("GET", "/v1/queues/slow/tasks/x")).body).toMatchObject({
+      state: "delayed",
+      attempt: 1,
+    });
+  });
+
+  test("of another kind is refused", async () => {
+    await expect(lambda.invoke({ source: "aws.s3", "detail-type": "Object Created" })).rejects.toThrow(
+      /The event must be an HTTP request of a function URL, API Gateway or a load balancer, a Scheduled Event of EventBridge, or a warm-up/,
+    );
+    for (const event of [
+      {},
+      [],
+      "text",
+      1,
+      { Records: [] },
+      { requestContext: null },
+      { requestContext: {} },
+    ])
+      await expect(lambda.invoke(event)).rejects.toThrow(/must be an HTTP request/);
+  });
+});
