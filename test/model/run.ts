@@ -5,7 +5,7 @@ import { type Bounds, runSequences } from "./sequences.ts";
 import { allSteps } from "./steps.ts";
 import { World } from "./world.ts";
 
-export const START = 1_700_000_000_000;
+const START = 1_700_000_000_000;
 
 /** Most steps of a sequence. */
 const LONGEST = 160;
