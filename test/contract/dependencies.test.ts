@@ -183,6 +183,7 @@ describe("the workflows", () => {
     );
     expect(granted.toSorted()).toEqual([
       ".github/workflows/ci.yml:contents: read",
+      ".github/workflows/long.yml:contents: read",
       ".github/workflows/publish.yml:contents: read",
       ".github/workflows/publish.yml:id-token: write",
     ]);
