@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { Producer } from "../../../src/index.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Producer, type Queue } from "../../../src/index.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 afterEach(() => vi.restoreAllMocks());
 
 const full = { code: "queue_full" };
@@ -21,7 +23,6 @@ async function tasksOnly() {
 
 describe("a queue with maxPending", () => {
   test("refuses a further task, with nothing written, until one is dequeued", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxPending: 2 });
     await queue.enqueue(1);
     await queue.enqueue(2);
@@ -35,7 +36,6 @@ describe("a queue with maxPending", () => {
   });
 
   test("accepts a batch that fits, and refuses as a whole one that does not", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxPending: 10 });
     await queue.enqueueMany(many(6));
     const before = await tasksOnly();
@@ -48,7 +48,6 @@ describe("a queue with maxPending", () => {
   });
 
   test("answers duplicates, resends and deduplication keys as usual when it is full", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxPending: 3 });
     const dedup = { key: "k", window: "1h" } as const;
     const one = await queue.enqueue(1, { idempotencyKey: "one" });
@@ -81,7 +80,6 @@ describe("a queue with maxPending", () => {
   });
 
   test("refuses to begin an ended id again when it is full, and keeps the ended task", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxPending: 1 });
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.complete("result");
@@ -92,7 +90,6 @@ describe("a queue with maxPending", () => {
   });
 
   test("set below the number of pending tasks refuses only new pending tasks", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(2)]);
     await rig.operator().configure({ maxPending: 1 });
     expect(await queue.enqueue(1, { id: "a" })).toEqual({ id: "a", created: false });
@@ -103,7 +100,6 @@ describe("a queue with maxPending", () => {
   });
 
   test("counts a task that would replace its own ghost", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1, id: "a" }, ...many(1)]);
     await queue.cancel("a");
     await rig.operator().configure({ maxPending: 1 });
@@ -113,7 +109,6 @@ describe("a queue with maxPending", () => {
   });
 
   test("counts tasks of groups, ready or held, but no working, delayed or cancelled tasks", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxPending: 6 });
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     const plain = await queue.enqueueMany(many(2));

@@ -1,15 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "@redis/client";
-import { sweep, type Transport } from "../../../src/index.ts";
+import { type Queue, sweep, type Transport } from "../../../src/index.ts";
 import { deliveries, groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
 import { roomFor } from "../../support/no-room.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 describe("groups do not harm each other", () => {
   test("a limited group's due timer is followed, also behind many other tasks", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 30));
     await queue.enqueueMany(ofGroup(undefined, 300));
@@ -27,7 +28,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a timer is set again if Redis had no room for the tasks it admitted", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     await (await queue.dequeue())[0]?.complete();
@@ -42,7 +42,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a task that is due while Redis is full is tried again in a minute", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a", group: "g", delay: 1_000 });
     rig.now += 1_000;
     await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
@@ -54,7 +53,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a limit without a group number, as after a failover, holds no task back", async () => {
-    const queue = rig.queue();
     await groupSettings(rig)("g", "m=1");
     await queue.enqueueMany(ofGroup("g", 3));
     expect((await queue.dequeue({ max: 3 })).map(({ payload }) => payload)).toEqual([0, 1, 2]);
@@ -62,7 +60,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("the sweep replies more if more timers are due than one call handles", async () => {
-    const queue = rig.queue();
     const names = Array.from({ length: 230 }, (_, i) => `g${i}`);
     for (const name of names) await rig.operator().configureGroup(name, { rate: { most: 1, per: "1s" } });
     for (const name of names) await queue.enqueueMany(ofGroup(name, 2));
@@ -76,7 +73,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a task handed back after virtual time restarted gives no other group an advantage", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("a", 100));
     const taken = await queue.dequeue({ max: 100 });
     await queue.dequeue();
@@ -88,7 +84,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("ghosts in the list take no turns from tasks without a group", async () => {
-    const queue = rig.queue();
     const cancelled = await queue.enqueueMany(ofGroup(undefined, 100));
     await queue.enqueueMany(ofGroup(undefined, 20));
     await queue.enqueueMany(ofGroup("a", 100));
@@ -98,7 +93,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a high priority comes before the group's ready tasks of lower priority, also at its limit", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 2 });
     await queue.enqueueMany(ofGroup("g", 10));
     await queue.enqueueMany(ofGroup("g", 3, { priority: 9, headers: { high: "1" } }));
@@ -113,7 +107,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a dequeue that uses up a rate reports when it has room again", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     const batch = await queue.dequeue({ max: 10 });
@@ -121,7 +114,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("a task with a lost record does not block its group", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("g", { maxWorking: 1 });
     await queue.enqueue("lost", { group: "g", id: "lost" });
     await (await queue.dequeue())[0]?.requeue();
@@ -135,7 +127,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("every command stays within bounds with hundreds of groups in one call", async () => {
-    const queue = rig.queue();
     for (let g = 0; g < 600; g++) await groupSettings(rig)(`g${g}`, `n=${g + 1};r=1/60000`);
     const largest = await largestCommand(async () => {
       await queue.enqueueMany(Array.from({ length: 600 }, (_, g) => ({ payload: g, group: `g${g}` })));
@@ -160,7 +151,6 @@ describe("groups do not harm each other", () => {
   });
 
   test("hundreds of groups at their limits are held in bounded calls, and block no other group", async () => {
-    const queue = rig.queue();
     const names = Array.from({ length: 600 }, (_, g) => `g${g}`);
     const enqueue = () => queue.enqueueMany(names.map((group) => ({ payload: 0, group })));
     await enqueue();

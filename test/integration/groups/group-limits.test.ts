@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
-import type { LeasedTask } from "../../../src/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { LeasedTask, Queue } from "../../../src/index.ts";
 import { groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const writeSettings = groupSettings(rig);
 
 describe("a group's maxWorking", () => {
@@ -15,7 +17,6 @@ describe("a group's maxWorking", () => {
       async (task: LeasedTask | undefined) => void (await task?.requeue({ unstarted: true })),
     ],
   ])("admits a task of higher priority %s before held tasks of a lower one", async (_, back) => {
-    const queue = rig.queue();
     await writeSettings("capped", "n=1;m=1");
     await queue.enqueue(0, { id: "high", group: "capped", priority: 1 });
     const [high] = await queue.dequeue({ lease: 1_000 });
@@ -32,7 +33,6 @@ describe("a group's maxWorking", () => {
   });
 
   test("is never exceeded, delays no other group, and is filled again as soon as one task ends", async () => {
-    const queue = rig.queue();
     await writeSettings("capped", "n=1;m=3");
     await queue.enqueueMany(ofGroup("capped", 200));
     await queue.enqueueMany(ofGroup("free", 20));
@@ -55,7 +55,6 @@ describe("a group's maxWorking", () => {
   });
 
   test("sets nextDueAt to one second while it holds tasks back", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("capped", { maxWorking: 2 });
     await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1h" } });
     await queue.enqueueMany([...ofGroup("capped", 5), ...ofGroup("slow", 3)]);
@@ -95,7 +94,6 @@ describe("a group's maxWorking", () => {
   });
 
   test("set over a backlog holds it in bounded calls, and waits until enough working tasks have ended", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("late", 1_000));
     const taken = await queue.dequeue({ max: 5 });
     await queue.enqueueMany(ofGroup("late", 1_000));
@@ -113,7 +111,6 @@ describe("a group's maxWorking", () => {
   });
 
   test("is freed by a cancelled, a rejected and a flagged task", async () => {
-    const queue = rig.queue();
     await writeSettings("capped", "n=1;m=2");
     const ids = (await queue.enqueueMany(ofGroup("capped", 8))).map(({ id }) => id);
     await queue.cancel(ids[0] as string); // ready
@@ -128,7 +125,6 @@ describe("a group's maxWorking", () => {
   });
 
   test("is never exceeded by several callers at once", async () => {
-    const queue = rig.queue();
     await writeSettings("a", "n=1;m=2");
     await writeSettings("b", "n=2;m=5");
     await queue.enqueueMany([...ofGroup("a", 60), ...ofGroup("b", 60), ...ofGroup("c", 60)]);
@@ -154,7 +150,6 @@ describe("a group's maxWorking", () => {
 
 describe("a group's rate", () => {
   test("is kept in any period, reports when it has room again, and delays no other group", async () => {
-    const queue = rig.queue();
     await writeSettings("slow", "n=1;r=3/10000");
     await queue.enqueueMany(ofGroup("slow", 7));
     await queue.enqueueMany(ofGroup("free", 2));
@@ -180,7 +175,6 @@ describe("a group's rate", () => {
   });
 
   test("set over a backlog applies from the next dequeue on", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("late", 10));
     await rig.operator().configureGroup("late", { rate: { most: 2, per: "1h" } });
     expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([0, 1]);
@@ -189,7 +183,6 @@ describe("a group's rate", () => {
   });
 
   test("sets nextDueAt to when it has room again if a maxWorking beside it has room", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { most: 1, per: "1h" } });
     await queue.enqueueMany(ofGroup("slow", 3));
     expect((await queue.dequeue({ max: 3, lease: "1d" })).map(({ payload }) => payload)).toEqual([0]);
@@ -198,7 +191,6 @@ describe("a group's rate", () => {
   });
 
   test("is followed by the sweep alone, and its timer does not count as a task", async () => {
-    const queue = rig.queue();
     await writeSettings("slow", "n=1;r=1/1000");
     await queue.enqueueMany(ofGroup("slow", 3));
     await queue.dequeue({ max: 3 });
@@ -212,7 +204,6 @@ describe("a group's rate", () => {
 });
 
 test("a held task of higher priority comes before a task of its group that is handed back", async () => {
-  const queue = rig.queue();
   await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
   await rig.operator().configureGroup("g", { maxWorking: 1 });
   const [first] = await queue.dequeue({ max: 5 });

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { controlFields } from "../../support/key-space.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 /** The fields of the tasks hash that settings write. */
 const fields = async () => controlFields(await rig.space(), /^~(set|s:|g:|groups)/);
@@ -75,7 +78,6 @@ describe("settings of a group", () => {
   });
 
   test("report how many of its tasks are ready, working and held", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 5 });
     await queue.enqueueMany([...many(12, { group: "a" }), ...many(3, { group: "b" })]);
     await queue.dequeue({ max: 4 });
@@ -110,7 +112,6 @@ describe("a loosened limit of a group", () => {
   const held = async () => (await rig.space()).limited.size;
 
   test("admits held tasks at once, in order, as far as there is room", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 2 });
     await queue.enqueueMany(many(20, { group: "a" }));
     expect(await held()).toBe(18);
@@ -121,7 +122,6 @@ describe("a loosened limit of a group", () => {
   });
 
   test("or unset admits a hundred tasks, and later dequeues or sweeps the rest; then none of its fields remain", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     await queue.enqueueMany(many(351, { group: "a" }));
     await rig.operator().configureGroup("a", { maxWorking: null });
@@ -146,7 +146,6 @@ describe("a loosened limit of a group", () => {
   });
 
   test("that is tightened again holds the excess tasks, in the old order", async () => {
-    const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a", { maxWorking: 1 });
     await queue.enqueueMany(many(5, { group: "a" }));
@@ -163,7 +162,6 @@ describe("a loosened limit of a group", () => {
   });
 
   test("with a larger rate or another period still counts earlier dequeues", async () => {
-    const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a", { rate: { most: 2, per: "10s" } });
     await queue.enqueueMany(many(20, { group: "a" }));

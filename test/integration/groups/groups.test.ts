@@ -1,13 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { deliveries, groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const writeSettings = groupSettings(rig);
 
 describe("groups share a queue by weighted fair queueing", () => {
   test("a group of ten tasks beside one of a thousand is done after twenty deliveries, also in batches", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("large", 1_000));
     await queue.enqueueMany(ofGroup("small", 10));
     expect(timesOf(await deliveries(queue, 10), "small")).toBe(5);
@@ -17,7 +19,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("at every delivery no waiting group is more than one task behind its share by weight", async () => {
-    const queue = rig.queue();
     const weights: Record<string, number> = { a: 1, b: 2, c: 5 };
     for (const [group, weight] of Object.entries(weights)) {
       await writeSettings(group, `k=${weight}`);
@@ -33,7 +34,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("each group's own tasks stay first in, first out", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(
       [...ofGroup("a", 20), ...ofGroup("b", 20)].toSorted((x, y) => x.payload - y.payload),
     );
@@ -45,7 +45,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("tasks without a group are one group of weight 1", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup(undefined, 100));
     await queue.enqueueMany(ofGroup("a", 50));
     await writeSettings("b", "k=3");
@@ -58,7 +57,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("an idle group gains no credit, and a busy one owes none", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("busy", 300));
     await deliveries(queue, 200);
     await queue.enqueueMany(ofGroup("late", 50));
@@ -67,7 +65,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("tasks without a group that enter an empty list do not reuse an earlier turn", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup(undefined, 1));
     await queue.enqueueMany(ofGroup("busy", 300));
     await queue.dequeue({ max: 150 });
@@ -77,7 +74,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("a group gets its turn among a flood of one-task groups", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("steady", 20));
     const flood = async (from: number) =>
       queue.enqueueMany(Array.from({ length: 10 }, (_, i) => ({ payload: 0, group: `one-${from + i}` })));
@@ -91,7 +87,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("no delivery is spent on empty groups", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 30; i++) await queue.enqueueMany(ofGroup(`g${i}`, i < 25 ? 1 : 20));
     const got: number[] = [];
     for (let i = 0; i < 14; i++) got.push((await queue.dequeue({ max: 10 })).length);
@@ -101,7 +96,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("a cancelled task is refunded: the group's next task does not wait longer for it", async () => {
-    const queue = rig.queue();
     const mine = await queue.enqueueMany(ofGroup("a", 50));
     await queue.enqueueMany(ofGroup("b", 50));
     for (const { id } of mine.slice(1)) await queue.cancel(id);
@@ -111,7 +105,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("requeued, reclaimed, promoted and handed back tasks wait for their group's share", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup("large", 100));
     await queue.enqueueMany(ofGroup("small", 4, { lease: 1_000 }));
     const taken = await queue.dequeue({ max: 8 });
@@ -131,7 +124,6 @@ describe("groups share a queue by weighted fair queueing", () => {
   });
 
   test("a group's state is removed with its last task", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([...ofGroup("hosts", 2), ...ofGroup("et", 2), ...ofGroup("x;y%z=1!", 2)]);
     expect((await queue.dequeue({ max: 6 })).map(({ group = "" }) => group).toSorted()).toEqual([
       "et",
@@ -153,7 +145,6 @@ describe("groups share a queue by weighted fair queueing", () => {
 
 describe("priorities", () => {
   test("are strict between each other, and fair within one", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ofGroup(undefined, 2));
     await queue.enqueueMany([...ofGroup("a", 3, { priority: 5 }), ...ofGroup("b", 3, { priority: 5 })]);
     await queue.enqueueMany(ofGroup("a", 1, { priority: 9 }));

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { deepSweep, type Queue } from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 const HOUR = 3_600_000;
 
@@ -19,7 +21,6 @@ async function givenWithin(queue: Queue, periods: number): Promise<number> {
 
 describe("a rate loses at most one period after a clock that jumps back an hour (law 4)", () => {
   test("of a queue", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ rate: { most: 5, per: "1s" } });
     await queue.enqueueMany(many(100));
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
@@ -30,7 +31,6 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
   });
 
   test("of a group, whose other tasks are held", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
     await queue.enqueueMany(many(100, { group: "g" }));
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
@@ -40,7 +40,6 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
   });
 
   test("of more groups than one dequeue handles", async () => {
-    const queue = rig.queue();
     const groups = Array.from({ length: 70 }, (_, i) => `g${i}`);
     for (const group of groups) {
       await rig.operator().configureGroup(group, { rate: { most: 1, per: "1s" } });
@@ -56,7 +55,6 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
   });
 
   test("of a group whose tasks are ready, with a maxWorking besides", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("g", { rate: { most: 2, per: "1s" }, maxWorking: 3 });
     await queue.enqueueMany(many(10, { group: "g" }));
     const first = await queue.dequeue({ max: 10 });
@@ -72,7 +70,6 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
 test.each(["a queue", "a group"])(
   "no period of %s exceeds its rate after a short jump of the clock back and forth",
   async (which) => {
-    const queue = rig.queue();
     const rate = { most: 5, per: "10s" } as const;
     if (which === "a queue") await rig.operator().configure({ rate });
     else await rig.operator().configureGroup("g", { rate });
@@ -89,7 +86,6 @@ test.each(["a queue", "a group"])(
 );
 
 test("a jump of the clock back and forth loses no task of a limited group", async () => {
-  const queue = rig.queue();
   await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
   await queue.enqueueMany(many(30, { group: "g" }));
   let given = 0;
@@ -106,7 +102,6 @@ test("a jump of the clock back and forth loses no task of a limited group", asyn
 test.each([1, 200])(
   "a deep sweep after such a jump finds nothing wrong with a group of %i tasks",
   async (count) => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
     await queue.enqueueMany(many(count, { group: "g" }));
     await queue.dequeue({ max: 10 });

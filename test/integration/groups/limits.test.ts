@@ -1,16 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Queue } from "../../../src/index.ts";
 import { controlFields } from "../../support/key-space.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 const working = async () => (await rig.space()).working.size;
 
 describe("maxWorking of a queue", () => {
   test("bounds a batch, and later batches until a task ends", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxWorking: 3 });
     await queue.enqueueMany(many(200));
     const first = await queue.dequeue({ max: 100 });
@@ -48,7 +49,6 @@ describe("maxWorking of a queue", () => {
   });
 
   test("holds for groups and priorities too, beside their own limits", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxWorking: 4 });
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     await queue.enqueueMany([...many(5, { group: "a" }), ...many(5, { group: "b" }), ...many(5)]);
@@ -60,7 +60,6 @@ describe("maxWorking of a queue", () => {
   });
 
   test("set below the number of working tasks waits until enough have ended", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many(10));
     const tasks = await queue.dequeue({ max: 5 });
     await rig.operator().configure({ maxWorking: 2 });
@@ -92,7 +91,6 @@ describe("maxWorking of a queue", () => {
   });
 
   test("answers the copy of a dequeue that filled it", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ maxWorking: 2 });
     await queue.enqueueMany(many(10));
     const first = await queue.dequeue({ max: 5, token: "token-01" });
@@ -141,7 +139,6 @@ describe("rate of a queue", () => {
     for (let seed = 1; seed <= 12; seed++) {
       const any = chance(seed);
       await rig.command("FLUSHALL");
-      const queue = rig.queue();
       const most = 1 + any(9);
       const per = [7, 10, 333, 1_000, 60_000][any(4)] ?? 1_000;
       await rig.operator().configure({ rate: { most, per } });
@@ -163,7 +160,6 @@ describe("rate of a queue", () => {
       [5, 7, 2],
     ] as const) {
       await rig.command("FLUSHALL");
-      const queue = rig.queue();
       await rig.operator().configure({ rate: { most, per } });
       await queue.enqueueMany(many(40));
       const from = rig.now;
@@ -176,7 +172,6 @@ describe("rate of a queue", () => {
   });
 
   test("counts requeued and reclaimed tasks again, but neither resends nor empty dequeues", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ rate: { most: 3, per: "10s" } });
     expect(await queue.dequeue({ max: 5 })).toHaveLength(0);
     await queue.enqueueMany(many(2));
@@ -190,7 +185,6 @@ describe("rate of a queue", () => {
   });
 
   test("beside maxWorking applies as far as it is the lower limit", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ rate: { most: 3, per: "10s" }, maxWorking: 2 });
     await queue.enqueueMany(many(10));
     const first = await queue.dequeue({ max: 5 });
@@ -202,7 +196,6 @@ describe("rate of a queue", () => {
   });
 
   test("with room left sets nextDueAt to one second while maxWorking is reached", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ rate: { most: 3, per: "10s" }, maxWorking: 1 });
     await queue.enqueueMany(many(2));
     expect(await queue.dequeue()).toHaveLength(1);
@@ -211,7 +204,6 @@ describe("rate of a queue", () => {
   });
 
   test("that is changed still counts earlier dequeues, also for another period or a lower rate", async () => {
-    const queue = rig.queue();
     const operator = rig.operator();
     await queue.enqueueMany(many(100));
     await operator.configure({ rate: { most: 4, per: "10s" } });
@@ -235,7 +227,6 @@ describe("rate of a queue", () => {
   });
 
   test("that is lowered waits until the excess dequeues have left the period", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many(9));
     await rig.operator().configure({ rate: { most: 3, per: "10s" } });
     for (let i = 0; i < 3; i++) {
@@ -250,7 +241,6 @@ describe("rate of a queue", () => {
   });
 
   test("with a shorter period counts recent dequeues until that period has passed", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many(9));
     for (const early of [0, 9_900]) {
       // A tenth of the longer period begins. Its dequeue counts as of the end of that tenth, or as of now.
@@ -265,7 +255,6 @@ describe("rate of a queue", () => {
   });
 
   test("that is unset leaves no field behind, and allows every dequeue", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ rate: { most: 1, per: "1d" } });
     await queue.enqueueMany(many(10));
     await queue.dequeue({ max: 5 });
@@ -275,7 +264,6 @@ describe("rate of a queue", () => {
   });
 
   test("lengthens the wait and forgets no dequeue if the clock jumps back (law 4)", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ rate: { most: 2, per: "10s" } });
     await queue.enqueueMany(many(5));
     await queue.dequeue({ max: 5 });

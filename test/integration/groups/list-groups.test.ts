@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
-import type { GroupInfo, Operator } from "../../../src/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { GroupInfo, Operator, Queue } from "../../../src/index.ts";
 import { ofGroup } from "../../support/groups.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const free = { queue: QUEUE, weight: 1, maxWorking: null, rate: null, working: 0, limited: 0 };
 
 /** Reads all pages. Returns the names on each, and all groups. */
@@ -29,7 +31,6 @@ describe("the list of groups", () => {
   });
 
   test("has the groups with ready tasks by name, then those whose tasks all wait for limits", async () => {
-    const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("a-full", { maxWorking: 1 });
     await operator.configureGroup("half", { weight: 3, maxWorking: 2 });
@@ -54,7 +55,6 @@ describe("the list of groups", () => {
   });
 
   test("does not have groups of which no task waits, and changes nothing", async () => {
-    const queue = rig.queue();
     const operator = rig.operator();
     await operator.configureGroup("unused", { weight: 2 });
     await queue.enqueueMany([...ofGroup("works", 1), ...ofGroup("later", 1, { delay: "1h" })]);
@@ -65,7 +65,6 @@ describe("the list of groups", () => {
   });
 
   test("comes in pages of at most that size, each group once, also if groups have hundreds of tasks", async () => {
-    const queue = rig.queue();
     const operator = rig.operator();
     const limited = ["l1", "l2", "l3"];
     for (const group of limited) await operator.configureGroup(group, { maxWorking: 1 });
@@ -111,7 +110,6 @@ describe("the list of groups", () => {
   });
 
   test("leaves out the group of a task in `limited` whose record cannot be read", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     await queue.enqueueMany(ofGroup("a", 1));
     await queue.dequeue();

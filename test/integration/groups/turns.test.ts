@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Operator, Queue } from "../../../src/index.ts";
 import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { dice } from "../../support/dice.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 const many = (group: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => ({ payload: 0, group, id: `${group}${from + i}` }));
@@ -34,7 +36,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   test.each([1, 7, 100, 200])(
     "if it is cancelled from the front, and tasks are dequeued %i at a time",
     async (max) => {
-      const queue = rig.queue();
       await beside(queue, 100);
       for (let i = 0; i < 90; i++) await queue.cancel(`small${i}`);
       expect(end(await drain(queue, max), "small")).toBe(20);
@@ -42,7 +43,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   );
 
   test.each([1, 50])("if it is cancelled in between, and tasks are dequeued %i at a time", async (max) => {
-    const queue = rig.queue();
     await beside(queue, 100);
     for (let i = 0; i < 100; i++) if (i % 10 !== 9) await queue.cancel(`small${i}`);
     const order = await drain(queue, max);
@@ -53,7 +53,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("if tasks are cancelled at the end, later tasks get their turns", async () => {
-    const queue = rig.queue();
     await beside(queue, 100);
     for (let i = 99; i >= 10; i--) await queue.cancel(`small${i}`);
     await queue.enqueueMany(many("small", 100, 105));
@@ -63,7 +62,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("in a line far longer than one call moves up", async () => {
-    const queue = rig.queue();
     await beside(queue, 900);
     await queue.enqueueMany(many("large", 1_000, 1_600));
     for (let i = 0; i < 900; i++) if (i % 3 !== 0) await queue.cancel(`small${i}`);
@@ -74,7 +72,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("if tasks are purged in part, also if the purge ends in the middle", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many("small", 0, 500));
     rig.now += 1_000;
     await queue.enqueueMany(many("small", 500, 510));
@@ -96,7 +93,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("and the held tasks of a limit come in behind them", async () => {
-    const queue = rig.queue();
     await rig.operator().configureGroup("small", { maxWorking: 20 });
     await beside(queue, 60);
     for (let i = 0; i < 15; i++) await queue.cancel(`small${i}`);
@@ -105,7 +101,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("by the cost at the current weight, if the group's weight has changed", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 20));
     await rig.operator().configureGroup("a", { weight: 10 });
     const { fair: before } = await rig.space();
@@ -116,7 +111,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("and a leftover turn of a removed task adds nothing to the line", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 3));
     const left = [...(await rig.space()).fairByGroup.keys()].filter((turn) => turn.endsWith(" a2"));
     await queue.cancel("a2");
@@ -132,7 +126,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
   });
 
   test("but not behind one that was handed back and then cancelled, which has had its turn", async () => {
-    const queue = rig.queue();
     await beside(queue, 10);
     const batch = await queue.dequeue({ max: 6 });
     for (const task of batch) if (task.group === "small") await task.requeue({ unstarted: true });
@@ -146,7 +139,6 @@ describe("moving up is bounded", () => {
   const groups = Array.from({ length: 20 }, (_, i) => `g${i}x`);
 
   test("a group is purged in few calls, also with many other tasks in between", async () => {
-    const queue = rig.queue();
     for (const group of groups) await queue.enqueueMany(many(group, 0, 1_000));
     let requests = 0;
     const transport: Transport = {
@@ -162,7 +154,6 @@ describe("moving up is bounded", () => {
   });
 
   test("a task that leaves far behind the front moves no other", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many("a", 0, 900));
     await queue.cancel("a0");
     const { fair: before } = await rig.space();
@@ -172,7 +163,6 @@ describe("moving up is bounded", () => {
   });
 
   test("if many groups move at once, a hundred tasks of each do, and the rest at their turns", async () => {
-    const queue = rig.queue();
     for (const group of groups) await queue.enqueueMany(many(group, 0, 600));
     for (const group of groups) await queue.cancel(`${group}0`);
     const turns = async () => (await rig.command("ZRANGE", key("fair-by-group"), "0", "-1")) as string[];
@@ -197,7 +187,6 @@ describe("moving up is bounded", () => {
   });
 
   test("a group whose state was rolled back gets no turn twice", async () => {
-    const queue = rig.queue();
     for (const group of ["a", "b"]) await queue.enqueueMany(many(group, 0, 1_000));
     await queue.cancel("a0");
     for (let i = 0; i < 5; i++) await queue.dequeue({ max: 100 });

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { listQueues, Queue, sweep } from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const nothing = {
   promoted: 0,
   reclaimed: 0,
@@ -49,7 +51,6 @@ describe("one queue", () => {
   });
 
   test("reclaims only expired leases", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([
       { payload: 0, id: "short" },
       { payload: 0, id: "long" },
@@ -62,7 +63,6 @@ describe("one queue", () => {
   });
 
   test("a limit bounds each call; the sweep goes on until nothing is left", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(many(25, { delay: 1_000 }));
     rig.now += 1_000;
     expect(await rig.sweepOnce(10)).toEqual(["ok", 10, 0, 0, 0, 1, 0, 0]);
@@ -70,7 +70,6 @@ describe("one queue", () => {
   });
 
   test("a call that reaches its limit for leases or records replies more, and the sweep goes on", async () => {
-    const queue = rig.queue();
     const lease = async () => {
       await queue.enqueueMany(many(25, { lease: 1_000, resultTtl: 0 }));
       return queue.dequeue({ max: 100 });
@@ -87,7 +86,6 @@ describe("one queue", () => {
   });
 
   test("timers that are due take no task's place in a call", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 10; i++) {
       await rig.operator().configureGroup(`g${i}`, { rate: { most: 1, per: "1s" } });
       await queue.enqueueMany(many(2, { group: `g${i}` }));
@@ -99,7 +97,6 @@ describe("one queue", () => {
   });
 
   test("a group's task written by a newer release is left as it is", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "a", group: "g", delay: 1_000 });
     await rig.command("HSET", key("tasks"), ".a", "2;what=ever\n");
     rig.now += 1_000;
@@ -111,7 +108,6 @@ describe("one queue", () => {
   });
 
   test("without a time budget left it takes one step, and replies more", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 3; i++) await queue.enqueue(i, { delay: 1 });
     rig.now += 1;
     expect(await run({ budget: 0, limit: 1 })).toEqual({ queues: 1, ...nothing, promoted: 1, more: true });
@@ -152,7 +148,6 @@ describe("one queue", () => {
   });
 
   test("two sweeps at once share the work and count it once", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 5; i++) {
       await queue.enqueueMany(many(1_000, { delay: 1 }));
     }

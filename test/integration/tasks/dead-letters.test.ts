@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { DeadLetter, LeasedTask, QueueOptions } from "../../../src/index.ts";
 import { deadLetterTools, expired, letter, MINUTE } from "../../support/dead-letters.ts";
 import { encrypting, MARKER } from "../../support/encrypting.ts";
+import { named, numbered } from "../../support/new-tasks.ts";
 import { times } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 
@@ -83,35 +84,6 @@ describe("a settle reports", () => {
     expect(letters).toEqual([letter("a", "rejected"), expired(b?.id ?? "")]);
   });
 
-  test("no task that is cancelled, tried again, handed back or completed, and none whose lease was lost", async () => {
-    const tasks = await leased(["a", "b", "c", "d"], { maxAttempts: 2 });
-    const [a, b, c, d] = tasks.map(({ receipt }) => receipt) as [string, string, string, string];
-    await rig.queue().cancel("a");
-    await rig.queue().cancel("b");
-    await watched().settle([
-      { receipt: a, outcome: "reject", error: "cancelled" },
-      { receipt: b, outcome: "requeue" },
-      { receipt: c, outcome: "requeue", unstarted: true },
-      { receipt: d, outcome: "requeue", delay: "1h" },
-      { receipt: `1.1.99.${"x".repeat(8)}.d`, outcome: "reject" },
-    ]);
-    expect(await states("a", "b", "c", "d")).toEqual({
-      a: "rejected",
-      b: "rejected",
-      c: "pending",
-      d: "delayed",
-    });
-    expect(letters).toEqual([]);
-  });
-
-  test("a task again if the settle is repeated: its answer is the same", async () => {
-    const [task] = await leased(["a"]);
-    const settlement = { receipt: task?.receipt ?? "", outcome: "reject" } as const;
-    await watched().settle([settlement]);
-    await watched().settle([settlement]);
-    expect(letters).toEqual([letter("a", "rejected"), letter("a", "rejected")]);
-  });
-
   test("a name and a message of at most 500 characters", async () => {
     const [task] = await leased(["a"]);
     const error = Object.assign(new Error("m".repeat(600)), { name: "n".repeat(600) });
@@ -136,11 +108,8 @@ describe("a dequeue reports", () => {
     const batch = await watched().dequeue({ max: 10 });
     expect(batch.map(({ id }) => id)).toEqual(["again"]);
     expect(letters).toEqual([expired("a"), expired("b")]);
-    expect(await states("a", "b", "cancelled")).toEqual({
-      a: "rejected",
-      b: "rejected",
-      cancelled: "rejected",
-    });
+    const rejected = { a: "rejected", b: "rejected", cancelled: "rejected" };
+    expect(await states("a", "b", "cancelled")).toEqual(rejected);
   });
 
   test("them in the call that also settles, after what it settled", async () => {
@@ -153,48 +122,19 @@ describe("a dequeue reports", () => {
     expect(letters).toEqual([letter("b", "rejected", { error: { message: "no" } }), expired("a")]);
   });
 
-  test("them if it completes plain tasks in the same call", async () => {
-    await leased(["dies"]);
-    const [task] = await leased(["a"], { lease: "1h" });
-    rig.now += MINUTE;
-    const settlement = { receipt: task?.receipt ?? "", outcome: "complete" } as const;
-    await watched().settleAndDequeue([settlement], { max: 10 });
-    expect(letters).toEqual([expired("dies")]);
-  });
-
-  test("them from a paused queue", async () => {
-    await leased(["a"]);
-    await rig.operator().pause();
-    rig.now += MINUTE;
-    expect(await watched().dequeue()).toMatchObject({ length: 0, paused: true });
-    expect(letters).toEqual([expired("a")]);
-  });
-
-  test("them at the limit of the queue that they filled", async () => {
-    await rig.operator().configure({ maxWorking: 1 });
-    await leased(["a"]);
-    await rig.queue().enqueueMany([{ payload: 1, id: "b" }]);
-    rig.now += MINUTE;
-    expect((await watched().dequeue()).map(({ id }) => id)).toEqual(["b"]);
-    expect(letters).toEqual([expired("a")]);
-  });
-
   test("them behind cancelled tasks, where it goes on with further requests", async () => {
     const queue = watched({ coalesce: false });
     await leased(["a"]);
-    const ids = Array.from({ length: 450 }, (_, i) => `c${i}`);
-    await queue.enqueueMany(ids.map((id) => ({ payload: 1, id })));
-    await Promise.all(ids.map((id) => queue.cancel(id)));
+    const cancelled = await queue.enqueueMany(numbered(450));
+    await Promise.all(cancelled.map(({ id }) => queue.cancel(id)));
     rig.now += MINUTE;
     expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
     expect(letters).toEqual([expired("a")]);
   });
 
   test("them with a worker and with groups, and those of a silent worker", async () => {
-    await rig.queue().enqueueMany([
-      { payload: 1, id: "a", maxAttempts: 1, group: "g" },
-      { payload: 1, id: "b", maxAttempts: 1, group: "h" },
-    ]);
+    await rig.queue().enqueueMany(named(["a"], { maxAttempts: 1, group: "g" }));
+    await rig.queue().enqueueMany(named(["b"], { maxAttempts: 1, group: "h" }));
     await rig.queue().dequeue({ max: 2, lease: "1h", worker: { name: "w", silentAfter: MINUTE } });
     await rig.queue().enqueue(1, { id: "c", group: "g" });
     rig.now += MINUTE;
@@ -227,20 +167,14 @@ describe("a dequeue reports", () => {
     expect(await queue.get("misfit")).toMatchObject({ error: stored });
   });
 
-  test.each<[string, QueueOptions["encryption"], z.ZodType, unknown, string]>([
-    [
-      "a field within",
-      undefined,
-      z.object({ to: z.object({ name: z.string() }) }),
-      { to: { name: 7 } },
-      ".to",
-    ],
-    ["an item of a list", undefined, z.array(z.string()), [7], ""],
-    ["a key of a record", undefined, z.record(z.string(), z.number()), { "ada@example.com": "x" }, ""],
-    ["an encrypted payload", encrypting(), z.object({ to: z.string() }), { to: 7 }, ""],
+  test.each<[string, z.ZodType, unknown, string, QueueOptions["encryption"]?]>([
+    ["a field within", z.object({ to: z.object({ name: z.string() }) }), { to: { name: 7 } }, ".to"],
+    ["an item of a list", z.array(z.string()), [7], ""],
+    ["a key of a record", z.record(z.string(), z.number()), { "ada@example.com": "x" }, ""],
+    ["an encrypted payload", z.object({ to: z.string() }), { to: 7 }, "", encrypting()],
   ])(
     "of a payload that does not match the schema no more than the field: %s",
-    async (_, encryption, schema, payload, field) => {
+    async (_, schema, payload, field, encryption) => {
       await rig.queue({ encryption }).enqueue(payload, { id: "misfit" });
       await watched({ encryption, schema }).dequeue();
       const message = `payload${field} must match the schema of the queue`;

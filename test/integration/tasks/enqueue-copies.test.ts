@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
-import { encryption } from "../../../src/queue/values/aes-gcm.ts";
-import type { EnqueueOptions, NewTask } from "../../../src/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { NewTask, Queue } from "../../../src/index.ts";
+import { encrypting } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 type Task = NewTask<unknown>;
 
@@ -28,22 +30,11 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
     ],
     ["another group", first, [{ payload: "one", group: "g" }]],
   ])("%s", async (_, tasks, others) => {
-    const queue = rig.queue();
     const created = await queue.enqueueMany(tasks, { idempotencyKey });
     const before = await rig.keySpace();
     await expect(queue.enqueueMany(others, { idempotencyKey })).rejects.toMatchObject(reused);
     expect(await rig.keySpace()).toEqual(before);
     expect(await queue.enqueueMany(tasks, { idempotencyKey })).toEqual(created);
-  });
-
-  test("also after the task has ended, while its record is kept", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { idempotencyKey });
-    await (await queue.dequeue())[0]?.complete();
-    await expect(queue.enqueue(2, { idempotencyKey })).rejects.toMatchObject(reused);
-    rig.now += 4_000_000;
-    await rig.sweepOnce();
-    expect((await queue.enqueue(2, { idempotencyKey })).created).toBe(true);
   });
 
   test("but other queue options, other keys, and no key are accepted", async () => {
@@ -57,8 +48,7 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
   });
 
   test("but encrypted payloads are not compared", async () => {
-    const sealing = encryption({ keys: { k: "A".repeat(43) + "=" }, current: "k" });
-    const queue = rig.queue({ encryption: sealing });
+    const queue = rig.queue({ encryption: encrypting() });
     const first = await queue.enqueue({ secret: 1 }, { idempotencyKey });
     expect(await queue.enqueue({ secret: 1 }, { idempotencyKey })).toEqual(first);
     expect(await queue.enqueue({ secret: 2 }, { idempotencyKey })).toEqual(first);
@@ -67,7 +57,6 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
   });
 
   test("tasks with a caller's id are recognised by it under any key", async () => {
-    const queue = rig.queue();
     expect((await queue.enqueue(1, { id: "a", idempotencyKey })).created).toBe(true);
     expect((await queue.enqueue(1, { id: "b", idempotencyKey })).created).toBe(true);
     expect(await queue.enqueue(2, { id: "a", idempotencyKey: "key-2" })).toEqual({ id: "a", created: false });
@@ -75,7 +64,6 @@ describe("an idempotency key with other tasks is refused and changes nothing (I3
 });
 
 test("tasks of a batch that are due together keep its order, also with an idempotency key (I8)", async () => {
-  const queue = rig.queue();
   const tasks = Array.from({ length: 1_000 }, (_, i) => ({ payload: i, delay: 1_000 }));
   await queue.enqueueMany(tasks, { idempotencyKey });
   rig.now += 1_000;
@@ -87,8 +75,7 @@ describe("a copy of an enqueue with a dedup key gets the first answer", () => {
   const dedup = { key: "report", window: 300 };
 
   test("also after the window, if another task has the key", async () => {
-    const queue = rig.queue();
-    const a: EnqueueOptions & { idempotencyKey: string } = { dedup, idempotencyKey: "a" };
+    const a = { dedup, idempotencyKey: "a" };
     const first = await queue.enqueue("report", a);
     rig.now += 400;
     const second = await queue.enqueue("report", { dedup, idempotencyKey: "b" });
@@ -98,24 +85,7 @@ describe("a copy of an enqueue with a dedup key gets the first answer", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("also for tasks of one id in a batch, which all get the first task's id", async () => {
-    const queue = rig.queue();
-    await queue.enqueue("first", { id: "first", dedup });
-    const batch = [
-      { payload: 1, id: "new", dedup },
-      { payload: 2, id: "new", dedup },
-    ];
-    const reported = [
-      { id: "first", created: false },
-      { id: "first", created: false },
-    ];
-    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(reported);
-    expect(await queue.enqueueMany(batch, { idempotencyKey })).toEqual(reported);
-    expect((await rig.space()).pending).toEqual(["first"]);
-  });
-
   test.each([0, 400])("also in a batch with a known id, after %i ms", async (later) => {
-    const queue = rig.queue();
     await queue.enqueue("known", { id: "known" });
     const batch = [
       { payload: 1, id: "known", dedup },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Settlement } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
@@ -8,6 +8,8 @@ import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const { found } = deepTools(rig);
 const id = "a";
 
@@ -25,7 +27,6 @@ async function failedWith(errors: readonly unknown[], queue = rig.queue({ maxAtt
 
 describe("a task keeps the error of each attempt", () => {
   test("with its number and time, as text; the last one also in full", async () => {
-    const queue = rig.queue();
     await queue.enqueue("work", { id });
     const next = async () => {
       rig.now += 1_000;
@@ -49,7 +50,6 @@ describe("a task keeps the error of each attempt", () => {
   });
 
   test("and none if an attempt is handed back, requeued without an error, extended or completed", async () => {
-    const queue = rig.queue();
     await queue.enqueue("work", { id });
     expect(await errorsOf()).toEqual([]);
     for (const options of [{ unstarted: true }, { delay: 0 }, {}]) {
@@ -130,7 +130,6 @@ describe("a task keeps the error of each attempt", () => {
   });
 
   test("once, also if the settlement arrives several times, in one call or after the next delivery", async () => {
-    const queue = rig.queue();
     await queue.enqueue("work", { id });
     const [task] = await queue.dequeue();
     const settlement: Settlement = { receipt: task?.receipt ?? "", outcome: "requeue", error: "once" };
@@ -143,7 +142,6 @@ describe("a task keeps the error of each attempt", () => {
   });
 
   test("each its own in one call for many", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(Array.from({ length: 300 }, (_, i) => ({ payload: i, id: `t${i}` })));
     const tasks = await queue.dequeue({ max: 300 });
     await queue.settle(
@@ -167,7 +165,6 @@ describe("a task keeps the error of each attempt", () => {
 
 describe("the errors of attempts are kept", () => {
   test("when the task completes after all, as long as its result", async () => {
-    const queue = rig.queue();
     await failedWith(["one", "two"], queue);
     const [task] = await queue.dequeue();
     await task?.complete("done");
@@ -214,7 +211,6 @@ describe("the errors of attempts are kept", () => {
       },
     ],
   ])("no longer if %s", async (_, end) => {
-    const queue = rig.queue();
     await failedWith(["secret"], queue);
     const [task] = await queue.dequeue();
     await end(task as LeasedTask, queue);
@@ -266,7 +262,6 @@ describe("the errors of an encrypting queue", () => {
 describe("an error that another client settles with", () => {
   /** Requeues as a client that sends the error as it is. */
   async function requeuedWith(text: string): Promise<void> {
-    const queue = rig.queue();
     await queue.enqueue("work", { id });
     const [task] = await queue.dequeue();
     const [, , lease, token] = task?.receipt.split(".") ?? [];

@@ -1,9 +1,12 @@
 import { createClient } from "@redis/client";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const CHANNEL = key("events");
 
 let stop: (() => void) | undefined;
@@ -30,7 +33,6 @@ async function listen(): Promise<() => Promise<string[]>> {
 describe("a queue's events", () => {
   test("are not published without the setting", async () => {
     const published = await listen();
-    const queue = rig.queue();
     await rig.operator().configure({ statistics: true, maxPending: 100 });
     await queue.enqueue(1);
     await queue.enqueueMany(numbered(3, { lease: 1_000 }));
@@ -47,7 +49,6 @@ describe("a queue's events", () => {
 
   test("report what happened, when, and to which tasks", async () => {
     const published = await listen();
-    const queue = rig.queue();
     await rig.operator().configure({ events: true });
     expect(await published()).toEqual([]);
 
@@ -97,7 +98,6 @@ describe("a queue's events", () => {
   });
 
   test("are one message for each kind in a call, with all its tasks", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueueMany(numbered(6, { maxAttempts: 1 }));
     const tasks = await queue.dequeue({ max: 6, lease: 1_000 });
@@ -118,7 +118,6 @@ describe("a queue's events", () => {
 
   test("name every task once, in batches of any size, also with groups and limits", async () => {
     const published = await listen();
-    const queue = rig.queue();
     await rig.operator().configure({ events: true, statistics: true, maxWorking: 300 });
     await rig.operator().configureGroup("a", { maxWorking: 50 });
     const ids = [
@@ -155,7 +154,6 @@ describe("a queue's events", () => {
 
   test("stop and start again with the setting", async () => {
     const published = await listen();
-    const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueue(1, { id: "a" });
     await rig.operator().configure({ events: false });
@@ -174,7 +172,6 @@ describe("a queue's events", () => {
   });
 
   test("are also published on a full Redis", async () => {
-    const queue = rig.queue();
     await rig.operator().configure({ events: true });
     await queue.enqueueMany(numbered(2));
     const published = await listen();

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { roomFor } from "../../support/no-room.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const payload = "x".repeat(1_000);
 
 async function held() {
@@ -13,7 +16,6 @@ async function held() {
 describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)", () => {
   // A queue whose Redis has reached its memory limit.
   beforeEach(async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(Array.from({ length: 50 }, (_, i) => ({ id: `t${i}`, payload })));
     await queue.enqueue(payload, { id: "due", delay: 1 });
     rig.now += 1;
@@ -26,7 +28,6 @@ describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)
 
   test("enqueue throws queue_full and writes nothing", async () => {
     const before = await rig.keySpace();
-    const queue = rig.queue();
     await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
     await expect(queue.enqueueMany([{ payload: 1 }, { payload: 2, delay: 5 }])).rejects.toMatchObject({
       code: "queue_full",
@@ -35,7 +36,6 @@ describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)
   });
 
   test("dequeue and complete empty the queue", async () => {
-    const queue = rig.queue();
     await queue.settle((await held()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
     let done = 4;
     for (
@@ -53,7 +53,6 @@ describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)
   });
 
   test("each outcome works alone", async () => {
-    const queue = rig.queue();
     const [a, b, c, d] = await held();
     expect(await a?.extend("1h")).toMatchObject({ ok: true, state: "working" });
     expect(await b?.requeue({ delay: "1s" })).toMatchObject({ ok: true, state: "delayed" });
@@ -71,7 +70,6 @@ describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)
 
   test("a copy of an enqueue that succeeded still gets its answer", async () => {
     await rig.command("CONFIG", "SET", "maxmemory", "0");
-    const queue = rig.queue();
     const one = () => queue.enqueue(1, { idempotencyKey: "one" });
     const two = () => queue.enqueueMany([{ payload: 1, id: "x" }, { payload: 2 }], { idempotencyKey: "two" });
     const first = [await one(), await two()];

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { newToken } from "../../../src/queue/core/ids.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";
@@ -6,6 +7,8 @@ import { useRig } from "../../support/rig.ts";
 
 // What docs/guarantees.md does not promise, and the cost of it.
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const LEASE = 60_000;
 
 /** The slot of a dequeue for at most 100 tasks, as lua/README.md specifies it. */
@@ -21,7 +24,6 @@ function tokenOfSlot(slot: number): string {
 
 describe("a dequeue whose reply was lost", () => {
   test("and that is not sent again leaves unused leases until they expire, each with a charged attempt", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     const lost = await queue.dequeue({ max: 3, lease: LEASE });
     rig.now += LEASE - 1;
@@ -34,7 +36,6 @@ describe("a dequeue whose reply was lost", () => {
   });
 
   test("and whose slot another dequeue took leases other tasks when sent again; the first ones return when their lease expires", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     const token = newToken();
     const [first] = await queue.dequeue({ token, lease: LEASE });
@@ -65,7 +66,6 @@ test("a dequeue that found nothing and that the network runs again leases tasks 
 });
 
 test("a clock that jumps forward ends a lease early, and its holder is fenced off (I2)", async () => {
-  const queue = rig.queue();
   await queue.enqueue("work", { id: "a" });
   const [early] = await queue.dequeue({ lease: "1h" });
   rig.now += 86_400_000;
@@ -77,7 +77,6 @@ test("a clock that jumps forward ends a lease early, and its holder is fenced of
 });
 
 test("a rate allows a steady stream at least ten elevenths of it", async () => {
-  const queue = rig.queue();
   await rig.operator().configure({ rate: { most: 10, per: "1s" } });
   await queue.enqueueMany(numbered(300));
   let given = 0;

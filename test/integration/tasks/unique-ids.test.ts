@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { EnqueueOptions, Queue } from "../../../src/index.ts";
 import { deepTools } from "../../support/deep.ts";
 import { ghostsOf } from "../../support/key-space.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const { found } = deepTools(rig);
 
 const MINUTE = 60_000;
@@ -34,7 +36,6 @@ describe("an id that is unique for a day", () => {
   const options = { id: "welcome-17", unique: "24h" } as const;
 
   test("is refused for a day, also after the hour of its record, and then free", async () => {
-    const queue = rig.queue();
     expect(await queue.enqueue({ to: "a" }, options)).toEqual({ id: "welcome-17", created: true });
     await (await queue.dequeue())[0]?.complete({ sent: true });
     expect(await createdAt(30 * MINUTE)).toBe(false);
@@ -47,7 +48,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("keeps its payload until the end, its result for an hour, and then a tombstone with neither", async () => {
-    const queue = rig.queue();
     await queue.enqueue({ secret: "of the payload" }, options);
     await (await queue.dequeue())[0]?.complete("the result");
     expect(await queue.get("welcome-17")).toMatchObject({ result: "the result" });
@@ -134,7 +134,6 @@ describe("an id that is unique for a day", () => {
   };
 
   test.each(Object.entries(cases))("is refused for a day if its task %s", async (_, { keep, end }) => {
-    const queue = rig.queue();
     await queue.enqueue({ to: "a" }, { ...keep, ...options });
     await end(queue);
     for (const since of [2 * HOUR, 4 * HOUR, DAY - 1]) {
@@ -149,7 +148,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("is refused as long as its dead letter is kept, if that is longer", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, options);
     await (await queue.dequeue())[0]?.reject("no");
     expect(await createdAt(7 * DAY - 1)).toBe(false);
@@ -157,7 +155,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("is as if forgotten for all calls but enqueue, once the time of its record is over", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, options);
     const [task] = await queue.dequeue();
     await task?.complete();
@@ -175,7 +172,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("gives the producer's own request created: true all the time, and another with its key is refused", async () => {
-    const queue = rig.queue();
     const enqueue = (payload: string) => queue.enqueue(payload, { ...options, idempotencyKey: "signup" });
     expect(await enqueue("first")).toMatchObject({ created: true });
     await (await queue.dequeue())[0]?.complete();
@@ -188,7 +184,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("begins anew with `again`, also from its tombstone, and its version goes on", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, options);
     await (await queue.dequeue())[0]?.complete();
     expect(await createdAt(2 * HOUR, "welcome-17", { again: true })).toBe(true);
@@ -201,7 +196,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("keeps its entry in the line counted if it was cancelled there", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, options);
     await queue.cancel("welcome-17");
     await sweptAt(2 * HOUR);
@@ -213,7 +207,6 @@ describe("an id that is unique for a day", () => {
   });
 
   test("with a ghost that outlasts it takes the ghost's place", async () => {
-    const queue = rig.queue();
     await queue.enqueue("old", options);
     await queue.cancel("welcome-17");
     await queue.enqueue("behind");
@@ -224,7 +217,6 @@ describe("an id that is unique for a day", () => {
 });
 
 test("two thousand unique ids are swept into tombstones and forgotten, each at its time", async () => {
-  const queue = rig.queue();
   for (const half of [0, 1]) {
     await queue.enqueueMany(
       Array.from({ length: 1_000 }, (_, i) => ({
@@ -280,7 +272,6 @@ describe("the option `unique` of a queue", () => {
 });
 
 test("a dedup key and a unique id go together", async () => {
-  const queue = rig.queue();
   const dedup = { key: "order-7", window: "1h" as const };
   await queue.enqueue(1, { id: "first", unique: "24h", dedup });
   expect(await queue.enqueue(2, { id: "second", unique: "24h", dedup })).toEqual({

@@ -1,15 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { resp } from "../../../src/transport/resp.ts";
 import { ghostsOf } from "../../support/key-space.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 describe("a dedup key", () => {
   const dedup = { key: "order-17", window: "10s" } as const;
 
   test("creates the first task of its window; the others change nothing and get its id", async () => {
-    const queue = rig.queue();
     const first = await queue.enqueue("first", { dedup });
     expect(first.created).toBe(true);
     const before = await rig.keySpace();
@@ -20,7 +22,6 @@ describe("a dedup key", () => {
   });
 
   test("belongs to its first task during the window, also if that has ended, and then to another", async () => {
-    const queue = rig.queue();
     const first = await queue.enqueue("first", { dedup });
     await (await queue.dequeue())[0]?.complete();
     expect(await queue.enqueue("second", { dedup })).toEqual({ id: first.id, created: false });
@@ -31,7 +32,6 @@ describe("a dedup key", () => {
   });
 
   test("is dropped by the sweep after its window, and not before, also if the window was begun again", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { dedup });
     rig.now += 10_000;
     await queue.enqueue(2, { dedup });
@@ -45,7 +45,6 @@ describe("a dedup key", () => {
   });
 
   test("within one batch belongs to the first task with it", async () => {
-    const queue = rig.queue();
     const added = await queue.enqueueMany([
       { payload: 1, dedup },
       { payload: 2, dedup },
@@ -64,7 +63,6 @@ describe("a dedup key", () => {
   });
 
   test("of a request that is sent again returns created: true again, with and without a caller's id", async () => {
-    const queue = rig.queue();
     for (const id of [undefined, "mine"]) {
       const options = {
         dedup: { key: `key-${id}`, window: "1m" },
@@ -79,14 +77,12 @@ describe("a dedup key", () => {
   });
 
   test("of four racing producers exactly one gets created: true", async () => {
-    const queue = rig.queue();
     const reported = await Promise.all([1, 2, 3, 4].map((n) => queue.enqueue(n, { dedup })));
     expect(reported.filter(({ created }) => created)).toHaveLength(1);
     expect(new Set(reported.map(({ id }) => id)).size).toBe(1);
   });
 
   test("does not begin its window if the id is another task's", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "taken" });
     expect(await queue.enqueue(2, { id: "taken", dedup })).toEqual({ id: "taken", created: false });
     expect((await queue.enqueue(3, { dedup })).created).toBe(true);
@@ -107,7 +103,6 @@ describe("a dedup key", () => {
 
 describe("an id whose task has ended", () => {
   test.each(["complete", "reject", "cancel"] as const)("begins again after %s with `again`", async (end) => {
-    const queue = rig.queue();
     await queue.enqueue("first", { id: "daily" });
     if (end === "cancel") await queue.cancel("daily");
     else await (await queue.dequeue())[0]?.[end]("said");
@@ -132,7 +127,6 @@ describe("an id whose task has ended", () => {
   });
 
   test("does not begin again while its task has not ended", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.enqueue(1, { id: "b", delay: "1m" });
     const before = await rig.keySpace();
@@ -145,7 +139,6 @@ describe("an id whose task has ended", () => {
   });
 
   test("begins again once, also if the request arrives several times and late", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.complete();
     const again = () => queue.enqueue(2, { id: "a", again: true, idempotencyKey: "once" });
@@ -158,7 +151,6 @@ describe("an id whose task has ended", () => {
   });
 
   test("gives lease_lost to a stale receipt of its last life", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const [old] = await queue.dequeue();
     await old?.complete();
@@ -168,7 +160,6 @@ describe("an id whose task has ended", () => {
   });
 
   test("takes the place of its ghost, or its place in a new group", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await queue.enqueue(1, { id: "b" });
     await queue.cancel("a");
@@ -186,7 +177,6 @@ describe("an id whose task has ended", () => {
   });
 
   test("begins again in batches of a thousand", async () => {
-    const queue = rig.queue();
     const tasks = Array.from({ length: 1_000 }, (_, i) => ({ payload: i, id: `id-${i}`, again: true }));
     await queue.enqueueMany(tasks);
     await queue.settle(
@@ -198,7 +188,6 @@ describe("an id whose task has ended", () => {
   });
 
   test("can begin again only with an id and without a dedup key", async () => {
-    const queue = rig.queue();
     await expect(queue.enqueue(1, { again: true })).rejects.toMatchObject({ path: "again" });
     const both = { id: "a", again: true, dedup: { key: "k", window: 1 } };
     await expect(queue.enqueue(1, both)).rejects.toMatchObject({ path: "again" });
@@ -237,7 +226,6 @@ test("of several producers that race for one id exactly one gets created: true, 
 
 describe("a result", () => {
   test("is kept for the ttl of the settlement, else of the task, else the default", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([{ payload: 1, resultTtl: "1h" }, { payload: 2, deadTtl: "1h" }, { payload: 3 }]);
     const [a, b, c] = await queue.dequeue({ max: 3 });
     await a?.complete("kept", { ttl: "10m" });

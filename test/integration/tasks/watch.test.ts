@@ -1,14 +1,15 @@
-import { describe, expect, test } from "vitest";
-import { Operator, SluiceError, type Transport } from "../../../src/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Operator, type Queue, SluiceError, type Transport } from "../../../src/index.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { all, counted, hanging, listen, short, stepwise } from "../../support/watching.ts";
 import { dice } from "../../support/dice.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 
 describe("watch", () => {
   test("reports the whole life, from delay to progress, cancellation and end, each event once and in order", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a", delay: 1_000 });
     const { reported, ended, until } = listen(queue.watch("a", { every: 10 }));
     await until(1);
@@ -52,7 +53,6 @@ describe("watch", () => {
   });
 
   test("reports from the record what happened between two reads", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
     expect(await watch.next()).toEqual({ event: "transition", version: 1, to: "pending", at: START });
@@ -120,7 +120,6 @@ describe("watch", () => {
   });
 
   test("of a task that is unknown, removed, or expired reports that it is gone", async () => {
-    const queue = rig.queue();
     expect(await all(queue.watch("none"))).toEqual([{ event: "gone" }]);
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
@@ -138,7 +137,6 @@ describe("watch", () => {
   });
 
   test("of an id that ended and began again continues with rising versions, and reports what it missed", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
     await watch.next();
@@ -152,7 +150,6 @@ describe("watch", () => {
   });
 
   test("of a dead letter redriven between two reads reports the rejection, and continues", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     const watch = stepwise(queue.watch("a", { every: 10 }));
     await watch.next();
@@ -171,7 +168,6 @@ describe("watch", () => {
   });
 
   test("continues after any version, and reports the end even after the last version", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     for (let i = 0; i < 2; i++) await (await queue.dequeue())[0]?.requeue();
     await (await queue.dequeue())[0]?.complete();
@@ -192,7 +188,6 @@ describe("watch", () => {
   });
 
   test("that begins after a promotion reports that the task is pending", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     await (await queue.dequeue())[0]?.requeue({ delay: 100 });
     rig.now += 100;
@@ -201,7 +196,6 @@ describe("watch", () => {
   });
 
   test("stops when its time is over", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     expect((await all(queue.watch("a", { for: 30, every: 10 }))).map(short)).toEqual(["1 pending"]);
     expect((await all(queue.watch("a", { for: 0 }))).map(short)).toEqual(["1 pending"]);
@@ -225,7 +219,6 @@ describe("watch", () => {
   });
 
   test("ends at once when its signal aborts: before it begins, between two reads, and within one", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1, { id: "a" });
     expect(await all(queue.watch("a", { signal: AbortSignal.abort() }))).toEqual([]);
     const between = new AbortController();

@@ -1,16 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Worker } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const deadlines = async () => Object.fromEntries((await rig.space()).working);
 const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one = { name: "one", incarnation: "a" };
 
 describe("a heartbeat", () => {
   test("extends the leases of its own incarnation, and no others", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(6));
     await queue.dequeue({ max: 2, worker: one, lease: "10s" });
     await queue.dequeue({ worker: { name: "one", incarnation: "ab" }, lease: "10s" });
@@ -31,7 +32,6 @@ describe("a heartbeat", () => {
   });
 
   test("extends each task by its own lease or by the lease given, and never to an earlier deadline", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([
       { id: "short", payload: 0, lease: "10s" },
       { id: "long", payload: 0, lease: "1h" },
@@ -54,7 +54,6 @@ describe("a heartbeat", () => {
   });
 
   test("with receipts extends these leases alone, and reports which of them are lost", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(5));
     const mine = await queue.dequeue({ max: 3, worker: one, lease: "10s" });
     // The answer of this dequeue was lost: no process works on its task, and its lease must end.
@@ -84,7 +83,6 @@ describe("a heartbeat", () => {
   });
 
   test("with receipts of other workers' leases leaves those leases alone and reports them as lost", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(5));
     const receipts: string[] = [];
     // A lease without a worker can be extended with its receipt by any worker.
@@ -108,7 +106,6 @@ describe("a heartbeat", () => {
   });
 
   test("with receipts of deleted or unknown tasks reports them as lost", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "t0", resultTtl: 0 });
     const [task] = await queue.dequeue({ worker: one });
     await rig.operator().deleteQueue({ force: true });
@@ -123,7 +120,6 @@ describe("a heartbeat", () => {
   });
 
   test("distinguishes the receipt of a task's earlier lease from its current one", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [before] = await queue.dequeue({ worker: one, lease: 1_000 });
     rig.now += 1_000;
@@ -147,7 +143,6 @@ describe("a heartbeat", () => {
   });
 
   test("reports which of its tasks are to be cancelled", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(4));
     const tasks = await queue.dequeue({ max: 3, worker: one });
     await queue.dequeue({ worker: { name: "two" } });
@@ -158,7 +153,6 @@ describe("a heartbeat", () => {
   });
 
   test("registers a worker before its first dequeue, and updates where it runs", async () => {
-    const queue = rig.queue();
     const none = { ok: true, leases: 0, deadlineAt: null, cancelRequested: [] };
     expect(await queue.heartbeat({ ...one, node: "a" })).toEqual(none);
     expect(await queue.heartbeat({ ...one, node: "b", pid: 0 })).toEqual(none);
@@ -167,7 +161,6 @@ describe("a heartbeat", () => {
   });
 
   test("extends an expired lease that was not reclaimed yet, and no other", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     const [task] = await queue.dequeue({ worker: one, lease: "10s" });
     rig.now += 10_000;
@@ -180,7 +173,6 @@ describe("a heartbeat", () => {
   });
 
   test("of a restarted process does not extend its predecessor's leases", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await queue.dequeue({ worker: one, lease: "10s" });
     const restarted = { name: "one", incarnation: "b" };
@@ -196,7 +188,6 @@ describe("a heartbeat", () => {
   });
 
   test("of 2,500 tasks takes three requests and extends every lease", async () => {
-    const queue = rig.queue();
     await filled(queue, one, 2_500);
     await queue.cancel("t2400");
     let requests = 0;
@@ -216,7 +207,6 @@ describe("a heartbeat", () => {
   });
 
   test("of more tasks than fit one request returns the earliest deadline of all", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { lease: "10s" });
     await queue.dequeue({ worker: one });
     await filled(queue, one, 1_500);
@@ -224,7 +214,6 @@ describe("a heartbeat", () => {
   });
 
   test("refuses an invalid worker or lease, and changes nothing", async () => {
-    const queue = rig.queue();
     const bad: [unknown, object, string][] = [
       [undefined, {}, "worker"],
       [null, {}, "worker"],

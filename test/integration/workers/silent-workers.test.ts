@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { sweep, type LeasedTask, type Queue, type Worker } from "../../../src/index.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const MINUTE = 60_000;
 const namesOf = (count: number) => numbered(count).map(({ id }) => id);
 const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
@@ -17,7 +19,6 @@ const take = (queue: Queue, worker: Worker | undefined, max: number) =>
 
 describe("a silent worker", () => {
   test("is failed by the next sweep: its tasks return to the front, and all others stay", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(9));
     await take(queue, one, 2);
     await take(queue, { name: "one", incarnation: "b", silentAfter: "1m" }, 1);
@@ -37,7 +38,6 @@ describe("a silent worker", () => {
   });
 
   test("is failed by another worker's dequeue, which gets its task", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     await take(queue, one, 3);
     expect(await take(queue, two, 1)).toMatchObject({ length: 0, nextDueAt: START + MINUTE });
@@ -48,7 +48,6 @@ describe("a silent worker", () => {
   });
 
   test("loses none of 2,500 tasks, started or not", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 5; i++) {
       await queue.enqueueMany(numbered(2_500).slice(500 * i, 500 * i + 500));
       await take(queue, one, 500);
@@ -60,7 +59,6 @@ describe("a silent worker", () => {
   });
 
   test("is failed by dequeues too, in bounded calls, and no task is lost between them", async () => {
-    const queue = rig.queue();
     // The first two workers have a thousand tasks together, the most that one call takes.
     for (const worker of [one, two, { ...two, name: "three" }, { ...two, name: "four" }]) {
       await queue.enqueueMany(numbered(500).map((task) => ({ ...task, id: `${worker.name}${task.id}` })));
@@ -78,7 +76,6 @@ describe("a silent worker", () => {
   });
 
   test("among a hundred workers is failed, and the others keep their tasks, in one sweep", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(100));
     for (let i = 0; i < 100; i++) {
       await take(queue, { name: `w${i}`, ...(i % 2 === 0 && { silentAfter: "1m" }) }, 1);
@@ -92,7 +89,6 @@ describe("a silent worker", () => {
   });
 
   test("has its exhausted tasks rejected and its cancelled ones ended", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([...numbered(2, { maxAttempts: 1 }), { payload: 0, id: "more" }]);
     await take(queue, one, 3);
     await queue.cancel("t1");
@@ -103,7 +99,6 @@ describe("a silent worker", () => {
   });
 
   test("whose leases expire in the same sweep returns each task once", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(4));
     await queue.dequeue({ max: 2, worker: one, lease: MINUTE });
     await take(queue, one, 2);
@@ -116,7 +111,6 @@ describe("a silent worker", () => {
 
 describe("a sign of life", () => {
   test.each(["heartbeat", "dequeue"] as const)("is each %s", async (sign) => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     await take(queue, one, 1);
     for (let i = 0; i < 10; i++) {
@@ -129,7 +123,6 @@ describe("a sign of life", () => {
   });
 
   test("is also a dequeue that gets nothing because the queue is paused or at its limit", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await take(queue, one, 1);
     await rig.operator().configure({ maxWorking: 1 });
@@ -147,7 +140,6 @@ describe("a sign of life", () => {
   });
 
   test("with a shorter silentAfter applies at once, and one without silentAfter ends the watch", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await take(queue, { name: "one" }, 1);
     await take(queue, { name: "two", silentAfter: "1h" }, 1);
@@ -162,7 +154,6 @@ describe("a sign of life", () => {
 });
 
 test("a shorter silentAfter applies also after the timer fired", async () => {
-  const queue = rig.queue();
   await queue.enqueue(0, { id: "t0" });
   await queue.heartbeat(one);
   await queue.heartbeat({ ...two, silentAfter: "1h" });
@@ -175,7 +166,6 @@ test("a shorter silentAfter applies also after the timer fired", async () => {
 
 describe("a worker that is not to be failed", () => {
   test("keeps its tasks, and is listed as long as it has any, even after a long silence", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [task] = await take(queue, { name: "one" }, 1);
     for (let hour = 1; hour <= 30; hour++) {
@@ -191,7 +181,6 @@ describe("a worker that is not to be failed", () => {
   });
 
   test("without tasks leaves the list after an hour", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     const [task] = await take(queue, { name: "one" }, 1);
     await task?.requeue({ delay: "2h" });
@@ -209,7 +198,6 @@ describe("a worker that is not to be failed", () => {
 
 describe("the timer of the workers", () => {
   test("is set again if it fires while a worker takes a task from behind cancelled ones", async () => {
-    const queue = rig.queue();
     await queue.dequeue({ worker: one });
     await queue.enqueueMany([
       { payload: 0, id: "gone" },
@@ -225,7 +213,6 @@ describe("the timer of the workers", () => {
   });
 
   test("does not count as a delayed task, and takes no task's place in a dequeue", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "due", delay: 2 * MINUTE });
     await queue.heartbeat(one);
     expect(await queue.counts()).toMatchObject({ delayed: 1, pending: 0 });
@@ -235,7 +222,6 @@ describe("the timer of the workers", () => {
   });
 
   test("fires once for many signs of life, and not at all without workers", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 30; i++) {
       rig.now += 1_000;
       await queue.heartbeat(one);

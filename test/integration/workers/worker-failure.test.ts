@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Worker, WorkerName } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const namesOf = (count: number, letter = "t") => numbered(count, {}, letter).map(({ id }) => id);
 const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one = { name: "one", incarnation: "a" };
@@ -26,7 +28,6 @@ async function refill(queue: Queue, worker: Worker, count: number): Promise<void
 
 describe("failing a worker", () => {
   test("returns only its own tasks to the front, in the order in which it took them", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(8));
     await queue.dequeue({ worker: one });
     const others = await queue.dequeue({ worker: two });
@@ -43,7 +44,6 @@ describe("failing a worker", () => {
   });
 
   test("keeps the charged attempt, and a late settlement of its tasks returns lease_lost", async () => {
-    const queue = rig.queue();
     await queue.enqueue("work", { id: "t0" });
     const [task] = await queue.dequeue({ worker: one });
     rig.now += 1;
@@ -59,7 +59,6 @@ describe("failing a worker", () => {
   });
 
   test("ends its tasks that have no attempt left and those that were cancelled", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany([
       ...numbered(3, { maxAttempts: 1 }),
       ...numbered(2, {}, "c"),
@@ -85,7 +84,6 @@ describe("failing a worker", () => {
   });
 
   test("by name fails all its incarnations, and by one incarnation only that one", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(6));
     const incarnations = [{ name: "one" }, one, { name: "one", incarnation: "b" }];
     for (const worker of [...incarnations, ...incarnations.toReversed()]) await queue.dequeue({ worker });
@@ -101,7 +99,6 @@ describe("failing a worker", () => {
   });
 
   test("removes a worker without tasks from the list, and nothing else", async () => {
-    const queue = rig.queue();
     await queue.heartbeat(one);
     await queue.heartbeat({ name: "one" });
     await queue.heartbeat(two);
@@ -118,7 +115,6 @@ describe("failing a worker", () => {
     ["w=1", "w=1;x", "w", "w=12"],
     ["0", "~".replace("~", "0~"), "00", "0!!"],
   ])("touches only one of the names %s %s %s %s", async (...names) => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(2 * names.length));
     for (const name of names) {
       await queue.dequeue({ worker: { name } });
@@ -147,14 +143,12 @@ describe("failing a worker", () => {
   });
 
   test("marks its tasks as possible poison tasks, which travel in small batches (law 11)", async () => {
-    const queue = rig.queue();
     await refill(queue, one, 30);
     await fail(one);
     expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
   });
 
   test("with 2,500 tasks takes three bounded calls and returns each task once, in order", async () => {
-    const queue = rig.queue();
     await refill(queue, one, 2_500);
     await queue.enqueue("later", { id: "later" });
     const answers = [await fail(one), await fail(one), await fail(one)];
@@ -167,7 +161,6 @@ describe("failing a worker", () => {
   });
 
   test("in part leaves the rest to the sweep if the caller does not continue", async () => {
-    const queue = rig.queue();
     await refill(queue, { ...one, silentAfter: "1m" }, 30);
     expect(await fail(one, 10)).toEqual({ returned: 10, rejected: 0, more: true });
     const [listed] = (await rig.operator().workers()).workers;
@@ -179,7 +172,6 @@ describe("failing a worker", () => {
   });
 
   test("loses no task to another worker's dequeues between its calls", async () => {
-    const queue = rig.queue();
     await refill(queue, one, 30);
     const seen: string[] = [];
     for (let more = true; more;) {
@@ -195,7 +187,6 @@ describe("failing a worker", () => {
   });
 
   test("beside active workers loses no task and delivers none twice", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(400, { maxAttempts: 0 }));
     const done: string[] = [];
     const work = async (name: string) => {
@@ -230,7 +221,6 @@ describe("failing a worker", () => {
 
 describe("a failed worker", () => {
   test("gets worker_lost from its heartbeats until it dequeues again or restarts; nothing changes", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(2));
     await queue.dequeue({ worker: one });
     await fail("one");
@@ -245,7 +235,6 @@ describe("a failed worker", () => {
   });
 
   test("gets worker_lost while its tasks are still being returned", async () => {
-    const queue = rig.queue();
     await refill(queue, one, 20);
     await fail(one, 10);
     expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
@@ -254,7 +243,6 @@ describe("a failed worker", () => {
   });
 
   test("counts as new after a day, and its record is removed", async () => {
-    const queue = rig.queue();
     await queue.enqueue(0, { id: "t0" });
     await queue.dequeue({ worker: one });
     await fail(one);
@@ -268,7 +256,6 @@ describe("a failed worker", () => {
   });
 
   test("without tasks is listed again with its next heartbeat", async () => {
-    const queue = rig.queue();
     await queue.heartbeat(one);
     await fail(one);
     expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });

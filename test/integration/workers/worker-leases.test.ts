@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
-import type { LeasedTask } from "../../../src/index.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { LeasedTask, Queue } from "../../../src/index.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const one = { name: "one", incarnation: "a" };
 const two = { name: "two" };
 const hash = key("tasks");
@@ -13,7 +15,6 @@ const hands = async () =>
   [...(await rig.space()).workerLeases.keys()].map((member) => member.replace(/ \d{15} /, " "));
 
 async function leased(count: number, options = {}) {
-  const queue = rig.queue();
   await queue.enqueueMany(ids.slice(0, count).map((id) => ({ id, payload: id, ...options })));
   return { queue, tasks: await queue.dequeue({ max: count, worker: one, lease: "10s" }) };
 }
@@ -55,7 +56,6 @@ describe("the leases of a worker", () => {
   });
 
   test("do not change when the resend of a dequeue returns its tasks again", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ids.map((id) => ({ id, payload: id })));
     const dequeue = () => queue.dequeue({ max: 3, worker: one, token: "token-01" });
     const receipts = (tasks: readonly LeasedTask[]) => tasks.map(({ receipt }) => receipt);
@@ -66,7 +66,6 @@ describe("the leases of a worker", () => {
   });
 
   test("are found by a sweep also for workers with names that look like fields", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(ids.map((id) => ({ id, payload: id, maxAttempts: 0 })));
     for (const name of ["a;f=1", "a%", "a=b", "a!", "arm", "larm"]) {
       await queue.dequeue({ worker: { name, incarnation: "g:x", node: name, silentAfter: "1s" } });
@@ -162,7 +161,6 @@ describe("a resend (law 5)", () => {
   });
 
   test("of a dequeue that arrives after its worker was failed is no sign of life", async () => {
-    const queue = rig.queue();
     await queue.enqueue(1);
     const dequeue = () => queue.dequeue({ worker: one, token: "token-01" });
     expect(await dequeue()).toHaveLength(1);

@@ -1,13 +1,15 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Queue } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
+let queue: Queue;
+beforeEach(() => void (queue = rig.queue()));
 const one = { name: "one", incarnation: "a" };
 
 describe("the list of workers", () => {
   test("reports of each worker where it runs, when it was last seen, and which tasks it has", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(3));
     await queue.dequeue({
       max: 2,
@@ -43,7 +45,6 @@ describe("the list of workers", () => {
   });
 
   test("counts all tasks of a worker and names the first hundred", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(250));
     await queue.dequeue({ max: 250, worker: one });
     const [worker] = (await rig.operator().workers()).workers;
@@ -51,7 +52,6 @@ describe("the list of workers", () => {
   });
 
   test("reports each incarnation with its own tasks, also if names begin alike", async () => {
-    const queue = rig.queue();
     await queue.enqueueMany(numbered(5));
     const incarnations = ["a", "a!", "ab", "a~", undefined];
     for (const incarnation of incarnations) await queue.dequeue({ worker: { name: "one", incarnation } });
@@ -63,7 +63,6 @@ describe("the list of workers", () => {
   });
 
   test("comes in pages that together name every worker", async () => {
-    const queue = rig.queue();
     for (let i = 0; i < 300; i++) await queue.heartbeat({ name: `w${i}` });
     const seen = new Set<string>();
     let cursor: string | undefined;
@@ -82,7 +81,6 @@ describe("the list of workers", () => {
   });
 
   test("stays exact while its workers settle, requeue and fail", async () => {
-    const queue = rig.queue();
     const two = { name: "two" };
     await queue.enqueueMany(numbered(20, { maxAttempts: 0 }));
     for (let round = 0; round < 20; round++) {
@@ -104,7 +102,6 @@ describe("the list of workers", () => {
 });
 
 test("the timer for silent workers is not reported as nextDueAt", async () => {
-  const queue = rig.queue();
   const worker = { name: "w", silentAfter: "1m" } as const;
   expect((await queue.dequeue({ worker })).nextDueAt).toBeNull();
   expect((await queue.counts()).nextDueAt).toBeNull();
