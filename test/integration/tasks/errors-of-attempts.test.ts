@@ -5,6 +5,7 @@ import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { settleScript } from "../../../src/queue/redis/task-scripts.ts";
 import { deepTools } from "../../support/deep.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -18,6 +19,9 @@ const errorsOf = async (queue: Queue = rig.queue()) => (await queue.get(id))?.er
 
 /** The texts of a task's errors, without attempts and times. */
 const textsOf = async (queue?: Queue) => (await errorsOf(queue))?.map(({ error }) => error);
+
+/** The short form of an error. */
+const cut = (error: string) => (error.length > 200 ? `${error.slice(0, 199)}…` : error);
 
 /** Enqueues a task, and lets one attempt for each error fail. */
 async function failedWith(errors: readonly unknown[], queue = rig.queue({ maxAttempts: 0 })) {
@@ -49,26 +53,10 @@ describe("a task keeps the error of each attempt", () => {
     expect(tasks.map((listed) => listed.errors)).toEqual([errors]);
   });
 
-  test("and none if an attempt is handed back, requeued without an error, extended or completed", async () => {
-    await queue.enqueue("work", { id });
-    expect(await errorsOf()).toEqual([]);
-    for (const options of [{ unstarted: true }, { delay: 0 }, {}]) {
-      await (await queue.dequeue())[0]?.requeue(options);
-    }
-    const [task] = await queue.dequeue();
-    await task?.extend("1m", { progress: 1 });
-    expect(await errorsOf()).toEqual([]);
-    await task?.complete("done");
-    expect(await errorsOf()).toEqual([]);
-    expect(await recordOf()).not.toContain("E=");
-  });
-
   test("the last sixteen of twenty", async () => {
     await failedWith(Array.from({ length: 20 }, (_, i) => `failure ${i + 1}`));
-    const errors = await errorsOf();
-    expect(errors?.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 16 }, (_, i) => i + 5));
-    expect(errors?.map(({ error }) => error)).toEqual(
-      Array.from({ length: 16 }, (_, i) => `failure ${i + 5}`),
+    expect((await errorsOf())?.map(({ attempt, error }) => [attempt, error])).toEqual(
+      Array.from({ length: 16 }, (_, i) => [i + 5, `failure ${i + 5}`]),
     );
     expect(await found()).toEqual({});
   });
@@ -108,91 +96,24 @@ describe("a task keeps the error of each attempt", () => {
     expect(await found()).toEqual({});
   });
 
-  test("without a text if its lease expired, or its worker failed: by a sweep, a dequeue or an operator", async () => {
-    const queue = rig.queue({ maxAttempts: 4 });
-    await queue.enqueue("work", { id });
-    await queue.dequeue({ lease: 1_000 });
-    rig.now += 1_500;
-    await rig.sweepOnce();
-    await queue.dequeue({ lease: 1_000 });
-    rig.now += 1_500;
-    await (await queue.dequeue({ lease: 1_000 }))[0]?.requeue({ error: "503" });
-    await queue.dequeue({ lease: 1_000, worker: { name: "w" } });
-    await rig.operator().failWorker("w");
-    const task = await queue.get(id);
-    expect(task).toMatchObject({ state: "rejected", reason: "lease_expired", attempt: 4, error: "503" });
-    expect(task?.errors).toEqual([
-      { attempt: 1, at: START + 1_500, error: null },
-      { attempt: 2, at: START + 3_000, error: null },
-      { attempt: 3, at: START + 3_000, error: "503" },
-      { attempt: 4, at: START + 3_000, error: null },
-    ]);
-  });
-
-  test("once, also if the settlement arrives several times, in one call or after the next delivery", async () => {
-    await queue.enqueue("work", { id });
-    const [task] = await queue.dequeue();
-    const settlement: Settlement = { receipt: task?.receipt ?? "", outcome: "requeue", error: "once" };
-    const [first, second] = await queue.settle([settlement, settlement]);
-    expect(second).toEqual(first);
-    expect(await queue.settle([settlement])).toEqual([first]);
-    await queue.dequeue();
-    expect(await queue.settle([settlement])).toEqual([first]);
-    expect(await textsOf()).toEqual(["once"]);
-  });
-
   test("each its own in one call for many", async () => {
-    await queue.enqueueMany(Array.from({ length: 300 }, (_, i) => ({ payload: i, id: `t${i}` })));
+    await queue.enqueueMany(numbered(300));
     const tasks = await queue.dequeue({ max: 300 });
+    const given = tasks.map((_, i) => `${i} ${"x".repeat(300 * (i % 2))}`);
     await queue.settle(
       tasks.map(({ receipt }, i): Settlement => {
         if (i % 3 === 0) return { receipt, outcome: "complete", result: i };
-        return {
-          receipt,
-          outcome: i % 3 === 1 ? "requeue" : "reject",
-          error: `${i} ${"x".repeat(300 * (i % 2))}`,
-        };
+        return { receipt, outcome: i % 3 === 1 ? "requeue" : "reject", error: given[i] };
       }),
     );
     for (const i of [0, 1, 2, 4, 5, 298, 299]) {
       const errors = (await queue.get(`t${i}`))?.errors.map(({ error }) => error);
-      const whole = `${i} ${"x".repeat(300 * (i % 2))}`;
-      const text = whole.length > 200 ? `${whole.slice(0, 199)}…` : whole;
-      expect(errors).toEqual(i % 3 === 0 ? [] : [text]);
+      expect(errors).toEqual(i % 3 === 0 ? [] : [cut(given[i] ?? "")]);
     }
   });
 });
 
 describe("the errors of attempts are kept", () => {
-  test("when the task completes after all, as long as its result", async () => {
-    await failedWith(["one", "two"], queue);
-    const [task] = await queue.dequeue();
-    await task?.complete("done");
-    expect(await queue.get(id)).toMatchObject({ state: "completed", result: "done" });
-    expect(await textsOf()).toEqual(["one", "two"]);
-  });
-
-  test("through a redrive, and the new attempts add theirs", async () => {
-    const queue = rig.queue({ maxAttempts: 2 });
-    await failedWith(["one", "two"], queue);
-    await rig.operator().redrive({ ids: [id] });
-    await (await queue.dequeue())[0]?.requeue({ error: "three" });
-    expect((await errorsOf())?.map(({ attempt, error }) => [attempt, error])).toEqual([
-      [1, "one"],
-      [2, "two"],
-      [3, "three"],
-    ]);
-  });
-
-  test("not for a new life of the id", async () => {
-    const queue = rig.queue({ maxAttempts: 1 });
-    await failedWith(["one"], queue);
-    await queue.enqueue("again", { id, again: true });
-    expect(await errorsOf()).toEqual([]);
-    await (await queue.dequeue())[0]?.requeue({ error: "two" });
-    expect((await errorsOf())?.map(({ attempt, error }) => [attempt, error])).toEqual([[1, "two"]]);
-  });
-
   test.each<[string, (task: LeasedTask, queue: Queue) => Promise<unknown>]>([
     ["it completes with nothing to keep", (task) => task.complete("done", { ttl: 0 })],
     ["it is rejected with nothing to keep", (task) => task.reject("secret", { ttl: 0 })],
@@ -222,11 +143,7 @@ describe("the errors of attempts are kept", () => {
 describe("the errors of an encrypting queue", () => {
   const encryption = encrypting();
   const errors = [new Error(MARKER), `${MARKER} ${"x".repeat(500)}`, { why: MARKER }];
-  const texts = [
-    `Error: ${MARKER}`,
-    `${`${MARKER} ${"x".repeat(500)}`.slice(0, 199)}…`,
-    `{"why":"${MARKER}"}`,
-  ];
+  const texts = [`Error: ${MARKER}`, cut(`${MARKER} ${"x".repeat(500)}`), `{"why":"${MARKER}"}`];
 
   test("are encrypted, also their short forms, and read with the key", async () => {
     const queue = rig.queue({ encryption });
@@ -271,27 +188,20 @@ describe("an error that another client settles with", () => {
     ]);
   }
 
-  test("in several lines is one entry", async () => {
-    await requeuedWith('j{\n\t"status": 503\n}');
-    expect(await textsOf()).toEqual(['{"status":503}']);
-    expect(await rig.queue().get(id)).toMatchObject({ error: { status: 503 } });
-  });
-
-  test("of over 1,800 bytes without a short form leaves an empty text, and is kept as the last error", async () => {
-    await requeuedWith(`j"${"x".repeat(1_798)}"`);
-    expect(await textsOf()).toEqual([""]);
-    expect(await rig.queue().get(id)).toMatchObject({ error: "x".repeat(1_798) });
-    await (await rig.queue().dequeue())[0]?.complete(undefined, { ttl: 0 });
-  });
-
-  test("of 1,800 bytes is copied, and shown with 200 characters", async () => {
-    await requeuedWith(`j"${"x".repeat(1_797)}"`);
-    expect(await textsOf()).toEqual([`${"x".repeat(199)}…`]);
-  });
-
-  test("with a short form of over 1,800 bytes leaves an empty text", async () => {
-    await requeuedWith(`sj"${"x".repeat(1_798)}"\nj"full"`);
-    expect(await textsOf()).toEqual([""]);
-    expect(await rig.queue().get(id)).toMatchObject({ error: "full" });
+  const long = "x".repeat(1_798);
+  test.each<[what: string, given: string, text: string, last: unknown]>([
+    ["in several lines is one entry", 'j{\n\t"status": 503\n}', '{"status":503}', { status: 503 }],
+    ["of over 1,800 bytes without a short form leaves an empty text", `j"${long}"`, "", long],
+    [
+      "of 1,800 bytes is copied, and shown with 200 characters",
+      `j"${long.slice(1)}"`,
+      cut(long),
+      long.slice(1),
+    ],
+    ["with a short form of over 1,800 bytes leaves an empty text", `sj"${long}"\nj"full"`, "", "full"],
+  ])("%s, and is kept as the last error", async (_, given, text, last) => {
+    await requeuedWith(given);
+    expect(await textsOf()).toEqual([text]);
+    expect(await rig.queue().get(id)).toMatchObject({ error: last });
   });
 });

@@ -16,7 +16,7 @@ async function held() {
 describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)", () => {
   // A queue whose Redis has reached its memory limit.
   beforeEach(async () => {
-    await queue.enqueueMany(Array.from({ length: 50 }, (_, i) => ({ id: `t${i}`, payload })));
+    await queue.enqueueMany(numbered(50).map((task) => ({ ...task, payload })));
     await queue.enqueue(payload, { id: "due", delay: 1 });
     rig.now += 1;
     await queue.dequeue({ max: 4, token: "token-01" });
@@ -38,51 +38,28 @@ describe("a full Redis refuses new tasks and lets the rest drain (laws 1 and 10)
   test("dequeue and complete empty the queue", async () => {
     await queue.settle((await held()).map(({ receipt }) => ({ receipt, outcome: "complete" })));
     let done = 4;
-    for (
-      let batch = await queue.dequeue({ max: 10 });
-      batch.length > 0;
-      batch = await queue.dequeue({ max: 10 })
-    ) {
-      const answers = await queue.settle(
-        batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })),
-      );
-      done += answers.filter(({ ok }) => ok).length;
+    for (let call = 0; call < 5; call++) {
+      const batch = await queue.dequeue({ max: 10 });
+      const settlements = batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 }) as const);
+      done += (await queue.settle(settlements)).filter(({ ok }) => ok).length;
     }
     expect(done).toBe(51);
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, delayed: 0 });
   });
 
-  test("each outcome works alone", async () => {
+  test("each outcome works alone, and a cancel is still reported to the holder", async () => {
     const [a, b, c, d] = await held();
     expect(await a?.extend("1h")).toMatchObject({ ok: true, state: "working" });
     expect(await b?.requeue({ delay: "1s" })).toMatchObject({ ok: true, state: "delayed" });
     expect(await c?.requeue()).toMatchObject({ ok: true, state: "pending" });
     expect(await d?.reject("no")).toMatchObject({ ok: true, state: "rejected" });
-    expect(await queue.settle([{ receipt: a?.receipt ?? "", outcome: "extend", lease: "2h" }])).toMatchObject(
-      [{ ok: true }],
-    );
+    expect(await queue.cancel(a?.id ?? "")).toEqual({ ok: true, state: "working" });
+    expect(await a?.extend("2h")).toMatchObject({ ok: true, cancelRequested: true });
   });
 
   test("sweep promotes and reclaims", async () => {
     rig.now += 300_000;
     expect(await rig.sweepOnce()).toEqual(["ok", 1, 4, 0, 0, 0, 0, 0]);
-  });
-
-  test("a copy of an enqueue that succeeded still gets its answer", async () => {
-    await rig.command("CONFIG", "SET", "maxmemory", "0");
-    const one = () => queue.enqueue(1, { idempotencyKey: "one" });
-    const two = () => queue.enqueueMany([{ payload: 1, id: "x" }, { payload: 2 }], { idempotencyKey: "two" });
-    const first = [await one(), await two()];
-    await rig.command("CONFIG", "SET", "maxmemory", "1");
-    const before = await rig.keySpace();
-    expect([await one(), await two()]).toEqual(first);
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
-  test("a cancel is still reported to the holder", async () => {
-    const [task] = await held();
-    expect(await rig.queue().cancel(task?.id ?? "")).toEqual({ ok: true, state: "working" });
-    expect(await task?.extend()).toMatchObject({ ok: true, cancelRequested: true });
   });
 
   test("ghosts of cancelled tasks outlive their tombstones", async () => {

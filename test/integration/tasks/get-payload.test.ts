@@ -1,52 +1,45 @@
 import { expect, test } from "vitest";
+import { named } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
 test("get returns the payload on request, and the options that the task fixed", async () => {
   const queue = rig.queue();
-  const bytes = new Uint8Array([0, 255]);
   await queue.enqueueMany([
     { id: "plain", payload: { to: "a" } },
-    { id: "bytes", payload: bytes, headers: { h: "ü" }, unique: "1d" },
+    { id: "bytes", payload: new Uint8Array([0, 255]), headers: { h: "ü" }, unique: "1d" },
     { id: "empty", payload: "" },
     { id: "later", payload: 0, delay: "1m", lease: "2s", maxAttempts: 1, resultTtl: 0, deadTtl: "1h" },
   ]);
-  const payloadOf = async (id: string) => (await queue.get(id, { payload: true }))?.payload;
-  expect(await payloadOf("plain")).toEqual({ to: "a" });
-  expect(await payloadOf("bytes")).toEqual(bytes);
-  expect(await payloadOf("empty")).toBe("");
-  expect(await payloadOf("later")).toBe(0);
+  const read = async (id: string) => {
+    const { payload, options } = (await queue.get(id, { payload: true })) ?? {};
+    return [payload, options];
+  };
+  expect(await read("plain")).toEqual([{ to: "a" }, undefined]);
+  expect(await read("bytes")).toEqual([new Uint8Array([0, 255]), { unique: 86_400_000 }]);
+  expect(await read("empty")).toEqual(["", undefined]);
+  const options = { lease: 2_000, maxAttempts: 1, resultTtl: 0, deadTtl: 3_600_000 };
+  expect(await read("later")).toEqual([0, options]);
   expect(await queue.get("plain")).not.toHaveProperty("payload");
-  expect(await queue.get("plain")).not.toHaveProperty("options");
-  expect((await queue.get("bytes"))?.options).toEqual({ unique: 86_400_000 });
-  expect((await queue.get("later"))?.options).toEqual({
-    lease: 2_000,
-    maxAttempts: 1,
-    resultTtl: 0,
-    deadTtl: 3_600_000,
-  });
+  expect((await queue.get("later"))?.options).toEqual(options);
   expect(await queue.get("nope", { payload: true })).toBeNull();
 });
 
 test("get returns the payload of a working task and a dead letter, not of a completed or cancelled task", async () => {
   const queue = rig.queue();
-  await queue.enqueueMany(["done", "dead", "held", "gone"].map((id) => ({ id, payload: id })));
+  const ids = ["done", "dead", "held", "gone"];
+  await queue.enqueueMany(named(ids));
   const [done, dead] = await queue.dequeue({ max: 3 });
   await done?.complete();
   await dead?.reject("no");
   await queue.cancel("gone");
-  const payloads = await Promise.all(
-    ["done", "dead", "held", "gone"].map(async (id) => (await queue.get(id, { payload: true }))?.payload),
-  );
-  expect(payloads).toEqual([undefined, "dead", "held", undefined]);
+  const tasks = await Promise.all(ids.map((id) => queue.get(id, { payload: true })));
+  expect(tasks.map((task) => task?.payload)).toEqual([undefined, "dead", "held", undefined]);
 });
 
 test("get refuses unknown options", async () => {
-  await expect(rig.queue().get("a", { payloads: true } as object)).rejects.toThrow(
-    "payloads is an unknown option",
-  );
-  await expect(rig.queue().get("a", { payload: 1 } as object)).rejects.toThrow(
-    "payload must be true or false",
-  );
+  const get = (options: object) => rig.queue().get("a", options);
+  await expect(get({ payloads: true })).rejects.toThrow("payloads is an unknown option");
+  await expect(get({ payload: 1 })).rejects.toThrow("payload must be true or false");
 });

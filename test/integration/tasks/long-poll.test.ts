@@ -1,142 +1,164 @@
-import { beforeEach, describe, expect, test } from "vitest";
-import type { Command, Transport } from "../../../src/index.ts";
-import { useRig } from "../../support/rig.ts";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Command, EnqueueOptions, Queue, Transport } from "../../../src/index.ts";
+import { dequeueScript } from "../../../src/queue/redis/task-scripts.ts";
+import { many } from "../../support/new-tasks.ts";
+import { START, useRig } from "../../support/rig.ts";
 
-// Real time: dequeues that wait follow the clocks of this process and of Redis.
+// On a simulated clock of this process and of Redis. test/unit/long-poll has what a long poll does at which time.
 const rig = useRig();
-const queue = () => rig.queue({ now: undefined });
+let queue: Queue;
+/** How many requests are under way, and how many were sent with a dequeue. */
+let [underWay, dequeues] = [0, 0];
+let began = 0;
+const now = () => Math.floor(START + performance.now() - began);
 
-const isPull = (command: Command | undefined) =>
-  command !== undefined && "script" in command && command.script.name === "dequeue";
-let sent: Command[][];
-const noting = (): Transport => ({
-  send: (commands, options) => {
-    sent.push([...commands]);
-    return rig.transport.send(commands, options);
-  },
-});
-const pulls = () => sent.filter(([command]) => isPull(command)).length;
+const isDequeue = (command: Command) => "script" in command && command.script === dequeueScript.script;
+/** A dequeue reads a test's clock once, before it waits. */
+const atThisTime = (command: Command): Command =>
+  "script" in command && isDequeue(command)
+    ? { ...command, args: command.args.with(dequeueScript.args.indexOf("testNow"), String(now())) }
+    : command;
 
 beforeEach(() => {
-  sent = [];
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  [underWay, dequeues, began] = [0, 0, performance.now()];
+  const transport: Transport = {
+    async send(commands, options) {
+      underWay++;
+      if (commands.some(isDequeue)) dequeues++;
+      const outcomes = await rig.transport.send(commands.map(atThisTime), options).finally(() => underWay--);
+      const time = [String(Math.floor(now() / 1_000)), String((now() % 1_000) * 1_000)];
+      return outcomes.map((outcome, i) => (String(commands[i]) === "TIME" ? { reply: time } : outcome));
+    },
+  };
+  queue = rig.queue({ transport, now });
 });
+afterEach(() => void vi.useRealTimers());
+
+/** Lets time pass until the call has ended, and makes another call when 0.3 s are over. */
+async function passing<T>(call: Promise<T>, meanwhile: () => Promise<unknown> = async () => {}): Promise<T> {
+  let isOver = false;
+  const over = () => void (isOver = true);
+  call.then(over, over);
+  let made = false;
+  while (!isOver) {
+    await setImmediate();
+    if (underWay > 0) continue;
+    if (!made && now() >= START + 300) {
+      made = true;
+      await meanwhile();
+    }
+    await vi.advanceTimersToNextTimerAsync();
+  }
+  return call;
+}
+
+/** How much time has passed, s. */
+const seconds = () => (now() - START) / 1_000;
 
 describe("a dequeue that waits", () => {
   test("answers at once if a task is pending", async () => {
-    await queue().enqueue(1);
-    const waiting = rig.queue({ now: undefined, transport: noting() });
-    expect([...(await waiting.dequeue({ wait: "20s" }))]).toMatchObject([{ payload: 1 }]);
-    expect(sent).toHaveLength(1);
+    await queue.enqueue(1);
+    expect([...(await passing(queue.dequeue({ wait: "20s" })))]).toMatchObject([{ payload: 1 }]);
+    expect([seconds(), dequeues]).toEqual([0, 1]);
   });
 
-  test("answers when a task comes, long before its time is over", async () => {
-    const began = performance.now();
-    const waiting = queue().dequeue({ wait: "20s", max: 5 });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    await queue().enqueueMany([{ payload: "a" }, { payload: "b", group: "g" }]);
-    expect(new Set((await waiting).map(({ payload }) => payload))).toEqual(new Set(["a", "b"]));
+  test.each<[what: string, options: EnqueueOptions]>([
+    ["", {}],
+    [" of a group", { group: "g" }],
+    [" with a group and a priority", { group: "g", priority: 9 }],
+  ])("answers when a task%s comes, long before its time is over", async (_, options) => {
+    const waiting = queue.dequeue({ wait: "20s", max: 5 });
+    expect(await passing(waiting, () => queue.enqueueMany(many(2, options)))).toHaveLength(2);
     // Not by the call that it repeats every ten seconds.
-    expect(performance.now() - began).toBeLessThan(8_000);
-  });
-
-  test("answers when a task of a group comes, or one with a priority", async () => {
-    const began = performance.now();
-    const waiting = queue().dequeue({ wait: "20s" });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    await queue().enqueue(1, { group: "g", priority: 9 });
-    expect([...(await waiting)]).toMatchObject([{ payload: 1, group: "g" }]);
-    expect(performance.now() - began).toBeLessThan(8_000);
+    expect(seconds()).toBeLessThan(1);
   });
 
   test("answers when a delayed task is due, without a sweep, in few calls", async () => {
-    await queue().enqueue("later", { delay: 700 });
-    const waiting = rig.queue({ now: undefined, transport: noting() });
-    expect([...(await waiting.dequeue({ wait: "20s" }))]).toMatchObject([{ payload: "later" }]);
-    expect(pulls()).toBeLessThanOrEqual(3);
+    await queue.enqueue("later", { delay: 700 });
+    expect([...(await passing(queue.dequeue({ wait: "20s" })))]).toMatchObject([{ payload: "later" }]);
+    expect([seconds(), dequeues]).toEqual([0.7, 2]);
   });
 
   test("answers when a task is due that was enqueued with a delay while it waited", async () => {
-    const began = performance.now();
-    const waiting = queue().dequeue({ wait: "20s" });
-    await queue().enqueue("later", { delay: 2_500 });
-    expect([...(await waiting)]).toMatchObject([{ payload: "later" }]);
+    const waiting = queue.dequeue({ wait: "20s" });
+    expect(await passing(waiting, () => queue.enqueue("later", { delay: 2_500 }))).toHaveLength(1);
     // Not at its next call, after ten seconds.
-    expect(performance.now() - began).toBeLessThan(9_000);
+    expect(seconds()).toBeLessThan(5);
   });
 
   test("answers when the lease of another holder expires", async () => {
-    await queue().enqueue("lost");
-    await queue().enqueue("later", { delay: "1h" });
-    await queue().dequeue({ lease: "3s" });
-    const began = performance.now();
-    expect([...(await queue().dequeue({ wait: "20s" }))]).toMatchObject([{ payload: "lost", attempt: 2 }]);
+    await queue.enqueue("lost");
+    await queue.enqueue("later", { delay: "1h" });
+    await queue.dequeue({ lease: "3s" });
+    const batch = await passing(queue.dequeue({ wait: "20s" }));
+    expect([...batch]).toMatchObject([{ payload: "lost", attempt: 2 }]);
     // At its expiry, and not with the later due task or at the next call.
-    expect(performance.now() - began).toBeLessThan(8_000);
+    expect(seconds()).toBe(3);
   });
 
   test("reports when the next task is due if its time is over before", async () => {
-    await queue().enqueue(1, { delay: "1h" });
-    const batch = await queue().dequeue({ wait: 50 });
-    expect([batch.length, batch.paused]).toEqual([0, false]);
-    expect(batch.nextDueAt).toBeGreaterThan(Date.now() + 3_500_000);
+    await queue.enqueue(1, { delay: "1h" });
+    const batch = await passing(queue.dequeue({ wait: 50 }));
+    expect([batch.length, batch.paused, batch.nextDueAt]).toEqual([0, false, START + 3_600_000]);
   });
 
   test("does not repeat its call quickly if a pause or a limit holds the tasks", async () => {
-    await queue().enqueue(1);
-    await rig.operator().pause();
-    const waiting = rig.queue({ now: undefined, transport: noting() });
-    expect(await waiting.dequeue({ wait: 1_500 })).toMatchObject({ length: 0, paused: true });
-    expect(pulls()).toBeLessThanOrEqual(3);
-    await rig.operator().resume();
-    expect(await queue().dequeue({ wait: "20s" })).toHaveLength(1);
+    await queue.enqueue(1);
+    await rig.operator({ now }).pause();
+    expect(await passing(queue.dequeue({ wait: 1_500 }))).toMatchObject({ length: 0, paused: true });
+    expect(dequeues).toBe(3);
+    await rig.operator({ now }).resume();
+    expect(await queue.dequeue({ wait: "20s" })).toHaveLength(1);
   });
 
   test("ends when its signal aborts", async () => {
-    const waiting = queue().dequeue({ wait: "1m", signal: AbortSignal.timeout(100) });
-    await expect(waiting).rejects.toMatchObject({ code: "aborted" });
+    const controller = new AbortController();
+    const waiting = queue.dequeue({ wait: "1m", signal: controller.signal });
+    const refused = expect(waiting).rejects.toMatchObject({ code: "aborted" });
+    await passing(
+      waiting.catch(() => {}),
+      async () => controller.abort(),
+    );
+    await refused;
+    expect(seconds()).toBeLessThan(1);
   });
 
   test("is one of two that wait, of which one gets the task", async () => {
-    const waiting = [queue().dequeue({ wait: 1_000 }), queue().dequeue({ wait: 1_000 })];
-    await queue().enqueue(1);
-    const batches = await Promise.all(waiting);
-    expect(batches.flat()).toHaveLength(1);
+    const waiting = Promise.all([queue.dequeue({ wait: 1_000 }), queue.dequeue({ wait: 1_000 })]);
+    expect((await passing(waiting, () => queue.enqueue(1))).flat()).toHaveLength(1);
   });
 
   test("settles before it waits", async () => {
-    await queue().enqueue(1);
-    const [task] = await queue().dequeue();
-    const answer = queue().settleAndDequeue([{ receipt: task!.receipt, outcome: "complete" }], {
-      wait: "20s",
+    await queue.enqueue(1, { id: "a" });
+    const [task] = await queue.dequeue();
+    const answer = queue.settleAndDequeue([{ receipt: task!.receipt, outcome: "complete" }], { wait: "20s" });
+    const { settled, tasks } = await passing(answer, async () => {
+      expect(await queue.get("a")).toMatchObject({ state: "completed" });
+      await queue.enqueue(2);
     });
-    await expect.poll(async () => (await queue().get(task!.id))?.state).toBe("completed");
-    await queue().enqueue(2);
-    const { settled, tasks } = await answer;
     expect([settled, [...tasks]]).toMatchObject([[{ ok: true }], [{ payload: 2 }]]);
   });
 
   test("refuses more than a minute", async () => {
-    await expect(queue().dequeue({ wait: "61s" })).rejects.toMatchObject({
-      code: "invalid_argument",
-      path: "wait",
-    });
+    const refused = { code: "invalid_argument", path: "wait" };
+    await expect(queue.dequeue({ wait: "61s" })).rejects.toMatchObject(refused);
   });
 });
 
 describe("a resend of a dequeue that waited", () => {
   test("gets the tasks that any of its calls leased, at once", async () => {
-    const waiting = queue().dequeue({ wait: "20s", token: "token-01" });
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    await queue().enqueue(1);
-    const [task] = await waiting;
-    const [again] = await queue().dequeue({ wait: "20s", token: "token-01" });
+    const options = { wait: "20s", token: "token-01" } as const;
+    const [task] = await passing(queue.dequeue(options), () => queue.enqueue(1));
+    const [again] = await queue.dequeue(options);
     expect(again?.receipt).toBe(task?.receipt);
   });
 
   test("stays empty if the first one ended empty: a late copy leases nothing", async () => {
-    expect(await queue().dequeue({ wait: 50, token: "token-02" })).toHaveLength(0);
-    await queue().enqueue(1);
-    expect(await queue().dequeue({ token: "token-02" })).toHaveLength(0);
-    expect(await queue().dequeue()).toHaveLength(1);
+    expect(await passing(queue.dequeue({ wait: 50, token: "token-02" }))).toHaveLength(0);
+    await queue.enqueue(1);
+    expect(await queue.dequeue({ token: "token-02" })).toHaveLength(0);
+    expect(await queue.dequeue()).toHaveLength(1);
   });
 });
