@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepSweep, listQueues, Operator, Queue, sweep } from "../../../src/index.ts";
+import { deepSweep, type EnqueueOptions, listQueues, Operator, Queue, sweep } from "../../../src/index.ts";
 import { violations } from "../../support/invariants.ts";
 import { queueSpace } from "../../support/key-space.ts";
 import { useRig } from "../../support/rig.ts";
@@ -17,14 +17,11 @@ const operatorOf = (name: string) => new Operator(name, options());
 async function fill(name: string): Promise<void> {
   const queue = queueOf(name);
   await operatorOf(name).configureGroup("g", { maxWorking: 1 });
-  await queue.enqueueMany(
-    ["done", "dead", "held", "next", "last", "later"].map((id) => ({
-      id,
-      payload: name,
-      delay: id === "later" ? 1_000 : 0,
-    })),
-  );
-  await queue.enqueueMany([1, 2].map((i) => ({ id: `g${i}`, payload: name, group: "g", delay: "1h" })));
+  const tasks = (ids: readonly string[], options: EnqueueOptions = {}) =>
+    queue.enqueueMany(ids.map((id) => ({ id, payload: name, ...options })));
+  await tasks(["done", "dead", "held", "next", "last"]);
+  await tasks(["later"], { delay: 1_000 });
+  await tasks(["g1", "g2"], { group: "g", delay: "1h" });
   const worker = { name: "one", silentAfter: "1s" } as const;
   const [done, dead] = await queue.dequeue({ max: 3, lease: 1_000, worker });
   await done?.complete(name);

@@ -18,23 +18,13 @@ const schemas = {
 describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema) => {
   const queue = () => rig.queue({ schema });
 
-  test("accepts payloads that fit, and delivers what the schema makes of them", async () => {
-    await queue().enqueue({ to: "a@example.com" });
-    const [task] = await queue().dequeue();
-    expect(task?.payload).toEqual({ to: "a@example.com", times: 1 });
-    const [raw] = [...(await rig.space()).tasks].filter(([field]) => !/^[.~]/.test(field));
-    expect(raw?.[1]).toMatch(/\nj\{"to":"a@example.com"\}$/);
-  });
-
   test("refuses a payload that does not fit, with its path and the words of the schema, and writes nothing", async () => {
     const before = await rig.keySpace();
-    const refused = queue().enqueue({ to: "secret" });
-    const message = expect.stringMatching(/\S/);
-    await expect(refused).rejects.toMatchObject({
+    await expect(queue().enqueue({ to: "secret" })).rejects.toMatchObject({
       code: "invalid_argument",
       path: "payload.to",
       message: expect.stringMatching(/^payload\.to must match the schema of the queue: \S/),
-      issues: [{ path: "to", message }],
+      issues: [{ path: "to", message: expect.stringMatching(/\S/) }],
     });
     await expect(
       queue().enqueueMany([{ payload: { to: "a@example.com" } }, { payload: { to: "b" } }]),
@@ -42,14 +32,15 @@ describe.each(Object.entries(schemas))("a queue with a schema of %s", (_, schema
     expect(await rig.keySpace()).toEqual(before);
   });
 
-  test("rejects at dequeue what does not fit, with the reason, at the first attempt", async () => {
-    await rig.queue().enqueueMany([
-      { payload: { to: 7 }, id: "bad" },
-      { payload: { to: "a@example.com" }, id: "good" },
-    ]);
+  test("delivers what the schema makes of a payload, and rejects what does not fit, at the first attempt", async () => {
+    await rig.queue().enqueue({ to: 7 }, { id: "bad" });
+    await queue().enqueue({ to: "a@example.com" }, { id: "good" });
+    expect((await rig.space()).tasks.get("good")).toMatch(/\nj\{"to":"a@example.com"\}$/);
     const tasks = await queue().dequeue({ max: 10 });
-    expect(tasks.invalid).toBe(1);
-    expect(tasks.map(({ id }) => id)).toEqual(["good"]);
+    expect([tasks.map(({ payload }) => payload), tasks.invalid]).toEqual([
+      [{ to: "a@example.com", times: 1 }],
+      1,
+    ]);
     expect(await queue().get("bad")).toMatchObject({
       state: "rejected",
       reason: "rejected",

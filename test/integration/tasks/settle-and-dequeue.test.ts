@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Command, Settlement, Transport } from "../../../src/index.ts";
-import { numbered } from "../../support/new-tasks.ts";
+import type { Settlement } from "../../../src/index.ts";
+import { named, numbered } from "../../support/new-tasks.ts";
 import { noRoomBeyond, roomFor } from "../../support/no-room.ts";
+import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -9,7 +10,7 @@ const rig = useRig();
 /** A queue with tasks a to d, of which the first is leased. */
 async function leased() {
   const queue = rig.queue();
-  await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
+  await queue.enqueueMany(named(["a", "b", "c", "d"]));
   const [task] = await queue.dequeue();
   if (!task) throw new Error("no task was leased");
   return { queue, task };
@@ -21,23 +22,31 @@ const completed = ({ receipt }: { readonly receipt: string }): Settlement => ({
 });
 
 describe("the dequeue of a call sees the settlements of the same call", () => {
-  test("a task handed back unstarted comes first", async () => {
+  test.each<[what: string, settlement: object, next: (string | number)[][]]>([
+    [
+      "handed back unstarted comes first",
+      { outcome: "requeue", unstarted: true },
+      [
+        ["a", 2],
+        ["b", 1],
+      ],
+    ],
+    [
+      "requeued without delay comes last",
+      { outcome: "requeue" },
+      [
+        ["b", 1],
+        ["c", 1],
+        ["d", 1],
+        ["a", 2],
+      ],
+    ],
+  ])("a task %s", async (_, settlement, next) => {
     const { queue, task } = await leased();
-    const settlement = { receipt: task.receipt, outcome: "requeue", unstarted: true } as const;
-    const { settled, tasks } = await queue.settleAndDequeue([settlement], { max: 2 });
+    const settlements = [{ receipt: task.receipt, ...settlement }] as Settlement[];
+    const { settled, tasks } = await queue.settleAndDequeue(settlements, { max: next.length });
     expect(settled).toMatchObject([{ ok: true, state: "pending" }]);
-    expect(tasks.map(({ id, attempt }) => [id, attempt])).toEqual([
-      ["a", 2],
-      ["b", 1],
-    ]);
-  });
-
-  test("a task requeued without delay comes last", async () => {
-    const { queue, task } = await leased();
-    const { tasks } = await queue.settleAndDequeue([{ receipt: task.receipt, outcome: "requeue" }], {
-      max: 10,
-    });
-    expect(tasks.map(({ id }) => id)).toEqual(["b", "c", "d", "a"]);
+    expect(tasks.map(({ id, attempt }) => [id, attempt])).toEqual(next);
   });
 
   test("the deadline of an ended lease does not count for nextDueAt", async () => {
@@ -82,61 +91,30 @@ test("a completed id with a ghost in the list stays completed", async () => {
   expect(await queue.get("a")).toMatchObject({ state: "completed" });
 });
 
-test("nothing is leased if Redis has no room for the settlement", async () => {
+test.each([
+  ["the settlement", () => roomFor(rig.transport, 0)],
+  ["a result, even with room for the lease", () => noRoomBeyond(rig.transport, 1_000)],
+])("nothing is leased if Redis has no room for %s", async (_, full) => {
   const { queue, task } = await leased();
-  const before = (await rig.space()).pending;
-  const full = rig.queue({ transport: roomFor(rig.transport, 0) });
-  const refused = full.settleAndDequeue([{ receipt: task.receipt, outcome: "complete", result: 1 }]);
-  await expect(refused).rejects.toMatchObject({ code: "queue_full" });
-  expect((await rig.space()).pending).toEqual(before);
-  expect((await queue.settleAndDequeue([completed(task)])).settled).toMatchObject([{ ok: true }]);
-});
-
-test("nothing is leased if Redis has no room for a result, even with room for the lease", async () => {
-  const { task } = await leased();
   const before = await rig.space();
-  const full = rig.queue({ transport: noRoomBeyond(rig.transport, 1_000) });
   const large = { receipt: task.receipt, outcome: "complete", result: "x".repeat(2_000) } as const;
-  await expect(full.settleAndDequeue([large])).rejects.toMatchObject({ code: "queue_full" });
+  const refused = rig.queue({ transport: full() }).settleAndDequeue([large]);
+  await expect(refused).rejects.toMatchObject({ code: "queue_full" });
   const after = await rig.space();
   expect([after.pending, after.tasks]).toEqual([before.pending, before.tasks]);
   expect([...after.working.keys()]).toEqual(["a"]);
+  expect((await queue.settleAndDequeue([completed(task)])).settled).toMatchObject([{ ok: true }]);
 });
 
-describe("a copy of a call", () => {
-  /** Notes each command that is sent. */
-  const twice = (copies: Command[]): Transport => ({
-    send: async (commands, options) => {
-      const outcomes = await rig.transport.send(commands, options);
-      copies.push(...commands);
-      return outcomes;
-    },
-  });
-
-  test("gets the same answers and does nothing more", async () => {
-    const { task } = await leased();
-    const sent: Command[] = [];
-    const queue = rig.queue({ transport: twice(sent) });
-    const first = await queue.settleAndDequeue([completed(task)], { max: 2, token: "token-01" });
-    const space = await rig.space();
-    const second = await rig.queue().settleAndDequeue([completed(task)], { max: 2, token: "token-01" });
-    expect(second.settled).toEqual(first.settled);
-    expect(second.tasks.map(({ receipt }) => receipt)).toEqual(first.tasks.map(({ receipt }) => receipt));
-    expect(await rig.space()).toEqual(space);
-  });
-
-  test("leases nothing if it arrives after one that found nothing", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(numbered(1));
-    const [task] = await queue.dequeue();
-    const sent: Command[] = [];
-    const noting = rig.queue({ transport: twice(sent) });
-    await noting.settleAndDequeue([completed(task!)], { token: "token-01" });
-    await queue.enqueue("late");
-    const late = sent.map((command) =>
-      "script" in command ? { ...command, args: command.args.with(4, "") } : command,
-    );
-    await rig.transport.send(late);
-    expect(await queue.dequeue()).toHaveLength(1);
-  });
+test("a copy of a call leases nothing if it arrives after one that found nothing", async () => {
+  const { queue, requests } = recorded(rig);
+  await queue.enqueueMany(numbered(1));
+  const [task] = await queue.dequeue();
+  await queue.settleAndDequeue([completed(task!)], { token: "token-01" });
+  await queue.enqueue("late");
+  const late = (requests[2] ?? []).map((command) =>
+    "script" in command ? { ...command, args: command.args.with(4, "") } : command,
+  );
+  await rig.transport.send(late);
+  expect(await queue.dequeue()).toHaveLength(1);
 });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { EnqueueOptions, Queue } from "../../../src/index.ts";
 import { deepTools } from "../../support/deep.ts";
 import { ghostsOf } from "../../support/key-space.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -63,79 +64,54 @@ describe("an id that is unique for a day", () => {
     expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
   });
 
-  const cases: Record<string, { keep?: EnqueueOptions; end: (queue: Queue) => Promise<unknown> }> = {
-    "was completed without a result": {
-      keep: { resultTtl: 0 },
-      end: async (queue) => (await queue.dequeue())[0]?.complete(),
-    },
-    "was a dead letter for an hour": {
-      keep: { deadTtl: "1h" },
-      end: async (queue) => (await queue.dequeue())[0]?.reject("no"),
-    },
-    "used up its attempts": {
-      keep: { deadTtl: 0, maxAttempts: 1 },
-      end: async (queue) => (await queue.dequeue())[0]?.requeue(),
-    },
-    "lost its last lease": {
-      keep: { deadTtl: "1h", maxAttempts: 1 },
-      end: async (queue) => {
-        await queue.dequeue({ lease: 1_000 });
-        await sweptAt(1_000);
-      },
-    },
-    "was cancelled while it waited": { end: (queue) => queue.cancel("welcome-17") },
-    "was cancelled while it was delayed": {
-      keep: { delay: "2d" },
-      end: (queue) => queue.cancel("welcome-17"),
-    },
-    "was cancelled in a group": { keep: { group: "g" }, end: (queue) => queue.cancel("welcome-17") },
-    "was cancelled while it worked": {
-      end: async (queue) => {
-        const [task] = await queue.dequeue();
-        await queue.cancel("welcome-17");
+  const next = async () => (await queue.dequeue())[0];
+  const cancel = () => queue.cancel("welcome-17");
+  const remove = () => rig.operator().remove("welcome-17");
+  const purge = (state: "pending" | "completed" | "rejected") => rig.operator().purge({ state });
+  const inTurn =
+    (...steps: (() => unknown)[]) =>
+    async () => {
+      for (const step of steps) await step();
+    };
+  const completed = async () => (await next())?.complete("result");
+  const rejected = async () => (await next())?.reject("no");
+  const later = (ms: number) => () => void (rig.now += ms);
+
+  test.each<[end: string, run: () => Promise<unknown>, keep?: EnqueueOptions]>([
+    ["was completed without a result", completed, { resultTtl: 0 }],
+    ["was a dead letter for an hour", rejected, { deadTtl: "1h" }],
+    ["used up its attempts", async () => (await next())?.requeue(), { deadTtl: 0, maxAttempts: 1 }],
+    [
+      "lost its last lease",
+      inTurn(
+        () => queue.dequeue({ lease: 1_000 }),
+        () => sweptAt(1_000),
+      ),
+      { deadTtl: "1h", maxAttempts: 1 },
+    ],
+    ["was cancelled while it waited", cancel],
+    ["was cancelled while it was delayed", cancel, { delay: "2d" }],
+    ["was cancelled in a group", cancel, { group: "g" }],
+    [
+      "was cancelled while it worked",
+      async () => {
+        const task = await next();
+        await cancel();
         await task?.requeue();
       },
-    },
-    "was completed and removed": {
-      end: async (queue) => {
-        await (await queue.dequeue())[0]?.complete("result");
-        await rig.operator().remove("welcome-17");
-      },
-    },
-    "was rejected, and removed later": {
-      end: async (queue) => {
-        await (await queue.dequeue())[0]?.reject("no");
-        rig.now += 10 * MINUTE;
-        await rig.operator().remove("welcome-17");
-      },
-    },
-    "was purged while it waited": { end: () => rig.operator().purge({ state: "pending" }) },
-    "was purged when it had completed": {
-      end: async (queue) => {
-        await (await queue.dequeue())[0]?.complete("result");
-        await rig.operator().purge({ state: "completed" });
-      },
-    },
-    "was a dead letter, and purged later": {
-      end: async (queue) => {
-        await (await queue.dequeue())[0]?.reject("no");
-        rig.now += 10 * MINUTE;
-        await rig.operator().purge({ state: "rejected" });
-      },
-    },
-    "was redriven, and completed": {
-      end: async (queue) => {
-        await (await queue.dequeue())[0]?.reject("no");
-        rig.now += 2 * HOUR;
-        await rig.operator().redrive({ reason: "rejected" });
-        await (await queue.dequeue())[0]?.complete();
-      },
-    },
-  };
-
-  test.each(Object.entries(cases))("is refused for a day if its task %s", async (_, { keep, end }) => {
+    ],
+    ["was completed and removed", inTurn(completed, remove)],
+    ["was rejected, and removed later", inTurn(rejected, later(10 * MINUTE), remove)],
+    ["was purged while it waited", () => purge("pending")],
+    ["was purged when it had completed", inTurn(completed, () => purge("completed"))],
+    ["was a dead letter, and purged later", inTurn(rejected, later(10 * MINUTE), () => purge("rejected"))],
+    [
+      "was redriven, and completed",
+      inTurn(rejected, later(2 * HOUR), () => rig.operator().redrive({ reason: "rejected" }), completed),
+    ],
+  ])("is refused for a day if its task %s", async (_, end, keep = {}) => {
     await queue.enqueue({ to: "a" }, { ...keep, ...options });
-    await end(queue);
+    await end();
     for (const since of [2 * HOUR, 4 * HOUR, DAY - 1]) {
       expect(await createdAt(since)).toBe(false);
       expect(await found()).toEqual({});
@@ -145,30 +121,6 @@ describe("an id that is unique for a day", () => {
     await sweptAt(DAY);
     expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
     expect(await createdAt(DAY)).toBe(true);
-  });
-
-  test("is refused as long as its dead letter is kept, if that is longer", async () => {
-    await queue.enqueue(1, options);
-    await (await queue.dequeue())[0]?.reject("no");
-    expect(await createdAt(7 * DAY - 1)).toBe(false);
-    expect(await createdAt(7 * DAY)).toBe(true);
-  });
-
-  test("is as if forgotten for all calls but enqueue, once the time of its record is over", async () => {
-    await queue.enqueue(1, options);
-    const [task] = await queue.dequeue();
-    await task?.complete();
-    await sweptAt(HOUR);
-    const before = await rig.keySpace();
-    const operator = rig.operator();
-    expect(await queue.get("welcome-17")).toBeNull();
-    expect(await queue.cancel("welcome-17")).toEqual({ ok: false, code: "not_found" });
-    expect(await task?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
-    expect(await operator.remove("welcome-17")).toEqual({ ok: false, code: "not_found" });
-    expect((await operator.redrive({ ids: ["welcome-17"] })).refused).toMatchObject([{ code: "not_found" }]);
-    expect(await operator.purge({ state: "completed" })).toMatchObject({ purged: 0 });
-    expect((await operator.list({ state: "completed" })).tasks).toEqual([]);
-    expect(await rig.keySpace()).toEqual(before);
   });
 
   test("gives the producer's own request created: true all the time, and another with its key is refused", async () => {
@@ -183,29 +135,6 @@ describe("an id that is unique for a day", () => {
     expect(await queue.dequeue()).toHaveLength(0);
   });
 
-  test("begins anew with `again`, also from its tombstone, and its version goes on", async () => {
-    await queue.enqueue(1, options);
-    await (await queue.dequeue())[0]?.complete();
-    expect(await createdAt(2 * HOUR, "welcome-17", { again: true })).toBe(true);
-    expect(await queue.get("welcome-17")).toMatchObject({ state: "pending", attempt: 0, version: 4 });
-    expect(await left()).toMatchObject({ expiry: [] });
-    await (await queue.dequeue())[0]?.complete();
-    // The new life is not unique.
-    expect(await createdAt(3 * HOUR - 1)).toBe(false);
-    expect(await createdAt(3 * HOUR)).toBe(true);
-  });
-
-  test("keeps its entry in the line counted if it was cancelled there", async () => {
-    await queue.enqueue(1, options);
-    await queue.cancel("welcome-17");
-    await sweptAt(2 * HOUR);
-    expect(ghostsOf(await rig.space())).toBe(1);
-    expect(await createdAt(2 * HOUR)).toBe(false);
-    expect(await queue.dequeue()).toHaveLength(0);
-    expect(ghostsOf(await rig.space())).toBe(0);
-    expect(await createdAt(3 * HOUR)).toBe(false);
-  });
-
   test("with a ghost that outlasts it takes the ghost's place", async () => {
     await queue.enqueue("old", options);
     await queue.cancel("welcome-17");
@@ -218,14 +147,8 @@ describe("an id that is unique for a day", () => {
 
 test("two thousand unique ids are swept into tombstones and forgotten, each at its time", async () => {
   for (const half of [0, 1]) {
-    await queue.enqueueMany(
-      Array.from({ length: 1_000 }, (_, i) => ({
-        payload: i,
-        id: `${half}-${i}`,
-        resultTtl: 0,
-        ...(i % 2 === half && { unique: "1h" }),
-      })),
-    );
+    const ids = numbered(1_000, { resultTtl: 0 }, `${half}-`);
+    await queue.enqueueMany(ids.map((one, i) => ({ ...one, ...(i % 2 === half && { unique: "1h" }) })));
     const tasks = await queue.dequeue({ max: 1_000 });
     await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
   }
@@ -247,40 +170,23 @@ describe("the option `unique` of a queue", () => {
     await queue.enqueue(1, { id: "shorter", unique: "2h" });
     await queue.enqueue(1, { id: "not", unique: 0 });
     const { tasks } = await rig.space();
-    const letters = [...tasks].map(([field, text]) => [field, /;U=(\d+)/.exec(text)?.[1]]);
-    expect(Object.fromEntries(letters.filter(([, time]) => time !== undefined))).toEqual({
-      own: String(DAY),
-      shorter: String(2 * HOUR),
-    });
+    const times = [...tasks].map(([field, text]) => [field, Number(/;U=(\d+)/.exec(text)?.[1] ?? 0)]);
+    const set = Object.fromEntries(times.filter(([, time]) => time !== 0)) as unknown;
+    expect(set).toEqual({ own: DAY, shorter: 2 * HOUR });
     expect(tasks.get(id)).toBeDefined();
   });
 
-  test("is overridden by `again`", async () => {
-    const queue = rig.queue({ unique: "24h" });
-    await queue.enqueue(1, { id: "a" });
-    await (await queue.dequeue())[0]?.complete();
-    expect(await queue.enqueue(2, { id: "a" })).toMatchObject({ created: false });
-    expect(await queue.enqueue(2, { id: "a", again: true })).toMatchObject({ created: true });
+  test("is overridden by `again`, and refused at once if it is no duration", async () => {
+    const unique = rig.queue({ unique: "24h" });
+    await unique.enqueue(1, { id: "a" });
+    await (await unique.dequeue())[0]?.complete();
+    expect(await unique.enqueue(2, { id: "a" })).toMatchObject({ created: false });
+    expect(await unique.enqueue(2, { id: "a", again: true })).toMatchObject({ created: true });
     expect((await rig.space()).tasks.get("a")).not.toContain(";U=");
-  });
-
-  test("is refused at once if it is no duration", () => {
     expect(() => rig.queue({ unique: "a day" as never })).toThrow(
       expect.objectContaining({ code: "invalid_argument", path: "unique" }),
     );
   });
-});
-
-test("a dedup key and a unique id go together", async () => {
-  const dedup = { key: "order-7", window: "1h" as const };
-  await queue.enqueue(1, { id: "first", unique: "24h", dedup });
-  expect(await queue.enqueue(2, { id: "second", unique: "24h", dedup })).toEqual({
-    id: "first",
-    created: false,
-  });
-  await (await queue.dequeue())[0]?.complete();
-  expect(await createdAt(2 * HOUR, "second", { dedup })).toBe(true);
-  expect(await createdAt(2 * HOUR, "first")).toBe(false);
 });
 
 test.each<[string, EnqueueOptions]>([
