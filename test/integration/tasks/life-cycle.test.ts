@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { named } from "../../support/new-tasks.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -96,11 +97,7 @@ describe("the whole key space after each transition", () => {
     rig.now += 500;
     const [second] = await queue.dequeue({ lease: 1_000, token: "token-02" });
     expect(second).toMatchObject({ id, payload: 7, attempt: 2 });
-    expect(await second?.reject({ why: "no" })).toMatchObject({
-      ok: true,
-      state: "rejected",
-      reason: "rejected",
-    });
+    expect(await second?.reject({ why: "no" })).toMatchObject({ state: "rejected", reason: "rejected" });
     const space = await rig.space();
     expect([...space.dead]).toEqual([[id, START + 30_500]]);
     expect([...space.expiry]).toEqual([[id, START + 630_500]]);
@@ -121,7 +118,7 @@ describe("the whole key space after each transition", () => {
 describe("a task's history", () => {
   test("is also kept if it ended without a result or an error", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+    await queue.enqueueMany(named(["a", "b"]));
     const [a, b] = await queue.dequeue({ max: 2 });
     await a?.complete();
     await b?.reject();
@@ -145,7 +142,6 @@ describe("a task's history", () => {
     await task?.reject("no");
     const info = await queue.get("a");
     expect(info).toMatchObject({ version: 44, requeues: 20, attempt: 21, reason: "cancelled" });
-    expect(info?.transitions).toHaveLength(16);
     expect(info?.transitions.map(({ version }) => version)).toEqual(
       Array.from({ length: 16 }, (_, i) => 29 + i),
     );

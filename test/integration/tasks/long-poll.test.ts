@@ -13,6 +13,7 @@ let [underWay, dequeues] = [0, 0];
 let began = 0;
 const now = () => Math.floor(START + performance.now() - began);
 
+const isTime = (command: Command | undefined) => Array.isArray(command) && command[0] === "TIME";
 const isDequeue = (command: Command) => "script" in command && command.script === dequeueScript.script;
 /** A dequeue reads a test's clock once, before it waits. */
 const atThisTime = (command: Command): Command =>
@@ -29,7 +30,7 @@ beforeEach(() => {
       if (commands.some(isDequeue)) dequeues++;
       const outcomes = await rig.transport.send(commands.map(atThisTime), options).finally(() => underWay--);
       const time = [String(Math.floor(now() / 1_000)), String((now() % 1_000) * 1_000)];
-      return outcomes.map((outcome, i) => (String(commands[i]) === "TIME" ? { reply: time } : outcome));
+      return outcomes.map((outcome, i) => (isTime(commands[i]) ? { reply: time } : outcome));
     },
   };
   queue = rig.queue({ transport, now });
@@ -38,18 +39,16 @@ afterEach(() => void vi.useRealTimers());
 
 /** Lets time pass until the call has ended, and makes another call when 0.3 s are over. */
 async function passing<T>(call: Promise<T>, meanwhile: () => Promise<unknown> = async () => {}): Promise<T> {
-  let isOver = false;
-  const over = () => void (isOver = true);
+  const is = { over: false, made: false };
+  const over = () => void (is.over = true);
   call.then(over, over);
-  let made = false;
-  while (!isOver) {
+  while (!is.over) {
     await setImmediate();
     if (underWay > 0) continue;
-    if (!made && now() >= START + 300) {
-      made = true;
+    if (!is.made && now() >= START + 300) {
+      is.made = true;
       await meanwhile();
-    }
-    await vi.advanceTimersToNextTimerAsync();
+    } else await vi.advanceTimersToNextTimerAsync();
   }
   return call;
 }

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EnqueueOptions, Queue } from "../../../src/index.ts";
 import { deepTools } from "../../support/deep.ts";
-import { ghostsOf } from "../../support/key-space.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 

@@ -71,42 +71,6 @@ describe("with room for a task and not for the note of its wake", () => {
   });
 });
 
-test("a resend wakes again, until a consumer takes tasks: the wake of its first copy may not have been sent", async () => {
-  const transport: Transport = {
-    send: async (commands, options) => {
-      await rig.transport.send(commands, options);
-      return rig.transport.send(commands, options);
-    },
-  };
-  const queue = rig.queue({ transport, wake: waker() });
-  await queue.enqueue(1);
-  expect(woken).toEqual(["emails"]);
-  await queue.enqueueMany(many(2));
-  expect(woken).toEqual(["emails", "emails"]);
-  rig.now += 1;
-  await rig.queue().dequeue();
-  await queue.enqueue(2);
-  expect(woken).toHaveLength(2);
-});
-
-test("no consumer counts as active after the clock jumps back", async () => {
-  const queue = producer();
-  await queue.enqueueMany(many(9));
-  rig.now -= 3_600_000;
-  await queue.enqueue(1);
-  expect(woken).toHaveLength(2);
-  rig.now -= 3_600_000;
-  expect(await sweepOnce()).toMatchObject({ woken: 1 });
-  rig.now -= 3_600_000;
-  expect(await queue.wakeAnother()).toBe(true);
-  // A consumer that was woken before and takes tasks later.
-  rig.now += 7_200_000;
-  await rig.queue().dequeue();
-  rig.now -= 3_600_000;
-  await queue.enqueue(2);
-  expect(woken).toHaveLength(5);
-});
-
 test("wakeAnother with a shorter window does not shorten the window of an active consumer", async () => {
   await producer().enqueueMany(many(9));
   rig.now += 20_000;

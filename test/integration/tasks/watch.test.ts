@@ -1,12 +1,20 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Operator, type Queue, SluiceError, type Transport } from "../../../src/index.ts";
-import { QUEUE, START, useRig } from "../../support/rig.ts";
+import { type Queue, SluiceError, type Transport } from "../../../src/index.ts";
+import { START, useRig } from "../../support/rig.ts";
 import { all, counted, hanging, listen, short, stepwise } from "../../support/watching.ts";
 import { dice } from "../../support/dice.ts";
 
 const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
+
+/** A watch of a new task `a` that has reported its first event. */
+async function begun(of = queue) {
+  await of.enqueue(1, { id: "a" });
+  const watch = stepwise(of.watch("a", { every: 10 }));
+  expect(await watch.next()).toEqual({ event: "transition", version: 1, to: "pending", at: rig.now });
+  return watch;
+}
 
 describe("watch", () => {
   test("reports the whole life, from delay to progress, cancellation and end, each event once and in order", async () => {
@@ -53,9 +61,7 @@ describe("watch", () => {
   });
 
   test("reports from the record what happened between two reads", async () => {
-    await queue.enqueue(1, { id: "a" });
-    const watch = stepwise(queue.watch("a", { every: 10 }));
-    expect(await watch.next()).toEqual({ event: "transition", version: 1, to: "pending", at: START });
+    const watch = await begun();
     await (await queue.dequeue())[0]?.requeue();
     rig.now += 5;
     const [task] = await queue.dequeue({ lease: 100 });
@@ -75,9 +81,7 @@ describe("watch", () => {
 
   test("that missed more than the record keeps reports how many, then the rest and the end", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
-    await queue.enqueue(1, { id: "a" });
-    const watch = stepwise(queue.watch("a", { every: 10 }));
-    await watch.next();
+    const watch = await begun(queue);
     for (let i = 0; i < 10; i++) await (await queue.dequeue())[0]?.requeue();
     await (await queue.dequeue())[0]?.complete();
     const rest = await watch.rest();
@@ -94,18 +98,17 @@ describe("watch", () => {
     ["cancelled", "pending"],
     ["cancelled", "delayed"],
   ])("ends when the task is %s, from %s", async (how, state) => {
-    const queue = rig.queue({ resultTtl: 0, deadTtl: 0 });
-    await queue.enqueue(1, { id: "a", delay: state === "delayed" ? "1h" : 0 });
-    const { reported, ended, until } = listen(queue.watch("a", { every: 10 }));
+    const forgetful = rig.queue({ resultTtl: 0, deadTtl: 0 });
+    await forgetful.enqueue(1, { id: "a", delay: state === "delayed" ? "1h" : 0 });
+    const { reported, ended, until } = listen(forgetful.watch("a", { every: 10 }));
     await until(1);
-    if (how === "cancelled") await queue.cancel("a");
-    const [task] = await queue.dequeue();
+    if (how === "cancelled") await forgetful.cancel("a");
+    const [task] = await forgetful.dequeue();
     await (how === "completed" ? task?.complete() : task?.reject());
     await ended;
-    const [first, last] = [reported[0], reported.at(-1)];
-    expect(first).toMatchObject({ event: "transition", version: 1, to: state });
-    expect(last).toMatchObject({ event: "end", to: how === "cancelled" ? "rejected" : how });
-    expect(last).toMatchObject({ task: how === "completed" ? {} : { reason: how } });
+    expect(reported[0]).toMatchObject({ event: "transition", version: 1, to: state });
+    const end = { event: "end", to: how === "cancelled" ? "rejected" : how };
+    expect(reported.at(-1)).toMatchObject({ ...end, task: how === "completed" ? {} : { reason: how } });
   });
 
   test("of an ended task reports only the end, and reads it once", async () => {
@@ -121,25 +124,19 @@ describe("watch", () => {
 
   test("of a task that is unknown, removed, or expired reports that it is gone", async () => {
     expect(await all(queue.watch("none"))).toEqual([{ event: "gone" }]);
-    await queue.enqueue(1, { id: "a" });
-    const watch = stepwise(queue.watch("a", { every: 10 }));
-    await watch.next();
+    const watch = await begun();
     await queue.cancel("a");
     rig.now += 600_000;
     await rig.sweepOnce();
     expect(await watch.rest()).toEqual([{ event: "gone" }]);
-    await queue.enqueue(1, { id: "b" });
-    const other = stepwise(queue.watch("b", { every: 10 }));
-    await other.next();
-    await queue.cancel("b");
-    await new Operator(QUEUE, { transport: rig.transport, now: () => rig.now }).remove("b");
+    const other = await begun();
+    await queue.cancel("a");
+    await rig.operator().remove("a");
     expect(await other.rest()).toEqual([{ event: "gone" }]);
   });
 
   test("of an id that ended and began again continues with rising versions, and reports what it missed", async () => {
-    await queue.enqueue(1, { id: "a" });
-    const watch = stepwise(queue.watch("a", { every: 10 }));
-    await watch.next();
+    const watch = await begun();
     await (await queue.dequeue())[0]?.complete();
     rig.now += 5;
     await queue.enqueue(2, { id: "a", again: true });
@@ -150,11 +147,9 @@ describe("watch", () => {
   });
 
   test("of a dead letter redriven between two reads reports the rejection, and continues", async () => {
-    await queue.enqueue(1, { id: "a" });
-    const watch = stepwise(queue.watch("a", { every: 10 }));
-    await watch.next();
+    const watch = await begun();
     await (await queue.dequeue())[0]?.reject();
-    await new Operator(QUEUE, { transport: rig.transport, now: () => rig.now }).redrive({ ids: ["a"] });
+    await rig.operator().redrive({ ids: ["a"] });
     const reported = [await watch.next(), await watch.next(), await watch.next()];
     await (await queue.dequeue())[0]?.complete();
     reported.push(...(await watch.rest()));
@@ -187,18 +182,13 @@ describe("watch", () => {
     expect((await all(queue.watch("a", { after: 0 })))[0]).toEqual({ event: "gap", version: 1, missed: 1 });
   });
 
-  test("that begins after a promotion reports that the task is pending", async () => {
+  test("stops when its time is over; after a promotion it reports that the task is pending", async () => {
     await queue.enqueue(1, { id: "a" });
+    expect((await all(queue.watch("a", { for: 30, every: 10 }))).map(short)).toEqual(["1 pending"]);
     await (await queue.dequeue())[0]?.requeue({ delay: 100 });
     rig.now += 100;
     await rig.sweepOnce();
     expect((await all(queue.watch("a", { for: 0 }))).map(short)).toEqual(["3 pending"]);
-  });
-
-  test("stops when its time is over", async () => {
-    await queue.enqueue(1, { id: "a" });
-    expect((await all(queue.watch("a", { for: 30, every: 10 }))).map(short)).toEqual(["1 pending"]);
-    expect((await all(queue.watch("a", { for: 0 }))).map(short)).toEqual(["1 pending"]);
   });
 
   test("drops the lower versions of a replica that lags", async () => {
@@ -244,9 +234,7 @@ describe("watch", () => {
           : rig.transport.send(commands, options),
     };
     const queue = rig.queue({ transport });
-    await queue.enqueue(1, { id: "a" });
-    const watch = stepwise(queue.watch("a", { every: 10 }));
-    await watch.next();
+    const watch = await begun(queue);
     away = true;
     await expect(watch.next()).rejects.toMatchObject({ code: "redis_unreachable" });
     away = false;
