@@ -1,6 +1,9 @@
 import type { EnqueueOptions, LeasedTask } from "../../src/index.ts";
 import type { Rig } from "./rig.ts";
 
+/** The ids of tasks, in their order. */
+export const idsOf = (tasks: readonly { readonly id: string }[]) => tasks.map(({ id }) => id);
+
 /** Enqueues the task `a` and leases it. */
 export const leasing =
   (rig: Rig) =>

@@ -92,20 +92,6 @@ describe("groups do not harm each other", () => {
     expect(timesOf(order, "")).toBeGreaterThanOrEqual(9);
   });
 
-  test("a high priority comes before the group's ready tasks of lower priority, also at its limit", async () => {
-    await rig.operator().configureGroup("g", { maxWorking: 2 });
-    await queue.enqueueMany(ofGroup("g", 10));
-    await queue.enqueueMany(ofGroup("g", 3, { priority: 9, headers: { high: "1" } }));
-    const first = await queue.dequeue({ max: 5 });
-    expect(first.map(({ headers }) => headers?.["high"])).toEqual(["1", "1"]);
-    await Promise.all(first.map((task) => task.complete()));
-    const second = await queue.dequeue({ max: 5 });
-    expect(second.map(({ headers, payload }) => [headers?.["high"], payload])).toEqual([
-      ["1", 2],
-      [undefined, 0],
-    ]);
-  });
-
   test("a dequeue that uses up a rate reports when it has room again", async () => {
     await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
     await queue.enqueueMany(ofGroup("slow", 3));

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { LeasedTask, Queue } from "../../../src/index.ts";
+import type { Queue } from "../../../src/index.ts";
 import { groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
 import { START, useRig } from "../../support/rig.ts";
 
@@ -9,29 +9,6 @@ beforeEach(() => void (queue = rig.queue()));
 const writeSettings = groupSettings(rig);
 
 describe("a group's maxWorking", () => {
-  test.each([
-    ["whose lease expired", async () => void (rig.now += 1_000)],
-    ["that was requeued", async (task: LeasedTask | undefined) => void (await task?.requeue())],
-    [
-      "that was handed back",
-      async (task: LeasedTask | undefined) => void (await task?.requeue({ unstarted: true })),
-    ],
-  ])("admits a task of higher priority %s before held tasks of a lower one", async (_, back) => {
-    await writeSettings("capped", "n=1;m=1");
-    await queue.enqueue(0, { id: "high", group: "capped", priority: 1 });
-    const [high] = await queue.dequeue({ lease: 1_000 });
-    await queue.enqueue(0, { id: "low", group: "capped" });
-    await queue.enqueue(0, { id: "lower", group: "capped" });
-    await back(high);
-    const given: (string | undefined)[] = [];
-    for (let i = 0; i < 3; i++) {
-      const [task] = await queue.dequeue({ lease: "1h" });
-      given.push(task?.id);
-      await task?.complete();
-    }
-    expect(given).toEqual(["high", "low", "lower"]);
-  });
-
   test("is never exceeded, delays no other group, and is filled again as soon as one task ends", async () => {
     await writeSettings("capped", "n=1;m=3");
     await queue.enqueueMany(ofGroup("capped", 200));
@@ -108,43 +85,6 @@ describe("a group's maxWorking", () => {
     expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
     await taken[3]?.complete();
     expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
-  });
-
-  test("is freed by a cancelled, a rejected and a flagged task", async () => {
-    await writeSettings("capped", "n=1;m=2");
-    const ids = (await queue.enqueueMany(ofGroup("capped", 8))).map(({ id }) => id);
-    await queue.cancel(ids[0] as string); // ready
-    await queue.cancel(ids[7] as string); // held
-    expect(await queue.cancel(ids[7] as string)).toEqual({ ok: true, state: "rejected" });
-    const batch = await queue.dequeue({ max: 10 });
-    expect(batch.map(({ id }) => id)).toEqual([ids[1], ids[2]]);
-    await batch[0]?.reject("no");
-    await queue.cancel(batch[1]?.id ?? "");
-    await batch[1]?.requeue();
-    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual([ids[3], ids[4]]);
-  });
-
-  test("is never exceeded by several callers at once", async () => {
-    await writeSettings("a", "n=1;m=2");
-    await writeSettings("b", "n=2;m=5");
-    await queue.enqueueMany([...ofGroup("a", 60), ...ofGroup("b", 60), ...ofGroup("c", 60)]);
-    const working = new Map<string, number>();
-    let done = 0;
-    const consume = async () => {
-      while (done < 180) {
-        const tasks = await queue.dequeue({ max: 4 });
-        for (const { group = "" } of tasks) working.set(group, (working.get(group) ?? 0) + 1);
-        expect(working.get("a") ?? 0).toBeLessThanOrEqual(2);
-        expect(working.get("b") ?? 0).toBeLessThanOrEqual(5);
-        for (const task of tasks) {
-          working.set(task.group ?? "", (working.get(task.group ?? "") ?? 0) - 1);
-          expect(await task.complete()).toMatchObject({ ok: true });
-          done++;
-        }
-      }
-    };
-    await Promise.all([consume(), consume(), consume(), consume()]);
-    expect((await queue.counts()).pending).toBe(0);
   });
 });
 

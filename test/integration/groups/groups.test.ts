@@ -160,22 +160,6 @@ describe("priorities", () => {
     ).toEqual(["a", "b"]);
   });
 
-  test("also hold for delayed, requeued and reclaimed tasks", async () => {
-    const queue = rig.queue({ lease: 1_000 });
-    await queue.enqueue("low", { id: "low" });
-    await queue.enqueue("high", { id: "high", priority: 3, delay: 100 });
-    rig.now += 100;
-    await rig.sweepOnce();
-    const [first] = await queue.dequeue();
-    expect(first?.id).toBe("high");
-    await first?.requeue();
-    expect((await queue.dequeue())[0]?.id).toBe("high");
-    rig.now += 1_000;
-    await rig.sweepOnce();
-    expect((await queue.dequeue())[0]?.id).toBe("high");
-    expect((await queue.dequeue())[0]?.id).toBe("low");
-  });
-
   test.each([[-1], [10], [1.5], ["5"]])("%j is refused", async (priority) => {
     const refused = rig.queue().enqueue(1, { priority: priority as number });
     await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "priority" });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { deepSweep, type Queue } from "../../../src/index.ts";
+import type { Rate } from "../../../src/queue/operate/settings.ts";
 import { many } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
@@ -8,6 +9,13 @@ let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 
 const HOUR = 3_600_000;
+
+/** Limits the queue or a group, and enqueues 100 tasks. */
+async function limit(which: string, rate: Rate): Promise<void> {
+  const isQueue = which === "a queue";
+  await (isQueue ? rig.operator().configure({ rate }) : rig.operator().configureGroup("g", { rate }));
+  await queue.enqueueMany(many(100, isQueue ? {} : { group: "g" }));
+}
 
 /** The number of tasks dequeued in `periods` seconds, with ten dequeues a second. */
 async function givenWithin(queue: Queue, periods: number): Promise<number> {
@@ -20,21 +28,11 @@ async function givenWithin(queue: Queue, periods: number): Promise<number> {
 }
 
 describe("a rate loses at most one period after a clock that jumps back an hour (law 4)", () => {
-  test("of a queue", async () => {
-    await rig.operator().configure({ rate: { most: 5, per: "1s" } });
-    await queue.enqueueMany(many(100));
+  test.each(["a queue", "a group, whose other tasks are held"])("of %s", async (which) => {
+    await limit(which, { most: 5, per: "1s" });
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
     rig.now -= HOUR;
     // No period exceeds the rate, either.
-    expect(await givenWithin(queue, 1)).toBe(0);
-    expect(await givenWithin(queue, 2)).toBeGreaterThanOrEqual(5);
-  });
-
-  test("of a group, whose other tasks are held", async () => {
-    await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
-    await queue.enqueueMany(many(100, { group: "g" }));
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
-    rig.now -= HOUR;
     expect(await givenWithin(queue, 1)).toBe(0);
     expect(await givenWithin(queue, 2)).toBeGreaterThanOrEqual(5);
   });
@@ -70,10 +68,7 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
 test.each(["a queue", "a group"])(
   "no period of %s exceeds its rate after a short jump of the clock back and forth",
   async (which) => {
-    const rate = { most: 5, per: "10s" } as const;
-    if (which === "a queue") await rig.operator().configure({ rate });
-    else await rig.operator().configureGroup("g", { rate });
-    await queue.enqueueMany(many(100, which === "a queue" ? {} : { group: "g" }));
+    await limit(which, { most: 5, per: "10s" });
     rig.now += 3_000;
     expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
     rig.now -= 2_900;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { sweep, type LeasedTask, type Queue, type Worker } from "../../../src/index.ts";
+import { sweep, type Queue, type Worker } from "../../../src/index.ts";
 import { key, START, useRig } from "../../support/rig.ts";
+import { idsOf } from "../../support/leasing.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
@@ -8,7 +9,6 @@ let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 const MINUTE = 60_000;
 const namesOf = (count: number) => numbered(count).map(({ id }) => id);
-const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one: Worker = { name: "one", incarnation: "a", silentAfter: "1m" };
 const two: Worker = { name: "two", silentAfter: "1m" };
 const run = (options = {}) => sweep(rig.transport, { now: () => rig.now, ...options });
@@ -60,16 +60,17 @@ describe("a silent worker", () => {
 
   test("is failed by dequeues too, in bounded calls, and no task is lost between them", async () => {
     // The first two workers have a thousand tasks together, the most that one call takes.
-    for (const worker of [one, two, { ...two, name: "three" }, { ...two, name: "four" }]) {
-      await queue.enqueueMany(numbered(500).map((task) => ({ ...task, id: `${worker.name}${task.id}` })));
-      await take(queue, worker, 500);
+    for (const [i, letter] of ["a", "b", "c", "d"].entries()) {
+      await queue.enqueueMany(numbered(500, {}, letter));
+      await take(queue, { ...two, name: `w${i}` }, 500);
     }
     rig.now += MINUTE;
     const seen = new Set<string>();
-    for (let i = 0; i < 3_000 && seen.size < 2_000; i++) {
-      const [task] = await queue.dequeue();
-      if (task) seen.add(task.id);
-      await task?.complete();
+    for (let i = 0; i < 500 && seen.size < 2_000; i++) {
+      // They travel in batches of ten.
+      const batch = await queue.dequeue({ max: 100 });
+      for (const { id } of batch) seen.add(id);
+      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
     }
     expect(seen.size).toBe(2_000);
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, workers: 0 });
@@ -87,81 +88,6 @@ describe("a silent worker", () => {
     expect(await run()).toMatchObject({ reclaimed: 0, more: false });
     expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
   });
-
-  test("has its exhausted tasks rejected and its cancelled ones ended", async () => {
-    await queue.enqueueMany([...numbered(2, { maxAttempts: 1 }), { payload: 0, id: "more" }]);
-    await take(queue, one, 3);
-    await queue.cancel("t1");
-    rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 2, 0, 0, 0, 0, "t0", 1]);
-    expect(await queue.get("t0")).toMatchObject({ state: "rejected", reason: "lease_expired" });
-    expect(await queue.get("t1")).toMatchObject({ state: "rejected", reason: "cancelled" });
-  });
-
-  test("whose leases expire in the same sweep returns each task once", async () => {
-    await queue.enqueueMany(numbered(4));
-    await queue.dequeue({ max: 2, worker: one, lease: MINUTE });
-    await take(queue, one, 2);
-    rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0, 0]);
-    expect((await queue.get("t0"))?.attempt).toBe(1);
-    expect((await rig.space()).pending).toHaveLength(4);
-  });
-});
-
-describe("a sign of life", () => {
-  test.each(["heartbeat", "dequeue"] as const)("is each %s", async (sign) => {
-    await queue.enqueue(0, { id: "t0" });
-    await take(queue, one, 1);
-    for (let i = 0; i < 10; i++) {
-      rig.now += MINUTE - 1;
-      await (sign === "heartbeat" ? queue.heartbeat(one) : queue.dequeue({ worker: one }));
-      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-    }
-    rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
-  });
-
-  test("is also a dequeue that gets nothing because the queue is paused or at its limit", async () => {
-    await queue.enqueueMany(numbered(2));
-    await take(queue, one, 1);
-    await rig.operator().configure({ maxWorking: 1 });
-    rig.now += MINUTE - 1;
-    expect(await take(queue, one, 1)).toHaveLength(0);
-    await rig.operator().pause();
-    rig.now += MINUTE - 1;
-    expect(await take(queue, one, 1)).toMatchObject({ length: 0, paused: true });
-    rig.now += 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-    expect((await queue.counts()).workers).toBe(1);
-    rig.now += MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
-    expect((await queue.counts()).workers).toBe(0);
-  });
-
-  test("with a shorter silentAfter applies at once, and one without silentAfter ends the watch", async () => {
-    await queue.enqueueMany(numbered(2));
-    await take(queue, { name: "one" }, 1);
-    await take(queue, { name: "two", silentAfter: "1h" }, 1);
-    await queue.heartbeat({ name: "two", silentAfter: "1s" });
-    rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
-    await take(queue, two, 1);
-    await queue.heartbeat({ name: "two" });
-    rig.now += 61 * MINUTE;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-  });
-});
-
-test("a shorter silentAfter applies also after the timer fired", async () => {
-  await queue.enqueue(0, { id: "t0" });
-  await queue.heartbeat(one);
-  await queue.heartbeat({ ...two, silentAfter: "1h" });
-  rig.now += MINUTE;
-  await rig.sweepOnce();
-  await take(queue, { name: "short", silentAfter: "1s" }, 1);
-  rig.now += 1_000;
-  expect(await rig.sweepOnce()).toEqual(["ok", 0, 1, 0, 0, 0, 0, 0]);
 });
 
 describe("a worker that is not to be failed", () => {
@@ -179,21 +105,6 @@ describe("a worker that is not to be failed", () => {
     await rig.sweepOnce();
     expect((await queue.counts()).workers).toBe(0);
   });
-
-  test("without tasks leaves the list after an hour", async () => {
-    await queue.enqueue(0, { id: "t0" });
-    const [task] = await take(queue, { name: "one" }, 1);
-    await task?.requeue({ delay: "2h" });
-    rig.now += 60 * MINUTE - 1;
-    await rig.sweepOnce();
-    expect((await queue.counts()).workers).toBe(1);
-    rig.now += 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-    const { tasks, delayed, working } = await rig.space();
-    expect([...tasks.keys()].filter((field) => /^~[waf]/.test(field))).toEqual([]);
-    expect([delayed.size, working.size]).toEqual([1, 0]);
-    expect(await queue.heartbeat({ name: "one" })).toMatchObject({ ok: true, leases: 0 });
-  });
 });
 
 describe("the timer of the workers", () => {
@@ -210,15 +121,6 @@ describe("the timer of the workers", () => {
     expect((await rig.space()).delayed.get("~w")).toBe(rig.now + MINUTE);
     rig.now += MINUTE;
     expect(await run()).toMatchObject({ reclaimed: 1 });
-  });
-
-  test("does not count as a delayed task, and takes no task's place in a dequeue", async () => {
-    await queue.enqueue(0, { id: "due", delay: 2 * MINUTE });
-    await queue.heartbeat(one);
-    expect(await queue.counts()).toMatchObject({ delayed: 1, pending: 0 });
-    rig.now += 2 * MINUTE;
-    expect(idsOf(await queue.dequeue())).toEqual(["due"]);
-    expect(await queue.counts()).toMatchObject({ delayed: 0, workers: 0 });
   });
 
   test("fires once for many signs of life, and not at all without workers", async () => {

@@ -1,25 +1,25 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Worker, WorkerName } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
+import { idsOf } from "../../support/leasing.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 const namesOf = (count: number, letter = "t") => numbered(count, {}, letter).map(({ id }) => id);
-const idsOf = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
 const one = { name: "one", incarnation: "a" };
 const two = { name: "two", incarnation: "a" };
 const fail = (worker: string | WorkerName, limit?: number) => rig.operator().failWorker(worker, { limit });
 
 /** Dequeues one by one: tasks of a failed worker travel in small batches (law 11). */
-async function next(queue: Queue, count: number, worker?: Worker): Promise<LeasedTask[]> {
+async function next(count: number, worker?: Worker): Promise<LeasedTask[]> {
   const tasks: LeasedTask[] = [];
   for (let i = 0; i < count; i++) tasks.push(...(await queue.dequeue({ worker })));
   return tasks;
 }
 
-async function refill(queue: Queue, worker: Worker, count: number): Promise<void> {
+async function refill(worker: Worker, count: number): Promise<void> {
   for (let first = 0; first < count; first += 500) {
     await queue.enqueueMany(numbered(count).slice(first, first + 500));
     await queue.dequeue({ max: 500, worker });
@@ -40,7 +40,7 @@ describe("failing a worker", () => {
     expect(pending).toEqual(["t7", "t6", "t5", "t3", "t2", "t0"]);
     expect([[...working.keys()].toSorted(), [...workers.keys()]]).toEqual([["t1", "t4"], ["two a"]]);
     for (const task of [...others, ...free]) expect(await task.complete()).toMatchObject({ ok: true });
-    expect(idsOf(await next(queue, 4))).toEqual(["t0", "t2", "t3", "t5"]);
+    expect(idsOf(await next(4))).toEqual(["t0", "t2", "t3", "t5"]);
   });
 
   test("keeps the charged attempt, and a late settlement of its tasks returns lease_lost", async () => {
@@ -56,57 +56,6 @@ describe("failing a worker", () => {
     expect(await queue.get("t0")).toMatchObject({ state: "pending", attempt: 1, charged: 1, worker: one });
     expect((await queue.dequeue({ worker: two }))[0]).toMatchObject({ id: "t0", attempt: 2 });
     expect(await task?.complete("mine")).toMatchObject({ ok: false, code: "lease_lost" });
-  });
-
-  test("ends its tasks that have no attempt left and those that were cancelled", async () => {
-    await queue.enqueueMany([
-      ...numbered(3, { maxAttempts: 1 }),
-      ...numbered(2, {}, "c"),
-      ...numbered(1, {}, "b"),
-    ]);
-    await queue.dequeue({ max: 6, worker: one });
-    await queue.cancel("t2");
-    await queue.cancel("c0");
-    expect(await fail(one)).toEqual({ returned: 2, rejected: 4, more: false });
-    const states = ["t0", "t1", "t2", "c0", "c1", "b0"].map(async (id) => {
-      const info = await queue.get(id);
-      return [info?.state, info?.reason];
-    });
-    expect(await Promise.all(states)).toEqual([
-      ["rejected", "lease_expired"],
-      ["rejected", "lease_expired"],
-      ["rejected", "cancelled"],
-      ["rejected", "cancelled"],
-      ["pending", undefined],
-      ["pending", undefined],
-    ]);
-    expect([...(await rig.space()).dead.keys()].toSorted()).toEqual(["t0", "t1"]);
-  });
-
-  test("by name fails all its incarnations, and by one incarnation only that one", async () => {
-    await queue.enqueueMany(numbered(6));
-    const incarnations = [{ name: "one" }, one, { name: "one", incarnation: "b" }];
-    for (const worker of [...incarnations, ...incarnations.toReversed()]) await queue.dequeue({ worker });
-    expect(await fail({ name: "one" })).toMatchObject({ returned: 2 });
-    expect(idsOf(await next(queue, 2, { name: "one" }))).toEqual(["t0", "t5"]);
-    expect(await fail(one)).toMatchObject({ returned: 2 });
-    expect(idsOf(await next(queue, 2, one))).toEqual(["t1", "t4"]);
-    expect((await queue.counts()).workers).toBe(3);
-    // Now t2 and t3 have the lowest lease numbers.
-    expect(await fail("one")).toMatchObject({ returned: 6 });
-    expect(await queue.counts()).toMatchObject({ workers: 0, pending: 6, working: 0 });
-    expect((await rig.space()).pending.toReversed()).toEqual(["t2", "t3", "t0", "t5", "t1", "t4"]);
-  });
-
-  test("removes a worker without tasks from the list, and nothing else", async () => {
-    await queue.heartbeat(one);
-    await queue.heartbeat({ name: "one" });
-    await queue.heartbeat(two);
-    expect(await fail({ name: "one" })).toEqual({ returned: 0, rejected: 0, more: false });
-    expect((await queue.counts()).workers).toBe(2);
-    await fail("one");
-    expect((await rig.operator().workers()).workers).toMatchObject([two]);
-    expect(await fail("unknown")).toEqual({ returned: 0, rejected: 0, more: false });
   });
 
   test.each([
@@ -143,13 +92,13 @@ describe("failing a worker", () => {
   });
 
   test("marks its tasks as possible poison tasks, which travel in small batches (law 11)", async () => {
-    await refill(queue, one, 30);
+    await refill(one, 30);
     await fail(one);
     expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
   });
 
   test("with 2,500 tasks takes three bounded calls and returns each task once, in order", async () => {
-    await refill(queue, one, 2_500);
+    await refill(one, 2_500);
     await queue.enqueue("later", { id: "later" });
     const answers = [await fail(one), await fail(one), await fail(one)];
     expect(answers).toEqual([
@@ -158,32 +107,6 @@ describe("failing a worker", () => {
       { returned: 500, rejected: 0, more: false },
     ]);
     expect((await rig.space()).pending.toReversed()).toEqual([...namesOf(2_500), "later"]);
-  });
-
-  test("in part leaves the rest to the sweep if the caller does not continue", async () => {
-    await refill(queue, { ...one, silentAfter: "1m" }, 30);
-    expect(await fail(one, 10)).toEqual({ returned: 10, rejected: 0, more: true });
-    const [listed] = (await rig.operator().workers()).workers;
-    expect(listed).toMatchObject({ ...one, seenAt: null, working: 20 });
-    rig.now += 60_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 20, 0, 0, 0, 0, 0]);
-    expect((await rig.space()).pending.toReversed()).toEqual(namesOf(30));
-    expect((await queue.counts()).workers).toBe(0);
-  });
-
-  test("loses no task to another worker's dequeues between its calls", async () => {
-    await refill(queue, one, 30);
-    const seen: string[] = [];
-    for (let more = true; more;) {
-      ({ more } = await fail(one, 7));
-      const tasks = await next(queue, 4, two);
-      seen.push(...idsOf(tasks));
-      await queue.settle(tasks.slice(0, 2).map(({ receipt }) => ({ receipt, outcome: "complete" })));
-    }
-    await fail(two);
-    const rest = await next(queue, 30);
-    expect(new Set([...seen, ...idsOf(rest)])).toEqual(new Set(namesOf(30)));
-    expect(rest).toHaveLength(20);
   });
 
   test("beside active workers loses no task and delivers none twice", async () => {
@@ -220,28 +143,6 @@ describe("failing a worker", () => {
 });
 
 describe("a failed worker", () => {
-  test("gets worker_lost from its heartbeats until it dequeues again or restarts; nothing changes", async () => {
-    await queue.enqueueMany(numbered(2));
-    await queue.dequeue({ worker: one });
-    await fail("one");
-    rig.now += 1_000;
-    const before = await rig.keySpace();
-    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
-    expect(await queue.heartbeat({ ...one, silentAfter: "1m" })).toMatchObject({ ok: false });
-    expect(await rig.keySpace()).toEqual(before);
-    expect(await queue.heartbeat({ name: "one", incarnation: "b" })).toMatchObject({ ok: true });
-    await queue.dequeue({ worker: one });
-    expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 1 });
-  });
-
-  test("gets worker_lost while its tasks are still being returned", async () => {
-    await refill(queue, one, 20);
-    await fail(one, 10);
-    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
-    await fail(one);
-    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
-  });
-
   test("counts as new after a day, and its record is removed", async () => {
     await queue.enqueue(0, { id: "t0" });
     await queue.dequeue({ worker: one });
@@ -253,12 +154,5 @@ describe("a failed worker", () => {
     const { tasks } = await rig.space();
     expect([...tasks.keys()].filter((field) => /^~[wf]/.test(field))).toEqual([]);
     expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
-  });
-
-  test("without tasks is listed again with its next heartbeat", async () => {
-    await queue.heartbeat(one);
-    await fail(one);
-    expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
-    expect((await queue.counts()).workers).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { LeasedTask, Queue } from "../../../src/index.ts";
+import type { Queue } from "../../../src/index.ts";
+import { named } from "../../support/new-tasks.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -15,58 +16,13 @@ const hands = async () =>
   [...(await rig.space()).workerLeases.keys()].map((member) => member.replace(/ \d{15} /, " "));
 
 async function leased(count: number, options = {}) {
-  await queue.enqueueMany(ids.slice(0, count).map((id) => ({ id, payload: id, ...options })));
-  return { queue, tasks: await queue.dequeue({ max: count, worker: one, lease: "10s" }) };
+  await queue.enqueueMany(named(ids.slice(0, count), options));
+  return queue.dequeue({ max: count, worker: one, lease: "10s" });
 }
 
 describe("the leases of a worker", () => {
-  test("are removed by each way in which a lease ends", async () => {
-    const { queue, tasks } = await leased(8);
-    const [a, b, c, d, e, f] = tasks;
-    expect(await hands()).toEqual(ids.map((id) => `one a ${id}`));
-    await a?.complete();
-    await b?.reject("no");
-    await c?.requeue();
-    await d?.requeue({ delay: "1h" });
-    await e?.requeue({ unstarted: true });
-    await queue.cancel("f");
-    expect(await hands()).toEqual(["one a f", "one a g", "one a h"]);
-    await f?.reject();
-    expect(await hands()).toEqual(["one a g", "one a h"]);
-    rig.now += 10_000;
-    await rig.sweepOnce();
-    expect(await hands()).toEqual([]);
-    expect(await queue.heartbeat(one)).toMatchObject({ leases: 0 });
-  });
-
-  test("move to the next worker with the task, which names its last worker", async () => {
-    const { queue, tasks } = await leased(2);
-    expect(await queue.get("a")).toMatchObject({ state: "working", worker: one });
-    await tasks[0]?.requeue();
-    expect(await queue.get("a")).toMatchObject({ state: "pending", worker: one });
-    await queue.dequeue({ worker: two });
-    expect(await queue.get("a")).toMatchObject({ worker: two });
-    expect(await hands()).toEqual(["one a b", "two  a"]);
-    await rig.operator().failWorker("two");
-    await queue.dequeue();
-    expect((await queue.get("a"))?.worker).toBeUndefined();
-    expect(await hands()).toEqual(["one a b"]);
-    await tasks[1]?.complete();
-    expect(await queue.get("b")).toMatchObject({ state: "completed", worker: one });
-  });
-
-  test("do not change when the resend of a dequeue returns its tasks again", async () => {
-    await queue.enqueueMany(ids.map((id) => ({ id, payload: id })));
-    const dequeue = () => queue.dequeue({ max: 3, worker: one, token: "token-01" });
-    const receipts = (tasks: readonly LeasedTask[]) => tasks.map(({ receipt }) => receipt);
-    const first = receipts(await dequeue());
-    const before = await rig.keySpace();
-    expect(receipts(await dequeue())).toEqual(first);
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
   test("are found by a sweep also for workers with names that look like fields", async () => {
-    await queue.enqueueMany(ids.map((id) => ({ id, payload: id, maxAttempts: 0 })));
+    await queue.enqueueMany(named(ids, { maxAttempts: 0 }));
     for (const name of ["a;f=1", "a%", "a=b", "a!", "arm", "larm"]) {
       await queue.dequeue({ worker: { name, incarnation: "g:x", node: name, silentAfter: "1s" } });
     }
@@ -78,7 +34,7 @@ describe("the leases of a worker", () => {
 });
 
 test("an entry of an ended lease is ignored, and removed when its worker is failed", async () => {
-  const { queue, tasks } = await leased(2);
+  const tasks = await leased(2);
   await tasks[1]?.requeue();
   await queue.dequeue({ worker: two });
   for (const member of ["two  000000000000001 a", "one a 000000000000002 b", "one a 000000000000009 x"]) {
@@ -94,7 +50,7 @@ test("an entry of an ended lease is ignored, and removed when its worker is fail
 
 describe("progress", () => {
   test("is given to extend, returned by get, and kept until the task ends", async () => {
-    const { queue, tasks } = await leased(1);
+    const tasks = await leased(1);
     const [task] = tasks;
     const values = [{ done: 3, of: 10, "to;do": "50 %; ü\n" }, "half", 0, null, [], false];
     for (const progress of values) {
@@ -102,25 +58,16 @@ describe("progress", () => {
       expect(await task?.extend("10s", { progress })).toMatchObject({ ok: true });
       expect(await queue.get("a")).toMatchObject({ progress, deadlineAt: rig.now + 10_000 });
     }
-    await task?.extend("10s");
-    expect(await queue.get("a")).toMatchObject({ progress: false });
-    await queue.heartbeat(one);
     await task?.requeue();
-    await queue.dequeue({ worker: two });
-    expect(await queue.get("a")).toMatchObject({ progress: false, worker: two });
-    const before = await queue.get("a");
+    const [next] = await queue.dequeue({ worker: two });
     expect(await task?.extend("10s", { progress: "late" })).toMatchObject({ code: "lease_lost" });
-    expect(await queue.get("a")).toEqual(before);
-    rig.now += 300_000;
-    const [last] = await queue.dequeue();
-    expect(await queue.get("a")).toMatchObject({ state: "working", progress: false });
-    await last?.complete();
-    const ended = await queue.get("a");
-    expect([ended?.state, ended && "progress" in ended]).toEqual(["completed", false]);
+    expect(await queue.get("a")).toMatchObject({ progress: false, worker: two });
+    await next?.complete();
+    expect(await queue.get("a")).not.toHaveProperty("progress");
   });
 
   test("is at most 1 KiB of JSON", async () => {
-    const { tasks } = await leased(1);
+    const tasks = await leased(1);
     const before = await rig.keySpace();
     const refused = [
       ["x".repeat(1_023), "too_large"],
@@ -140,51 +87,9 @@ describe("progress", () => {
   });
 });
 
-describe("a resend (law 5)", () => {
-  test("of a heartbeat gets the same answer and changes nothing, until time goes on", async () => {
-    const { queue } = await leased(3);
-    await queue.cancel("b");
-    rig.now += 5_000;
-    const first = await queue.heartbeat(one);
-    const before = await rig.keySpace();
-    expect(await queue.heartbeat(one)).toEqual(first);
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
-  test("of a heartbeat that arrives after its worker was failed changes nothing", async () => {
-    const { queue } = await leased(1);
-    await queue.heartbeat(one);
-    await rig.operator().failWorker("one");
-    const before = await rig.keySpace();
-    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
-  test("of a dequeue that arrives after its worker was failed is no sign of life", async () => {
-    await queue.enqueue(1);
-    const dequeue = () => queue.dequeue({ worker: one, token: "token-01" });
-    expect(await dequeue()).toHaveLength(1);
-    await rig.operator().failWorker("one");
-    const before = await rig.keySpace();
-    expect(await dequeue()).toHaveLength(0);
-    expect(await rig.keySpace()).toEqual(before);
-    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
-  });
-
-  test("of failWorker finds nothing left, and takes nothing from the next holder", async () => {
-    const { queue } = await leased(3);
-    const fail = () => rig.operator().failWorker(one);
-    expect(await fail()).toEqual({ returned: 3, rejected: 0, more: false });
-    await queue.dequeue({ worker: { name: "one", incarnation: "b" } });
-    const before = await rig.keySpace();
-    expect(await fail()).toEqual({ returned: 0, rejected: 0, more: false });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-});
-
 describe("a newer release (law 12)", () => {
   test("keeps its record of a worker", async () => {
-    const { queue } = await leased(1);
+    await leased(1);
     await rig.command("HSET", hash, "~w:one a", "2;who knows");
     const before = await rig.keySpace();
     await expect(queue.heartbeat(one)).rejects.toMatchObject({ code: "newer_schema" });
@@ -192,7 +97,7 @@ describe("a newer release (law 12)", () => {
   });
 
   test("keeps its tasks leased by a failed worker, and the other tasks return", async () => {
-    const { queue } = await leased(3);
+    await leased(3);
     const old = (await rig.space()).tasks.get(".b") ?? "";
     await rig.command("HSET", hash, ".b", old.replace(/^1/, "2"));
     expect(await rig.operator().failWorker(one)).toEqual({ returned: 2, rejected: 0, more: false });
@@ -206,7 +111,7 @@ describe("a newer release (law 12)", () => {
 
 test("a full Redis accepts heartbeats, failWorker, and the failing of silent workers", async () => {
   const silent = { ...two, silentAfter: "1m" } as const;
-  const { queue } = await leased(4);
+  await leased(4);
   await queue.enqueue("e", { id: "e" });
   await queue.dequeue({ worker: silent, lease: "1h" });
   await rig.command("CONFIG", "SET", "maxmemory", "1");
