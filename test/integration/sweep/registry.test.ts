@@ -7,6 +7,25 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 const rig = useRig();
 afterEach(() => vi.restoreAllMocks());
 
+const swept = () => sweep(rig.transport, { now: () => rig.now });
+const registry = async () => (await rig.keySpace())["sluice:queues"];
+
+/** The keys that may hold entries, and the options of a task that is then in one of them. */
+const places: readonly (readonly [place: string, options: EnqueueOptions])[] = [
+  ["pending", {}],
+  ["fair", { group: "g" }],
+  ["delayed", { delay: "2h" }],
+  ["working", {}],
+  ["expiry", { resultTtl: "2h" }],
+];
+
+async function fill(place: string, options: EnqueueOptions): Promise<void> {
+  await rig.queue().enqueue(1, options);
+  if (place !== "working" && place !== "expiry") return;
+  const [task] = await rig.queue().dequeue({ token: "token-0002", lease: "2h" });
+  if (place === "expiry") await task?.complete("result");
+}
+
 describe("the registry", () => {
   test("a queue is registered before its first task, then at most once a minute per instance", async () => {
     const queue = rig.queue();
@@ -14,7 +33,7 @@ describe("the registry", () => {
     rig.now += 5_000;
     await queue.enqueue(1);
     await rig.queue().enqueue(1);
-    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+    expect(await registry()).toEqual({ zset: [[QUEUE, START]] });
   });
 
   test("a Redis clock that jumps back does not move a registration back", async () => {
@@ -22,7 +41,7 @@ describe("the registry", () => {
     await queue().enqueue(1);
     rig.now -= 3_600_000;
     await queue().enqueue(1);
-    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+    expect(await registry()).toEqual({ zset: [[QUEUE, START]] });
   });
 
   test("a sweep renews the registration of every queue that is not empty", async () => {
@@ -31,28 +50,19 @@ describe("the registry", () => {
       await new Queue(name, { transport: rig.transport, now: () => rig.now }).enqueue(1, { delay: "1d" });
     }
     rig.now += 600_000;
-    await sweep(rig.transport, { now: () => rig.now });
+    await swept();
     const { queues } = await listQueues(rig.transport, { now: () => rig.now });
     expect(queues.toSorted((one, other) => (one.name < other.name ? -1 : 1))).toEqual(
       names.map((name) => ({ name, seenAt: rig.now })),
     );
   });
 
-  test.each<[place: string, options: EnqueueOptions]>([
-    ["pending", {}],
-    ["fair", { group: "g" }],
-    ["delayed", { delay: "2h" }],
-    ["working", {}],
-    ["expiry", { resultTtl: "2h" }],
-  ])("a queue that holds only entries in %s stays registered", async (place, options) => {
-    const queue = rig.queue({ lease: "2h" });
-    await queue.enqueue(1, options);
-    const [task] = ["working", "expiry"].includes(place) ? await queue.dequeue() : [];
-    if (place === "expiry") await task?.complete("result");
+  test.each(places)("a queue that holds only entries in %s stays registered", async (place, options) => {
+    await fill(place, options);
     for (let minutes = 0; minutes < 90; minutes += 10) {
       rig.now += 600_000;
-      await sweep(rig.transport, { now: () => rig.now });
-      expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
+      await swept();
+      expect(await registry()).toEqual({ zset: [[QUEUE, rig.now]] });
     }
     expect(Object.keys(await rig.keySpace())).toContain(key(place));
   });
@@ -64,15 +74,15 @@ describe("the registry", () => {
       await (await queue.dequeue())[0]?.complete();
     }
     rig.now += 300_000;
-    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ expired: 3 });
+    expect(await swept()).toMatchObject({ expired: 3 });
     rig.now += 4_200_000;
     await rig.queue({ transport: { send: rig.transport.send } }).enqueue(1);
     // A late copy of a sweep's request: by now the queue is in use again.
     const args = { since: String(rig.now - 1) };
     const late = callOf(unregisterScript, { queues: "sluice:queues" }, args, [{ queue: QUEUE }]);
     expect(await rig.transport.send([late])).toEqual([{ reply: ["ok", 0] }]);
-    await sweep(rig.transport, { now: () => rig.now });
-    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, rig.now]] });
+    await swept();
+    expect(await registry()).toEqual({ zset: [[QUEUE, rig.now]] });
   });
 
   /** What the queue's hash remembers of dequeues. */
@@ -83,54 +93,40 @@ describe("the registry", () => {
     const queue = rig.queue();
     const operator = rig.operator();
     await operator.configure({ statistics: true, maxPending: 5_000 });
-    const max = { small: 1, large: 1_000 };
-    const tokens = Array.from({ length: 40 }, (_, i) => `token${i.toString(36).padStart(6, "0")}`);
-    for (const [i, token] of tokens.entries()) {
+    for (let i = 0; i < 40; i++) {
       await queue.enqueue(i, { resultTtl: 0 });
-      await (await queue.dequeue({ token, max: i % 2 ? max.small : max.large }))[0]?.complete();
+      const token = `token${i.toString(36).padStart(6, "0")}`;
+      await (await queue.dequeue({ token, max: i % 2 ? 1 : 1_000 }))[0]?.complete();
     }
     rig.now += 300_000;
-    await sweep(rig.transport, { now: () => rig.now });
+    await swept();
     expect((await slots()).length).toBeGreaterThan(20);
     const { tasks } = await rig.space();
     rig.now += 3_800_000;
-    await sweep(rig.transport, { now: () => rig.now });
+    await swept();
     expect((await slots()).length).toBeGreaterThan(20);
     rig.now += 100_000;
-    await sweep(rig.transport, { now: () => rig.now });
+    await swept();
     expect(await rig.keySpace()).not.toHaveProperty(["sluice:queues"]);
-    expect((await rig.space()).tasks).toEqual(
-      new Map([...tasks.entries()].filter(([field]) => !/^~r\d+$/i.test(field))),
-    );
+    const others = new Map([...tasks].filter(([field]) => !/^~r\d+$/i.test(field)));
+    expect((await rig.space()).tasks).toEqual(others);
     expect((await rig.space()).tasks.get("~lease")).toBe("40");
     await rig.queue({ transport: { send: rig.transport.send } }).enqueue("next");
     expect((await queue.dequeue())[0]?.receipt).toMatch(/^1\.1\.41\./);
   });
 
-  test.each<[place: string, options: EnqueueOptions]>([
-    ["pending", {}],
-    ["fair", { group: "g" }],
-    ["delayed", { delay: "2h" }],
-    ["working", {}],
-    ["expiry", { resultTtl: "2h" }],
-  ])(
+  test.each(places)(
     "the slots stay if the queue holds entries in %s again when the sweep removes them",
     async (place, options) => {
       const send: typeof rig.transport.send = async (commands, given) => {
         const isLast = commands.some((one) => "script" in one && one.script.name === "forgetDequeues");
-        if (isLast) {
-          await rig.queue().enqueue(1, options);
-          const [task] = ["working", "expiry"].includes(place)
-            ? await rig.queue().dequeue({ token: "token-0002" })
-            : [];
-          if (place === "expiry") await task?.complete("result");
-        }
+        if (isLast) await fill(place, options);
         return rig.transport.send(commands, given);
       };
       await rig.queue().enqueue(1, { resultTtl: 0 });
       await (await rig.queue().dequeue({ token: "token-0001" }))[0]?.complete();
       rig.now += 300_000;
-      await sweep(rig.transport, { now: () => rig.now });
+      await swept();
       rig.now += 4_200_000;
       const before = await slots();
       expect(before).toHaveLength(1);
@@ -150,10 +146,10 @@ describe("the registry", () => {
     expect(await rig.keySpace()).not.toHaveProperty(["sluice:queues"]);
     clock.mockReturnValue(START + 60_000);
     await queue.enqueue(2);
-    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+    expect(await registry()).toEqual({ zset: [[QUEUE, START]] });
     await rig.command("DEL", "sluice:queues");
     clock.mockReturnValue(START - 3_600_000);
     await queue.enqueue(3);
-    expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
+    expect(await registry()).toEqual({ zset: [[QUEUE, START]] });
   });
 });

@@ -109,25 +109,6 @@ describe("every value comes back identical", () => {
     const more = task?.extend("1m", { progress: "x".repeat(800) });
     await expect(more).rejects.toMatchObject({ code: "too_large", path: "progress" });
   });
-
-  test("also if the same idempotency key is used twice", async () => {
-    const options = { idempotencyKey: "k" };
-    const first = await sealed().enqueueMany([{ payload: 1 }, { payload: 2 }], options);
-    expect(await sealed().enqueueMany([{ payload: 1 }, { payload: 2 }], options)).toEqual(first);
-    expect((await sealed().dequeue({ max: 5 })).map((task) => task.payload)).toEqual([1, 2]);
-  });
-
-  test("through expired leases, requeues, dead letters and redrive", async () => {
-    await sealed().enqueue(payload, { id: "a", maxAttempts: 2, lease: 1_000 });
-    await sealed().dequeue();
-    rig.now += 2_000;
-    const [again] = await sealed().dequeue();
-    expect(again?.payload).toEqual(payload);
-    await again?.requeue({ error: MARKER });
-    expect(await sealed().get("a")).toMatchObject({ state: "rejected", error: MARKER });
-    expect(await operator().redrive({ ids: ["a"] })).toMatchObject({ redriven: 1 });
-    expect((await sealed().dequeue())[0]?.payload).toEqual(payload);
-  });
 });
 
 describe("reading", () => {
