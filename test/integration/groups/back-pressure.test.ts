@@ -67,36 +67,6 @@ describe("a queue with maxPending", () => {
     expect(await tasksOnly()).toEqual(before);
   });
 
-  test("refuses to begin an ended id again when it is full, and keeps the ended task", async () => {
-    await rig.operator().configure({ maxPending: 1 });
-    await queue.enqueue(1, { id: "a" });
-    await (await queue.dequeue())[0]?.complete("result");
-    await queue.enqueue(2);
-    const before = await tasksOnly();
-    await expect(queue.enqueue(3, { id: "a", again: true })).rejects.toMatchObject(full);
-    expect(await tasksOnly()).toEqual(before);
-  });
-
-  test("counts tasks of groups, ready or held, but no working, delayed or cancelled tasks", async () => {
-    await rig.operator().configure({ maxPending: 6 });
-    await rig.operator().configureGroup("a", { maxWorking: 1 });
-    const plain = await queue.enqueueMany(many(2));
-    const grouped = await queue.enqueueMany(many(4, { group: "a" }));
-    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
-    await queue.enqueue("later", { delay: "1m" });
-    for (const { id } of [plain[0], plain[1], grouped[3]].filter((task) => task !== undefined)) {
-      await queue.cancel(id);
-      await queue.enqueue("instead", { id: `not-${id}` });
-      await expect(queue.enqueue(1)).rejects.toMatchObject(full);
-    }
-    await queue.cancel(`not-${plain[0]?.id}`);
-    await queue.enqueue("the same id again", { id: `not-${plain[0]?.id}`, again: true });
-    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
-    expect(await queue.dequeue({ max: 2 })).toHaveLength(2);
-    await queue.enqueueMany(many(2));
-    await expect(queue.enqueue(1)).rejects.toMatchObject(full);
-  });
-
   test("is not exceeded by many producers at once", async () => {
     await rig.operator().configure({ maxPending: 25 });
     const asked = Array.from({ length: 20 }, async (_, i) =>

@@ -4,6 +4,7 @@ import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import type { Transport } from "../../../src/queue/redis/transport.ts";
 import { resp } from "../../../src/transport/resp.ts";
 import { type HeldReplies, networks, startHeldReplies } from "../../support/held-replies.ts";
+import { named } from "../../support/new-tasks.ts";
 import { aborted } from "../../support/recorded.ts";
 
 /** Some in each of four partitions. */
@@ -14,6 +15,16 @@ const layouts = [
   ["four partitions", 4, 1],
   ["four partitions in two databases", 4, 2],
 ] as const;
+
+type Calls = (queue: Queue, options: DequeueOptions) => Promise<unknown>[];
+const variants: Record<string, Calls> = {
+  "one task": (queue, options) => [queue.dequeue(options)],
+  "one task each": (queue, options) => Array.from({ length: 5 }, () => queue.dequeue(options)),
+  "several tasks": (queue, options) => [queue.dequeue({ max: 3, ...options })],
+  "several tasks of a worker": (queue, options) => [
+    queue.dequeue({ max: 3, worker: { name: "w" }, ...options }),
+  ],
+};
 
 let held: HeldReplies;
 let name: string;
@@ -26,7 +37,7 @@ afterAll(() => held.stop());
 test("a transport of resp() that is closed after the abort still hands back", async () => {
   const queue = (transport: Transport) => new Queue(name, { transport });
   const working = async () => (await queue(held.direct(1)).counts()).working;
-  await queue(held.direct(1)).enqueueMany(IDS.map((id) => ({ id, payload: id })));
+  await queue(held.direct(1)).enqueueMany(named(IDS));
   const transport = resp(held.url);
   const controller = new AbortController();
   await queue(transport).counts();
@@ -43,91 +54,87 @@ test("a transport of resp() that is closed after the abort still hands back", as
   await expect(queue(transport).counts()).rejects.toMatchObject({ code: "redis_unreachable" });
 });
 
-describe.each(networks)("over %s", (network) => {
-  describe.each(layouts)("an aborted dequeue of %s", (_, partitions, databases) => {
-    const queueOver = (transport: Transport, options: Partial<QueueOptions> = {}) =>
-      new Queue(name, { transport, partitions, ...options });
-    const direct = () => queueOver(held.direct(databases));
-    const pendingOf = async (partition: number) => {
-      const own = partitions === 1 ? name : nameOfPartition(name, partition);
-      // The command names the key, by which the transport knows the database.
-      const [outcome] = await held.direct(databases).send([["LRANGE", queueKeys(own).pending, "0", "-1"]]);
-      return ((outcome && "reply" in outcome && outcome.reply) as string[]).toReversed();
-    };
-    /** The pending ids of each partition, the next one first. */
-    const pending = () => Promise.all(Array.from({ length: partitions }, (_0, i) => pendingOf(i)));
-    const working = async () => (await direct().counts()).working;
+describe.each(layouts)("an aborted dequeue of %s", (_, partitions, databases) => {
+  const queueOver = (transport: Transport, options: Partial<QueueOptions> = {}) =>
+    new Queue(name, { transport, partitions, ...options });
+  const direct = () => queueOver(held.direct(databases));
+  /** The pending ids of a partition, the next one first. */
+  const pendingOf = async (partition: number) => {
+    const own = partitions === 1 ? name : nameOfPartition(name, partition);
+    // The command names the key, by which the transport knows the database.
+    const [outcome] = await held.direct(databases).send([["LRANGE", queueKeys(own).pending, "0", "-1"]]);
+    return ((outcome && "reply" in outcome && outcome.reply) as string[]).toReversed();
+  };
+  const working = async () => (await direct().counts()).working;
 
-    /**
-     * All tasks wait, and no attempt is charged; those that one request has leased, in their places.
-     * @returns how many tasks were leased before
-     */
-    const expectUntouched = async (requests = 1) => {
-      await expect.poll(async () => (await direct().counts()).pending).toBe(IDS.length);
-      const lists = await pending();
-      for (const list of requests === 1 ? lists : []) expect(list).toEqual(list.toSorted());
-      expect(lists.flat().toSorted()).toEqual(IDS);
-      const infos = await Promise.all(IDS.map((id) => direct().get(id)));
-      expect(infos.map((info) => [info?.state, info?.charged])).toEqual(IDS.map(() => ["pending", 0]));
-      expect(await working()).toBe(0);
-      return infos.map((info) => info?.attempt ?? 0).reduce((sum, attempt) => sum + attempt);
-    };
+  /**
+   * All tasks wait, and no attempt is charged; those that one request has leased, in their places.
+   * @returns how many tasks were leased before
+   */
+  const expectUntouched = async (requests = 1) => {
+    await expect.poll(async () => (await direct().counts()).pending).toBe(IDS.length);
+    const lists = await Promise.all(Array.from({ length: partitions }, (_0, i) => pendingOf(i)));
+    for (const list of requests === 1 ? lists : []) expect(list).toEqual(list.toSorted());
+    expect(lists.flat().toSorted()).toEqual(IDS);
+    const infos = await Promise.all(IDS.map((id) => direct().get(id)));
+    expect(infos.map((info) => [info?.state, info?.charged])).toEqual(IDS.map(() => ["pending", 0]));
+    expect(await working()).toBe(0);
+    return infos.map((info) => info?.attempt ?? 0).reduce((sum, attempt) => sum + attempt);
+  };
 
-    const add = () => direct().enqueueMany(IDS.map((id) => ({ id, payload: id })));
+  const add = () => direct().enqueueMany(named(IDS));
 
-    /** A queue that has learned its partitions and opened its connections. */
-    const warm = async (options: Partial<QueueOptions> = {}) => {
-      const queue = queueOver(held.transport(network, databases), options);
-      await queue.counts();
-      return queue;
-    };
+  /** A queue that has learned its partitions and opened its connections. */
+  const warm = async (network: (typeof networks)[number], options: Partial<QueueOptions> = {}) => {
+    const queue = queueOver(held.transport(network, databases), options);
+    await queue.counts();
+    return queue;
+  };
 
-    const batch = (options: DequeueOptions) => (queue: Queue) => [queue.dequeue({ max: 3, ...options })];
-    const variants = {
-      "one task": (options: DequeueOptions) => (queue: Queue) => [queue.dequeue(options)],
-      "one task each": (options: DequeueOptions) => (queue: Queue) =>
-        Array.from({ length: 5 }, () => queue.dequeue(options)),
-      "several tasks": batch,
-      "several tasks of a worker": (options: DequeueOptions) => batch({ worker: { name: "w" }, ...options }),
-    };
+  /** Makes calls whose reply is held back, and aborts them when tasks are leased: they throw at once. */
+  const abortedMeanwhile = async (
+    call: (signal: AbortSignal) => Promise<unknown>[],
+    before: () => Promise<unknown> = async () => {},
+  ) => {
+    const controller = new AbortController();
+    const ends = Promise.allSettled(call(controller.signal));
+    await before();
+    await expect.poll(working).toBeGreaterThan(0);
+    controller.abort();
+    for (const end of await ends) expect(end).toMatchObject(aborted);
+    held.release();
+  };
 
-    describe.each(Object.entries(variants))("for %s", (what, variant) => {
-      const requests = what === "one task each" && partitions > 1 ? 5 : 1;
+  describe.each(Object.entries(variants))("for %s", (what, calls) => {
+    const requests = what === "one task each" && partitions > 1 ? 5 : 1;
 
-      test("hands back what is leased while it is under way, and throws at once", async () => {
-        await add();
-        const queue = await warm();
-        const controller = new AbortController();
-        held.holdNext();
-        const calls = Promise.allSettled(variant({ signal: controller.signal })(queue));
-        await expect.poll(working).toBeGreaterThan(0);
-        controller.abort();
-        for (const end of await calls) expect(end).toMatchObject(aborted);
-        held.release();
-        expect(await expectUntouched(requests)).toBeGreaterThan(0);
-      });
+    test.each(networks)("over %s hands back what is leased while it is under way", async (network) => {
+      await add();
+      const queue = await warm(network);
+      held.holdNext();
+      await abortedMeanwhile((signal) => calls(queue, { signal }));
+      expect(await expectUntouched(requests)).toBeGreaterThan(0);
+    });
 
-      test("sends nothing if it was aborted before", async () => {
-        await add();
-        const queue = await warm();
-        const before = held.leasing();
-        const controller = new AbortController();
-        const calls = [
-          ...variant({ signal: AbortSignal.abort() })(queue),
-          ...variant({ signal: controller.signal })(queue),
-        ];
-        controller.abort();
-        for (const end of await Promise.allSettled(calls)) {
-          expect(end).toMatchObject(aborted);
-          expect(end).toMatchObject({
-            reason: { message: expect.stringContaining("was not sent") as string },
-          });
-        }
-        expect(held.leasing()).toBe(before);
-        expect(await expectUntouched()).toBe(0);
-      });
+    test("sends nothing if it was aborted before", async () => {
+      await add();
+      const queue = await warm("resp");
+      const before = held.leasing();
+      const controller = new AbortController();
+      const early = calls(queue, { signal: AbortSignal.abort() });
+      const late = calls(queue, { signal: controller.signal });
+      controller.abort();
+      const message = expect.stringContaining("was not sent") as string;
+      for (const end of await Promise.allSettled([...early, ...late])) {
+        expect(end).toMatchObject({ ...aborted, reason: { ...aborted.reason, message } });
+      }
+      expect(held.leasing()).toBe(before);
+      expect(await expectUntouched()).toBe(0);
+    });
 
-      test("hands back what has been leased if it is aborted after the reply", async () => {
+    test.each(networks)(
+      "over %s hands back what it has leased if it is aborted after the reply",
+      async (network) => {
         await add();
         let open = () => {};
         const gate = new Promise<void>((resolve) => (open = resolve));
@@ -137,32 +144,31 @@ describe.each(networks)("over %s", (network) => {
           await gate;
           return { value };
         };
-        const queue = await warm({ schema: { "~standard": { version: 1, vendor: "test", validate } } });
-        const controller = new AbortController();
-        const calls = Promise.allSettled(variant({ signal: controller.signal })(queue));
-        await expect.poll(() => validations).toBeGreaterThan(0);
-        controller.abort();
-        for (const end of await calls) expect(end).toMatchObject(aborted);
+        const queue = await warm(network, {
+          schema: { "~standard": { version: 1, vendor: "test", validate } },
+        });
+        await abortedMeanwhile(
+          (signal) => calls(queue, { signal }),
+          () => expect.poll(() => validations).toBeGreaterThan(0),
+        );
         open();
         expect(await expectUntouched(requests)).toBeGreaterThan(0);
-      });
-    });
+      },
+    );
+  });
 
+  describe.each(networks)("over %s", (network) => {
     test("that settles too, hands back what it leases, and its settlements count", async () => {
       await direct().enqueue(1, { id: "first" });
       const [first] = await direct().dequeue();
       await add();
-      const queue = await warm();
-      const controller = new AbortController();
+      const queue = await warm(network);
       const settlements = [{ receipt: first!.receipt, outcome: "complete" as const }];
       held.holdNext();
-      const call = queue.settleAndDequeue(settlements, { max: 3, signal: controller.signal });
-      call.catch(() => {});
-      await expect.poll(async () => (await direct().get("first"))?.state).toBe("completed");
-      await expect.poll(working).toBeGreaterThan(0);
-      controller.abort();
-      await expect(call).rejects.toMatchObject(aborted.reason);
-      held.release();
+      await abortedMeanwhile(
+        (signal) => [queue.settleAndDequeue(settlements, { max: 3, signal })],
+        () => expect.poll(async () => (await direct().get("first"))?.state).toBe("completed"),
+      );
       expect(await expectUntouched()).toBeGreaterThan(0);
       const before = held.leasing();
       const late = queue.settleAndDequeue(settlements, { signal: AbortSignal.abort() });
@@ -171,20 +177,18 @@ describe.each(networks)("over %s", (network) => {
     });
 
     test("that waits, hands back what a later request of it leases", async () => {
-      const queue = await warm();
-      const controller = new AbortController();
+      const queue = await warm(network);
       const before = held.leasing();
-      const call = queue.dequeue({ wait: "50s", max: 3, signal: controller.signal });
-      call.catch(() => {});
-      // Its first request has found nothing: the next one comes when a check has seen tasks.
-      await expect.poll(() => held.leasing()).toBeGreaterThan(before);
-      await queue.counts();
-      held.holdNext();
-      await add();
-      await expect.poll(working).toBeGreaterThan(0);
-      controller.abort();
-      await expect(call).rejects.toMatchObject(aborted.reason);
-      held.release();
+      await abortedMeanwhile(
+        (signal) => [queue.dequeue({ wait: "50s", max: 3, signal })],
+        async () => {
+          // Its first request has found nothing: the next one comes when a check has seen tasks.
+          await expect.poll(() => held.leasing()).toBeGreaterThan(before);
+          await queue.counts();
+          held.holdNext();
+          await add();
+        },
+      );
       expect(await expectUntouched()).toBeGreaterThan(0);
     });
 
@@ -192,15 +196,9 @@ describe.each(networks)("over %s", (network) => {
       "is not handed back with %j: the same dequeue, sent again, gets the tasks",
       async (again) => {
         await add();
-        const queue = await warm();
-        const controller = new AbortController();
+        const queue = await warm(network);
         held.holdNext();
-        const call = queue.dequeue({ max: 3, signal: controller.signal, ...again });
-        call.catch(() => {});
-        await expect.poll(working).toBeGreaterThan(0);
-        controller.abort();
-        await expect(call).rejects.toMatchObject(aborted.reason);
-        held.release();
+        await abortedMeanwhile((signal) => [queue.dequeue({ max: 3, signal, ...again })]);
         const leased = await working();
         const tasks = await queue.dequeue({ max: 3, ...again });
         expect(tasks).toHaveLength(leased);

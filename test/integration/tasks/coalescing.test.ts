@@ -223,24 +223,6 @@ describe("settlements of one task each", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test("report progress under one token; a late copy of the request does not replace newer progress", async () => {
-    const { queue, requests, tasks } = await leased(2);
-    const [a, b] = tasks;
-    await Promise.all([
-      a?.extend("1m", { progress: 1 }),
-      a?.extend("1m", { progress: 2 }),
-      b?.extend("1m", { progress: "b" }),
-    ]);
-    const progress = async () => [(await queue.get("t0"))?.progress, (await queue.get("t1"))?.progress];
-    const [group = []] = requests;
-    expect(await progress()).toEqual([2, "b"]);
-    await rig.transport.send(group);
-    expect(await progress()).toEqual([2, "b"]);
-    await a?.extend("1m", { progress: 3 });
-    await rig.transport.send(group);
-    expect(await progress()).toEqual([3, "b"]);
-  });
-
   test("are sent alone with an idempotency key, and in batches", async () => {
     const { queue, scripts, tasks } = await leased(4);
     const receipts = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));

@@ -86,13 +86,6 @@ const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string
   ["cancel", (name) => queueOf(name).cancel("next"), () => ({ ok: true, state: "rejected" })],
   ["redrive", (name) => operatorOf(name).redrive({ reason: "rejected" }), () => ({ redriven: 1 })],
   ["purge", (name) => operatorOf(name).purge({ state: "pending" }), () => ({ purged: 2 })],
-  [
-    "purge of a group",
-    (name) => operatorOf(name).purge({ state: "delayed", group: "g" }),
-    () => ({ purged: 2 }),
-  ],
-  ["remove", (name) => operatorOf(name).remove("done"), () => ({ ok: true })],
-  ["pause", (name) => operatorOf(name).pause(), () => ({ paused: true })],
   ["delete", (name) => operatorOf(name).deleteQueue({ force: true }), () => ({ ok: true })],
 ];
 

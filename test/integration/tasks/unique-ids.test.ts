@@ -133,15 +133,6 @@ describe("an id that is unique for a day", () => {
     }
     expect(await queue.dequeue()).toHaveLength(0);
   });
-
-  test("with a ghost that outlasts it takes the ghost's place", async () => {
-    await queue.enqueue("old", options);
-    await queue.cancel("welcome-17");
-    await queue.enqueue("behind");
-    await sweptAt(2 * HOUR);
-    expect(await createdAt(DAY)).toBe(true);
-    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["again", "behind"]);
-  });
 });
 
 test("two thousand unique ids are swept into tombstones and forgotten, each at its time", async () => {

@@ -22,6 +22,8 @@ const wake: Waker = {
 };
 const waking = () => rig.queue({ wake });
 const now = () => rig.now;
+const queueOf = (name: string) => new Queue(name, { transport: rig.transport, now });
+const schedulesOf = (name: string) => new Schedules(name, { transport: rig.transport, now });
 const sweepOnce = (more: Partial<Waker> = {}) => sweep(rig.transport, { now, wake: { ...wake, ...more } });
 
 describe("an enqueue arranges a wake", () => {
@@ -115,8 +117,8 @@ describe("a settle arranges a wake", () => {
 describe("a sweep arranges wakes", () => {
   test("of each queue for what is due next there", async () => {
     await rig.queue().enqueueMany(many(2, { delay: "1m" }));
-    await new Queue("other", { transport: rig.transport, now }).enqueue(1, { delay: "2m" });
-    await new Queue("idle", { transport: rig.transport, now }).enqueue(1);
+    await queueOf("other").enqueue(1, { delay: "2m" });
+    await queueOf("idle").enqueue(1);
     expect(await sweepOnce({ wake: () => {} })).toMatchObject({ queues: 3, woken: 1 });
     expect(new Set(asked)).toEqual(
       new Set([
@@ -177,7 +179,7 @@ describe("a sweep of a schedule is arranged", () => {
   });
 
   test("by each sweep, for the next occurrence of each queue with schedules", async () => {
-    await new Schedules(QUEUE, { transport: rig.transport, now }).put("x", minutely);
+    await schedulesOf(QUEUE).put("x", minutely);
     await sweepOnce();
     expect(asked).toEqual([["sweepAt", QUEUE, 60_000]]);
     rig.now += 60_000;
@@ -188,10 +190,10 @@ describe("a sweep of a schedule is arranged", () => {
   });
 
   test("not while it is paused, nor for one that is overdue because its queue is full", async () => {
-    await new Schedules(QUEUE, { transport: rig.transport, now }).put("x", { ...minutely, paused: true });
+    await schedulesOf(QUEUE).put("x", { ...minutely, paused: true });
     await sweepOnce();
-    await new Schedules("full", { transport: rig.transport, now }).put("x", minutely);
-    await new Queue("full", { transport: rig.transport, now }).enqueue(1);
+    await schedulesOf("full").put("x", minutely);
+    await queueOf("full").enqueue(1);
     rig.now += 60_000;
     asked = [];
     await new Operator("full", { transport: rig.transport, now }).configure({ maxPending: 1 });
@@ -207,8 +209,8 @@ describe("a sweep of one queue", () => {
 
   test("promotes, runs schedules and wakes there, and leaves the other queues alone", async () => {
     for (const name of [QUEUE, "other"]) {
-      await new Queue(name, { transport: rig.transport, now }).enqueue(1, { delay: "1m" });
-      await new Schedules(name, { transport: rig.transport, now }).put("x", minutely);
+      await queueOf(name).enqueue(1, { delay: "1m" });
+      await schedulesOf(name).put("x", minutely);
     }
     rig.now += 60_000;
     const report = { queues: 1, promoted: 1, scheduled: 1, woken: 1, failed: [], more: false };

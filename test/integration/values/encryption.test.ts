@@ -200,13 +200,7 @@ test("an error with the code undecryptable is encrypted like any other", async (
   expect(await sealed().get("a")).toMatchObject({ error: { name: "Error", message: MARKER } });
 });
 
-test.each([
-  ["an empty text", ""],
-  ["false", false],
-  ["0", 0],
-  ["a key", KEYS.old],
-  ["an object", {}],
-])("%s is refused as encryption", (_, wrong) => {
+test.each(["", false, 0, KEYS.old, {}])("%j is refused as encryption", (wrong) => {
   const refused = expect.objectContaining({ code: "invalid_argument", path: "encryption" }) as Error;
   expect(() => rig.queue({ encryption: wrong as never })).toThrow(refused);
 });
