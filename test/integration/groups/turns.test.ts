@@ -55,23 +55,6 @@ describe("tasks behind one that leaves its group's line move up", () => {
     },
   );
 
-  test.each([1, 50])("if it is cancelled in between, and tasks are dequeued %i at a time", async (max) => {
-    await beside(100);
-    await cancelSmall(upTo(100).filter((i) => i % 10 !== 9));
-    const order = await drain(max, 200);
-    expect(ofSmall(order)).toEqual(upTo(10).map((i) => `small${10 * i + 9}`));
-    expect(ofSmall(order.slice(0, 20))).toHaveLength(10);
-  });
-
-  test("if tasks are cancelled at the end, later tasks get their turns", async () => {
-    await beside(100);
-    await cancelSmall(upTo(100).toReversed().slice(0, 90));
-    await queue.enqueueMany(many("small", 100, 105));
-    const order = await drain(10, 200);
-    expect(ofSmall(order)).toEqual([...idsOf(many("small", 0, 10)), ...idsOf(many("small", 100, 105))]);
-    expect(ofSmall(order.slice(0, 30))).toHaveLength(15);
-  });
-
   test("in a line far longer than one call moves up", async () => {
     await beside(900);
     await cancelSmall(upTo(900).filter((i) => i % 3 !== 0));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { listQueues, Queue, sweep, type EnqueueOptions } from "../../../src/index.ts";
+import { Queue, sweep, type EnqueueOptions } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { unregisterScript } from "../../../src/queue/redis/sweep-scripts.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
@@ -42,19 +42,6 @@ describe("the registry", () => {
     rig.now -= 3_600_000;
     await queue().enqueue(1);
     expect(await registry()).toEqual({ zset: [[QUEUE, START]] });
-  });
-
-  test("a sweep renews the registration of every queue that is not empty", async () => {
-    const names = ["a", "b", "c"];
-    for (const name of names) {
-      await new Queue(name, { transport: rig.transport, now: () => rig.now }).enqueue(1, { delay: "1d" });
-    }
-    rig.now += 600_000;
-    await swept();
-    const { queues } = await listQueues(rig.transport, { now: () => rig.now });
-    expect(queues.toSorted((one, other) => (one.name < other.name ? -1 : 1))).toEqual(
-      names.map((name) => ({ name, seenAt: rig.now })),
-    );
   });
 
   test.each(places)("a queue that holds only entries in %s stays registered", async (place, options) => {

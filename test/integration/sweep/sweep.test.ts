@@ -21,27 +21,6 @@ const run = (options: Parameters<typeof sweep>[1] = {}) =>
   sweep(rig.transport, { now: () => rig.now, ...options });
 
 describe("one queue", () => {
-  test("counts what it promoted, reclaimed, rejected and expired; the next finds nothing", async () => {
-    const queue = rig.queue({ maxAttempts: 1 });
-    const others = rig.queue();
-    await queue.enqueue(0, { id: "last" });
-    await others.enqueueMany([
-      { payload: 0, id: "again" },
-      { payload: 0, id: "done", resultTtl: 0 },
-    ]);
-    await others.enqueue(0, { id: "due", delay: 300_000 });
-    const [, , done] = await others.dequeue({ max: 3, lease: 1_000 });
-    await done?.complete();
-    rig.now += 300_000;
-    const counts = { promoted: 1, reclaimed: 1, rejected: 1, expired: 1 };
-    expect(await run()).toEqual({ queues: 1, ...nothing, ...counts });
-    const space = await rig.space();
-    expect([space.pending, [...space.dead.keys()]]).toEqual([["due", "again"], ["last"]]);
-    const before = await rig.keySpace();
-    expect(await run()).toEqual({ queues: 1, ...nothing });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
   test("reclaims only expired leases", async () => {
     await queue.enqueueMany(named(["short", "long"]));
     await queue.dequeue({ lease: 1_000 });
@@ -205,14 +184,6 @@ describe("every registered queue", () => {
       if (minute < 65) expect(await registered()).toEqual(["empty", "grouped", "waiting"]);
     }
     expect(await registered()).toEqual(["grouped", "waiting"]);
-  });
-
-  test("comes back at the next enqueue of any instance", async () => {
-    await queueOf("q").enqueue(0);
-    await rig.command("ZREM", "sluice:queues", "q");
-    const elsewhere = { send: rig.transport.send };
-    await new Queue("q", { transport: elsewhere, now: () => rig.now }).enqueue(0);
-    expect((await listQueues(rig.transport)).queues).toEqual([{ name: "q", seenAt: START }]);
   });
 
   test.each([

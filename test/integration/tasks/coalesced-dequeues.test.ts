@@ -51,14 +51,6 @@ describe("dequeues of one task each", () => {
     );
   });
 
-  test("go in groups of at most 100", async () => {
-    const { queue, scripts } = recorded(rig);
-    await queue.enqueueMany(numbered(250));
-    const batches = await times(250, () => queue.dequeue());
-    expect(ids(batches)).toEqual(Array.from({ length: 250 }, (_, i) => `t${i}`));
-    expect(scripts().slice(1)).toHaveLength(3);
-  });
-
   test("each get a task, also if maxBytes ends a batch", async () => {
     const { queue } = recorded(rig);
     await queue.enqueueMany(numbered(3));

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Command, Transport } from "../../../src/index.ts";
+import { many, named } from "../../support/new-tasks.ts";
+import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 
 // Real time: dequeues that wait follow the clocks of this process and of Redis.
@@ -22,11 +24,11 @@ function delaying(late: Command[]): Transport {
   };
 }
 
-describe("a late first copy of a dequeue that waited without result leases nothing", () => {
-  test.each([
-    ["with a caller's token", "token-01"],
-    ["without a token", undefined],
-  ])("%s", async (_, token) => {
+describe.each([
+  ["with a caller's token", "token-01"],
+  ["without a token", undefined],
+])("a late first copy of a dequeue that waits, %s", (_, token) => {
+  test("leases nothing if it waited without result", async () => {
     const late: Command[] = [];
     expect(await queue(delaying(late)).dequeue({ wait: 100, token })).toHaveLength(0);
     expect(late).toHaveLength(1);
@@ -34,39 +36,28 @@ describe("a late first copy of a dequeue that waited without result leases nothi
     await rig.transport.send(late);
     expect(await queue().dequeue()).toHaveLength(1);
   });
-});
 
-test.each([
-  ["with a caller's token", "token-02"],
-  ["without a token", undefined],
-])(
-  "a late first copy of a waiting dequeue's first call does not affect what a later call leased: %s",
-  async (_, token) => {
+  test("does not affect what a later call leased", async () => {
     const late: Command[] = [];
     const waiting = queue(delaying(late)).dequeue({ wait: "20s", token });
     await expect.poll(() => late.length).toBeGreaterThan(0);
-    await queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    await queue().enqueueMany(many(2));
     const [task] = await waiting;
     await rig.transport.send(late);
     expect(await task?.complete()).toMatchObject({ ok: true });
     expect((await queue().dequeue()).map(({ attempt }) => attempt)).toEqual([1]);
-  },
-);
+  });
+});
 
 test("a late copy of a dequeue's first call leases nothing if it continued behind cancelled tasks", async () => {
   await rig.operator().configure({ statistics: true });
-  await queue().enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+  await queue().enqueueMany(named(["a", "b"]));
   await Promise.all(["a", "b"].map((id) => queue().cancel(id)));
-  const sent: Command[] = [];
-  const recording: Transport = {
-    send: (commands, options) => {
-      sent.push(...commands.filter(isPull));
-      return rig.transport.send(commands, options);
-    },
-  };
-  expect(await queue(recording).dequeue()).toHaveLength(0);
-  expect(sent).toHaveLength(2);
+  const { transport, requests } = recorded(rig);
+  expect(await queue(transport).dequeue()).toHaveLength(0);
+  const pulls = requests.flat().filter(isPull);
+  expect(pulls).toHaveLength(2);
   await queue().enqueue(1);
-  await rig.transport.send(sent.slice(0, 1));
+  await rig.transport.send(pulls.slice(0, 1));
   expect(await queue().dequeue()).toHaveLength(1);
 });

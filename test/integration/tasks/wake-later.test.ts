@@ -70,22 +70,6 @@ describe("an enqueue arranges a wake", () => {
     await rig.queue({ wake: { wake: wake.wake } }).enqueue(1, { delay: "1s" });
     expect(asked).toEqual([]);
   });
-
-  test("and succeeds if that fails", async () => {
-    const onError = vi.fn();
-    const failing = { ...wake, onError, wakeAt: () => Promise.reject(new Error("no alarm")) };
-    expect(await rig.queue({ wake: failing }).enqueue(1, { delay: "1s" })).toMatchObject({ created: true });
-    expect(onError.mock.calls).toEqual([[new Error("no alarm"), QUEUE]]);
-  });
-
-  test("after the response if the platform can", async () => {
-    const after: Promise<unknown>[] = [];
-    const waitUntil = (promise: Promise<unknown>) => after.push(promise);
-    await rig.queue({ wake: { ...wake, waitUntil } }).enqueue(1, { delay: "1s" });
-    expect(after).toHaveLength(1);
-    await Promise.all(after);
-    expect(asked).toEqual([["wakeAt", QUEUE, 1_000]]);
-  });
 });
 
 describe("a settle arranges a wake", () => {

@@ -48,20 +48,6 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(1);
   });
 
-  test("not while one takes tasks, and again after it has found nothing", async () => {
-    const queue = producer();
-    for (let i = 0; i < 5; i++) {
-      await queue.enqueue(i);
-      rig.now += 4_000;
-      expect(await queue.dequeue()).toHaveLength(1);
-    }
-    expect(woken).toHaveLength(1);
-    expect(await queue.dequeue()).toHaveLength(0);
-    expect(await field()).toBeUndefined();
-    await queue.enqueue(6);
-    expect(woken).toHaveLength(2);
-  });
-
   test("also for a task of a group, and so does a sweep", async () => {
     await producer().enqueue(1, { group: "g", priority: 3 });
     expect(woken).toEqual(["emails"]);

@@ -92,25 +92,6 @@ describe("watch", () => {
     expect(rest.at(-1)).toMatchObject({ event: "end", to: "completed", task: { requeues: 10 } });
   });
 
-  test.each([
-    ["completed", "pending"],
-    ["rejected", "pending"],
-    ["cancelled", "pending"],
-    ["cancelled", "delayed"],
-  ])("ends when the task is %s, from %s", async (how, state) => {
-    const forgetful = rig.queue({ resultTtl: 0, deadTtl: 0 });
-    await forgetful.enqueue(1, { id: "a", delay: state === "delayed" ? "1h" : 0 });
-    const { reported, ended, until } = listen(forgetful.watch("a", { every: 10 }));
-    await until(1);
-    if (how === "cancelled") await forgetful.cancel("a");
-    const [task] = await forgetful.dequeue();
-    await (how === "completed" ? task?.complete() : task?.reject());
-    await ended;
-    expect(reported[0]).toMatchObject({ event: "transition", version: 1, to: state });
-    const end = { event: "end", to: how === "cancelled" ? "rejected" : how };
-    expect(reported.at(-1)).toMatchObject({ ...end, task: how === "completed" ? {} : { reason: how } });
-  });
-
   test("of an ended task reports only the end, and reads it once", async () => {
     const { queue, looks } = counted(rig);
     await queue.enqueue(1, { id: "a" });
