@@ -35,38 +35,6 @@ describe("a queue with maxPending", () => {
     await expect(queue.enqueue(4)).rejects.toMatchObject(full);
   });
 
-  test("accepts a batch that fits, and refuses as a whole one that does not", async () => {
-    await rig.operator().configure({ maxPending: 10 });
-    await queue.enqueueMany(many(6));
-    const before = await tasksOnly();
-    await expect(queue.enqueueMany(many(5))).rejects.toMatchObject(full);
-    await expect(queue.enqueueMany([...many(2), ...many(3, { group: "a" })])).rejects.toMatchObject(full);
-    expect(await tasksOnly()).toEqual(before);
-    await queue.enqueueMany([...many(2), ...many(2, { group: "a", priority: 3 })]);
-    expect(await pending()).toBe(10);
-    await expect(queue.enqueueMany(many(1))).rejects.toMatchObject(full);
-  });
-
-  test("answers duplicates, resends and deduplication keys as usual when it is full", async () => {
-    await rig.operator().configure({ maxPending: 3 });
-    const dedup = { key: "k", window: "1h" } as const;
-    const one = () => queue.enqueue(1, { idempotencyKey: "one" });
-    const two = [
-      { payload: 2, id: "two" },
-      { payload: 3, dedup },
-    ];
-    const both = () => queue.enqueueMany(two, { idempotencyKey: "two" });
-    const first = [await one(), await both()] as const;
-    const before = await tasksOnly();
-    expect([await one(), await both()]).toEqual(first);
-    expect(await queue.enqueue("other", { id: "two" })).toEqual({ id: "two", created: false });
-    expect(await queue.enqueue("other", { dedup })).toEqual({ id: first[1][1]?.id, created: false });
-    await expect(
-      queue.enqueueMany([{ payload: "other", id: "two" }, { payload: "new" }]),
-    ).rejects.toMatchObject(full);
-    expect(await tasksOnly()).toEqual(before);
-  });
-
   test("is not exceeded by many producers at once", async () => {
     await rig.operator().configure({ maxPending: 25 });
     const asked = Array.from({ length: 20 }, async (_, i) =>

@@ -3,7 +3,7 @@ import { createClient } from "@redis/client";
 import { type Queue, sweep, type Transport } from "../../../src/index.ts";
 import { deliveries, groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
 import { roomFor } from "../../support/no-room.ts";
-import { key, START, useRig } from "../../support/rig.ts";
+import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 let queue: Queue;
@@ -90,13 +90,6 @@ describe("groups do not harm each other", () => {
     for (const { id } of cancelled) await queue.cancel(id);
     const order = await deliveries(queue, 20);
     expect(timesOf(order, "")).toBeGreaterThanOrEqual(9);
-  });
-
-  test("a dequeue that uses up a rate reports when it has room again", async () => {
-    await rig.operator().configureGroup("slow", { rate: { most: 1, per: "1s" } });
-    await queue.enqueueMany(ofGroup("slow", 3));
-    const batch = await queue.dequeue({ max: 10 });
-    expect([batch.length, batch.nextDueAt]).toEqual([1, START + 1_100]);
   });
 
   test("a task with a lost record does not block its group", async () => {

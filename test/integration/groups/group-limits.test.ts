@@ -114,14 +114,6 @@ describe("a group's rate", () => {
     expect((await rig.space()).limited.size).toBe(0);
   });
 
-  test("set over a backlog applies from the next dequeue on", async () => {
-    await queue.enqueueMany(ofGroup("late", 10));
-    await rig.operator().configureGroup("late", { rate: { most: 2, per: "1h" } });
-    expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([0, 1]);
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    expect(await rig.operator().groupSettings("late")).toMatchObject({ ready: 0, limited: 8 });
-  });
-
   test("sets nextDueAt to when it has room again if a maxWorking beside it has room", async () => {
     await rig.operator().configureGroup("slow", { maxWorking: 5, rate: { most: 1, per: "1h" } });
     await queue.enqueueMany(ofGroup("slow", 3));

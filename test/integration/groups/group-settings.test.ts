@@ -97,16 +97,6 @@ describe("settings of a group", () => {
 describe("a loosened limit of a group", () => {
   const held = async () => (await rig.space()).limited.size;
 
-  test("admits held tasks at once, in order, as far as there is room", async () => {
-    await rig.operator().configureGroup("a", { maxWorking: 2 });
-    await queue.enqueueMany(many(20, { group: "a" }));
-    expect(await held()).toBe(18);
-    await rig.operator().configureGroup("a", { maxWorking: 7 });
-    expect(await held()).toBe(13);
-    const tasks = await queue.dequeue({ max: 10 });
-    expect(tasks.map(({ payload }) => payload)).toEqual([0, 1, 2, 3, 4, 5, 6]);
-  });
-
   test("or unset admits a hundred tasks, and later dequeues or sweeps the rest; then none of its fields remain", async () => {
     await rig.operator().configureGroup("a", { maxWorking: 1 });
     await queue.enqueueMany(many(351, { group: "a" }));

@@ -48,33 +48,6 @@ describe("maxWorking of a queue", () => {
     expect(Math.max(...seen)).toBe(most);
     expect(done).toBe(150);
   });
-
-  test("holds for groups and priorities too, beside their own limits", async () => {
-    await rig.operator().configure({ maxWorking: 4 });
-    await rig.operator().configureGroup("a", { maxWorking: 1 });
-    await queue.enqueueMany([...many(5, { group: "a" }), ...many(5, { group: "b" }), ...many(5)]);
-    const tasks = await queue.dequeue({ max: 10 });
-    expect([tasks.length, tasks.filter(({ group }) => group === "a").length]).toEqual([4, 1]);
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    await tasks[0]?.complete();
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
-  });
-
-  test("is freed by expired leases at the next dequeue, and their tasks go to the front (I6 I8)", async () => {
-    const queue = rig.queue({ lease: 1_000 });
-    await rig.operator().configure({ maxWorking: 2 });
-    await queue.enqueueMany(many(100));
-    await queue.dequeue({ max: 10 });
-    rig.now += 999;
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    rig.now += 1;
-    const again = [...(await queue.dequeue()), ...(await queue.dequeue()), ...(await queue.dequeue())];
-    expect(again.map(({ payload, attempt }) => [payload, attempt])).toEqual([
-      [0, 2],
-      [1, 2],
-    ]);
-    expect(await working()).toBe(2);
-  });
 });
 
 /** The largest number of dequeues in any period of `per` milliseconds. */
@@ -159,20 +132,6 @@ describe("rate of a queue", () => {
     await operator.configure({ rate: { most: 100, per: 50 } });
     rig.now += 60;
     expect(await queue.dequeue({ max: 100 })).toHaveLength(100 - times.length);
-  });
-
-  test("with a shorter period counts recent dequeues until that period has passed", async () => {
-    await queue.enqueueMany(many(9));
-    for (const early of [0, 9_900]) {
-      // A tenth of the longer period begins. Its dequeue counts as of the end of that tenth, or as of now.
-      rig.now += 10_000 - (rig.now % 10_000) + 1_000_000 + early;
-      await rig.operator().configure({ rate: { most: 1, per: "100s" } });
-      expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
-      await rig.operator().configure({ rate: { most: 1, per: "1s" } });
-      expect(await queue.dequeue()).toHaveLength(0);
-      rig.now += 1_100;
-      expect(await queue.dequeue({ max: 5 })).toHaveLength(1);
-    }
   });
 
   test("that is unset leaves no field behind, and allows every dequeue", async () => {

@@ -54,16 +54,6 @@ describe("the list of groups", () => {
     expect(groups).toEqual(await Promise.all(groups.map(({ group }) => operator.groupSettings(group))));
   });
 
-  test("does not have groups of which no task waits, and changes nothing", async () => {
-    const operator = rig.operator();
-    await operator.configureGroup("unused", { weight: 2 });
-    await queue.enqueueMany([...ofGroup("works", 1), ...ofGroup("later", 1, { delay: "1h" })]);
-    await queue.dequeue();
-    const before = await rig.keySpace();
-    expect(await operator.groups()).toEqual({ groups: [], cursor: null });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
   test("comes in pages of at most that size, each group once, also if groups have hundreds of tasks", async () => {
     const operator = rig.operator();
     const limited = ["l1", "l2", "l3"];

@@ -130,12 +130,12 @@ describe("moving up is bounded", () => {
   const groups = upTo(20).map((i) => `g${i}x`);
 
   test("a group is purged in few calls, also with many other tasks in between", async () => {
-    for (const group of groups) await queue.enqueueMany(many(group, 0, 1_000));
+    for (const group of groups) await queue.enqueueMany(many(group, 0, group === "g7x" ? 1_000 : 300));
     const { transport, requests } = recorded(rig);
     const purge = rig.operator({ transport }).purge({ state: "pending", group: "g7x" });
     expect(await purge).toMatchObject({ purged: 1_000 });
     expect(requests.length).toBeLessThanOrEqual(8);
-    expect((await queue.counts()).pending).toBe(19_000);
+    expect((await queue.counts()).pending).toBe(19 * 300);
   });
 
   test("a task that leaves far behind the front moves no other", async () => {

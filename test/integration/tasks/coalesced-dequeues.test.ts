@@ -68,12 +68,6 @@ describe("dequeues of one task each", () => {
     expect(ids(await times(4, () => queue.dequeue()))).toEqual(["t0", "a", "b", ""]);
   });
 
-  test("of a paused queue all report it", async () => {
-    const { queue } = recorded(rig);
-    await rig.operator().pause();
-    expect((await times(3, () => queue.dequeue())).map(({ paused }) => paused)).toEqual([true, true, true]);
-  });
-
   test("reject a payload that does not fit the schema, and get the next task", async () => {
     await rig.queue().enqueueMany([1, "a", "b", "c"].map((payload, i) => ({ id: `t${i}`, payload })));
     const { queue } = recorded<string>(rig, { schema: v.string() });

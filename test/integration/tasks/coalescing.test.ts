@@ -5,7 +5,7 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { aborted, recorded, times } from "../../support/recorded.ts";
 
-// Single calls that share requests. The coalescer itself is tested in test/unit.
+// Calls that share requests. The coalescer itself is tested in test/unit.
 const rig = useRig();
 
 describe("enqueues of one turn", () => {
@@ -241,4 +241,25 @@ test("calls of several queues are separate", async () => {
   await Promise.all([queue.enqueue(1, { id: "a" }), other.enqueue(1, { id: "b" })]);
   expect(await rig.command("LRANGE", key("pending"), "0", "-1")).toEqual(["a"]);
   expect(await rig.command("LRANGE", `other:{${QUEUE}}:pending`, "0", "-1")).toEqual(["b"]);
+});
+
+test('with "in-flight" calls of all instances are collected while a request is in flight', async () => {
+  const { queue, transport, requests, scripts } = recorded(rig);
+  const loops = times(50, async (i) => {
+    const own = rig.queue({ transport, coalesce: "in-flight" });
+    const ends: Settled[] = [];
+    for (let n = 0; n < 4; n++) {
+      await own.enqueue(i);
+      const [task] = await own.dequeue();
+      if (task) ends.push(await task.complete());
+    }
+    return ends;
+  });
+  const ends = (await loops).flat();
+  expect(ends).toHaveLength(200);
+  expect(ends.every(({ ok }) => ok)).toBe(true);
+  expect(requests.length).toBeLessThan(40);
+  const last = new Set(scripts().map((names) => names.at(-1)));
+  expect(last).toEqual(new Set(["enqueue", "dequeue", "settle"]));
+  expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
 });

@@ -166,14 +166,6 @@ describe("the errors of an encrypting queue", () => {
     const raw = await textsOf(rig.queue({ encryption: null }));
     expect(raw?.map((error) => error instanceof Uint8Array)).toEqual([true, true, true]);
   });
-
-  test("may be plain where a client could not decrypt the payload", async () => {
-    await rig.queue().enqueue("plain", { id });
-    expect(await rig.queue({ encryption }).dequeue()).toMatchObject({ length: 0, invalid: 1 });
-    expect(await textsOf(rig.queue({ encryption }))).toEqual([
-      expect.stringMatching(/^SluiceError: the payload cannot be decrypted: it is not encrypted/),
-    ]);
-  });
 });
 
 describe("an error that another client settles with", () => {

@@ -97,21 +97,6 @@ describe("a dequeue that waits", () => {
     expect(seconds()).toBe(3);
   });
 
-  test("reports when the next task is due if its time is over before", async () => {
-    await queue.enqueue(1, { delay: "1h" });
-    const batch = await passing(queue.dequeue({ wait: 50 }));
-    expect([batch.length, batch.paused, batch.nextDueAt]).toEqual([0, false, START + 3_600_000]);
-  });
-
-  test("does not repeat its call quickly if a pause or a limit holds the tasks", async () => {
-    await queue.enqueue(1);
-    await rig.operator({ now }).pause();
-    expect(await passing(queue.dequeue({ wait: 1_500 }))).toMatchObject({ length: 0, paused: true });
-    expect(dequeues).toBe(3);
-    await rig.operator({ now }).resume();
-    expect(await queue.dequeue({ wait: "20s" })).toHaveLength(1);
-  });
-
   test("ends when its signal aborts", async () => {
     const controller = new AbortController();
     const waiting = queue.dequeue({ wait: "1m", signal: controller.signal });
@@ -122,11 +107,6 @@ describe("a dequeue that waits", () => {
     );
     await refused;
     expect(seconds()).toBeLessThan(1);
-  });
-
-  test("is one of two that wait, of which one gets the task", async () => {
-    const waiting = Promise.all([queue.dequeue({ wait: 1_000 }), queue.dequeue({ wait: 1_000 })]);
-    expect((await passing(waiting, () => queue.enqueue(1))).flat()).toHaveLength(1);
   });
 
   test("settles before it waits", async () => {

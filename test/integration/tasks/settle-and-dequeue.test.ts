@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Settlement } from "../../../src/index.ts";
 import { named, numbered } from "../../support/new-tasks.ts";
 import { noRoomBeyond, roomFor } from "../../support/no-room.ts";
@@ -19,59 +19,6 @@ async function leased() {
 const completed = ({ receipt }: { readonly receipt: string }): Settlement => ({
   receipt,
   outcome: "complete",
-});
-
-describe("the dequeue of a call sees the settlements of the same call", () => {
-  test.each<[what: string, settlement: object, next: (string | number)[][]]>([
-    [
-      "handed back unstarted comes first",
-      { outcome: "requeue", unstarted: true },
-      [
-        ["a", 2],
-        ["b", 1],
-      ],
-    ],
-    [
-      "requeued without delay comes last",
-      { outcome: "requeue" },
-      [
-        ["b", 1],
-        ["c", 1],
-        ["d", 1],
-        ["a", 2],
-      ],
-    ],
-  ])("a task %s", async (_, settlement, next) => {
-    const { queue, task } = await leased();
-    const settlements = [{ receipt: task.receipt, ...settlement }] as Settlement[];
-    const { settled, tasks } = await queue.settleAndDequeue(settlements, { max: next.length });
-    expect(settled).toMatchObject([{ ok: true, state: "pending" }]);
-    expect(tasks.map(({ id, attempt }) => [id, attempt])).toEqual(next);
-  });
-
-  test("the deadline of an ended lease does not count for nextDueAt", async () => {
-    const { queue, task } = await leased();
-    const others = await queue.dequeue({ max: 10 });
-    const { tasks } = await queue.settleAndDequeue([task, ...others].map(completed), { max: 10 });
-    expect(tasks).toMatchObject({ length: 0, nextDueAt: null });
-  });
-
-  test("a completed task makes room for the next at maxWorking", async () => {
-    const { queue, task } = await leased();
-    await rig.operator().configure({ maxWorking: 1 });
-    expect(await queue.dequeue()).toHaveLength(0);
-    const { tasks } = await queue.settleAndDequeue([completed(task)], { max: 10 });
-    expect(tasks.map(({ id }) => id)).toEqual(["b"]);
-  });
-});
-
-test("a stale receipt gets lease_lost, and the dequeue continues", async () => {
-  const { queue, task } = await leased();
-  await task.complete();
-  const other = { receipt: task.receipt, outcome: "reject" } as const;
-  const { settled, tasks } = await queue.settleAndDequeue([other]);
-  expect(settled).toMatchObject([{ ok: false, code: "lease_lost" }]);
-  expect(tasks.map(({ id }) => id)).toEqual(["b"]);
 });
 
 test("a completed id with a ghost in the list stays completed", async () => {

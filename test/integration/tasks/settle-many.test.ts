@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Settlement } from "../../../src/index.ts";
-import { leasing } from "../../support/leasing.ts";
 import { many, named } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
@@ -34,22 +32,6 @@ describe("many in one call", () => {
       [["b", START + 10]],
       ["c"],
     ]);
-  });
-
-  test("one receipt several times: extend, then complete, then complete again, then requeue", async () => {
-    const { queue, task } = await leasing(rig)();
-    const { receipt } = task;
-    const settlements: Settlement[] = [
-      { receipt, outcome: "extend", lease: "1h" },
-      { receipt, outcome: "complete", result: "once" },
-      { receipt, outcome: "complete", result: "twice" },
-      { receipt, outcome: "requeue" },
-      { receipt, outcome: "extend" },
-    ];
-    const answers = await queue.settle(settlements);
-    expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, false, false]);
-    expect((await rig.space()).working.size).toBe(0);
-    expect(await queue.get("a")).toMatchObject({ state: "completed", result: "once" });
   });
 
   test("1,000 settlements fit into one call", async () => {

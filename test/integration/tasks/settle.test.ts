@@ -129,18 +129,6 @@ describe("outcomes", () => {
     expect(await again[0]?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
   });
 
-  test("extend moves the deadline to now + lease, by default the lease of the dequeue, and never back", async () => {
-    const { task } = await leased();
-    rig.now += 400;
-    const extended = { receipt: task.receipt, ok: true, state: "working", deadlineAt: START + 1_400 };
-    expect(await task.extend()).toEqual(extended);
-    expect(await task.extend("10s")).toMatchObject({ deadlineAt: START + 10_400 });
-    expect(await task.extend(1)).toMatchObject({ deadlineAt: START + 10_400 });
-    expect([...(await rig.space()).working]).toEqual([["a", START + 10_400]]);
-    rig.now -= 5_000;
-    expect(await task.extend("10s")).toMatchObject({ deadlineAt: START + 10_400 });
-  });
-
   test("a late settle by the last holder succeeds: a lease ends when it is reclaimed, not at its deadline (law 6)", async () => {
     const { queue, task } = await leased();
     rig.now += 60_000;

@@ -11,16 +11,6 @@ beforeEach(() => void (queue = rig.queue()));
 describe("a dedup key", () => {
   const dedup = { key: "order-17", window: "10s" } as const;
 
-  test("creates the first task of its window; the others change nothing and get its id", async () => {
-    const first = await queue.enqueue("first", { dedup });
-    expect(first.created).toBe(true);
-    const before = await rig.keySpace();
-    rig.now += 9_999;
-    expect(await queue.enqueue("second", { dedup })).toEqual({ id: first.id, created: false });
-    expect(await queue.enqueue("third", { dedup, id: "mine" })).toEqual({ id: first.id, created: false });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
   test("is dropped by the sweep after its window, and not before, also if the window was begun again", async () => {
     await queue.enqueue(1, { dedup });
     rig.now += 10_000;
@@ -32,12 +22,6 @@ describe("a dedup key", () => {
     const after = await rig.space();
     expect([after.tasks.has("~d:order-17"), after.expiry.size]).toEqual([false, 0]);
     expect(after.pending).toHaveLength(2);
-  });
-
-  test("is scoped to its queue", async () => {
-    const elsewhere = rig.queue({ prefix: "other" });
-    expect((await rig.queue().enqueue(1, { dedup })).created).toBe(true);
-    expect((await elsewhere.enqueue(1, { dedup })).created).toBe(true);
   });
 
   test("of four racing producers exactly one gets created: true", async () => {

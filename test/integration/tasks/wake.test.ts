@@ -84,26 +84,6 @@ describe("an enqueue wakes a consumer", () => {
 });
 
 describe("a sweep wakes a consumer", () => {
-  test("of each queue that has pending tasks and no active consumer, after a promotion or a reclaim", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { delay: "10s" });
-    expect(await sweepOnce()).toMatchObject({ promoted: 0, woken: 0 });
-    rig.now += 10_000;
-    expect(await sweepOnce()).toMatchObject({ promoted: 1, woken: 1 });
-    await queue.dequeue({ lease: "20s" });
-    rig.now += 20_000;
-    expect(await sweepOnce()).toMatchObject({ reclaimed: 1, woken: 1 });
-    expect(woken).toEqual(["emails", "emails"]);
-  });
-
-  test("once, also if several calls promote the due tasks", async () => {
-    await rig.queue().enqueueMany(many(3, { delay: "1s" }));
-    rig.now += 1_000;
-    const report = await sweep(rig.transport, { now: () => rig.now, limit: 1, wake: waker() });
-    expect(report).toMatchObject({ promoted: 3, woken: 1 });
-    expect(woken).toEqual(["emails"]);
-  });
-
   test("if a wake was lost a second ago or more, even within its window", async () => {
     await producer().enqueue(1);
     rig.now += 999;

@@ -80,13 +80,6 @@ describe("a payload that cannot be decrypted becomes a dead letter that says why
     await sealed().enqueue(payload, { id: "b" });
     expect(await drained(undefined)).toMatch(/with the key "old", and this queue has no encryption$/);
   });
-
-  test("and wait reports why", async () => {
-    await rig.queue().enqueue(1, { id: "a" });
-    expect(await sealed().dequeue()).toMatchObject({ length: 0, invalid: 1 });
-    const { error } = (await sealed().wait("a"))!;
-    expect((error as Error).message).toMatch(/^the payload cannot be decrypted: it is not encrypted/);
-  });
 });
 
 test("a backlog under another key is rejected and counted by a drain, and reaches no handler", async () => {

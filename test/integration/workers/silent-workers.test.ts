@@ -75,19 +75,6 @@ describe("a silent worker", () => {
     expect(seen.size).toBe(2_000);
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, workers: 0 });
   });
-
-  test("among a hundred workers is failed, and the others keep their tasks, in one sweep", async () => {
-    await queue.enqueueMany(numbered(100));
-    for (let i = 0; i < 100; i++) {
-      await take(queue, { name: `w${i}`, ...(i % 2 === 0 && { silentAfter: "1m" }) }, 1);
-    }
-    rig.now += MINUTE;
-    expect(await run()).toMatchObject({ reclaimed: 50, more: false });
-    expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
-    rig.now += 60 * MINUTE;
-    expect(await run()).toMatchObject({ reclaimed: 0, more: false });
-    expect(await queue.counts()).toMatchObject({ pending: 50, working: 50, workers: 50 });
-  });
 });
 
 describe("a worker that is not to be failed", () => {

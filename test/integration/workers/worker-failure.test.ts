@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue, Worker, WorkerName } from "../../../src/index.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { idsOf } from "../../support/leasing.ts";
-import { numbered } from "../../support/new-tasks.ts";
+import { named, numbered } from "../../support/new-tasks.ts";
 
 const rig = useRig();
 let queue: Queue;
@@ -69,24 +69,18 @@ describe("failing a worker", () => {
       await queue.dequeue({ worker: { name } });
       await queue.dequeue({ worker: { name, incarnation: name, node: name } });
     }
-    const { workers } = await rig.operator().workers();
-    expect(workers.map(({ name }) => name).toSorted()).toEqual([...names, ...names].toSorted());
     for (const [i, name] of names.entries()) {
+      const { workers } = await rig.operator().workers();
+      const left = names.slice(i);
+      expect(workers.map((worker) => worker.name).toSorted()).toEqual([...left, ...left].toSorted());
       const before = (await rig.space()).working;
-      expect(await queue.heartbeat({ name, incarnation: name }, { lease: "1h" })).toMatchObject({
-        leases: 1,
-      });
-      expect(await queue.get(`t${2 * i + 1}`)).toMatchObject({
-        worker: { name, incarnation: name },
-        deadlineAt: START + 3_600_000,
-      });
+      const worker = { name, incarnation: name };
+      expect(await queue.heartbeat(worker, { lease: "1h" })).toMatchObject({ leases: 1 });
+      const extended = { worker, deadlineAt: START + 3_600_000 };
+      expect(await queue.get(`t${2 * i + 1}`)).toMatchObject(extended);
       expect(await fail(name)).toEqual({ returned: 2, rejected: 0, more: false });
-      before.delete(`t${2 * i}`);
-      before.delete(`t${2 * i + 1}`);
+      for (const id of [`t${2 * i}`, `t${2 * i + 1}`]) before.delete(id);
       expect((await rig.space()).working).toEqual(before);
-      const left = names.slice(i + 1);
-      const { workers: listed } = await rig.operator().workers();
-      expect(listed.map((worker) => worker.name).toSorted()).toEqual([...left, ...left].toSorted());
     }
     expect(await queue.counts()).toMatchObject({ workers: 0, pending: 2 * names.length });
   });
@@ -155,4 +149,35 @@ describe("a failed worker", () => {
     expect([...tasks.keys()].filter((field) => /^~[wf]/.test(field))).toEqual([]);
     expect(await queue.heartbeat(one)).toMatchObject({ ok: true, leases: 0 });
   });
+});
+
+test("tasks of a failed worker return to the front; grouped and prioritised ones return behind the others of their group", async () => {
+  const three = (name: string, options = {}) =>
+    named(
+      [1, 2, 3].map((i) => `${name}${i}`),
+      options,
+    );
+  const orderOf = async (of: string) => {
+    const ids: string[] = [];
+    // One by one: tasks that failed once travel in smaller batches.
+    for (let tasks = await queue.dequeue(); tasks.length > 0; tasks = await queue.dequeue()) {
+      ids.push(...idsOf(tasks));
+    }
+    return ids.filter((id) => id.startsWith(of));
+  };
+  for (const [name, options, order] of [
+    ["plain", {}, ["plain1", "plain2", "plain3"]],
+    ["group", { group: "g" }, ["group3", "group1", "group2"]],
+    ["prior", { priority: 5 }, ["prior3", "prior1", "prior2"]],
+  ] as const) {
+    await queue.enqueueMany(three(name, options));
+    await queue.dequeue({ max: 2, worker: one });
+    expect(await rig.operator().failWorker("one")).toMatchObject({ returned: 2 });
+    expect(await orderOf(name)).toEqual(order);
+    await rig.operator().deleteQueue({ force: true });
+  }
+  // A task handed back unstarted keeps its place.
+  await queue.enqueueMany(three("group", { group: "g" }));
+  for (const task of await queue.dequeue({ max: 2 })) await task.requeue({ unstarted: true });
+  expect(await orderOf("group")).toEqual(["group1", "group2", "group3"]);
 });

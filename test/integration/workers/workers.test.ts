@@ -100,12 +100,3 @@ describe("the list of workers", () => {
     expect(await queue.counts()).toMatchObject({ workers: 0, working: 0 });
   });
 });
-
-test("the timer for silent workers is not reported as nextDueAt", async () => {
-  const worker = { name: "w", silentAfter: "1m" } as const;
-  expect((await queue.dequeue({ worker })).nextDueAt).toBeNull();
-  expect((await queue.counts()).nextDueAt).toBeNull();
-  await queue.enqueue(1, { delay: "2m" });
-  expect((await queue.dequeue({ worker })).nextDueAt).toBe(rig.now + 120_000);
-  expect((await queue.counts()).nextDueAt).toBe(rig.now + 120_000);
-});
