@@ -49,11 +49,11 @@ async function traffic(roll: () => number): Promise<void> {
     if (task && blow < 3) await task.complete("done");
     else if (task && blow === 8) await task.reject("no");
     else if (task && blow < 9) open.push(task);
-    for (const part of parts) await rig.command("COPY", key(part), `old:${step}:${part}`);
+    await Promise.all(parts.map((part) => rig.command("COPY", key(part), `old:${step}:${part}`)));
   }
 }
 
-test.each(Array.from({ length: 25 }, (_, i) => i + 1))(
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
   "after a failover that leaves each key as of another moment, a deep sweep makes one queue of them again (seed %i)",
   async (seed) => {
     const roll = dice(seed * 7_919);
@@ -80,16 +80,16 @@ test.each(Array.from({ length: 25 }, (_, i) => i + 1))(
     expect(violations(await rig.space())).toEqual([]);
 
     const completed: string[] = [];
-    for (let idle = 0; idle < 20;) {
-      const batch = await rig.queue().dequeue({ max: 10, lease: 500 });
-      for (const task of batch) if ((await task.complete()).ok) completed.push(task.id);
-      idle = batch.length > 0 ? 0 : idle + 1;
-      rig.now += 300;
+    for (let left = 1; left > 0; rig.now += 300) {
       await rig.sweepOnce();
+      const batch = await rig.queue().dequeue({ max: 50, lease: 500 });
+      for (const task of batch) if ((await task.complete()).ok) completed.push(task.id);
+      const { pending, delayed, working, broken } = await rig.queue().counts();
+      expect(broken).toBe(0);
+      left = pending + delayed + working;
     }
     const { dead } = await rig.space();
     expect(completed.toSorted()).toEqual([...new Set(completed)].toSorted());
     expect(live.filter((id) => !completed.includes(id) && !dead.has(id))).toEqual([]);
-    expect(await rig.queue().counts()).toMatchObject({ pending: 0, delayed: 0, working: 0, broken: 0 });
   },
 );

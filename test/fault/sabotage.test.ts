@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { deepSweep, SluiceError, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
-
+import { deepSweep, SluiceError, sweep, type LeasedTask } from "../../src/index.ts";
 import { violations } from "../support/invariants.ts";
 import { useRig } from "../support/rig.ts";
 import { dice } from "../support/dice.ts";
@@ -10,9 +8,9 @@ import { saboteur } from "../support/saboteur.ts";
 const rig = useRig({ checkInvariants: false });
 const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);
 
-const count = 800;
-const blows = 500;
-const ids = Array.from({ length: count }, (_, i) => `t${i}`);
+const batches = 60;
+const blows = 8 * batches;
+const ids = Array.from({ length: 10 * batches }, (_, i) => `t${i}`);
 const kinds = [
   {},
   {},
@@ -23,11 +21,13 @@ const kinds = [
   { delay: 30, group: "a" },
   { maxAttempts: 2 },
 ];
+const tasks = ids.map((id, i) => ({ id, payload: i, ...kinds[i % kinds.length] }));
+const now = () => rig.now;
 
 /** A call on damaged keys may fail; it is then tried again. */
-async function patiently<T>(run: () => Promise<T>): Promise<T | undefined> {
+async function patiently<T>(call: Promise<T>): Promise<T | undefined> {
   try {
-    return await run();
+    return await call;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
     return undefined;
@@ -35,114 +35,74 @@ async function patiently<T>(run: () => Promise<T>): Promise<T | undefined> {
 }
 
 test.each([
-  ["and deep sweeps all along", 2],
-  ["and deep sweeps only when it is over", 0],
+  ["and deep sweeps all along", true],
+  ["and deep sweeps only when it is over", false],
 ])(
   `entries deleted, duplicated and corrupted at random, everywhere and under load, %s: each task that was not itself destroyed is completed once or a dead letter (SABOTAGE_SEED=${seed})`,
-  async (_, deepSweepers) => {
-    const open = (): Queue<number> => rig.queue<number>({ now: undefined, lease: 80, maxAttempts: 0 });
+  async (_, deeply) => {
+    // A new one for each call, without the memory of the others.
+    const open = () => rig.queue<number>({ lease: 80, maxAttempts: 0 });
     await rig.operator().configureGroup("capped", { maxWorking: 3 });
     await rig.operator().configureGroup("slow", { rate: { most: 30, per: "50ms" } });
     const completed = new Map<string, number>();
     const destroyed = new Set<string>();
     const strike = saboteur(rig, seed, ids, destroyed);
-    const run = { over: false, struck: 0 };
-    const produced = new Set<number>();
+    const roll = dice(seed);
+    // If the settings cannot be read, only a deep sweep helps.
+    const notProduced = new Set<number>();
 
-    async function produce(from: number, step: number): Promise<void> {
-      for (let i = from; i < count; i += step) {
-        const tasks = ids
-          .slice(i, i + 10)
-          .map((id, j) => ({ id, payload: i + j, ...kinds[(i + j) % kinds.length] }));
-        while (!run.over && run.struck / blows < i / count) await sleep(2);
-        // If the settings cannot be read, only a deep sweep helps.
-        while (!run.over && !produced.has(i)) {
-          if (await patiently(() => open().enqueueMany(tasks))) produced.add(i);
-          else await sleep(5);
-        }
-      }
+    async function produce(batch: number): Promise<void> {
+      const produced = await patiently(open().enqueueMany(tasks.slice(10 * batch, 10 * batch + 10)));
+      if (!produced) notProduced.add(batch);
     }
 
-    async function work(task: LeasedTask<number>, roll: number): Promise<void> {
-      if (roll < 0.15) return;
-      const settled = await patiently(() => {
-        if (roll < 0.25) return task.requeue(roll < 0.2 ? { delay: 20 } : {});
-        return roll < 0.35 ? task.reject("no") : task.complete();
-      });
-      if (settled?.ok && settled.state === "completed")
-        completed.set(task.id, (completed.get(task.id) ?? 0) + 1);
+    async function complete(task: LeasedTask<number>): Promise<void> {
+      const settled = await patiently(task.complete());
+      if (settled?.ok) completed.set(task.id, (completed.get(task.id) ?? 0) + 1);
     }
 
-    async function consume(name: string, number: number): Promise<void> {
-      const roll = dice(seed + number);
-      while (!run.over) {
-        const worker = { name, incarnation: "1", silentAfter: 300 };
-        const batch = (await patiently(() => open().dequeue({ max: 6, worker }))) ?? [];
-        await Promise.all(batch.map((task) => work(task, roll())));
-        await sleep(batch.length === 0 ? 4 : 0);
-      }
+    async function work(task: LeasedTask<number>): Promise<unknown> {
+      const fate = roll();
+      if (fate < 0.15) return undefined;
+      if (fate < 0.25) return patiently(task.requeue(fate < 0.2 ? { delay: 20 } : {}));
+      return fate < 0.35 ? patiently(task.reject("no")) : complete(task);
     }
 
-    async function sweepOften(): Promise<void> {
-      while (!run.over) {
-        await sweep(rig.transport, { limit: 25 });
-        await sleep(5);
-      }
+    async function consume(name: string): Promise<void> {
+      const worker = { name, incarnation: "1", silentAfter: 300 };
+      await Promise.all(((await patiently(open().dequeue({ max: 6, worker }))) ?? []).map(work));
     }
 
-    async function sweepDeeply(): Promise<void> {
-      while (!run.over) {
-        await deepSweep(rig.transport);
-        await sleep(50);
-      }
-    }
-
-    async function sabotage(): Promise<void> {
-      for (; run.struck < blows; run.struck++) {
-        await strike();
-        await sleep(2);
-      }
-      run.over = true;
-    }
-
-    try {
+    const deepSweeps: Promise<unknown>[] = [];
+    for (let blow = 0; blow < blows; blow++, rig.now += 5) {
+      // Two at a time, over some blows.
+      if (deeply && blow % 20 < 2) deepSweeps.push(deepSweep(rig.transport, { now }));
       await Promise.all([
-        produce(0, 20),
-        produce(10, 20),
+        strike(),
+        blow % (blows / batches) === 0 && produce((batches * blow) / blows),
         ...["x", "y", "z"].map(consume),
-        sweepOften(),
-        ...Array.from({ length: deepSweepers }, sweepDeeply),
-        sabotage(),
+        blow % 2 === 0 && sweep(rig.transport, { limit: 25, now }),
       ]);
-    } finally {
-      run.over = true;
     }
+    await Promise.all(deepSweeps);
 
     // The repairs of one deep sweep can uncover more.
     const reports: unknown[] = [];
     for (let faults = 1; faults > 0 && reports.length < 5;) {
-      const report = await deepSweep(rig.transport);
+      const report = await deepSweep(rig.transport, { now });
       expect(report).toMatchObject({ failed: [], cursor: null });
       faults = report.faults.length;
-      reports.push(
-        report.faults.map(({ fault, count: times, ids: some }) => `${times} ${fault}: ${some.join(" ")}`),
-      );
+      reports.push(report.faults.map((fault) => `${fault.count} ${fault.fault}: ${fault.ids.join(" ")}`));
     }
     expect(reports.at(-1), JSON.stringify(reports, null, 1)).toEqual([]);
     expect(violations(await rig.space())).toEqual([]);
 
-    run.over = false;
-    await produce(0, 10);
-    while (true) {
-      await sweep(rig.transport);
-      const batch = await open().dequeue({ max: 50 });
-      for (const task of batch) {
-        const settled = await task.complete();
-        if (settled.ok) completed.set(task.id, (completed.get(task.id) ?? 0) + 1);
-      }
+    for (const batch of notProduced) await produce(batch);
+    for (let left = 1; left > 0; rig.now += 20) {
+      await sweep(rig.transport, { now });
+      for (const task of await open().dequeue({ max: 50 })) await complete(task);
       const { pending, delayed, working } = await open().counts();
-      if (pending + delayed + working === 0) break;
-      if (batch.length === 0) await sleep(20);
+      left = pending + delayed + working;
     }
     expect(violations(await rig.space())).toEqual([]);
 

@@ -46,7 +46,7 @@ export function saboteur(rig: Rig, seed: number, ids: readonly string[], destroy
     const id = oneOf([...ids, garbage()]);
     // A delay far ahead may be intended, and no test waits for it.
     const far = part === "delayed" ? "5" : "4503599627370000";
-    const score = oneOf(["0", "1", "inf", "-inf", far, String(Date.now()), `${below(1e12)}.5`]);
+    const score = oneOf(["0", "1", "inf", "-inf", far, String(rig.now), `${below(1e12)}.5`]);
     const blow = below(20);
     if (blow === 0) await command("DEL", zset);
     else if (blow >= 8 && typeof member !== "string") return;
