@@ -2,11 +2,12 @@ import { rmSync } from "node:fs";
 import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startSluice } from "./process.ts";
-import { type Target, targets, useCli, useFolder } from "./rig.ts";
+import { targets, useCli, useFolder } from "./rig.ts";
 
 const rig = useCli();
+const { sluice, piping, onTerminal } = rig;
 const folder = useFolder();
 
 const lines = (count: number, from = 1) =>
@@ -26,283 +27,245 @@ async function delivered(queue = "emails"): Promise<number[]> {
 
 const numbersTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
-describe.each(targets)("with %s", (target: Target) => {
-  const sluice = (...args: string[]) => rig.sluice(target, args);
-  const piping = (stdin: string, ...args: string[]) => rig.sluice(target, args, { stdin });
-  const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
-
-  test("enqueue enqueues a payload with its options", async () => {
-    expect(
-      await onTerminal("enqueue", "emails", '{"to":"a"}', "--id", "one", "--priority", "7"),
-    ).toMatchObject({
-      code: 0,
-      out: "Enqueued one in emails.\n",
-    });
-    const options = [
-      "--group",
-      "g",
-      "--lease",
-      "1m",
-      "--max-attempts",
-      "3",
-      "--delay",
-      "1h",
-      "--unique",
-      "1d",
-    ];
-    expect((await sluice("enqueue", "emails", "null", "--id", "two", ...options)).rows).toEqual([
-      { queue: "emails", id: "two", created: true },
-    ]);
-    expect(await rig.queue().get("one", { payload: true })).toMatchObject({
-      state: "pending",
-      priority: 7,
-      payload: { to: "a" },
-    });
-    expect(await rig.queue().get("two", { payload: true })).toMatchObject({
-      state: "delayed",
-      group: "g",
-      payload: null,
-      options: { lease: 60_000, maxAttempts: 3, unique: 86_400_000 },
-    });
-    for (const payload of ['""', "0", "-5", "false", "[]"])
-      expect((await sluice("enqueue", "emails", payload)).code).toBe(0);
+test("enqueue enqueues a payload with its options", async () => {
+  const one = await onTerminal("enqueue", "emails", '{"to":"a"}', "--id", "one", "--priority", "7");
+  expect([one.code, one.out]).toEqual([0, "Enqueued one in emails.\n"]);
+  const options = ["--group", "g", "--lease", "1m", "--max-attempts", "3", "--delay", "1h", "--unique", "1d"];
+  expect((await sluice("enqueue", "emails", "null", "--id", "two", ...options)).rows).toEqual([
+    { queue: "emails", id: "two", created: true },
+  ]);
+  expect(await rig.queue().get("one", { payload: true })).toMatchObject({
+    state: "pending",
+    priority: 7,
+    payload: { to: "a" },
   });
-
-  test("enqueue of a known id enqueues nothing, and says so", async () => {
-    await sluice("enqueue", "emails", "1", "--id", "one");
-    expect(await onTerminal("enqueue", "emails", "2", "--id", "one")).toMatchObject({
-      code: 0,
-      out: "Nothing was enqueued: there is a task one in emails.\n",
-    });
-    expect((await sluice("enqueue", "emails", "2", "--id", "one")).rows).toMatchObject([{ created: false }]);
+  expect(await rig.queue().get("two", { payload: true })).toMatchObject({
+    state: "delayed",
+    group: "g",
+    payload: null,
+    options: { lease: 60_000, maxAttempts: 3, unique: 86_400_000 },
   });
+  for (const payload of ['""', "0", "-5", "false", "[]"])
+    expect((await sluice("enqueue", "emails", payload)).code).toBe(0);
+});
 
-  test("enqueue --at takes the next such time", async () => {
-    const at = (text: string) => sluice("enqueue", "emails", "1", "--id", "at", "--at", text);
-    const soon = new Date(Date.now() - 60_000);
-    const time = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, "0")}`;
-    expect(await at(time)).toMatchObject({ code: 0 });
-    const due = (await rig.queue().get("at"))?.dueAt ?? 0;
-    expect(due - Date.now()).toBeGreaterThan(22 * 3_600_000);
-    for (const wrong of ["2h", "25:00", "1700000000", "tomorrow", "2026-13-40"])
-      expect(await at(wrong)).toMatchObject({
-        code: 2,
-        err: expect.stringContaining("--at must be a local time, such as 09:00 or 2026-11-24T09:00"),
-      });
+test("enqueue of a known id enqueues nothing, and says so", async () => {
+  await sluice("enqueue", "emails", "1", "--id", "one");
+  expect(await onTerminal("enqueue", "emails", "2", "--id", "one")).toMatchObject({
+    code: 0,
+    out: "Nothing was enqueued: there is a task one in emails.\n",
   });
+  expect((await sluice("enqueue", "emails", "2", "--id", "one")).rows).toMatchObject([{ created: false }]);
+});
 
-  test("enqueue enqueues each line of JSON of the standard input or of a file, with the options", async () => {
-    expect(await piping(lines(3), "enqueue", "emails", "--max-attempts", "1")).toMatchObject({
-      code: 0,
-      out: '{"queue":"emails","enqueued":3,"known":0,"skipped":0}\n',
-      err: "",
-    });
-    const file = join(folder.path, "tasks.jsonl");
-    await writeFile(file, '\uFEFF{"n":4}\r\n\n{"n":5}');
-    expect((await onTerminal("enqueue", "emails", "--file", file)).out).toBe("Enqueued 2 tasks in emails.\n");
-    expect(await delivered()).toEqual([1, 2, 3, 4, 5]);
-    expect(await piping('"a\u2028b"\n', "enqueue", "texts")).toMatchObject({ code: 0 });
-    expect((await rig.queue("texts").dequeue()).map(({ payload }) => payload)).toEqual(["a\u2028b"]);
+test("enqueue --at takes the next such time", async () => {
+  const soon = new Date(Date.now() - 60_000);
+  const time = `${soon.getHours()}:${String(soon.getMinutes()).padStart(2, "0")}`;
+  expect(await sluice("enqueue", "emails", "1", "--id", "at", "--at", time)).toMatchObject({ code: 0 });
+  const due = (await rig.queue().get("at"))?.dueAt ?? 0;
+  expect(due - Date.now()).toBeGreaterThan(22 * 3_600_000);
+});
+
+test("enqueue enqueues each line of JSON of the standard input or of a file, with the options", async () => {
+  expect(await piping(lines(3), "enqueue", "emails", "--max-attempts", "1")).toMatchObject({
+    code: 0,
+    out: '{"queue":"emails","enqueued":3,"known":0,"skipped":0}\n',
+    err: "",
   });
+  const file = join(folder.path, "tasks.jsonl");
+  await writeFile(file, '\uFEFF{"n":4}\r\n\n{"n":5}');
+  expect((await onTerminal("enqueue", "emails", "--file", file)).out).toBe("Enqueued 2 tasks in emails.\n");
+  expect(await delivered()).toEqual([1, 2, 3, 4, 5]);
+  expect(await piping('"a\u2028b"\n', "enqueue", "texts")).toMatchObject({ code: 0 });
+  expect((await rig.queue("texts").dequeue()).map(({ payload }) => payload)).toEqual(["a\u2028b"]);
+});
 
-  test("a line that is not JSON ends it: earlier requests are written, nothing of its own", async () => {
-    const input = `${lines(700)}{"n":\n${lines(10, 702)}`;
-    expect(await piping(input, "enqueue", "emails")).toMatchObject({
-      code: 1,
-      out: "",
-      err:
-        "Lines 1 to 500 are enqueued. To continue, begin with line 501, such as with tail -n +501.\n" +
-        "sluice: line 701 is not JSON\n",
-    });
-    expect(await delivered()).toEqual(numbersTo(500));
-    expect(await piping("nope\n", "enqueue", "reports")).toMatchObject({
-      code: 1,
-      err: "No line is enqueued.\nsluice: line 1 is not JSON\n",
-    });
+test("a line that is not JSON ends it: earlier requests are written, nothing of its own", async () => {
+  const input = `${lines(700)}{"n":\n${lines(10, 702)}`;
+  expect(await piping(input, "enqueue", "emails")).toMatchObject({
+    code: 1,
+    out: "",
+    err:
+      "Lines 1 to 500 are enqueued. To continue, begin with line 501, such as with tail -n +501.\n" +
+      "sluice: line 701 is not JSON\n",
   });
-
-  test("a line that the queue refuses ends it, with its number", async () => {
-    const large = JSON.stringify("x".repeat(1_100_000));
-    expect(await piping(`${lines(2)}${large}\n`, "enqueue", "emails")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^No line is enqueued\.\nsluice: line 3: payload .*\n$/),
-    });
-    await rig.operator().configure({ maxPending: 600 });
-    expect(await piping(lines(1_000), "enqueue", "emails")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^Lines 1 to 500 are enqueued\. [^\n]*\nsluice: .*maxPending/),
-    });
-    expect(await delivered()).toEqual(numbersTo(500));
-  });
-
-  test("20,000 lines are enqueued in their order, with a progress bar on a terminal", async () => {
-    const file = join(folder.path, "many.jsonl");
-    await writeFile(file, lines(20_000));
-    const { code, out, err } = await onTerminal("enqueue", "emails", "--file", file);
-    expect([code, out]).toEqual([0, "Enqueued 20000 tasks in emails.\n"]);
-    expect(err).toContain(" 50%  10,500 tasks  ");
-    expect(stripVTControlCharacters(err)).toMatch(/█{24} 100% {2}20,000 tasks {2}[\d,]+\/s\r/);
-    expect(await delivered()).toEqual(numbersTo(20_000));
-  });
-
-  test("--resume goes on after a line that was wrong, and enqueues no line twice", async () => {
-    const file = join(folder.path, "progress");
-    const run = (input: string) => piping(input, "enqueue", "emails", "--resume", file);
-    expect(await run(`${lines(600)}oops\n`)).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("To continue, run the same command again: it enqueues no line twice."),
-    });
-    // The ids are refused for a day, so that also tasks of the last request that end meanwhile do not come again.
-    const [first] = await rig.operator().peek({ max: 1 });
-    expect(first).toMatchObject({
-      id: expect.stringMatching(/^[0-9a-f]{12}-1$/),
-      options: { unique: 86_400_000 },
-    });
-    expect((await run(lines(1_100))).rows).toEqual([
-      { queue: "emails", enqueued: 600, known: 0, skipped: 500 },
-    ]);
-    expect((await run(lines(1_100))).rows).toEqual([
-      { queue: "emails", enqueued: 0, known: 0, skipped: 1_100 },
-    ]);
-    expect(await delivered()).toEqual(numbersTo(1_100));
-  });
-
-  test("--resume refuses a file of another queue, of another input, or of another kind", async () => {
-    const file = join(folder.path, "progress");
-    const run = (input: string, queue = "emails") => piping(input, "enqueue", queue, "--resume", file);
-    await run(lines(3));
-    const kept = await readFile(file, "utf8");
-    for (const [input, queue, message] of [
-      [lines(3), "reports", `--resume ${file} is of the queue emails, not reports`],
-      [lines(5, 2), "emails", "is of another input: the first 3 lines are not the same; name a new file"],
-      [lines(2), "emails", "is of another input"],
-    ] as const) {
-      expect(await run(input, queue)).toMatchObject({
-        code: 2,
-        out: "",
-        err: expect.stringContaining(message),
-      });
-      expect(await readFile(file, "utf8")).toBe(kept);
-    }
-    const nowhere = await piping(lines(3), "enqueue", "emails", "--resume", "/nope/progress");
-    expect(nowhere.err).toMatch(/^sluice: --resume \/nope\/progress cannot be written: ENOENT/);
-    await writeFile(file, "{}");
-    expect(await run(lines(3))).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("was not written by --resume; name a new file"),
-    });
-    expect(await delivered()).toEqual([1, 2, 3]);
-  });
-
-  test("--resume refuses to continue after a day, when the ids of its last request may be known no more", async () => {
-    const file = join(folder.path, "progress");
-    const run = (count: number) => piping(lines(count), "enqueue", "emails", "--resume", file);
-    await run(3);
-    const aDayAgo = new Date(Date.now() - 86_400_000);
-    await utimes(file, aDayAgo, aDayAgo);
-    expect(await run(5)).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringMatching(
-        /its last run was more than 24 hours ago, .* Lines 1 to 3 are known to be enqueued, and up to 500 more perhaps are\. .*tail -n \+4\n/,
-      ),
-    });
-    // Nothing is left to enqueue.
-    expect((await run(3)).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
-    const almost = new Date(Date.now() - 86_000_000);
-    await utimes(file, almost, almost);
-    expect((await run(5)).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
-    expect(await delivered()).toEqual(numbersTo(5));
-  });
-
-  test("an upload whose progress cannot be written says what is enqueued", async () => {
-    const file = join(folder.path, "gone", "progress");
-    await mkdir(join(folder.path, "gone"));
-    const removing = rig.sluice(target, ["enqueue", "emails", "--resume", file], {
-      stdin: lines(1_200),
-      terminal: true,
-      onError: (err) =>
-        err.includes("500 tasks") && rmSync(join(folder.path, "gone"), { recursive: true, force: true }),
-    });
-    const { code, err } = await removing;
-    expect(code).toBe(1);
-    expect(err).toContain("Lines 1 to 1000 are enqueued. To continue, run the same command again");
-    expect(err).toMatch(/\nsluice: --resume .* cannot be written: ENOENT/);
-  });
-
-  test("a line without an end is refused before it fills the memory", async () => {
-    const endless = `${lines(3)}"${"x".repeat(10_000_000)}`;
-    const file = join(folder.path, "endless.jsonl");
-    await writeFile(file, endless);
-    expect(await rig.sluice(target, ["enqueue", "emails", "--file", file])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("sluice: line 4 is longer than 10000000 characters\n"),
-    });
-    expect(await delivered()).toEqual([]);
-  });
-
-  test("after a SIGKILL --resume goes on, and each line is enqueued once, although tasks have ended meanwhile", async () => {
-    const file = join(folder.path, "many.jsonl");
-    const progress = join(folder.path, "progress");
-    await writeFile(file, lines(10_000));
-    const args = ["enqueue", "emails", "--file", file, "--resume", progress];
-    const pending = async () => (await rig.queue().counts()).pending;
-    for (let kills = 1; kills <= 3; kills++) {
-      const before = await pending();
-      const { child, ended } = startSluice(args, rig.environmentOf(target));
-      await expect.poll(pending, { interval: 1, timeout: 20_000 }).toBeGreaterThan(before + 700);
-      child.kill("SIGKILL");
-      expect(await ended).toMatchObject({ signal: "SIGKILL" });
-    }
-    const ended: number[] = [];
-    for (const task of await rig.queue().dequeue({ max: 1_000 })) {
-      ended.push(task.payload.n);
-      await task.complete();
-    }
-    expect(await startSluice(args, rig.environmentOf(target)).ended).toMatchObject({ code: 0 });
-    expect([...ended, ...(await delivered())]).toEqual(numbersTo(10_000));
-  });
-
-  test("Ctrl-C ends it with 130, and it says what is enqueued", async () => {
-    const interrupt = new AbortController();
-    const { code, err } = await rig.sluice(target, ["enqueue", "emails"], {
-      stdin: lines(5_000),
-      terminal: true,
-      interrupted: interrupt.signal,
-      onError: (text) => text.includes("tasks") && interrupt.abort(),
-    });
-    const [, done = "", last = ""] =
-      /Lines 1 to (\d+) are enqueued; those up to (\d+) may be\. /.exec(err) ?? [];
-    expect([code, Number(last) - Number(done)]).toEqual([130, 500]);
-    expect(err).toMatch(/\nsluice: interrupted; a request that was under way may have taken effect\n$/);
-    expect((await delivered()).length).toBeGreaterThanOrEqual(Number(done));
-  });
-
-  test("a lost reply of a request costs nothing, and enqueues none twice", async () => {
-    for (const kind of ["lose-reply", "cut-body", "cut"] as const) {
-      const fault = rig.gateway.faults.add({ kind, match: { command: "EVALSHA", nth: 2 } });
-      expect((await piping(lines(1_200), "enqueue", kind)).rows).toMatchObject([{ enqueued: 1_200 }]);
-      expect(fault.hits).toBe(1);
-      expect(await delivered(kind)).toEqual(numbersTo(1_200));
-    }
-  });
-
-  test.each([
-    [["emails", "{"], 2, "<payload> must be JSON; a text has double quotes"],
-    [["emails"], 2, "give a payload, --file <file>, or JSON lines from a pipe"],
-    [["emails", "1", "--file", "x"], 2, "--file and --resume are for JSON lines; leave out the payload"],
-    [["emails", "--id", "x", "--file", "x"], 2, "--id and --unique are for one payload"],
-    [["emails", "--file", "/nope/x"], 2, "--file /nope/x cannot be read"],
-    [["emails", "--file", "/tmp"], 2, "--file /tmp cannot be read: it is a folder"],
-    [["emails", "1", "--priority", "10"], 2, "--priority must be a whole number from 0 to 9"],
-    [["emails", "1", "--delay", "1x"], 2, "--delay must be a duration"],
-    [["emails", "1", "--id", "a b"], 2, "sluice: --id must be 1 to 128 visible ASCII characters"],
-    [["emails", "1", "--delay", "1m", "--at", "09:00"], 2, "sluice: --at must not be given with delay"],
-    [["../x", "1"], 2, "queue must be 1 to 128 of A-Z"],
-  ])("enqueue refuses %j", async (args, code, message) => {
-    expect(await rig.sluice(target, ["enqueue", ...args])).toMatchObject({
-      code,
-      err: expect.stringContaining(message),
-    });
+  expect(await delivered()).toEqual(numbersTo(500));
+  expect(await piping("nope\n", "enqueue", "reports")).toMatchObject({
+    code: 1,
+    err: "No line is enqueued.\nsluice: line 1 is not JSON\n",
   });
 });
+
+test("a line that the queue refuses ends it, with its number", async () => {
+  const large = JSON.stringify("x".repeat(1_100_000));
+  expect(await piping(`${lines(2)}${large}\n`, "enqueue", "emails")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^No line is enqueued\.\nsluice: line 3: payload .*\n$/),
+  });
+  await rig.operator().configure({ maxPending: 600 });
+  expect(await piping(lines(1_000), "enqueue", "emails")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^Lines 1 to 500 are enqueued\. [^\n]*\nsluice: .*maxPending/),
+  });
+  expect(await delivered()).toEqual(numbersTo(500));
+});
+
+test("many lines are enqueued in their order, with a progress bar on a terminal", async () => {
+  const file = join(folder.path, "many.jsonl");
+  await writeFile(file, lines(2_000));
+  const { code, out, err } = await onTerminal("enqueue", "emails", "--file", file);
+  expect([code, out]).toEqual([0, "Enqueued 2000 tasks in emails.\n"]);
+  expect(err).toMatch(/ 47% {2}1,000 tasks {2}/);
+  expect(stripVTControlCharacters(err)).toMatch(/█{24} 100% {2}2,000 tasks {2}[\d,]+\/s\r/);
+  expect(await delivered()).toEqual(numbersTo(2_000));
+});
+
+test("--resume goes on after a line that was wrong, and enqueues no line twice", async () => {
+  const file = join(folder.path, "progress");
+  const run = (input: string) => piping(input, "enqueue", "emails", "--resume", file);
+  expect(await run(`${lines(600)}oops\n`)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("To continue, run the same command again: it enqueues no line twice."),
+  });
+  // The ids are refused for a day, so that also tasks of the last request that end meanwhile do not come again.
+  const [first] = await rig.operator().peek({ max: 1 });
+  expect(first).toMatchObject({
+    id: expect.stringMatching(/^[0-9a-f]{12}-1$/),
+    options: { unique: 86_400_000 },
+  });
+  expect((await run(lines(1_100))).rows).toEqual([
+    { queue: "emails", enqueued: 600, known: 0, skipped: 500 },
+  ]);
+  expect((await run(lines(1_100))).rows).toEqual([
+    { queue: "emails", enqueued: 0, known: 0, skipped: 1_100 },
+  ]);
+  expect(await delivered()).toEqual(numbersTo(1_100));
+});
+
+test("--resume refuses a file of another queue, of another input, or of another kind", async () => {
+  const file = join(folder.path, "progress");
+  const run = (input: string, queue = "emails") => piping(input, "enqueue", queue, "--resume", file);
+  await run(lines(3));
+  const kept = await readFile(file, "utf8");
+  for (const [input, queue, message] of [
+    [lines(3), "reports", `--resume ${file} is of the queue emails, not reports`],
+    [lines(5, 2), "emails", "is of another input: the first 3 lines are not the same; name a new file"],
+    [lines(2), "emails", "is of another input"],
+  ] as const) {
+    const { code, out, err } = await run(input, queue);
+    expect([code, out, err]).toEqual([2, "", expect.stringContaining(message)]);
+    expect(await readFile(file, "utf8")).toBe(kept);
+  }
+  const nowhere = await piping(lines(3), "enqueue", "emails", "--resume", "/nope/progress");
+  expect(nowhere.err).toMatch(/^sluice: --resume \/nope\/progress cannot be written: ENOENT/);
+  await writeFile(file, "{}");
+  expect(await run(lines(3))).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("was not written by --resume; name a new file"),
+  });
+  expect(await delivered()).toEqual([1, 2, 3]);
+});
+
+test("--resume refuses to continue after a day, when the ids of its last request may be known no more", async () => {
+  const file = join(folder.path, "progress");
+  const run = (count: number) => piping(lines(count), "enqueue", "emails", "--resume", file);
+  await run(3);
+  const aDayAgo = new Date(Date.now() - 86_400_000);
+  await utimes(file, aDayAgo, aDayAgo);
+  expect(await run(5)).toMatchObject({
+    code: 2,
+    out: "",
+    err: expect.stringMatching(
+      /its last run was more than 24 hours ago, .* Lines 1 to 3 are known to be enqueued, and up to 500 more perhaps are\. .*tail -n \+4\n/,
+    ),
+  });
+  // Nothing is left to enqueue.
+  expect((await run(3)).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
+  const almost = new Date(Date.now() - 86_000_000);
+  await utimes(file, almost, almost);
+  expect((await run(5)).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
+  expect(await delivered()).toEqual(numbersTo(5));
+});
+
+test("an upload whose progress cannot be written says what is enqueued", async () => {
+  const file = join(folder.path, "gone", "progress");
+  await mkdir(join(folder.path, "gone"));
+  const { code, err } = await rig.run(["enqueue", "emails", "--resume", file], {
+    stdin: lines(1_200),
+    terminal: true,
+    onError: (text) =>
+      text.includes("500 tasks") && rmSync(join(folder.path, "gone"), { recursive: true, force: true }),
+  });
+  expect(code).toBe(1);
+  expect(err).toContain("Lines 1 to 1000 are enqueued. To continue, run the same command again");
+  expect(err).toMatch(/\nsluice: --resume .* cannot be written: ENOENT/);
+});
+
+test("a line without an end is refused before it fills the memory", async () => {
+  const endless = `${lines(3)}"${"x".repeat(10_000_000)}`;
+  const file = join(folder.path, "endless.jsonl");
+  await writeFile(file, endless);
+  expect(await rig.run(["enqueue", "emails", "--file", file])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("sluice: line 4 is longer than 10000000 characters\n"),
+  });
+  expect(await delivered()).toEqual([]);
+});
+
+test("after a SIGKILL --resume goes on, and each line is enqueued once, although tasks have ended meanwhile", async () => {
+  const file = join(folder.path, "many.jsonl");
+  const progress = join(folder.path, "progress");
+  await writeFile(file, lines(3_000));
+  const args = ["enqueue", "emails", "--file", file, "--resume", progress];
+  const env = rig.environmentOf("the database");
+  // The scripts are known to Redis then.
+  await rig.queue("other").enqueue(1);
+  // The request that waits for its answer has run, or runs when all is over.
+  const stalled = [true, false].map(
+    (runs) => ({ kind: "stall", runs, match: { command: "EVALSHA", nth: 3 } }) as const,
+  );
+  const faults = [];
+  for (const stall of stalled) {
+    const fault = rig.gateway.faults.add(stall);
+    faults.push(fault);
+    const { child, ended } = startSluice(args, env);
+    await expect.poll(() => fault.held).toBe(1);
+    child.kill("SIGKILL");
+    expect(await ended).toMatchObject({ signal: "SIGKILL" });
+  }
+  const ended: number[] = [];
+  for (const task of await rig.queue().dequeue({ max: 1_000 })) {
+    ended.push(task.payload.n);
+    await task.complete();
+  }
+  expect(await startSluice(args, env).ended).toMatchObject({ code: 0 });
+  for (const fault of faults) await fault.release();
+  expect([...ended, ...(await delivered())]).toEqual(numbersTo(3_000));
+});
+
+test("Ctrl-C ends it with 130, and it says what is enqueued", async () => {
+  const interrupt = new AbortController();
+  const { code, err } = await rig.run(["enqueue", "emails"], {
+    stdin: lines(2_000),
+    terminal: true,
+    interrupted: interrupt.signal,
+    onError: (text) => text.includes("tasks") && interrupt.abort(),
+  });
+  const [, done = "", last = ""] =
+    /Lines 1 to (\d+) are enqueued; those up to (\d+) may be\. /.exec(err) ?? [];
+  expect([code, Number(last) - Number(done)]).toEqual([130, 500]);
+  expect(err).toMatch(/\nsluice: interrupted; a request that was under way may have taken effect\n$/);
+  expect((await delivered()).length).toBeGreaterThanOrEqual(Number(done));
+});
+
+test.each(targets)(
+  "with %s a lost reply of a request costs nothing, and enqueues none twice",
+  async (target) => {
+    for (const kind of ["lose-reply", "cut-body", "cut"] as const) {
+      const fault = rig.gateway.faults.add({ kind, match: { command: "EVALSHA", nth: 2 } });
+      const { rows } = await rig.to(target).piping(lines(600), "enqueue", kind);
+      expect([rows, fault.hits]).toMatchObject([[{ enqueued: 600 }], 1]);
+      expect(await delivered(kind)).toEqual(numbersTo(600));
+    }
+  },
+);

@@ -6,7 +6,7 @@ import type { Invocation } from "./run-here.ts";
 
 const rig = useCli();
 const sluice = (args: readonly string[], more: Invocation = {}) =>
-  rig.sluice("a deployment", args, { env: { SLUICE_TOKEN: HIDING_TOKEN }, ...more });
+  rig.run(args, { env: { SLUICE_TOKEN: HIDING_TOKEN }, ...more });
 
 describe("with a token that hides payloads", () => {
   test("show and ls say that they are hidden", async () => {

@@ -1,270 +1,224 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { fetchMap, putMap } from "../../src/queue/partitions/map-calls.ts";
 import { spread, writeMap } from "../../src/queue/partitions/map.ts";
-import { type Target, targets, useCli } from "./rig.ts";
+import { useCli } from "./rig.ts";
 
 const rig = useCli();
+const { sluice, onTerminal } = rig;
 
-describe.each(targets)("with %s", (target: Target) => {
-  const sluice = (...args: string[]) => rig.sluice(target, args);
-  const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
-  const answering = (answer: string, ...args: string[]) =>
-    rig.sluice(target, args, { terminal: true, answer });
+const answering = (answer: string, ...args: string[]) => rig.run(args, { terminal: true, answer });
 
-  test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one cannot be cancelled", async () => {
-    await rig.queue().enqueueMany([
-      { payload: 1, id: "working" },
-      { payload: 1, id: "pending" },
-    ]);
-    await rig.queue().dequeue();
-    const { code, text } = await onTerminal("cancel", "emails", "pending", "working", "nope");
-    expect(code).toBe(1);
-    expect(text).toBe("ID       RESULT\npending  cancelled\nworking  cancel requested\nnope     not_found\n");
-    expect(await rig.queue().get("working")).toMatchObject({ cancelRequested: true });
-    expect(await sluice("cancel", "emails", "working")).toMatchObject({
-      code: 0,
-      out: '{"id":"working","ok":true,"result":"cancel requested"}\n',
-    });
-    expect((await sluice("dead", "emails")).rows).toEqual([]);
+test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one cannot be cancelled", async () => {
+  await rig.queue().enqueueMany([
+    { payload: 1, id: "working" },
+    { payload: 1, id: "pending" },
+  ]);
+  await rig.queue().dequeue();
+  const { code, text } = await onTerminal("cancel", "emails", "pending", "working", "nope");
+  expect(code).toBe(1);
+  expect(text).toBe("ID       RESULT\npending  cancelled\nworking  cancel requested\nnope     not_found\n");
+  expect(await rig.queue().get("working")).toMatchObject({ cancelRequested: true });
+  expect(await sluice("cancel", "emails", "working")).toMatchObject({
+    code: 0,
+    out: '{"id":"working","ok":true,"result":"cancel requested"}\n',
   });
+  expect((await sluice("dead", "emails")).rows).toEqual([]);
+});
 
-  test("partitions shows what each partition has, and changes their number", async () => {
-    // Programs remember the partitions of a queue for a minute, so other tests use another one.
-    expect(await sluice("partitions", "spread", "3")).toMatchObject({ code: 0 });
-    for (let i = 0; i < 30; i++) await rig.queue("spread").enqueue(i);
-    const { code, rows } = await sluice("partitions", "spread");
-    expect(code).toBe(0);
-    expect(rows.map(({ partition, slots }) => [partition, slots])).toEqual([
-      [0, 86],
-      [1, 85],
-      [2, 85],
-    ]);
-    expect(rows.reduce((sum, { pending }) => sum + Number(pending), 0)).toBe(30);
-    const { text } = await onTerminal("partitions", "spread", "1");
-    expect(text).toMatch(/^PARTITION +SLOTS +PENDING +DELAYED +WORKING +DEAD\n +0 +256 /);
-    for (const wrong of ["x", "0", "63"])
-      expect(await sluice("partitions", "spread", wrong)).toMatchObject({
-        code: 2,
-        err: "sluice: <number> must be a whole number from 1 to 62\nSee `sluice partitions --help`.\n",
-      });
-    expect((await sluice("partitions", "spread")).rows[0]).toMatchObject({ partition: 0, slots: 256 });
-    await rig.queue("used").enqueue(1);
-    const changed = await sluice("partitions", "used", "2");
-    expect([changed.err, changed.rows]).toMatchObject([
-      "",
-      [
-        { partition: 0, slots: 128, pending: 1 },
-        { partition: 1, slots: 128, pending: 0 },
-      ],
-    ]);
-    // A change that has stopped.
-    const place = { name: "used", prefix: undefined, transport: rig.queue()["transport"] };
-    const map = await fetchMap(place);
-    await putMap(place, map, writeMap({ ...map, version: map.version + 1, next: spread(map.owners, 3) }));
-    expect((await sluice("partitions", "used")).err).toBe(
-      "The change to 3 partitions is not complete. The next sweep completes it.\n",
-    );
-  });
-
-  test("purge asks on a terminal what it would delete, and purges after y", async () => {
-    for (const id of ["a", "b"]) await rig.die(id);
-    const question = "Purge all 2 dead letters of emails? [y/N] ";
-    for (const answer of ["n\n", "\n", "yess\n"])
-      expect(await answering(answer, "purge", "emails", "--state", "rejected")).toMatchObject({
-        code: 0,
-        out: "",
-        err: `${question}Nothing was purged.\n`,
-      });
-    // Ctrl-D.
-    expect(await answering("", "purge", "emails", "--state", "rejected")).toMatchObject({
-      code: 0,
-      err: `${question}\nNothing was purged.\n`,
-    });
-    expect(await rig.queue().counts()).toMatchObject({ rejected: 2 });
-    const limited = await answering("y\n", "purge", "emails", "--state", "rejected", "--limit", "1");
-    expect(limited.err).toMatch(/^Purge at most 1 of all 2 dead letters of emails\? /);
-    expect(limited.out).toBe("Purged 1 dead letter of emails.\n");
-    expect((await answering("YES\n", "purge", "emails", "--state", "rejected")).code).toBe(0);
-    expect(await rig.queue().counts()).toMatchObject({ rejected: 0 });
-  });
-
-  test("purge ends with 130 and purges nothing if Ctrl-C answers its question", async () => {
-    await rig.die("a");
-    const interrupt = new AbortController();
-    const ended = rig.sluice(target, ["purge", "emails", "--state", "rejected"], {
-      terminal: true,
-      answer: new Promise<string>(() => {}),
-      interrupted: interrupt.signal,
-      onError: (err) => err.includes("[y/N]") && interrupt.abort(),
-    });
-    expect(await ended).toMatchObject({ code: 130, out: "" });
-    expect(await rig.queue().counts()).toMatchObject({ rejected: 1 });
-  });
-
-  test("purge without a terminal needs --yes", async () => {
-    await rig.queue().enqueueMany([
-      { payload: 1, group: "a" },
-      { payload: 1, group: "b" },
-    ]);
-    await rig.queue().enqueue(1, { delay: "1h" });
-    expect(await sluice("purge", "emails", "--state", "pending")).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringContaining("add --yes"),
-    });
-    expect(await sluice("purge", "emails", "--yes")).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("--state <state> is required"),
-    });
-    expect(await rig.queue().counts()).toMatchObject({ pending: 2, delayed: 1 });
-    const purged = async (...args: string[]) =>
-      (await sluice("purge", "emails", "--yes", "--state", ...args)).rows[0]?.purged;
-    expect(await purged("pending", "--group", "a")).toBe(1);
-    expect(await purged("delayed")).toBe(1);
-    expect(await purged("pending")).toBe(1);
-    expect(await sluice("purge", "emails", "--yes", "--state", "pending", "--text", "x")).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("group must be given with a filter of pending tasks"),
-    });
-    expect((await sluice("purge", "emails", "--yes", "--state", "working")).code).toBe(2);
-  });
-
-  test("purge deletes the records of cancelled tasks by their reason", async () => {
-    await rig.die("dead");
-    await rig.queue().enqueueMany([
-      { payload: 1, id: "a" },
-      { payload: 1, id: "b" },
-    ]);
-    await rig.queue().cancel("a");
-    const purged = await sluice("purge", "emails", "--state", "rejected", "--reason", "cancelled", "--yes");
-    expect(purged).toMatchObject({ code: 0, rows: [{ purged: 1 }] });
-    expect(await rig.queue().get("a")).toBeNull();
-    expect(await rig.queue().counts()).toMatchObject({ pending: 1, rejected: 1 });
-  });
-
-  test("a misspelt queue is named if it has no tasks", async () => {
-    await rig.queue().enqueue(1);
-    const note = "There is no queue emials, or it is not in use. To list all: sluice queues\n";
-    for (const args of [
-      ["ls"],
-      ["dead"],
-      ["redrive"],
-      ["redrive", "--dry-run"],
-      ["purge", "--state", "pending", "--yes"],
-      ["stats"],
-      ["schedules"],
-      ["workers"],
-      ["export"],
-      ["settings"],
-      ["tail"],
-      ["pause"],
-      ["settings", "maxWorking=1"],
-    ]) {
-      const [command = "", ...more] = args;
-      for (const terminal of [false, true]) {
-        const { code, err } = await rig.sluice(target, [command, "emials", ...more], { terminal });
-        expect([args, code, err]).toEqual([args, command === "tail" ? 1 : 0, expect.stringContaining(note)]);
-        await rig.operator("emials").deleteQueue({ force: true });
-      }
-      expect((await sluice(command, "emails", ...more)).err).not.toContain("no queue");
-    }
-    const swept = await sluice("sweep", "--deep", "--queue", "emials");
-    expect([swept.code, swept.err]).toEqual([0, expect.stringContaining(note)]);
-  });
-
-  test("purge goes on until all is purged, and reports what it cannot read", async () => {
-    await rig.queue().enqueueMany(Array.from({ length: 1_000 }, () => ({ payload: 1 })));
-    for (const task of await rig.queue().dequeue({ max: 1_000 })) await task.complete();
-    expect(await answering("y\n", "purge", "emails", "--state", "completed")).toMatchObject({
-      out: "Purged 1000 completed tasks of emails.\n",
-      err: expect.stringMatching(/^Purge all completed tasks of emails\? /),
-    });
-    await rig.die("broken");
-    await rig.raw(["HSET", "sluice:{emails}:tasks", "broken", "9;unknown"]);
-    expect(await sluice("purge", "emails", "--yes", "--state", "rejected", "--text", "x")).toMatchObject({
-      code: 1,
-      out: '{"queue":"emails","state":"rejected","purged":0}\n',
-      err: expect.stringContaining("1 dead letter cannot be read"),
-    });
-  });
-
-  test("pause stops the deliveries of queues, and resume goes on", async () => {
-    await rig.queue().enqueue(1);
-    expect((await sluice("pause", "emails", "reports")).rows).toEqual([
-      { queue: "emails", state: "paused" },
-      { queue: "reports", state: "paused" },
-    ]);
-    expect(await rig.queue().dequeue()).toHaveLength(0);
-    expect((await onTerminal("queues")).text).toMatch(/\nemails .* paused\n/);
-    expect(await onTerminal("resume", "emails", "reports")).toMatchObject({
-      code: 0,
-      text: "QUEUE    STATE\nemails   running\nreports  running\n",
-    });
-    expect(await rig.queue().dequeue()).toHaveLength(1);
-  });
-
-  test("settings shows and changes those of a queue, in the form that it takes", async () => {
-    expect((await onTerminal("settings", "emails")).text).toMatch(
-      /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\n$/,
-    );
-    const changes = ["rate=5/1500ms", "maxWorking=10", "maxPending=100", "events=on", "statistics=on"];
-    expect((await onTerminal("settings", "emails", ...changes)).text).toMatch(
-      /\nmaxWorking +10\nrate +5\/1500ms\nmaxPending +100\nevents +on\nstatistics +on\n$/,
-    );
-    const { rows } = await sluice("settings", "emails", "maxWorking=none", "rate=7/2s", "events=off");
-    expect(rows).toMatchObject([{ maxWorking: null, rate: { most: 7, per: 2_000 }, events: false }]);
-    expect((await onTerminal("settings", "emails")).text).toMatch(/\nrate +7\/2s\n/);
-  });
-
-  test("settings --group shows and changes those of a group", async () => {
-    expect((await sluice("settings", "emails", "weight=3", "maxWorking=1", "--group", "g")).rows).toEqual([
-      expect.objectContaining({ weight: 3, maxWorking: 1, rate: null }),
-    ]);
-    expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(/\nweight +3\n/);
-    expect((await sluice("settings", "emails", "--group", "g", "maxPending=1")).code).toBe(2);
-  });
-
-  test.each([
+test("partitions shows what each partition has, and changes their number", async () => {
+  // Programs remember the partitions of a queue for a minute, so other tests use another one.
+  expect(await sluice("partitions", "spread", "3")).toMatchObject({ code: 0 });
+  for (let i = 0; i < 30; i++) await rig.queue("spread").enqueue(i);
+  const { code, rows } = await sluice("partitions", "spread");
+  expect(code).toBe(0);
+  expect(rows.map(({ partition, slots }) => [partition, slots])).toEqual([
+    [0, 86],
+    [1, 85],
+    [2, 85],
+  ]);
+  expect(rows.reduce((sum, { pending }) => sum + Number(pending), 0)).toBe(30);
+  const { text } = await onTerminal("partitions", "spread", "1");
+  expect(text).toMatch(/^PARTITION +SLOTS +PENDING +DELAYED +WORKING +DEAD\n +0 +256 /);
+  expect((await sluice("partitions", "spread")).rows[0]).toMatchObject({ partition: 0, slots: 256 });
+  await rig.queue("used").enqueue(1);
+  const changed = await sluice("partitions", "used", "2");
+  expect([changed.err, changed.rows]).toMatchObject([
+    "",
     [
-      ["maxWorkers=1"],
-      "maxWorkers=1 must be <name>=<value>; the names are maxWorking, rate, maxPending, events, statistics",
+      { partition: 0, slots: 128, pending: 1 },
+      { partition: 1, slots: 128, pending: 0 },
     ],
-    [["maxWorking"], "maxWorking must be <name>=<value>"],
-    [["maxWorking=-1"], "maxWorking=-1 must be maxWorking=<number> or maxWorking=none"],
-    [["maxWorking=0"], "maxWorking must be"],
-    [["rate=5"], "rate=5 must be rate=<number>/<duration>, such as rate=5/1s"],
-    [["rate=5/1x"], "rate.per must be"],
-    [["events=true"], "events=true must be events=on or events=off"],
-  ])("settings refuses %j", async (given, message) => {
-    const { code, err } = await sluice("settings", "emails", ...given);
-    expect(err).toContain(message);
-    expect(code).toBe(2);
-  });
+  ]);
+  // A change that has stopped.
+  const place = { name: "used", prefix: undefined, transport: rig.queue()["transport"] };
+  const map = await fetchMap(place);
+  await putMap(place, map, writeMap({ ...map, version: map.version + 1, next: spread(map.owners, 3) }));
+  expect((await sluice("partitions", "used")).err).toBe(
+    "The change to 3 partitions is not complete. The next sweep completes it.\n",
+  );
+});
 
-  test("sweep promotes, reclaims and counts", async () => {
-    await rig.queue().enqueue(1, { delay: 1 });
-    await rig.queue("reports").enqueue(1, { lease: 1 });
-    await rig.queue("reports").dequeue();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await onTerminal("sweep")).toMatchObject({
+test("purge asks on a terminal what it would delete, and purges after y", async () => {
+  await rig.die(["a", "b"]);
+  const question = "Purge all 2 dead letters of emails? [y/N] ";
+  for (const answer of ["n\n", "\n", "yess\n"])
+    expect(await answering(answer, "purge", "emails", "--state", "rejected")).toMatchObject({
       code: 0,
-      text: "Swept 2 queues: 1 promoted, 1 reclaimed, 0 dead, 0 scheduled, 0 records expired.\n",
+      out: "",
+      err: `${question}Nothing was purged.\n`,
     });
-    expect((await sluice("sweep")).rows).toMatchObject([{ queues: 2, promoted: 0, failed: [] }]);
-    expect((await sluice("sweep", "--queue", "emails")).code).toBe(2);
+  // Ctrl-D.
+  expect(await answering("", "purge", "emails", "--state", "rejected")).toMatchObject({
+    code: 0,
+    err: `${question}\nNothing was purged.\n`,
   });
+  expect(await rig.queue().counts()).toMatchObject({ rejected: 2 });
+  const limited = await answering("y\n", "purge", "emails", "--state", "rejected", "--limit", "1");
+  expect(limited.err).toMatch(/^Purge at most 1 of all 2 dead letters of emails\? /);
+  expect(limited.out).toBe("Purged 1 dead letter of emails.\n");
+  expect((await answering("YES\n", "purge", "emails", "--state", "rejected")).code).toBe(0);
+  expect(await rig.queue().counts()).toMatchObject({ rejected: 0 });
+});
 
-  test("sweep --deep finds and repairs what a failover has broken", async () => {
-    await rig.queue().enqueue(1, { id: "lost" });
-    await rig.queue("reports").enqueue(1);
-    await rig.raw(["DEL", "sluice:{emails}:pending"]);
-    expect((await onTerminal("sweep", "--deep", "--queue", "reports")).text).toMatch(
-      /^Checked \d+ entr(?:y|ies) of 1 queue: no fault\n$/,
-    );
-    const { code, text } = await onTerminal("sweep", "--deep");
-    expect(code).toBe(0);
-    expect(text).toMatch(/^Checked \d+ entries of 2 queues: repaired 1 fault\nemails: \w+ 1 \(lost\)\n$/);
-    expect((await rig.queue().dequeue()).map(({ id }) => id)).toEqual(["lost"]);
-    expect((await sluice("sweep", "--deep")).rows).toMatchObject([{ faults: [], failed: [] }]);
+test("purge ends with 130 and purges nothing if Ctrl-C answers its question", async () => {
+  await rig.die("a");
+  const interrupt = new AbortController();
+  const ended = rig.run(["purge", "emails", "--state", "rejected"], {
+    terminal: true,
+    answer: new Promise<string>(() => {}),
+    interrupted: interrupt.signal,
+    onError: (err) => err.includes("[y/N]") && interrupt.abort(),
   });
+  expect(await ended).toMatchObject({ code: 130, out: "" });
+  expect(await rig.queue().counts()).toMatchObject({ rejected: 1 });
+});
+
+test("purge without a terminal, with --yes, takes those that match", async () => {
+  const [a, b] = ["a", "b"].map((group) => ({ payload: 1, group }));
+  await rig.queue().enqueueMany([a!, b!, { payload: 1, delay: "1h" }]);
+  const purged = async (...args: string[]) =>
+    (await sluice("purge", "emails", "--yes", "--state", ...args)).rows[0]?.purged;
+  expect(await purged("pending", "--group", "a")).toBe(1);
+  expect(await purged("delayed")).toBe(1);
+  expect(await purged("pending")).toBe(1);
+});
+
+test("purge deletes the records of cancelled tasks by their reason", async () => {
+  await rig.die("dead");
+  await rig.queue().enqueueMany([
+    { payload: 1, id: "a" },
+    { payload: 1, id: "b" },
+  ]);
+  await rig.queue().cancel("a");
+  const purged = await sluice("purge", "emails", "--state", "rejected", "--reason", "cancelled", "--yes");
+  expect(purged).toMatchObject({ code: 0, rows: [{ purged: 1 }] });
+  expect(await rig.queue().get("a")).toBeNull();
+  expect(await rig.queue().counts()).toMatchObject({ pending: 1, rejected: 1 });
+});
+
+test("a misspelt queue is named if it has no tasks", async () => {
+  await rig.queue().enqueue(1);
+  const note = "There is no queue emials, or it is not in use. To list all: sluice queues\n";
+  for (const args of [
+    ["ls"],
+    ["dead"],
+    ["redrive"],
+    ["redrive", "--dry-run"],
+    ["purge", "--state", "pending", "--yes"],
+    ["stats"],
+    ["schedules"],
+    ["workers"],
+    ["export"],
+    ["settings"],
+    ["tail"],
+    ["pause"],
+    ["settings", "maxWorking=1"],
+  ]) {
+    const [command = "", ...more] = args;
+    for (const terminal of [false, true]) {
+      const { code, err } = await rig.run([command, "emials", ...more], { terminal });
+      expect([args, code, err]).toEqual([args, command === "tail" ? 1 : 0, expect.stringContaining(note)]);
+      await rig.operator("emials").deleteQueue({ force: true });
+    }
+    expect((await sluice(command, "emails", ...more)).err).not.toContain("no queue");
+  }
+  const swept = await sluice("sweep", "--deep", "--queue", "emials");
+  expect([swept.code, swept.err]).toEqual([0, expect.stringContaining(note)]);
+});
+
+test("purge goes on until all is purged, and reports what it cannot read", async () => {
+  await rig.queue().enqueueMany(Array.from({ length: 400 }, () => ({ payload: 1 })));
+  for (const task of await rig.queue().dequeue({ max: 400 })) await task.complete();
+  expect(await answering("y\n", "purge", "emails", "--state", "completed")).toMatchObject({
+    out: "Purged 400 completed tasks of emails.\n",
+    err: expect.stringMatching(/^Purge all completed tasks of emails\? /),
+  });
+  await rig.die("broken");
+  await rig.raw(["HSET", "sluice:{emails}:tasks", "broken", "9;unknown"]);
+  expect(await sluice("purge", "emails", "--yes", "--state", "rejected", "--text", "x")).toMatchObject({
+    code: 1,
+    out: '{"queue":"emails","state":"rejected","purged":0}\n',
+    err: expect.stringContaining("1 dead letter cannot be read"),
+  });
+});
+
+test("pause stops the deliveries of queues, and resume goes on", async () => {
+  await rig.queue().enqueue(1);
+  expect((await sluice("pause", "emails", "reports")).rows).toEqual([
+    { queue: "emails", state: "paused" },
+    { queue: "reports", state: "paused" },
+  ]);
+  expect(await rig.queue().dequeue()).toHaveLength(0);
+  expect((await onTerminal("queues")).text).toMatch(/\nemails .* paused\n/);
+  expect(await onTerminal("resume", "emails", "reports")).toMatchObject({
+    code: 0,
+    text: "QUEUE    STATE\nemails   running\nreports  running\n",
+  });
+  expect(await rig.queue().dequeue()).toHaveLength(1);
+});
+
+test("settings shows and changes those of a queue, in the form that it takes", async () => {
+  expect((await onTerminal("settings", "emails")).text).toMatch(
+    /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\n$/,
+  );
+  const changes = ["rate=5/1500ms", "maxWorking=10", "maxPending=100", "events=on", "statistics=on"];
+  expect((await onTerminal("settings", "emails", ...changes)).text).toMatch(
+    /\nmaxWorking +10\nrate +5\/1500ms\nmaxPending +100\nevents +on\nstatistics +on\n$/,
+  );
+  const { rows } = await sluice("settings", "emails", "maxWorking=none", "rate=7/2s", "events=off");
+  expect(rows).toMatchObject([{ maxWorking: null, rate: { most: 7, per: 2_000 }, events: false }]);
+  expect((await onTerminal("settings", "emails")).text).toMatch(/\nrate +7\/2s\n/);
+});
+
+test("settings --group shows and changes those of a group", async () => {
+  expect((await sluice("settings", "emails", "weight=3", "maxWorking=1", "--group", "g")).rows).toEqual([
+    expect.objectContaining({ weight: 3, maxWorking: 1, rate: null }),
+  ]);
+  expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(/\nweight +3\n/);
+});
+
+test("sweep promotes, reclaims and counts", async () => {
+  await rig.queue().enqueue(1, { delay: 1 });
+  await rig.queue("reports").enqueue(1, { lease: 1 });
+  await rig.queue("reports").dequeue();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(await onTerminal("sweep")).toMatchObject({
+    code: 0,
+    text: "Swept 2 queues: 1 promoted, 1 reclaimed, 0 dead, 0 scheduled, 0 records expired.\n",
+  });
+  expect((await sluice("sweep")).rows).toMatchObject([{ queues: 2, promoted: 0, failed: [] }]);
+});
+
+test("sweep --deep finds and repairs what a failover has broken", async () => {
+  await rig.queue().enqueue(1, { id: "lost" });
+  await rig.queue("reports").enqueue(1);
+  await rig.raw(["DEL", "sluice:{emails}:pending"]);
+  expect((await onTerminal("sweep", "--deep", "--queue", "reports")).text).toMatch(
+    /^Checked \d+ entr(?:y|ies) of 1 queue: no fault\n$/,
+  );
+  const { code, text } = await onTerminal("sweep", "--deep");
+  expect(code).toBe(0);
+  expect(text).toMatch(/^Checked \d+ entries of 2 queues: repaired 1 fault\nemails: \w+ 1 \(lost\)\n$/);
+  expect((await rig.queue().dequeue()).map(({ id }) => id)).toEqual(["lost"]);
+  expect((await sluice("sweep", "--deep")).rows).toMatchObject([{ faults: [], failed: [] }]);
 });

@@ -4,13 +4,14 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { listen } from "../../serverless/process/node-listener.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
+import { realTiming } from "../../src/retry.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Ended, type Invocation, runHere } from "./run-here.ts";
@@ -27,6 +28,16 @@ export const HIDING_TOKEN = "hiding-0123456789abcdef";
 export const targets = ["the database", "a deployment"] as const;
 export type Target = (typeof targets)[number];
 
+/** Runs command lines in this process. */
+export interface Commands {
+  run(args: readonly string[], how?: Invocation): Promise<Ended>;
+  /** The output goes to a pipe. */
+  sluice(...args: string[]): Promise<Ended>;
+  /** The standard input is a pipe, too. */
+  piping(stdin: string, ...args: string[]): Promise<Ended>;
+  onTerminal(...args: string[]): Promise<Ended>;
+}
+
 export interface DieOptions {
   readonly queue?: string;
   /** How many attempts fail. @default 1 */
@@ -37,7 +48,8 @@ export interface DieOptions {
   readonly rejected?: boolean;
 }
 
-export interface CliRig {
+/** The commands of the rig itself are run against the deployment. */
+export interface CliRig extends Commands {
   readonly redis: TestRedis;
   readonly gateway: Gateway;
   readonly url: string;
@@ -46,10 +58,9 @@ export interface CliRig {
   operator(name?: string): Operator;
   /** Sends commands to Redis. */
   raw(...commands: readonly Command[]): Promise<unknown>;
-  /** Makes a dead letter of a new task, by attempts that fail. */
-  die(id: string, error?: unknown, options?: DieOptions): Promise<void>;
-  /** Runs a command line against the target, in this process. */
-  sluice(target: Target, args: readonly string[], how?: Invocation): Promise<Ended>;
+  /** Makes dead letters of new tasks, by attempts that fail. */
+  die(ids: string | readonly string[], error?: unknown, options?: DieOptions): Promise<void>;
+  to(target: Target): Commands;
   environmentOf(target: Target): Record<string, string>;
 }
 
@@ -97,23 +108,32 @@ export function useCli(): CliRig {
   rig.operator = (name = "emails") => new Operator(name, { transport: own() });
   rig.raw = (...commands) => transport.send(commands);
   rig.die = async (
-    id,
+    ids,
     error = "no",
     { queue = "emails", attempts = 1, payload = 1, group, rejected } = {},
   ) => {
     const from = rig.queue(queue);
-    await from.enqueue(payload, { id, maxAttempts: attempts, group });
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const [task] = await from.dequeue();
-      await (rejected ? task?.reject({ error }) : task?.requeue({ error }));
-    }
+    const all = [ids].flat();
+    await from.enqueueMany(all.map((id) => ({ payload, id, maxAttempts: attempts, group })));
+    for (let attempt = 1; attempt <= attempts; attempt++)
+      for (const task of await from.dequeue({ max: all.length }))
+        await (rejected ? task.reject({ error }) : task.requeue({ error }));
   };
   rig.environmentOf = (target) =>
     target === "the database"
       ? { UPSTASH_REDIS_REST_URL: rig.gateway.url, UPSTASH_REDIS_REST_TOKEN: rig.gateway.token }
       : { SLUICE_URL: rig.url, SLUICE_TOKEN: TOKEN };
-  rig.sluice = (target, args, how = {}) => runHere(args, { ...rig.environmentOf(target), ...how.env }, how);
-  return rig;
+  rig.to = (target) => {
+    const run: Commands["run"] = (args, how = {}) =>
+      runHere(args, { ...rig.environmentOf(target), ...how.env }, how);
+    return {
+      run,
+      sluice: (...args) => run(args),
+      piping: (stdin, ...args) => run(args, { stdin }),
+      onTerminal: (...args) => run(args, { terminal: true }),
+    };
+  };
+  return Object.assign(rig, rig.to("a deployment"));
 }
 
 /** A folder for each test's files, which is removed after it. */
@@ -141,4 +161,11 @@ export async function against(
     server.closeAllConnections();
     server.close();
   }
+}
+
+/** Lets the waits between the tries of a request pass at once, until mocks are restored. */
+export function skipWaits(): void {
+  let skipped = 0;
+  vi.spyOn(realTiming, "now").mockImplementation(() => performance.now() + skipped);
+  vi.spyOn(realTiming, "sleep").mockImplementation(async (ms) => void (skipped += ms));
 }

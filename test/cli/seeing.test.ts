@@ -1,320 +1,299 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { type Target, targets, useCli } from "./rig.ts";
+import { targets, useCli } from "./rig.ts";
 
 const rig = useCli();
+const { sluice, onTerminal } = rig;
 
-describe.each(targets)("with %s", (target: Target) => {
-  const sluice = (...args: string[]) => rig.sluice(target, args);
-  const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
+test("queues lists all queues with their counts, in one request each for the names and the counts", async () => {
+  await rig.queue("reports").enqueue(1, { delay: "1h" });
+  await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  await rig.queue().dequeue();
+  await rig.die("d", "no", { queue: "dead", attempts: 2 });
+  await rig.operator("dead").pause();
+  const { code, rows } = await sluice("queues");
+  expect(code).toBe(0);
+  const shown = rows.map(({ name, counts: { pending, delayed, working, rejected, paused } }) => [
+    name,
+    [pending, delayed, working, rejected, paused],
+  ]);
+  expect(shown).toEqual([
+    ["dead", [0, 0, 0, 1, true]],
+    ["emails", [1, 0, 1, 0, false]],
+    ["reports", [0, 1, 0, 0, false]],
+  ]);
+  expect((await sluice("queues", "rep")).rows.map(({ name }) => name)).toEqual(["reports"]);
 
-  test("queues lists all queues with their counts, in one request each for the names and the counts", async () => {
-    await rig.queue("reports").enqueue(1, { delay: "1h" });
-    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
-    await rig.queue().dequeue();
-    await rig.die("d", "no", { queue: "dead", attempts: 2 });
-    await rig.operator("dead").pause();
-    const { code, rows } = await sluice("queues");
-    expect(code).toBe(0);
-    const shown = rows.map(({ name, counts: { pending, delayed, working, rejected, paused } }) => [
-      name,
-      [pending, delayed, working, rejected, paused],
-    ]);
-    expect(shown).toEqual([
-      ["dead", [0, 0, 0, 1, true]],
-      ["emails", [1, 0, 1, 0, false]],
-      ["reports", [0, 1, 0, 0, false]],
-    ]);
-    expect((await sluice("queues", "rep")).rows.map(({ name }) => name)).toEqual(["reports"]);
+  const { text } = await onTerminal("queues");
+  const lines = text.split("\n");
+  expect(lines[0]).toMatch(/^QUEUE +PENDING +DELAYED +WORKING +DEAD +OLDEST +STATE$/);
+  expect(lines[1]).toMatch(/^dead +0 +0 +0 +1 +paused$/);
+  expect(lines[2]).toMatch(/^emails +1 +0 +1 +0 +\d+m?s$/);
+});
 
-    const { text } = await onTerminal("queues");
-    const lines = text.split("\n");
-    expect(lines[0]).toMatch(/^QUEUE +PENDING +DELAYED +WORKING +DEAD +OLDEST +STATE$/);
-    expect(lines[1]).toMatch(/^dead +0 +0 +0 +1 +paused$/);
-    expect(lines[2]).toMatch(/^emails +1 +0 +1 +0 +\d+m?s$/);
+test("queues of an empty database says so", async () => {
+  expect(await onTerminal("queues")).toMatchObject({
+    code: 0,
+    out: "",
+    err: "There is no queue. A queue is listed after its first enqueue.\n",
   });
+});
 
-  test("queues of an empty database says so", async () => {
-    expect(await onTerminal("queues")).toMatchObject({
-      code: 0,
-      out: "",
-      err: "There is no queue. A queue is listed after its first enqueue.\n",
-    });
+test("ls lists tasks of every state, or those that match", async () => {
+  await rig.die("d", "HTTP 503");
+  await rig.queue().enqueueMany([
+    { payload: { n: 1 }, id: "a" },
+    { payload: { n: 2 }, id: "b", group: "g" },
+    { payload: { n: 3 }, id: "later", delay: "1h" },
+  ]);
+  expect((await sluice("ls", "emails")).rows.map(({ id, state }) => [id, state])).toEqual([
+    ["a", "pending"],
+    ["b", "pending"],
+    ["later", "delayed"],
+    ["d", "rejected"],
+  ]);
+  await rig.queue().cancel("a");
+  expect((await sluice("ls", "emails", "--state", "rejected")).rows).toMatchObject([
+    { id: "d" },
+    { id: "a", reason: "cancelled" },
+  ]);
+  expect((await onTerminal("ls", "emails")).text).toMatch(/\na +cancelled /);
+  await rig.queue().enqueue({ n: 1 }, { id: "a", again: true });
+  expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
+    { id: "later", payload: { n: 3 } },
+  ]);
+  expect((await sluice("ls", "emails", "--group", "g")).rows).toMatchObject([{ id: "b", group: "g" }]);
+  expect((await sluice("ls", "emails", "--text", "503")).rows).toHaveLength(1);
+  const limited = await sluice("ls", "emails", "--limit", "1");
+  expect(limited.rows).toHaveLength(3);
+  expect(limited.err).toBe("There are more than 1 of a state: --limit <number> lists more.\n");
+  expect((await sluice("ls", "emails", "--limit", "2")).err).toBe("");
+  const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
+  expect(text).toMatch(
+    /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
+  );
+});
+
+test("the error that a command shows of a task finds it by --text", async () => {
+  const options = { payload: 1, maxAttempts: 1 };
+  await rig.queue().enqueueMany([
+    { ...options, id: "lost" },
+    { ...options, id: "again", maxAttempts: 2 },
+    { ...options, id: "final" },
+    { ...options, id: "spent" },
+  ]);
+  const [lost, again, final, spent] = await rig.queue().dequeue({ max: 4, worker: { name: "w" } });
+  await final?.reject();
+  await spent?.requeue();
+  expect([lost?.id, again?.id]).toEqual(["lost", "again"]);
+  await rig.operator().failWorker("w");
+  const shown = {
+    again: "the lease expired: crashed, hung, or too slow",
+    lost: "the lease expired: crashed, hung, or too slow",
+    final: "its consumer rejected it for good",
+    spent: "its attempts are used up",
+  };
+  const { text: list } = await onTerminal("ls", "emails");
+  const { text: dead } = await onTerminal("dead", "emails");
+  for (const [id, error] of Object.entries(shown)) {
+    expect(list).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
+    const found = await sluice("ls", "emails", "--text", error);
+    expect(found.rows.map((task) => task.id)).toEqual(
+      Object.keys(shown).filter((other) => shown[other as "lost"] === error),
+    );
+    if (id !== "again") expect(dead).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
+  }
+  const found = await onTerminal("dead", "emails", "--text", "lease");
+  expect(found.text).toMatch(/^1 dead letter of emails\n[^]*\nlost .* the lease expired: crashed/);
+  expect((await onTerminal("show", "emails", "again")).text).toMatch(/attempt 1: the lease expired: crashed/);
+  const dry = await onTerminal("redrive", "emails", "--text", "lease", "--dry-run");
+  expect(dry.text).toMatch(/^ID .*\nlost .* the lease expired: crashed.*\n$/);
+});
+
+test("show shows history, the error of each attempt, options and payload; --mask and --no-payload hide", async () => {
+  await rig.die(
+    "one",
+    { name: "Error", message: "HTTP 503" },
+    { attempts: 2, payload: { to: "a@example.com", n: [1] } },
+  );
+  const { code, rows } = await sluice("show", "emails", "one");
+  expect(code).toBe(0);
+  expect(rows).toMatchObject([
+    {
+      id: "one",
+      state: "rejected",
+      reason: "attempts_exhausted",
+      options: { maxAttempts: 2 },
+      payload: { to: "a@example.com", n: [1] },
+      errors: [
+        { attempt: 1, error: "Error: HTTP 503" },
+        { attempt: 2, error: "Error: HTTP 503" },
+      ],
+    },
+  ]);
+  expect((await sluice("show", "emails", "one", "--mask")).rows[0].payload).toEqual({
+    to: "•••",
+    n: ["•••"],
   });
+  expect((await sluice("show", "emails", "one", "--no-payload")).rows[0]).not.toHaveProperty("payload");
 
-  test("ls lists tasks of every state, or those that match", async () => {
-    await rig.die("d", "HTTP 503");
-    await rig.queue().enqueueMany([
-      { payload: { n: 1 }, id: "a" },
-      { payload: { n: 2 }, id: "b", group: "g" },
-      { payload: { n: 3 }, id: "later", delay: "1h" },
-    ]);
-    expect((await sluice("ls", "emails")).rows.map(({ id, state }) => [id, state])).toEqual([
-      ["a", "pending"],
-      ["b", "pending"],
-      ["later", "delayed"],
-      ["d", "rejected"],
-    ]);
-    await rig.queue().cancel("a");
-    expect((await sluice("ls", "emails", "--state", "rejected")).rows).toMatchObject([
-      { id: "d" },
-      { id: "a", reason: "cancelled" },
-    ]);
-    expect((await onTerminal("ls", "emails")).text).toMatch(/\na +cancelled /);
-    await rig.queue().enqueue({ n: 1 }, { id: "a", again: true });
-    expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
-      { id: "later", payload: { n: 3 } },
-    ]);
-    expect((await sluice("ls", "emails", "--group", "g")).rows).toMatchObject([{ id: "b", group: "g" }]);
-    expect((await sluice("ls", "emails", "--text", "503")).rows).toHaveLength(1);
-    const limited = await sluice("ls", "emails", "--limit", "1");
-    expect(limited.rows).toHaveLength(3);
-    expect(limited.err).toBe("There are more than 1 of a state: --limit <number> lists more.\n");
-    expect((await sluice("ls", "emails", "--limit", "2")).err).toBe("");
-    const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
+  const { text } = await onTerminal("show", "emails", "one");
+  expect(text).toMatch(/^one of emails: rejected: its attempts are used up\nenqueued /);
+  expect(text).toContain("deliveries  2; charged attempts 2 of 2\n");
+  expect(text).toMatch(/\nHistory\n(?:\S+ \S+ {2}(?:working|pending|rejected)\n){4}\nErrors of attempts\n/);
+  expect(text).toMatch(/attempt 1: Error: HTTP 503\n\S+ \S+ {2}attempt 2: Error: HTTP 503\n/);
+  expect(text).toContain('\nPayload\n{\n  "to": "a@example.com",\n');
+});
+
+test("show of an unknown task ends with 1", async () => {
+  expect(await sluice("show", "emails", "nope")).toMatchObject({
+    code: 1,
+    out: "",
+    err: "sluice: emails has no task nope; its record may have expired\n",
+  });
+});
+
+test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
+  for (const n of [1, 2, 3]) await rig.die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
+  await rig.die("b", "bad address");
+  expect((await sluice("dead")).rows).toEqual([{ queue: "emails", dead: 4 }]);
+  expect((await sluice("dead", "emails")).rows.map(({ id }) => id)).toEqual(["a1", "a2", "a3", "b"]);
+  expect((await sluice("dead", "emails", "--text", "503", "--limit", "1")).rows.map(({ id }) => id)).toEqual([
+    "a3",
+  ]);
+  const { text, err } = await onTerminal("dead", "emails");
+  expect(text).toMatch(/^4 dead letters of emails\n\nCOUNT +REASON +FIRST +LAST +ERROR\n/);
+  expect(text).toMatch(
+    /\n +3 {2}attempts_exhausted .* Error: HTTP 503 for …\n +1 {2}attempts_exhausted .* bad address\n/,
+  );
+  expect(text).toMatch(/\nID +DIED +DELIVERIES +ERROR\nb +\S+ \S+ +1 +bad address\na3 /);
+  expect(err).toContain("sluice redrive emails --dry-run");
+});
+
+test("dead shows the latest of all partitions, and when each cause occurred first and last", async () => {
+  let now = Date.UTC(2026, 0, 1);
+  const queue = rig.queue("halves", { maxAttempts: 1, partitions: 2, now: () => now });
+  // The task that died in the middle is in partition 1, the others in partition 0.
+  for (const id of ["a{0}", "b{123456789}", "c{0}"]) {
+    await queue.enqueue(1, { id });
+    for (const task of await queue.dequeue()) await task.requeue({ error: "no" });
+    now += 60_000;
+  }
+  for (const filter of [[], ["--until", String(now - 60_000)]]) {
+    const died = ["a{0}", "b{123456789}", "c{0}"].slice(0, filter.length === 0 ? 3 : 2);
+    const { rows } = await sluice("dead", "halves", "--limit", "2", ...filter);
+    expect(rows.map(({ id }) => id)).toEqual(died.toReversed().slice(0, 2));
+    const { text, err } = await onTerminal("dead", "halves", ...filter);
+    const [first, last] = ["00:00", died.length === 3 ? "00:02" : "00:01"];
     expect(text).toMatch(
-      /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
+      new RegExp(` ${died.length} {2}attempts_exhausted {2}\\S+ ${first} {2}\\S+ ${last} `),
     );
+    expect(err).toContain(`sluice show halves '${died.at(-1)}'`);
+  }
+});
+
+test("dead counts all dead letters of many pages, and shows the latest", async () => {
+  const ids = Array.from({ length: 2_001 }, (_, i) => (i === 2_000 ? "latest" : `t${i}`));
+  for (let from = 0; from < ids.length; from += 1_000) await rig.die(ids.slice(from, from + 1_000));
+  const { text } = await onTerminal("dead", "emails", "--limit", "1");
+  expect(text).toMatch(
+    /^2001 dead letters of emails\n\nCOUNT [^]*\n +2001 {2}attempts_exhausted [^]*\nlatest /,
+  );
+  expect((await sluice("dead", "emails")).rows).toHaveLength(2_001);
+  expect((await sluice("dead", "emails", "--limit", "1")).rows).toMatchObject([{ id: "latest" }]);
+});
+
+test("stats shows counts and events by the minute, and how to count them; --watch goes on until Ctrl-C", async () => {
+  await rig.queue().enqueue(1);
+  expect((await onTerminal("stats", "emails")).err).toContain("sluice settings emails statistics=on");
+  await rig.operator().configure({ statistics: true });
+  await rig.queue().enqueueMany([{ payload: 2 }, { payload: 3 }]);
+  expect((await sluice("stats", "emails")).rows).toMatchObject([
+    { queue: "emails", pending: 3, statistics: { on: true } },
+  ]);
+  const shown = (await onTerminal("stats", "emails")).text;
+  expect(shown).toMatch(/^emails .*\n3 pending {2}0 delayed {2}0 working {2}0 dead {2}0 workers {2}oldest /);
+  expect(shown).toMatch(/MINUTE +ENQUEUED\n[^]*\d\d:\d\d +2\n/);
+
+  const interrupt = new AbortController();
+  const { code, rows } = await rig.run(["stats", "emails", "--watch", "100ms"], {
+    interrupted: interrupt.signal,
+    onOutput: (out) => out.split("\n").length > 3 && interrupt.abort(),
   });
+  expect([code, rows.length >= 3]).toEqual([130, true]);
+});
 
-  test("the error that a command shows of a task finds it by --text", async () => {
-    const options = { payload: 1, maxAttempts: 1 };
-    await rig.queue().enqueueMany([
-      { ...options, id: "lost" },
-      { ...options, id: "again", maxAttempts: 2 },
-      { ...options, id: "final" },
-      { ...options, id: "spent" },
-    ]);
-    const [lost, again, final, spent] = await rig.queue().dequeue({ max: 4, worker: { name: "w" } });
-    await final?.reject();
-    await spent?.requeue();
-    expect([lost?.id, again?.id]).toEqual(["lost", "again"]);
-    await rig.operator().failWorker("w");
-    const shown = {
-      again: "the lease expired: crashed, hung, or too slow",
-      lost: "the lease expired: crashed, hung, or too slow",
-      final: "its consumer rejected it for good",
-      spent: "its attempts are used up",
-    };
-    const { text: list } = await onTerminal("ls", "emails");
-    const { text: dead } = await onTerminal("dead", "emails");
-    for (const [id, error] of Object.entries(shown)) {
-      expect(list).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
-      const found = await sluice("ls", "emails", "--text", error);
-      expect(found.rows.map((task) => task.id)).toEqual(
-        Object.keys(shown).filter((other) => shown[other as "lost"] === error),
-      );
-      if (id !== "again") expect(dead).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
-    }
-    const found = await onTerminal("dead", "emails", "--text", "lease");
-    expect(found.text).toMatch(/^1 dead letter of emails\n[^]*\nlost .* the lease expired: crashed/);
-    expect((await onTerminal("show", "emails", "again")).text).toMatch(
-      /attempt 1: the lease expired: crashed/,
-    );
-    const dry = await onTerminal("redrive", "emails", "--text", "lease", "--dry-run");
-    expect(dry.text).toMatch(/^ID .*\nlost .* the lease expired: crashed.*\n$/);
+test.each(targets)("with %s tail follows the events of queues until Ctrl-C", async (target) => {
+  await rig.queue().enqueue(1);
+  expect(await rig.to(target).sluice("tail", "emails")).toMatchObject({
+    code: 1,
+    err: "sluice: emails publishes no events; switch them on: sluice settings emails events=on\n",
   });
-
-  test("show shows history, the error of each attempt, options and payload; --mask and --no-payload hide", async () => {
-    await rig.die(
-      "one",
-      { name: "Error", message: "HTTP 503" },
-      { attempts: 2, payload: { to: "a@example.com", n: [1] } },
-    );
-    const { code, rows } = await sluice("show", "emails", "one");
-    expect(code).toBe(0);
-    expect(rows).toMatchObject([
-      {
-        id: "one",
-        state: "rejected",
-        reason: "attempts_exhausted",
-        options: { maxAttempts: 2 },
-        payload: { to: "a@example.com", n: [1] },
-        errors: [
-          { attempt: 1, error: "Error: HTTP 503" },
-          { attempt: 2, error: "Error: HTTP 503" },
-        ],
-      },
-    ]);
-    expect((await sluice("show", "emails", "one", "--mask")).rows[0].payload).toEqual({
-      to: "•••",
-      n: ["•••"],
-    });
-    expect((await sluice("show", "emails", "one", "--no-payload")).rows[0]).not.toHaveProperty("payload");
-
-    const { text } = await onTerminal("show", "emails", "one");
-    expect(text).toMatch(/^one of emails: rejected: its attempts are used up\nenqueued /);
-    expect(text).toContain("deliveries  2; charged attempts 2 of 2\n");
-    expect(text).toMatch(/\nHistory\n(?:\S+ \S+ {2}(?:working|pending|rejected)\n){4}\nErrors of attempts\n/);
-    expect(text).toMatch(/attempt 1: Error: HTTP 503\n\S+ \S+ {2}attempt 2: Error: HTTP 503\n/);
-    expect(text).toContain('\nPayload\n{\n  "to": "a@example.com",\n');
+  await rig.operator().configure({ events: true });
+  const interrupt = new AbortController();
+  const ended = rig.to(target).run(["tail", "emails"], {
+    interrupted: interrupt.signal,
+    onOutput: (out) => out.includes('"completed"') && interrupt.abort(),
   });
-
-  test("show of an unknown task ends with 1", async () => {
-    expect(await sluice("show", "emails", "nope")).toMatchObject({
-      code: 1,
-      out: "",
-      err: "sluice: emails has no task nope; its record may have expired\n",
-    });
+  await expect.poll(() => rig.raw(["PUBSUB", "CHANNELS"])).not.toEqual([{ reply: [] }]);
+  await rig.queue().enqueue(1);
+  const [task] = await rig.queue().dequeue();
+  await task?.complete();
+  const { code, rows } = await ended;
+  expect(code).toBe(130);
+  expect(rows.find(({ event }) => event === "completed")).toEqual({
+    queue: "emails",
+    event: "completed",
+    at: expect.any(Number),
+    ids: [task?.id],
   });
+});
 
-  test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
-    for (const n of [1, 2, 3]) await rig.die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
-    await rig.die("b", "bad address");
-    expect((await sluice("dead")).rows).toEqual([{ queue: "emails", dead: 4 }]);
-    expect((await sluice("dead", "emails")).rows.map(({ id }) => id)).toEqual(["a1", "a2", "a3", "b"]);
-    expect(
-      (await sluice("dead", "emails", "--text", "503", "--limit", "1")).rows.map(({ id }) => id),
-    ).toEqual(["a3"]);
-    const { text, err } = await onTerminal("dead", "emails");
-    expect(text).toMatch(/^4 dead letters of emails\n\nCOUNT +REASON +FIRST +LAST +ERROR\n/);
-    expect(text).toMatch(
-      /\n +3 {2}attempts_exhausted .* Error: HTTP 503 for …\n +1 {2}attempts_exhausted .* bad address\n/,
-    );
-    expect(text).toMatch(/\nID +DIED +DELIVERIES +ERROR\nb +\S+ \S+ +1 +bad address\na3 /);
-    expect(err).toContain("sluice redrive emails --dry-run");
+test("dead quotes ids in the commands that it proposes", async () => {
+  await rig.die("x;touch${IFS}y");
+  expect((await onTerminal("dead", "emails")).err).toContain("sluice show emails 'x;touch${IFS}y'\n");
+});
+
+test("schedules lists them, and pauses, resumes and removes one", async () => {
+  const transport = resp(rig.redis.url);
+  const schedules = new Schedules("emails", { transport });
+  await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: 1 });
+  await schedules.put("beat", { every: "90s", payload: 2 });
+  await transport.close();
+  expect((await sluice("schedules", "emails")).rows).toMatchObject([
+    { name: "beat", every: 90_000, paused: false },
+    { name: "digest", cron: "0 9 * * 1", paused: false },
+  ]);
+  expect((await sluice("schedules", "emails", "--pause", "beat")).rows).toMatchObject([
+    { name: "beat", paused: true },
+    { name: "digest" },
+  ]);
+  const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
+  expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
+  expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([{ name: "beat" }]);
+  expect(await sluice("schedules", "emails", "--remove", "digest")).toMatchObject({
+    code: 1,
+    err: "sluice: There is no schedule with this name in the queue\n",
   });
+});
 
-  test("dead shows the latest of all partitions, and when each cause occurred first and last", async () => {
-    let now = Date.UTC(2026, 0, 1);
-    const queue = rig.queue("halves", { maxAttempts: 1, partitions: 2, now: () => now });
-    // The task that died in the middle is in partition 1, the others in partition 0.
-    for (const id of ["a{0}", "b{123456789}", "c{0}"]) {
-      await queue.enqueue(1, { id });
-      for (const task of await queue.dequeue()) await task.requeue({ error: "no" });
-      now += 60_000;
-    }
-    for (const filter of [[], ["--until", String(now - 60_000)]]) {
-      const died = ["a{0}", "b{123456789}", "c{0}"].slice(0, filter.length === 0 ? 3 : 2);
-      const { rows } = await sluice("dead", "halves", "--limit", "2", ...filter);
-      expect(rows.map(({ id }) => id)).toEqual(died.toReversed().slice(0, 2));
-      const { text, err } = await onTerminal("dead", "halves", ...filter);
-      const [first, last] = ["00:00", died.length === 3 ? "00:02" : "00:01"];
-      expect(text).toMatch(
-        new RegExp(` ${died.length} {2}attempts_exhausted {2}\\S+ ${first} {2}\\S+ ${last} `),
-      );
-      expect(err).toContain(`sluice show halves '${died.at(-1)}'`);
-    }
+test("workers lists them with their tasks, and takes the tasks of one back", async () => {
+  await rig.queue().enqueueMany([
+    { payload: 1, id: "a" },
+    { payload: 2, id: "b" },
+  ]);
+  await rig.queue().dequeue({ max: 2, worker: { name: "mailer", node: "host-1" } });
+  expect((await sluice("workers", "emails")).rows).toMatchObject([
+    { name: "mailer", node: "host-1", working: 2, tasks: ["a", "b"] },
+  ]);
+  expect(await sluice("workers", "emails", "--fail", "mailr")).toMatchObject({
+    code: 1,
+    out: "",
+    err: "sluice: emails has no worker mailr; perhaps its tasks were taken back already\n",
   });
-
-  test("dead counts all of more than 10,000 dead letters, and shows the latest", async () => {
-    const queue = rig.queue("emails", { maxAttempts: 1 });
-    const tasks = Array.from({ length: 1_000 }, () => ({ payload: 1 }));
-    for (let batch = 0; batch <= 10; batch++) {
-      await queue.enqueueMany(batch < 10 ? tasks : [{ payload: 1, id: "latest" }]);
-      const leased = await queue.dequeue({ max: 1_000 });
-      await queue.settle(leased.map(({ receipt }) => ({ receipt, outcome: "requeue", error: "no" })));
-    }
-    const { text } = await onTerminal("dead", "emails", "--limit", "1");
-    expect(text).toMatch(
-      /^10001 dead letters of emails\n\nCOUNT [^]*\n10001 {2}attempts_exhausted [^]*\nlatest /,
-    );
-    expect((await sluice("dead", "emails")).rows).toHaveLength(10_001);
-    expect((await sluice("dead", "emails", "--limit", "1")).rows).toMatchObject([{ id: "latest" }]);
-  });
-
-  test("stats shows counts and events by the minute, and how to count them; --watch goes on until Ctrl-C", async () => {
-    await rig.queue().enqueue(1);
-    expect((await onTerminal("stats", "emails")).err).toContain("sluice settings emails statistics=on");
-    await rig.operator().configure({ statistics: true });
-    await rig.queue().enqueueMany([{ payload: 2 }, { payload: 3 }]);
-    expect((await sluice("stats", "emails")).rows).toMatchObject([
-      { queue: "emails", pending: 3, statistics: { on: true } },
-    ]);
-    const shown = (await onTerminal("stats", "emails")).text;
-    expect(shown).toMatch(
-      /^emails .*\n3 pending {2}0 delayed {2}0 working {2}0 dead {2}0 workers {2}oldest /,
-    );
-    expect(shown).toMatch(/MINUTE +ENQUEUED\n[^]*\d\d:\d\d +2\n/);
-
-    const interrupt = new AbortController();
-    const { code, rows } = await rig.sluice(target, ["stats", "emails", "--watch", "100ms"], {
-      interrupted: interrupt.signal,
-      onOutput: (out) => out.split("\n").length > 3 && interrupt.abort(),
-    });
-    expect([code, rows.length >= 3]).toEqual([130, true]);
-  });
-
-  test("tail follows the events of queues until Ctrl-C, and says how to switch them on", async () => {
-    await rig.queue().enqueue(1);
-    expect(await sluice("tail", "emails")).toMatchObject({
-      code: 1,
-      err: "sluice: emails publishes no events; switch them on: sluice settings emails events=on\n",
-    });
-    await rig.operator().configure({ events: true });
-    const interrupt = new AbortController();
-    const ended = rig.sluice(target, ["tail", "emails"], {
-      interrupted: interrupt.signal,
-      onOutput: (out) => out.includes('"completed"') && interrupt.abort(),
-    });
-    // The subscription begins at a time that only its first event shows.
-    const queue = rig.queue();
-    const tail = { isOver: false };
-    void ended.finally(() => (tail.isOver = true));
-    while (!tail.isOver && !interrupt.signal.aborted) {
-      await queue.enqueue(1);
-      const [task] = await queue.dequeue();
-      await task?.complete();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    const { code, rows } = await ended;
-    expect(code).toBe(130);
-    expect(rows.find(({ event }) => event === "completed")).toEqual({
-      queue: "emails",
-      event: "completed",
-      at: expect.any(Number),
-      ids: [expect.any(String)],
-    });
-  });
-
-  test("dead quotes ids in the commands that it proposes", async () => {
-    await rig.die("x;touch${IFS}y");
-    expect((await onTerminal("dead", "emails")).err).toContain("sluice show emails 'x;touch${IFS}y'\n");
-  });
-
-  test("schedules lists them, and pauses, resumes and removes one", async () => {
-    const transport = resp(rig.redis.url);
-    const schedules = new Schedules("emails", { transport });
-    await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: 1 });
-    await schedules.put("beat", { every: "90s", payload: 2 });
-    await transport.close();
-    expect((await sluice("schedules", "emails")).rows).toMatchObject([
-      { name: "beat", every: 90_000, paused: false },
-      { name: "digest", cron: "0 9 * * 1", paused: false },
-    ]);
-    expect((await sluice("schedules", "emails", "--pause", "beat")).rows).toMatchObject([
-      { name: "beat", paused: true },
-      { name: "digest" },
-    ]);
-    const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
-    expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
-    expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([
-      { name: "beat" },
-    ]);
-    expect(await sluice("schedules", "emails", "--remove", "digest")).toMatchObject({
-      code: 1,
-      err: "sluice: There is no schedule with this name in the queue\n",
-    });
-  });
-
-  test("workers lists them with their tasks, and takes the tasks of one back", async () => {
-    await rig.queue().enqueueMany([
-      { payload: 1, id: "a" },
-      { payload: 2, id: "b" },
-    ]);
-    await rig.queue().dequeue({ max: 2, worker: { name: "mailer", node: "host-1" } });
-    expect((await sluice("workers", "emails")).rows).toMatchObject([
-      { name: "mailer", node: "host-1", working: 2, tasks: ["a", "b"] },
-    ]);
-    expect(await sluice("workers", "emails", "--fail", "mailr")).toMatchObject({
-      code: 1,
-      out: "",
-      err: "sluice: emails has no worker mailr; perhaps its tasks were taken back already\n",
-    });
-    expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
-      { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
-    ]);
-    expect(await rig.queue().counts()).toMatchObject({ pending: 2, working: 0 });
-  });
+  expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
+    { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
+  ]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 2, working: 0 });
 });

@@ -1,143 +1,113 @@
-import { describe, expect, test } from "vitest";
-import { type Target, targets, useCli } from "./rig.ts";
+import { expect, test } from "vitest";
+import { useCli } from "./rig.ts";
 
 const rig = useCli();
+const { sluice, piping, onTerminal } = rig;
 
-describe.each(targets)("with %s", (target: Target) => {
-  const sluice = (...args: string[]) => rig.sluice(target, args);
-  const piping = (stdin: string, ...args: string[]) => rig.sluice(target, args, { stdin });
-  const onTerminal = (...args: string[]) => rig.sluice(target, args, { terminal: true });
-  /** Enqueues and pulls one task, and returns its receipt. */
-  const pulled = async (id: string, maxAttempts = 10): Promise<string> => {
-    await rig.queue().enqueue(1, { id, maxAttempts });
-    return (await sluice("pull", "emails")).rows[0].receipt as string;
-  };
+/** Enqueues and pulls one task, and returns its receipt. */
+const pulled = async (id: string, maxAttempts = 10): Promise<string> => {
+  await rig.queue().enqueue(1, { id, maxAttempts });
+  return (await sluice("pull", "emails")).rows[0].receipt as string;
+};
 
-  test("pull leases the next tasks and prints them with their receipts", async () => {
-    expect(await onTerminal("pull", "emails")).toMatchObject({
-      code: 0,
-      out: "",
-      err: "No task was delivered: none is pending, or a pause or a limit holds it back.\n",
-    });
-    await rig.queue().enqueueMany([{ payload: { n: 1 }, id: "a" }, { payload: 2, id: "b" }, { payload: 3 }]);
-    const before = Date.now();
-    const { rows } = await sluice("pull", "emails", "--max", "2", "--lease", "1h");
-    expect(rows).toMatchObject([
-      { id: "a", attempt: 1, payload: { n: 1 }, receipt: expect.any(String) },
-      { id: "b", payload: 2 },
-    ]);
-    expect(rows[0].deadlineAt - before).toBeGreaterThan(3_500_000);
-    expect((await onTerminal("pull", "emails")).text).toMatch(
-      /^ID +DELIVERY +LEASE UNTIL +RECEIPT +PAYLOAD\n\S+ +1 +\S+ \S+ +\S+ +3\n$/,
-    );
-    expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 3 });
+test("pull leases the next tasks and prints them with their receipts", async () => {
+  expect(await onTerminal("pull", "emails")).toMatchObject({
+    code: 0,
+    out: "",
+    err: "No task was delivered: none is pending, or a pause or a limit holds it back.\n",
+  });
+  await rig.queue().enqueueMany([{ payload: { n: 1 }, id: "a" }, { payload: 2, id: "b" }, { payload: 3 }]);
+  const before = Date.now();
+  const { rows } = await sluice("pull", "emails", "--max", "2", "--lease", "1h");
+  expect(rows).toMatchObject([
+    { id: "a", attempt: 1, payload: { n: 1 }, receipt: expect.any(String) },
+    { id: "b", payload: 2 },
+  ]);
+  expect(rows[0].deadlineAt - before).toBeGreaterThan(3_500_000);
+  expect((await onTerminal("pull", "emails")).text).toMatch(
+    /^ID +DELIVERY +LEASE UNTIL +RECEIPT +PAYLOAD\n\S+ +1 +\S+ \S+ +\S+ +3\n$/,
+  );
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 3 });
+});
+
+test("pull --wait waits for a task", async () => {
+  const waiting = sluice("pull", "emails", "--wait", "10s");
+  setTimeout(() => void rig.queue().enqueue("late"), 300);
+  expect((await waiting).rows).toMatchObject([{ payload: "late" }]);
+});
+
+test("settle --complete, --reject, --requeue and --extend", async () => {
+  const complete = await pulled("complete");
+  expect(
+    (await sluice("settle", "emails", complete, "--complete", "--result", '{"sent":true}')).rows,
+  ).toEqual([{ receipt: complete, ok: true, state: "completed" }]);
+  expect(await rig.queue().get("complete")).toMatchObject({ state: "completed", result: { sent: true } });
+
+  const reject = await pulled("reject");
+  expect(await onTerminal("settle", "emails", reject, "--reject", "--error", "bad address")).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(/^RECEIPT +RESULT\n\S+ +rejected\n$/),
+  });
+  expect(await rig.queue().get("reject")).toMatchObject({
+    state: "rejected",
+    reason: "rejected",
+    error: "bad address",
   });
 
-  test("pull --wait waits for a task", async () => {
-    const waiting = sluice("pull", "emails", "--wait", "10s");
-    setTimeout(() => void rig.queue().enqueue("late"), 300);
-    expect((await waiting).rows).toMatchObject([{ payload: "late" }]);
-    expect((await sluice("pull", "emails", "--wait", "2m")).code).toBe(2);
-    expect((await sluice("pull", "emails", "--max", "101")).code).toBe(2);
+  const requeue = await pulled("requeue");
+  await sluice("settle", "emails", requeue, "--requeue", "--delay", "1h", "--error", "later");
+  expect(await rig.queue().get("requeue")).toMatchObject({ state: "delayed", error: "later" });
+
+  const extend = await pulled("extend");
+  const before = (await rig.queue().get("extend"))?.deadlineAt ?? 0;
+  await sluice("settle", "emails", extend, "--extend", "--lease", "1h");
+  expect(((await rig.queue().get("extend"))?.deadlineAt ?? 0) - before).toBeGreaterThan(3_000_000);
+});
+
+test("settle of a lost lease ends with 1, and settles the others", async () => {
+  const lost = await pulled("lost");
+  await rig.queue().cancel("lost");
+  await sluice("settle", "emails", lost, "--requeue");
+  const held = await pulled("held");
+  const { code, rows } = await sluice("settle", "emails", lost, held, "--complete");
+  expect(code).toBe(1);
+  expect(rows).toEqual([
+    { receipt: lost, ok: false, code: "lease_lost" },
+    { receipt: held, ok: true, state: "completed" },
+  ]);
+});
+
+test("settle takes settlements from a pipe, of more than one request", async () => {
+  await rig.queue().enqueueMany(Array.from({ length: 600 }, (_, n) => ({ payload: n })));
+  const leased = await rig.queue().dequeue({ max: 600 });
+  const input = leased.map(({ receipt }) => `${JSON.stringify({ receipt, outcome: "complete" })}\n`).join("");
+  const { code, rows } = await piping(input, "settle", "emails");
+  expect([code, rows.length]).toEqual([0, 600]);
+  expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0 });
+  expect(await piping("", "settle", "emails")).toMatchObject({ code: 0, out: "" });
+});
+
+test("a line that settle cannot take is named, and the requests before are settled", async () => {
+  const receipt = await pulled("one");
+  const line = JSON.stringify({ receipt, outcome: "complete" });
+  expect(await piping(`${line}\n{\n`, "settle", "emails")).toMatchObject({
+    code: 1,
+    err: "sluice: line 2 is not JSON\n",
   });
-
-  test("settle --complete, --reject, --requeue and --extend", async () => {
-    const complete = await pulled("complete");
-    expect(
-      (await sluice("settle", "emails", complete, "--complete", "--result", '{"sent":true}')).rows,
-    ).toEqual([{ receipt: complete, ok: true, state: "completed" }]);
-    expect(await rig.queue().get("complete")).toMatchObject({ state: "completed", result: { sent: true } });
-
-    const reject = await pulled("reject");
-    expect(await onTerminal("settle", "emails", reject, "--reject", "--error", "bad address")).toMatchObject({
-      code: 0,
-      text: expect.stringMatching(/^RECEIPT +RESULT\n\S+ +rejected\n$/),
-    });
-    expect(await rig.queue().get("reject")).toMatchObject({
-      state: "rejected",
-      reason: "rejected",
-      error: "bad address",
-    });
-
-    const requeue = await pulled("requeue");
-    await sluice("settle", "emails", requeue, "--requeue", "--delay", "1h", "--error", "later");
-    expect(await rig.queue().get("requeue")).toMatchObject({ state: "delayed", error: "later" });
-
-    const extend = await pulled("extend");
-    const before = (await rig.queue().get("extend"))?.deadlineAt ?? 0;
-    await sluice("settle", "emails", extend, "--extend", "--lease", "1h");
-    expect(((await rig.queue().get("extend"))?.deadlineAt ?? 0) - before).toBeGreaterThan(3_000_000);
+  expect(await piping(`${line}\n{"receipt":"x","outcome":"done"}\n`, "settle", "emails")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^sluice: line 2: /),
   });
+  expect(await rig.queue().get("one")).toMatchObject({ state: "working" });
+});
 
-  test("settle of a lost lease ends with 1, and settles the others", async () => {
-    const lost = await pulled("lost");
-    await rig.queue().cancel("lost");
-    await sluice("settle", "emails", lost, "--requeue");
-    const held = await pulled("held");
-    const { code, rows } = await sluice("settle", "emails", lost, held, "--complete");
-    expect(code).toBe(1);
-    expect(rows).toEqual([
-      { receipt: lost, ok: false, code: "lease_lost" },
-      { receipt: held, ok: true, state: "completed" },
-    ]);
-  });
-
-  test("settle takes settlements from a pipe, of more than one request", async () => {
-    const tasks = Array.from({ length: 600 }, (_, n) => ({ payload: n }));
-    await rig.queue().enqueueMany(tasks);
-    await rig.queue().enqueueMany(tasks);
-    const receipts: string[] = [];
-    while (receipts.length < 1_200)
-      receipts.push(
-        ...(await sluice("pull", "emails", "--max", "100")).rows.map(({ receipt }) => receipt as string),
-      );
-    const input = receipts.map((receipt) => `${JSON.stringify({ receipt, outcome: "complete" })}\n`).join("");
-    const { code, rows } = await piping(input, "settle", "emails");
-    expect([code, rows.length]).toEqual([0, 1_200]);
-    expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0 });
-    expect(await piping("", "settle", "emails")).toMatchObject({ code: 0, out: "" });
-  });
-
-  test("a line that settle cannot take is named, and the requests before are settled", async () => {
-    const receipt = await pulled("one");
-    const line = JSON.stringify({ receipt, outcome: "complete" });
-    expect(await piping(`${line}\n{\n`, "settle", "emails")).toMatchObject({
-      code: 1,
-      err: "sluice: line 2 is not JSON\n",
-    });
-    expect(await piping(`${line}\n{"receipt":"x","outcome":"done"}\n`, "settle", "emails")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^sluice: line 2: /),
-    });
-    expect(await rig.queue().get("one")).toMatchObject({ state: "working" });
-  });
-
-  test.each([
-    [["r"], "give one of --complete, --reject, --requeue or --extend"],
-    [["r", "--complete", "--reject"], "give one of --complete, --reject, --requeue or --extend"],
-    [["r", "--complete", "--error", "x"], "--error must not be given with --complete"],
-    [["r", "--reject", "--delay", "1s"], "--delay must not be given with --reject"],
-    [["r", "--complete", "--result", "{"], "--result must be JSON"],
-    [["r", "--complete"], "receipt must be"],
-    [[], "give receipts, or lines of JSON from a pipe"],
-    [["--complete"], "give receipts"],
-    [["--error", "x"], "give one of --complete"],
-  ])("settle refuses %j", async (args, message) => {
-    expect(await sluice("settle", "emails", ...args)).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringContaining(message),
-    });
-  });
-
-  test("pull and settle work a queue off in a pipe", async () => {
-    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
-    const { out } = await sluice("pull", "emails", "--max", "10");
-    const { code, rows } = await piping(out, "settle", "emails", "--complete", "--result", "1");
-    expect([code, rows.map(({ state }) => state)]).toEqual([0, ["completed", "completed"]]);
-    expect(await piping('{"id":"x"}\n', "settle", "emails", "--complete")).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/^sluice: line 1: receipt /),
-    });
+test("pull and settle work a queue off in a pipe", async () => {
+  await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const { out } = await sluice("pull", "emails", "--max", "10");
+  const { code, rows } = await piping(out, "settle", "emails", "--complete", "--result", "1");
+  expect([code, rows.map(({ state }) => state)]).toEqual([0, ["completed", "completed"]]);
+  expect(await piping('{"id":"x"}\n', "settle", "emails", "--complete")).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^sluice: line 1: receipt /),
   });
 });

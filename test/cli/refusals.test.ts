@@ -1,0 +1,124 @@
+import { expect, test } from "vitest";
+import { useCli } from "./rig.ts";
+
+// Command lines that are refused before they change anything. A text is split at its spaces.
+
+const rig = useCli();
+
+const LONG = "must be 1 to 128";
+const OUTCOME = "give one of --complete, --reject, --requeue or --extend";
+
+test.each<[line: string | readonly string[], message: string]>([
+  ["nope", "sluice: unknown command 'nope'\nSee `sluice --help`.\n"],
+  ["help nope", "sluice: unknown command 'nope'\nSee `sluice --help`.\n"],
+  ["ls emails --nope", "sluice: unknown option '--nope'\nSee `sluice ls --help`.\n"],
+  ["redrive emails --dryrun", "unknown option '--dryrun'\n(Did you mean --dry-run?)"],
+  ["ls", "sluice: <queue> is required\nSee `sluice ls --help`.\n"],
+  ["show emails", "sluice: <id> is required"],
+  ["cancel emails", "sluice: <ids> is required"],
+  ["ls emails reports", "sluice: too many arguments for 'ls'. Expected 1 argument but got 2."],
+  ["ls emails --limit", "sluice: --limit <number> needs a value"],
+  ["ls emails --limit 0", "sluice: --limit must be a whole number of at least 1"],
+  ["ls emails --state dead", "sluice: --state must be one of pending, delayed, working"],
+  ["redrive emails --rate Infinity", "sluice: --rate must be a number above 0"],
+  ["redrive emails --rate 0", "sluice: --rate must be a number above 0"],
+  ["redrive emails --reason cancelled", "sluice: --reason must be one or more of rejected"],
+  ["redrive emails --reason nope", "must be one or more of rejected, attempts_exhausted, lease_expired"],
+  ["dead emails --since 25:00", "sluice: --since must be a duration ago, such as 2h, or a local time"],
+  ["dead emails --since 1700000000", "sluice: --since must be a duration ago"],
+  ["stats emails --watch soon", "sluice: --watch must be a duration"],
+  ["stats emails --watch 0", "sluice: --watch must be at least 100ms"],
+  // What is behind the = may be a secret.
+  ["queues --token=s3cret", "sluice: unknown option '--token'\nSee `sluice queues --help`.\n"],
+  ["completions ksh", "sluice: <shell> must be one of bash, zsh, fish"],
+  ["purge emails --state pending", "add --yes"],
+  ["purge emails --yes", "--state <state> is required"],
+  ["purge emails --yes --state working", "--state must be one of"],
+  ["purge emails --yes --state pending --text x", "group must be given with a filter of pending tasks"],
+  ["sweep --queue emails", "--queue"],
+  ["partitions emails x", "sluice: <number> must be a whole number from 1 to 62"],
+  ["partitions emails 0", "sluice: <number> must be a whole number from 1 to 62"],
+  ["partitions emails 63", "sluice: <number> must be a whole number from 1 to 62"],
+  ["deploy /nope/queues.ts", "sluice: /nope/queues.ts does not exist\n"],
+  ["export emails --state dead", "--state must be one or more of pending, delayed, working"],
+
+  // Names.
+  ["ls ../x", LONG],
+  ["ls ..", LONG],
+  ["pause .", LONG],
+  ["stats a/b", LONG],
+  [["purge", "a b", "--state", "completed", "--yes"], LONG],
+  ["tail x%2F..%2Fy", LONG],
+  ["settings emails --group ..", LONG],
+  ["schedules emails --pause ..", LONG],
+  ["schedules emails --remove ..", LONG],
+  ["workers emails --fail ..", LONG],
+  ["show emails ..", LONG],
+  [["show", "emails", "a b"], LONG],
+  [["cancel", "emails", "a\nb"], LONG],
+  [["cancel", "emails", "task", "a b"], LONG],
+  [["redrive", "emails", "\u001b[31m"], LONG],
+  [["pull", ""], LONG],
+  ["enqueue ../x 1", LONG],
+
+  ["settings emails maxWorkers=1", "the names are maxWorking, rate, maxPending, events, statistics"],
+  ["settings emails maxWorking", "maxWorking must be <name>=<value>"],
+  ["settings emails maxWorking=-1", "maxWorking=-1 must be maxWorking=<number> or maxWorking=none"],
+  ["settings emails maxWorking=0", "maxWorking must be"],
+  ["settings emails rate=5", "rate=5 must be rate=<number>/<duration>, such as rate=5/1s"],
+  ["settings emails rate=5/1x", "rate.per must be"],
+  ["settings emails events=true", "events=true must be events=on or events=off"],
+  ["settings emails --group g maxPending=1", "maxPending"],
+
+  ["enqueue emails {", "<payload> must be JSON; a text has double quotes"],
+  ["enqueue emails", "give a payload, --file <file>, or JSON lines from a pipe"],
+  ["enqueue emails 1 --file x", "--file and --resume are for JSON lines; leave out the payload"],
+  ["enqueue emails --id x --file x", "--id and --unique are for one payload"],
+  ["enqueue emails --file /nope/x", "--file /nope/x cannot be read"],
+  ["enqueue emails --file /tmp", "--file /tmp cannot be read: it is a folder"],
+  ["enqueue emails 1 --priority 10", "--priority must be a whole number from 0 to 9"],
+  ["enqueue emails 1 --delay 1x", "--delay must be a duration"],
+  [["enqueue", "emails", "1", "--id", "a b"], "sluice: --id must be 1 to 128 visible ASCII characters"],
+  ["enqueue emails 1 --delay 1m --at 09:00", "sluice: --at must not be given with delay"],
+  ...["2h", "25:00", "1700000000", "tomorrow", "2026-13-40"].map((at): [string, string] => [
+    `enqueue emails 1 --at ${at}`,
+    "--at must be a local time, such as 09:00 or 2026-11-24T09:00",
+  ]),
+
+  ["pull emails --wait 2m", "wait"],
+  ["pull emails --max 101", "max"],
+  ["settle emails r", OUTCOME],
+  ["settle emails r --complete --reject", OUTCOME],
+  ["settle emails --error x", OUTCOME],
+  ["settle emails r --complete --error x", "--error must not be given with --complete"],
+  ["settle emails r --reject --delay 1s", "--delay must not be given with --reject"],
+  ["settle emails r --complete --result {", "--result must be JSON"],
+  ["settle emails r --complete", "receipt must be"],
+  ["settle emails", "give receipts, or lines of JSON from a pipe"],
+  ["settle emails --complete", "give receipts"],
+])("sluice %j ends with 2, and changes nothing", async (line, message) => {
+  await rig.queue().enqueue(1, { id: "task" });
+  const before = await rig.raw(["DEBUG", "DIGEST"]);
+  const { code, out, err } = await rig.run(typeof line === "string" ? line.split(" ") : line);
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toContain(message);
+  expect(err).not.toContain("s3cret");
+  expect(await rig.raw(["DEBUG", "DIGEST"])).toEqual(before);
+});
+
+test.each([
+  ["1\n", "line 1 must be an object with a payload"],
+  ['{"id":"a"}\n', "line 1 has no payload"],
+  ['{"payload":1}\n{"payload":1,"pri":1}\n', "line 2 has the unknown field pri; expected payload, encoding"],
+  ['{"payload":"%%","encoding":"base64"}\n', "line 1 has an encoding; then its payload must be base64"],
+  ['{"payload":1,"encoding":"hex"}\n', "line 1 has an encoding"],
+  ['{"payload":1,"id":"a b"}\n', "line 1: id must be 1 to 128 visible ASCII characters"],
+  ['{"payload":1,"priority":10}\n', "line 1: priority must be"],
+  ['{"payload":1,"at":"soon"}\n', "line 1: at must be"],
+])("import of %j enqueues nothing, and ends with 1", async (input, message) => {
+  const { code, out, err } = await rig.piping(input, "import", "emails");
+  expect([code, out]).toEqual([1, ""]);
+  expect(err).toMatch(/^No line is enqueued\.\n/);
+  expect(err).toContain(message);
+  expect((await rig.sluice("queues")).rows).toEqual([]);
+});
