@@ -156,6 +156,17 @@ export function findRuntime() {
 }
 
 /**
+ * Runs Node to the end of a program.
+ * @param {string} runtime
+ * @param {string[]} args
+ * @throws {SetupError} if the program fails
+ */
+export function run(runtime, ...args) {
+  const { status } = spawnSync(runtime, args, { cwd: root, stdio: "inherit" });
+  if (status !== 0) throw new SetupError(`${args.join(" ")} failed`);
+}
+
+/**
  * Runs Node in the foreground and exits with its status or signal. Each signal is forwarded once, because npm
  * and the terminal both send a copy of a Ctrl-C. It is ended too if the parent process has ended: npm's shell passes
  * no signal on.

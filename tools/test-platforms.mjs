@@ -1,17 +1,8 @@
 // npm run test:platforms: builds the package, and runs it on every platform or on those named, with the platforms'
 // own tools: `npm run test:platforms node cloudflare`. Takes Vitest's options after `--`.
 
-import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import {
-  ensureDependencies,
-  ensureProgram,
-  findRuntime,
-  main,
-  root,
-  runForeground,
-  SetupError,
-} from "./setup.mjs";
+import { ensureDependencies, ensureProgram, findRuntime, main, root, run, runForeground } from "./setup.mjs";
 
 /** The folders of test/platforms, and where the tools of each are installed. */
 const platforms = {
@@ -28,32 +19,18 @@ const isPlatform = (/** @type {string} */ name) => name in platforms;
 
 main(() => {
   const args = process.argv.slice(2);
-  const named = args.filter(isPlatform);
+  const files = args.filter((arg) => arg.startsWith("test/platforms/"));
+  const named = [...args, ...files.map((file) => file.split("/")[2] ?? "")].filter(isPlatform);
   const chosen = named.length > 0 ? named : Object.keys(platforms);
   const folders = chosen.flatMap((name) => platforms[/** @type {keyof typeof platforms} */ (name)]);
   ensureDependencies("", "tools/package", ...folders);
   ensureProgram("redis-server", "redis-server");
   if (chosen.includes("python")) ensureProgram("python3", "python3");
   const runtime = findRuntime();
-  build(runtime);
-  const config = ["--config", join(root, "test/platforms/vitest.config.ts")];
-  const files = args.some((arg) => arg.startsWith("test/"))
-    ? []
-    : chosen.map((name) => `test/platforms/${name}/`);
-  const others = args.filter((arg) => !isPlatform(arg));
-  runForeground(runtime, [
-    join(root, "node_modules/vitest/vitest.mjs"),
-    "run",
-    ...config,
-    ...files,
-    ...others,
-  ]);
-});
-
-/** @param {string} runtime */
-function build(runtime) {
   const tsdown = join(root, "tools/package/node_modules/.bin/tsdown");
-  const options = ["--config", "tools/package/tsdown.config.ts", "--logLevel", "error"];
-  const { status } = spawnSync(runtime, [tsdown, ...options], { cwd: root, stdio: "inherit" });
-  if (status !== 0) throw new SetupError("the package cannot be built");
-}
+  run(runtime, tsdown, "--config", "tools/package/tsdown.config.ts", "--logLevel", "error");
+  const config = ["--config", join(root, "test/platforms/vitest.config.ts")];
+  const all = files.length > 0 ? [] : chosen.map((name) => `test/platforms/${name}/`);
+  const others = args.filter((arg) => !isPlatform(arg));
+  runForeground(runtime, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...config, ...all, ...others]);
+});

@@ -6,7 +6,6 @@ import { ensureDependencies, ensureProgram, findRuntime, main, root, runForegrou
 main(() => {
   ensureDependencies();
   ensureProgram("redis-server", "redis-server");
-  ensureProgram("python3", "python3");
   runForeground(findRuntime(), [
     join(root, "node_modules/vitest/vitest.mjs"),
     "run",

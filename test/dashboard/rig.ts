@@ -7,7 +7,7 @@ import { launchChromium } from "./browser.ts";
 import { type DashboardDeployment, deployDashboard, tokens } from "../../tools/dashboard/deployment.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
-const axe = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
 /** The windows in which the dashboard is tested. */
 export const looks = {
