@@ -21,7 +21,7 @@ const NEAREST_WITHIN = 300_000;
 const OTHERS_WITHIN = 1_800_000;
 
 /** The most test files that count as nearest; the next ones run with all others. */
-const MOST_NEAREST = 40;
+const MOST_NEAREST = 60;
 
 /**
  * What `npm test` has and a mutant does not meet: pages, examples, platforms and whole stacks, which take
@@ -49,8 +49,7 @@ export interface Failure {
   /** The test file; undefined if all of them hang. */
   readonly file: string | undefined;
   readonly what: string;
-  /** The test may have failed because the machine is busy. */
-  readonly isDoubtful: boolean;
+  readonly isTimeout: boolean;
 }
 
 /** A copy of the repository, with uncommitted changes, in which faults are made and tests run. */
@@ -97,22 +96,27 @@ export class Copy {
       ...(near ? [] : [{ without: nearest, isLong: true }]),
     ];
     for (const run of runs) {
-      const failure = await this.#failureOf(edit, run);
+      const failure = await this.#failureOf(edit, run, before);
       if (failure) return failure;
     }
     return undefined;
   }
 
-  /** A doubtful failure counts if the file passes without the fault; otherwise the others go on without it. */
-  async #failureOf(edit: Edit, run: Run): Promise<Failure | undefined> {
+  /**
+   * A failure counts if it happens again, so that no test that fails now and then counts as one that notices;
+   * a timeout also must not happen without the fault. Otherwise the others go on without the file.
+   */
+  async #failureOf(edit: Edit, run: Run, before: string | undefined): Promise<Failure | undefined> {
     const without = [...(run.without ?? [])];
     for (;;) {
       const failure = await this.#with(edit, () => this.#test({ ...run, without }));
-      if (!failure?.isDoubtful) return failure;
-      const again = failure.file === undefined ? run : { ...run, files: [failure.file] };
-      if (!(await this.#test({ ...again, without }))) return failure;
-      if (failure.file === undefined) return undefined;
-      without.push(failure.file);
+      if (!failure || (failure.file === before && !failure.isTimeout)) return failure;
+      const { file } = failure;
+      const same = file === undefined ? { ...run, without } : { ...run, files: [file], without: [] };
+      const again = await this.#with(edit, () => this.#test(same));
+      if (again && !(again.isTimeout && (await this.#test(same)))) return again;
+      if (file === undefined) return undefined;
+      without.push(file);
     }
   }
 
@@ -167,7 +171,7 @@ export class Copy {
     const [status] = (await once(child, "exit")) as [number | null];
     clearTimeout(timer);
     this.#endTests();
-    if (hangs) return { file: left.length === 1 ? left[0] : undefined, what: "a hang", isDoubtful: true };
+    if (hangs) return { file: left.length === 1 ? left[0] : undefined, what: "a hang", isTimeout: true };
     return status === 0 ? undefined : failureIn(report);
   }
 
@@ -198,17 +202,17 @@ interface Report {
 
 /** The first test that failed. */
 function failureIn(file: string): Failure {
-  if (!existsSync(file)) return { file: undefined, what: "Vitest, which did not start", isDoubtful: false };
+  if (!existsSync(file)) return { file: undefined, what: "Vitest, which did not start", isTimeout: false };
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
   // The first failure ends the other tests, which may then fail in the middle of their work.
   const [first] = testResults
     .filter(({ status }) => status === "failed")
     .toSorted((one, other) => one.endTime - other.endTime);
-  if (!first) return { file: undefined, what: "an error outside of all tests", isDoubtful: false };
+  if (!first) return { file: undefined, what: "an error outside of all tests", isTimeout: false };
   const failed = first.assertionResults.find(({ status }) => status === "failed");
   const reason = failed?.failureMessages[0] ?? first.message;
   const path = first.name.replace(/^.*\/test\//, "test/");
   const words = reason.split("\n")[0]?.slice(0, 120) || "no reason given";
-  const isDoubtful = /timed out|no useful answer/i.test(reason);
-  return { file: path, what: `${path}: ${failed?.fullName ?? "the file as a whole"} (${words})`, isDoubtful };
+  const isTimeout = /timed out|no useful answer/i.test(reason);
+  return { file: path, what: `${path}: ${failed?.fullName ?? "the file as a whole"} (${words})`, isTimeout };
 }

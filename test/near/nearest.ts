@@ -24,8 +24,10 @@ const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 export function nearestTo(file: string, at?: number): Nearest {
   if (!file.endsWith(".lua")) return { tests: byName(importing(file), [file]) };
   const scripts = scriptsWith(file, at);
-  const folders = [...new Set([basename(file, ".lua"), ...scripts.map(dirname)])];
-  const tests = folders.flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
+  // Most promises are those of tasks.
+  const own = scripts.map(dirname);
+  const folders = new Set([basename(file, ".lua"), ...own.filter((one) => one === "tasks"), ...own]);
+  const tests = [...folders].flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
   const rows = `^(?:${scripts.map(scriptName).join("|")}) `;
   return { rows, tests: [...byName(tests, [file, ...scripts]), "test/model/model.test.ts"] };
 }
