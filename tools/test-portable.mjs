@@ -1,48 +1,23 @@
 // npm run test:portable: runs every script under the faults of the network and the model, or the named tests, on
-// GopherLua, a Lua 5.1 written in Go: `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds
-// the redis-server of test/portable and puts it before the real one on the PATH.
+// GopherLua, a Lua 5.1 written in Go, within the embedded store:
+// `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds the program of test/portable.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { delimiter, join } from "node:path";
-import {
-  ensureDependencies,
-  ensureFolder,
-  ensureProgram,
-  findProgram,
-  findRuntime,
-  main,
-  root,
-  runForeground,
-  SetupError,
-} from "./setup.mjs";
+import { join } from "node:path";
+import { ensureDependencies, ensureFolder, ensureProgram, main, root, SetupError } from "./setup.mjs";
+import { runOnEmbedded } from "./on-embedded.mjs";
 
 const GO_PATH = "/usr/share/gocode";
-/** What runs if no file is named. */
-const TESTS = ["test/fault/every-script.test.ts", "test/model", "test/portable"];
 
 main(() => {
   ensureDependencies();
-  ensureProgram("redis-server", "redis-server");
   ensureProgram("go", "golang-go");
   ensureFolder(join(GO_PATH, "src/github.com/yuin/gopher-lua"), "golang-github-yuin-gopher-lua-dev");
-  const real = findProgram("redis-server");
-  const folder = join(root, "node_modules/.cache/sluice-portable");
-  build(join(folder, "redis-server"));
-  process.env["PATH"] = [folder, process.env["PATH"]].join(delimiter);
-  process.env["SLUICE_REAL_REDIS_SERVER"] = real;
-  process.env["SLUICE_TEST_LUA"] = "GopherLua";
-  process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/node-compile");
-  const args = process.argv.slice(2);
-  const tests = args.some((arg) => arg.startsWith("test/")) ? [] : TESTS;
-  runForeground(findRuntime(), [
-    join(root, "node_modules/vitest/vitest.mjs"),
-    "run",
-    // GopherLua is about ten times slower than C Lua.
-    "--testTimeout=120000",
-    ...tests,
-    ...args,
-  ]);
+  const program = join(root, "node_modules/.cache/sluice-portable/gopher-lua");
+  build(program);
+  process.env["SLUICE_GOPHER_LUA"] = program;
+  runOnEmbedded(["test/fault/every-script.test.ts", "test/model", "test/portable"]);
 });
 
 /** @param {string} program where to put it */

@@ -1,7 +1,9 @@
-// A redis-server whose store is the embedded one. It takes the arguments that the tests give to redis-server, and
+// A redis-server whose store is the embedded one, and whose Lua is GopherLua if the environment names the program. It takes the arguments that the tests give to redis-server, and
 // refuses those that need more than the embedded store has.
 
 import { EmbeddedDatabase, startEmbeddedServer } from "../../src/embedded/index.ts";
+import { interpreter } from "../../src/embedded/scripts.ts";
+import { GopherLua } from "../portable/gopher-lua.ts";
 
 /** Arguments that change nothing with these values. */
 const ACCEPTED: Readonly<Record<string, string>> = { save: "", appendonly: "no" };
@@ -18,6 +20,9 @@ if (refused.length > 0) {
   );
   process.exit(1);
 }
+
+const { SLUICE_GOPHER_LUA: gopherLua } = process.env;
+if (gopherLua) interpreter.start = (call) => new GopherLua(call, gopherLua);
 
 try {
   await startEmbeddedServer(new EmbeddedDatabase(), { port: Number(port), host: bind });

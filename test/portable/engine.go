@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
@@ -17,15 +16,15 @@ import (
 // An engine runs scripts on GopherLua, one at a time, as Redis runs them on its Lua.
 type engine struct {
 	state *lua.LState
-	// The script that runs.
-	current *run
+	// The compiled scripts, by SHA-1.
+	programs map[string]*lua.FunctionProto
 }
 
 // The name of the script in errors.
 const chunkName = "user_script"
 
 func newEngine() *engine {
-	e := &engine{}
+	e := &engine{programs: map[string]*lua.FunctionProto{}}
 	e.reset()
 	return e
 }
@@ -69,31 +68,39 @@ func (e *engine) globals() *lua.LTable {
 	return e.state.Get(lua.GlobalsIndex).(*lua.LTable)
 }
 
-func compile(text []byte) (*lua.FunctionProto, error) {
-	if bytes.HasPrefix(text, []byte("#!")) {
-		// It becomes a comment, so that line numbers are kept.
-		text = append([]byte("--"), text...)
+// load compiles a script. Returns why it is not valid Lua, or nil.
+func (e *engine) load(sha string, text []byte) lua.LValue {
+	chunk, err := parse.Parse(strings.NewReader(string(text)), chunkName)
+	if err == nil {
+		e.programs[sha], err = lua.Compile(chunk, chunkName)
 	}
-	chunk, err := parse.Parse(bytes.NewReader(text), chunkName)
 	if err != nil {
-		return nil, err
+		return lua.LString(err.Error())
 	}
-	return lua.Compile(chunk, chunkName)
+	return lua.LNil
 }
 
-// run runs a script and returns its reply.
-func (e *engine) run(current *run, program *lua.FunctionProto, keys, args [][]byte) []byte {
-	e.current = current
+// run runs a script. Returns a list of its reply, or of the error that ended it and the line.
+func (e *engine) run(sha string, keys, args [][]byte) lua.LValue {
 	e.globals().RawSetString("KEYS", e.list(keys))
 	e.globals().RawSetString("ARGV", e.list(args))
-	e.state.Push(&lua.LFunction{Env: e.globals(), Proto: program})
+	e.state.Push(&lua.LFunction{Env: e.globals(), Proto: e.programs[sha]})
+	result := e.state.NewTable()
 	if err := e.state.PCall(0, 1, nil); err != nil {
+		text, line := errorText(err)
+		result.Append(lua.LString(text))
+		result.Append(lua.LString(line))
 		e.reset()
-		return encodeLine('-', errorText(err, current.sha))
+		return result
 	}
-	result := e.state.Get(-1)
+	// A list ends at nil.
+	if reply := e.state.Get(-1); reply == lua.LNil {
+		result.Append(lua.LFalse)
+	} else {
+		result.Append(reply)
+	}
 	e.state.Pop(1)
-	return encodeResult(result, current.client.protocol)
+	return result
 }
 
 func (e *engine) list(texts [][]byte) *lua.LTable {
@@ -106,28 +113,24 @@ func (e *engine) list(texts [][]byte) *lua.LTable {
 
 var place = regexp.MustCompile(`(?s)^` + chunkName + `:(\d+): ?(.*)$`)
 
-// errorText is Redis's error reply for a script that failed.
-func errorText(err error, sha string) string {
+// errorText is the error of a script that failed, and its line.
+func errorText(err error) (string, string) {
 	failure, ok := err.(*lua.ApiError)
 	if !ok {
-		return "ERR " + err.Error()
+		return "ERR " + err.Error(), ""
 	}
-	text, line := failure.Object.String(), ""
 	if table, ok := failure.Object.(*lua.LTable); ok {
-		text = lua.LVAsString(table.RawGetString("err"))
-		line = lua.LVAsString(table.RawGetString("line"))
+		text := lua.LVAsString(table.RawGetString("err"))
 		if text == "" {
 			text = "ERR unknown error"
 		}
-	} else if found := place.FindStringSubmatch(text); found != nil {
-		text, line = fmt.Sprintf("ERR %s:%s: %s", chunkName, found[1], found[2]), found[1]
-	} else {
-		text = "ERR " + text
+		return text, lua.LVAsString(table.RawGetString("line"))
 	}
-	if line == "" {
-		return text
+	text := failure.Object.String()
+	if found := place.FindStringSubmatch(text); found != nil {
+		return fmt.Sprintf("ERR %s:%s: %s", chunkName, found[1], found[2]), found[1]
 	}
-	return fmt.Sprintf("%s script: %s, on @%s:%s.", text, sha, chunkName, line)
+	return "ERR " + text, ""
 }
 
 // call is redis.call, which raises an error, or redis.pcall, which returns it.
@@ -148,15 +151,14 @@ func (e *engine) call(raises bool) int {
 	if len(args) == 0 {
 		wrong = "ERR Please specify at least one argument for this redis.call() call"
 	}
-	answer := reply{kind: '-', text: []byte(wrong)}
+	var value lua.LValue = single(l, "err", wrong)
 	if wrong == "" {
-		answer = e.current.call(args)
+		value = ask(l, args)
 	}
-	value := e.value(answer)
-	if answer.kind == '-' {
+	if table, ok := value.(*lua.LTable); ok && table.RawGetString("err") != lua.LNil {
 		if found := place.FindStringSubmatch(l.Where(1)); found != nil {
-			value.(*lua.LTable).RawSetString("source", lua.LString("@"+chunkName))
-			value.(*lua.LTable).RawSetString("line", lua.LString(found[1]))
+			table.RawSetString("source", lua.LString("@"+chunkName))
+			table.RawSetString("line", lua.LString(found[1]))
 		}
 		if raises {
 			l.Error(value, 0)
@@ -171,59 +173,6 @@ func numberText(number float64) string {
 		return strconv.FormatInt(int64(number), 10)
 	}
 	return strconv.FormatFloat(number, 'g', 17, 64)
-}
-
-// value converts a reply to a Lua value.
-func (e *engine) value(answer reply) lua.LValue {
-	switch {
-	case answer.null:
-		return lua.LFalse
-	case answer.kind == ':':
-		number, _ := strconv.ParseInt(string(answer.text), 10, 64)
-		return lua.LNumber(number)
-	case answer.kind == '+':
-		return single(e.state, "ok", string(answer.text))
-	case answer.kind == '-':
-		return single(e.state, "err", string(answer.text))
-	case answer.kind == '*':
-		list := e.state.CreateTable(len(answer.items), 0)
-		for _, item := range answer.items {
-			list.Append(e.value(item))
-		}
-		return list
-	}
-	return lua.LString(answer.text)
-}
-
-// encodeResult converts what a script returned to a reply.
-func encodeResult(result lua.LValue, protocol byte) []byte {
-	switch value := result.(type) {
-	case lua.LString:
-		return encodeBulk([]byte(value))
-	case lua.LNumber:
-		return encodeHead(':', int(value))
-	case lua.LBool:
-		if value {
-			return encodeHead(':', 1)
-		}
-	case *lua.LTable:
-		if text, ok := value.RawGetString("err").(lua.LString); ok {
-			return encodeLine('-', string(text))
-		}
-		if text, ok := value.RawGetString("ok").(lua.LString); ok {
-			return encodeLine('+', string(text))
-		}
-		var items []byte
-		count := 0
-		for item := value.RawGetInt(1); item != lua.LNil; item = value.RawGetInt(count + 1) {
-			items, count = append(items, encodeResult(item, protocol)...), count+1
-		}
-		return append(encodeHead('*', count), items...)
-	}
-	if protocol == '3' {
-		return []byte("_\r\n")
-	}
-	return encodeHead('$', -1)
 }
 
 func single(l *lua.LState, field, text string) *lua.LTable {

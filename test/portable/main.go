@@ -1,128 +1,156 @@
-// A redis-server whose scripts run on GopherLua, a Lua 5.1 written in Go, instead of Redis's own C Lua.
-//
-// It takes the arguments of redis-server. This process becomes the real redis-server, on a Unix socket, so
-// its process id, log and exit are those that a test expects. A child process listens on the port, passes
-// commands on, and runs scripts; see client.go, scripts.go and engine.go. The child ends with its parent.
+// Runs scripts on GopherLua, a Lua 5.1 written in Go, for the embedded store, whose gopher-lua.ts asks for it: each
+// request on stdin is a list of words. A script may call commands; its last answer is the result. All numbers are
+// little-endian.
 package main
 
 import (
-	"fmt"
-	"net"
+	"bufio"
+	"encoding/binary"
+	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"runtime/debug"
-	"strings"
-	"syscall"
-	"time"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
 )
 
-const (
-	// The path of the real redis-server.
-	realServer = "SLUICE_REAL_REDIS_SERVER"
-	// Set in the child: the Unix socket of the real server.
-	socketOfParent = "SLUICE_PORTABLE_SOCKET"
-	// How long to wait for the port: after a SIGKILL the kernel has to end the old child first.
-	portDeadline = 2 * time.Second
+var (
+	in  = bufio.NewReaderSize(os.Stdin, 1<<16)
+	out = bufio.NewWriterSize(os.Stdout, 1<<16)
 )
-
-func init() {
-	// The kernel ends the child with the thread that started it. That must be the one that becomes redis-server.
-	runtime.LockOSThread()
-}
 
 func main() {
-	if socket := os.Getenv(socketOfParent); socket != "" {
-		listener, err := net.FileListener(os.NewFile(3, "listener"))
-		check(err)
-		serve(listener, socket)
-		return
-	}
-	real := os.Getenv(realServer)
-	if real == "" {
-		check(fmt.Errorf("%s must name the real redis-server", realServer))
-	}
-	args := append([]string{"redis-server"}, os.Args[1:]...)
-	port := option("--port")
-	if port != "" {
-		folder := option("--dir")
-		if folder == "" {
-			folder = os.TempDir()
-		}
-		socket := filepath.Join(folder, fmt.Sprintf("portable-%d.sock", os.Getpid()))
-		startProxy(net.JoinHostPort(option("--bind"), port), socket)
-		args = append(args, "--port", "0", "--unixsocket", socket)
-	}
-	check(syscall.Exec(real, args, os.Environ()))
-}
-
-// option returns the last value of an argument of redis-server; empty if it is not given.
-func option(name string) string {
-	value := ""
-	for i := 1; i < len(os.Args)-1; i++ {
-		if os.Args[i] == name {
-			value = os.Args[i+1]
-		}
-	}
-	return value
-}
-
-// startProxy listens on the address and starts a child that serves it.
-func startProxy(address, socket string) {
-	listener, err := net.Listen("tcp", address)
-	for begin := time.Now(); err != nil && time.Since(begin) < portDeadline; {
-		time.Sleep(10 * time.Millisecond)
-		listener, err = net.Listen("tcp", address)
-	}
-	if err != nil {
-		// In the words of redis-server, which tests expect.
-		check(fmt.Errorf("could not listen on %s: %s", address, strings.Replace(err.Error(), "address", "Address", 1)))
-	}
-	file, err := listener.(*net.TCPListener).File()
-	check(err)
-	self, err := os.Executable()
-	check(err)
-	proxy := exec.Command(self)
-	proxy.Args = []string{"redis-on-gopher-lua"}
-	proxy.Env = append(os.Environ(), socketOfParent+"="+socket)
-	proxy.Stderr = os.Stderr
-	proxy.ExtraFiles = []*os.File{file}
-	proxy.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	check(proxy.Start())
-}
-
-func serve(listener net.Listener, socket string) {
 	// Scripts make much garbage and keep nothing: collect it less often.
 	debug.SetGCPercent(1000)
-	server := newServer()
+	engine := newEngine()
 	for {
-		conn, err := listener.Accept()
-		check(err)
-		go func() {
-			backend, err := dial(socket)
-			if err != nil {
-				conn.Close()
-				return
-			}
-			newClient(server, conn, backend).serve()
-		}()
+		words := readWords()
+		var result lua.LValue = lua.LNil
+		switch string(words[0]) {
+		case "load":
+			result = engine.load(string(words[1]), words[2])
+		case "forget":
+			engine.programs = map[string]*lua.FunctionProto{}
+		case "run":
+			keys, _ := strconv.Atoi(string(words[2]))
+			result = engine.run(string(words[1]), words[3:3+keys], words[3+keys:])
+		}
+		send('R', encode(nil, result))
 	}
 }
 
-// dial connects to the real server; waits up to 10 s for it to start.
-func dial(socket string) (net.Conn, error) {
-	conn, err := net.Dial("unix", socket)
-	for begin := time.Now(); err != nil && time.Since(begin) < 10*time.Second; {
-		time.Sleep(5 * time.Millisecond)
-		conn, err = net.Dial("unix", socket)
+// The tags of values, as src/embedded/lua/codec.ts has them.
+const (
+	tagNil byte = iota
+	tagInteger
+	tagBulk
+	tagArray
+	tagStatus
+	tagError
+)
+
+// ask runs a command for a script, and returns its reply.
+func ask(state *lua.LState, words [][]byte) lua.LValue {
+	content := number(nil, len(words))
+	for _, word := range words {
+		content = append(number(content, len(word)), word...)
 	}
-	return conn, err
+	send('C', content)
+	reply, _ := decode(state, read(size()))
+	return reply
 }
 
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "redis-server on GopherLua:", err)
-		os.Exit(1)
+func send(kind byte, content []byte) {
+	out.WriteByte(kind)
+	out.Write(number(nil, len(content)))
+	out.Write(content)
+	out.Flush()
+}
+
+func readWords() [][]byte {
+	words := make([][]byte, size())
+	for i := range words {
+		words[i] = read(size())
 	}
+	return words
+}
+
+func size() int {
+	return int(binary.LittleEndian.Uint32(read(4)))
+}
+
+func read(length int) []byte {
+	bytes := make([]byte, length)
+	if _, err := io.ReadFull(in, bytes); err != nil {
+		// The store has ended.
+		os.Exit(0)
+	}
+	return bytes
+}
+
+func number(to []byte, value int) []byte {
+	return binary.LittleEndian.AppendUint32(to, uint32(value))
+}
+
+// decode converts a reply to a Lua value, and returns what is behind it.
+func decode(state *lua.LState, bytes []byte) (lua.LValue, []byte) {
+	tag, length, rest := bytes[0], int(binary.LittleEndian.Uint32(bytes[1:])), bytes[5:]
+	if tag == tagArray {
+		list := state.CreateTable(length, 0)
+		for i := 0; i < length; i++ {
+			var item lua.LValue
+			item, rest = decode(state, rest)
+			list.Append(item)
+		}
+		return list, rest
+	}
+	text, rest := rest[:length], rest[length:]
+	switch tag {
+	case tagNil:
+		return lua.LFalse, rest
+	case tagInteger:
+		return lua.LNumber(int64(binary.LittleEndian.Uint64(text))), rest
+	case tagStatus:
+		return single(state, "ok", string(text)), rest
+	case tagError:
+		return single(state, "err", string(text)), rest
+	}
+	return lua.LString(text), rest
+}
+
+// encode appends what a script returned, as Redis converts it to a reply.
+func encode(to []byte, result lua.LValue) []byte {
+	text := func(tag byte, text string) []byte {
+		return append(number(append(to, tag), len(text)), text...)
+	}
+	integer := func(value int64) []byte {
+		return binary.LittleEndian.AppendUint64(number(append(to, tagInteger), 8), uint64(value))
+	}
+	switch value := result.(type) {
+	case lua.LString:
+		return text(tagBulk, string(value))
+	case lua.LNumber:
+		return integer(int64(value))
+	case lua.LBool:
+		if value {
+			return integer(1)
+		}
+	case *lua.LTable:
+		if err, ok := value.RawGetString("err").(lua.LString); ok {
+			return text(tagError, string(err))
+		}
+		if ok, is := value.RawGetString("ok").(lua.LString); is {
+			return text(tagStatus, string(ok))
+		}
+		count := 0
+		for value.RawGetInt(count+1) != lua.LNil {
+			count++
+		}
+		to = number(append(to, tagArray), count)
+		for i := 1; i <= count; i++ {
+			to = encode(to, value.RawGetInt(i))
+		}
+		return to
+	}
+	return number(append(to, tagNil), 0)
 }
