@@ -9,7 +9,7 @@ import { readLua, libFileOf } from "./lua/files.ts";
 import { partsOf, programOf } from "./lua/parts.ts";
 import { ensureProgram, main, root } from "./setup.mjs";
 
-main(() => {
+void main(() => {
   ensureProgram("luacheck", "lua-check");
   const { lib, scripts } = readLua();
   const parts = partsOf(lib);

@@ -6,14 +6,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";
 
-main(() => {
+void main(async () => {
   const args = process.argv.slice(2);
   const folders = [""];
   while (args[0]?.startsWith("--")) {
     if (args.shift() === "--redis") ensureProgram("redis-server", "redis-server");
     else folders.push(args.shift() ?? "");
   }
-  ensureDependencies(...folders);
+  await ensureDependencies(folders);
   const [name = "", ...others] = args;
   const command = folders.map((folder) => join(root, folder, "node_modules/.bin", name)).find(existsSync);
   const lanes = process.env["SLUICE_LANES"] ? ["--import", join(root, "tools/full-lanes.ts")] : [];

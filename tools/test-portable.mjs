@@ -10,8 +10,8 @@ import { runOnEmbedded } from "./on-embedded.mjs";
 
 const GO_PATH = "/usr/share/gocode";
 
-main(() => {
-  ensureDependencies();
+void main(async () => {
+  await ensureDependencies();
   ensureProgram("go", "golang-go");
   ensureFolder(join(GO_PATH, "src/github.com/yuin/gopher-lua"), "golang-github-yuin-gopher-lua-dev");
   const program = join(root, "node_modules/.cache/sluice-portable/gopher-lua");

@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import { ensureDependencies, ensureProgram, findRuntime, main, root, runForeground } from "./setup.mjs";
 
-main(() => {
-  ensureDependencies();
+void main(async () => {
+  await ensureDependencies();
   ensureProgram("redis-server", "redis-server");
   runForeground(findRuntime(), [
     join(root, "node_modules/vitest/vitest.mjs"),
