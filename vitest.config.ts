@@ -1,25 +1,22 @@
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { notRun } from "./test/embedded/not-run.ts";
 import { scriptsOf } from "./test/support/lanes.ts";
 
-/** What begins first: files that mostly wait for other processes, and only then those that keep a core busy. */
-const FIRST = [
-  "test/serving/",
-  "test/examples/",
-  "test/local/",
-  "test/cli/",
-  "test/documents/",
-  "test/compose/",
-  "test/consumer/",
-  "test/fault/",
+/**
+ * Files that start programs. They run after all others, two at a time: a program that has to wait for a core starts
+ * late, and is what most other tests wait for.
+ */
+const PROGRAMS = [
+  "test/{documents,examples,local,serving}/**/*.test.ts",
+  "test/{consumer/drain-processes,embedded/limits,gateway/cli,gateway/restart}.test.ts",
+  "test/{http/rotation,http/secrets-logs,unit/setup,unit/test-redis}.test.ts",
 ];
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{compose,examples,local,serving,tracing}/**/*.test.ts",
+  "test/{compose,tracing}/**/*.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.
   "test/unit/event-stream.test.ts",
 ];
@@ -29,46 +26,25 @@ const isEmbedded = process.env["SLUICE_TEST_STORE"] === "embedded";
 const setupFiles = isEmbedded ? ["test/embedded/skip-not-run.ts"] : [];
 const filesNotRun = isEmbedded ? notRun.flatMap(({ file, test }) => (test === undefined ? [file] : [])) : [];
 
-/** {@link FIRST}, otherwise as Vitest has them. */
-class InOrder extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const path = relative(import.meta.dirname, moduleId);
-      const found = FIRST.findIndex((start) => path.startsWith(start));
-      return found < 0 ? FIRST.length : found;
-    };
-    // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's own
-    const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => place(a) - place(b));
-  }
-}
+const project = (name: string, test: TestProjectInlineConfiguration["test"]) => ({
+  extends: true as const,
+  test: { name, ...test, exclude: [...(test?.exclude ?? []), ...filesNotRun] },
+});
+const shared = { isolate: false, setupFiles: ["test/support/own-globals.ts", ...setupFiles] };
 
-/** What runs apart, and what runs together. */
+/** What runs apart, what runs together, and what runs after both. */
 export const projects: readonly TestProjectInlineConfiguration[] = [
-  { extends: true, test: { name: "apart", include: APART, exclude: filesNotRun, setupFiles } },
-  {
-    extends: true,
-    // They share the command line's deployment, which other files do not need.
-    test: {
-      name: "cli",
-      include: ["test/cli/**/*.test.ts"],
-      exclude: filesNotRun,
-      isolate: false,
-      setupFiles,
-    },
-  },
-  {
-    extends: true,
-    // They need more packages or programs, or longer: `npm run test:dashboard`, `test:long`, `test:package` and
+  project("apart", { include: APART, setupFiles }),
+  // They share the command line's deployment, which other files do not need.
+  project("cli", { include: ["test/cli/**/*.test.ts"], isolate: false, setupFiles }),
+  project("together", {
+    ...shared,
+    include: ["test/**/*.test.ts"],
+    // Some need more packages or programs, or longer: `npm run test:dashboard`, `test:long`, `test:package` and
     // `test:platforms` run them.
-    test: {
-      name: "together",
-      include: ["test/**/*.test.ts"],
-      exclude: ["test/{cli,dashboard,long,package,platforms}/**", ...APART, ...filesNotRun],
-      isolate: false,
-      setupFiles: ["test/support/own-globals.ts", ...setupFiles],
-    },
-  },
+    exclude: ["test/{cli,dashboard,long,package,platforms}/**", ...APART, ...PROGRAMS],
+  }),
+  project("programs", { ...shared, include: PROGRAMS, maxWorkers: 2, sequence: { groupOrder: 1 } }),
 ];
 
 /** As the paths of tsconfig.json: the examples import the package by its name. */
@@ -99,9 +75,8 @@ export default defineConfig({
   ],
   test: {
     pool: "forks",
-    // Many tests start processes of their own. With more of them at once, some wait for a core longer than a call may.
+    // One more than cores, because tests also wait for Redis.
     maxWorkers: Math.min(8, availableParallelism() + 1),
-    sequence: { sequencer: InOrder },
     // A busy machine is slow, and what hangs is rare.
     testTimeout: 120_000,
     hookTimeout: 120_000,
