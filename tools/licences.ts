@@ -21,6 +21,9 @@ export interface LockEntry {
   readonly resolved?: string;
   readonly link?: boolean;
   readonly inBundle?: boolean;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
   readonly hasInstallScript?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -29,9 +32,9 @@ export interface LockEntry {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** The entries of the lock file by their path in the tree. The path of the project itself is `""`. */
-export function readLock(): Readonly<Record<string, LockEntry>> {
-  const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
+/** The entries of a folder's lock file by their path in the tree. The path of the folder itself is `""`. */
+export function readLock(folder = "."): Readonly<Record<string, LockEntry>> {
+  const lock = JSON.parse(readFileSync(`${root}${folder}/package-lock.json`, "utf8")) as {
     packages: Record<string, LockEntry>;
   };
   return lock.packages;

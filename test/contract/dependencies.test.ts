@@ -1,5 +1,5 @@
 import { globSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { notInstalled, type OptionalPackage } from "../../src/optional-package.ts";
@@ -130,29 +130,43 @@ describe("an optional peer", () => {
   });
 });
 
-describe("the lock file", () => {
-  test("has exactly the versions that the project and its workspaces ask for", () => {
-    const workspaces = Object.keys(lock).filter((place) => /^tools\/[^/]+$/.test(place));
-    const loose = ["", ...workspaces].flatMap((folder) => {
-      const { dependencies, devDependencies, optionalDependencies } = manifestOf(folder);
+// The root, and the folders whose packages only some commands need.
+const folders = globSync("{.,tools/*,test/*,test/platforms/*}/package-lock.json", { cwd: root }).map(dirname);
+
+describe.each(folders)("the lock file of %s", (folder) => {
+  const locked = readLock(folder);
+
+  test("has exactly the versions that the folder asks for", () => {
+    const workspaces = Object.keys(locked).filter((place) => /^tools\/[^/]+$/.test(place));
+    const loose = ["", ...workspaces].flatMap((place) => {
+      const { dependencies, devDependencies, optionalDependencies } = manifestOf(join(folder, place));
       const asked = { ...dependencies, ...devDependencies, ...optionalDependencies };
       return Object.entries(asked).filter(
         ([name, version]) =>
-          !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version) || lock[`node_modules/${name}`]?.version !== version,
+          !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version) || locked[`node_modules/${name}`]?.version !== version,
       );
     });
     expect(loose).toEqual([]);
-    expect(own.dependencies).toEqual(manifestOf("").dependencies);
+    expect(locked[""]?.dependencies).toEqual(manifestOf(folder).dependencies);
   });
 
   test("has a SHA-512 of everything that comes from the registry, and nothing comes from elsewhere", () => {
-    const others = Object.entries(lock).filter(([place, entry]) => {
+    const others = Object.entries(locked).filter(([place, entry]) => {
       // Except the project, its workspaces, and bundled packages, which another package's hash covers.
       if (!place.includes("node_modules/") || entry.link || entry.inBundle) return false;
       return entry.resolved !== undefined || !/^sha512-[\w+/]{86}==$/.test(entry.integrity ?? "");
     });
     expect(others.map(([place]) => place)).toEqual([]);
   });
+});
+
+test("few packages are installed for `npm test`, and fewer for `npm start`", () => {
+  expect(folders.length).toBeGreaterThan(8);
+  const all = Object.keys(lock).filter((place) => place !== "");
+  expect(all.length).toBeLessThanOrEqual(260);
+  const isForStart = ({ dev, devOptional, optional }: LockEntry) => !dev && !devOptional && !optional;
+  const forStart = all.filter((place) => isForStart(lock[place] as LockEntry));
+  expect(forStart.length + Object.keys(readLock("tools/workerd")).length - 1).toBeLessThanOrEqual(110);
 });
 
 describe("the workflows", () => {
