@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   applyQueues,
   countQueues,
@@ -18,46 +18,27 @@ import { createApp } from "../../src/http/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { readKeySpace } from "../support/key-space.ts";
-import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
+import { useRig } from "../support/rig.ts";
 
-let redis: SharedRedis;
+const rig = useRig({ checkInvariants: false });
 let gateway: Gateway;
-const closing: (() => Promise<void>)[] = [];
-
 beforeAll(async () => {
-  redis = await sharedRedis();
-  gateway = await startGateway({ redisUrl: redis.url });
+  gateway = await startGateway({ redisUrl: rig.redis.url });
 });
-beforeEach(() => empty());
-afterAll(async () => {
-  await Promise.all(closing.map((close) => close()));
-  await gateway.close();
-  await redis.stop();
-});
+afterAll(() => gateway.close());
 
-const environments: Record<string, () => Transport> = {
-  upstash: () =>
-    upstash({
-      UPSTASH_REDIS_REST_URL: gateway.url,
-      UPSTASH_REDIS_REST_TOKEN: gateway.token,
-      SLUICE_PREFIX: "staging",
-    }),
-  resp: () => {
-    const transport = resp({ REDIS_URL: redis.url, SLUICE_PREFIX: "staging" });
-    closing.push(() => transport.close());
-    return transport;
-  },
-  "several databases": () =>
-    databases([
-      upstash({
-        UPSTASH_REDIS_REST_URL: gateway.url,
-        UPSTASH_REDIS_REST_TOKEN: gateway.token,
-        SLUICE_PREFIX: "staging",
-      }),
-      upstash({ url: gateway.url, token: gateway.token }),
-    ]),
+const overHttp = () =>
+  upstash({
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    SLUICE_PREFIX: "staging",
+  });
+const overTcp = () => {
+  const transport = resp({ REDIS_URL: rig.redis.url, SLUICE_PREFIX: "staging" });
+  onTestFinished(() => transport.close());
+  return transport;
 };
+const overBoth = () => databases([overHttp(), upstash({ url: gateway.url, token: gateway.token })]);
 
 const reports = defineQueue("reports", {
   maxPending: 10,
@@ -115,30 +96,29 @@ const calls: Record<string, (transport: Transport) => Promise<unknown>> = {
   },
 };
 
-describe.each(Object.entries(environments))("with the environment of %s", (_, transportOf) => {
-  test.each(Object.entries(calls))("SLUICE_PREFIX begins every key of %s", async (__, call) => {
-    // Without the name of the database, nothing is remembered from one transport to the next.
-    const transport = { ...transportOf(), database: undefined };
-    const expected = await call({ ...transport, prefix: undefined });
-    const named = await keys();
-    await empty();
-    expect(scrubbed(await call(transport))).toEqual(scrubbed(expected));
-    expect(await keys()).toEqual(named.map((key) => key.replace("sluice:", "staging:")));
-  });
-
-  test("an own prefix wins", async () => {
-    await new Queue("emails", { transport: transportOf(), prefix: "own" }).enqueue(1);
-    expect(await keys()).toEqual(["own:queues", "own:{emails}:pending", "own:{emails}:tasks"]);
-  });
+type Row = [environment: string, what: string, made: () => Transport];
+test.each<Row>([
+  ...Object.keys(calls).map((what): Row => ["Redis over TCP", what, overTcp]),
+  ["upstash", "a queue", overHttp],
+  ["several databases", "a queue", overBoth],
+  ["several databases", "lists, counts and sweeps", overBoth],
+])("in the environment of %s, SLUICE_PREFIX begins every key of %s", async (_, what, made) => {
+  const call = calls[what]!;
+  // Without the name of the database, nothing is remembered from one transport to the next.
+  const transport = { ...made(), database: undefined };
+  const expected = await call({ ...transport, prefix: undefined });
+  const named = await keys();
+  await rig.command("FLUSHALL");
+  expect(scrubbed(await call(transport))).toEqual(scrubbed(expected));
+  expect(await keys()).toEqual(named.map((key) => key.replace("sluice:", "staging:")));
 });
 
-const keys = async () => Object.keys(await readKeySpace(redis.url)).toSorted();
+test.each([overTcp, overHttp, overBoth])("an own prefix wins over that of the environment", async (made) => {
+  await new Queue("emails", { transport: made(), prefix: "own" }).enqueue(1);
+  expect(await keys()).toEqual(["own:queues", "own:{emails}:pending", "own:{emails}:tasks"]);
+});
 
-async function empty(): Promise<void> {
-  const tcp = resp(redis.url);
-  await tcp.send([["FLUSHALL"]]);
-  await tcp.close();
-}
+const keys = async () => Object.keys(await rig.keySpace()).toSorted();
 
 /** Without what differs from call to call. */
 const scrubbed = (value: unknown) =>

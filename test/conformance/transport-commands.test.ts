@@ -5,16 +5,9 @@ import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "../transport/script.ts";
 import { call, count, echo, reply, store, useTransports } from "./transports.ts";
 
-const {
-  its,
-  transports,
-  inProcess,
-  onCluster,
-  overTcp,
-  run: runOnRedis,
-} = useTransports({ withCluster: true });
+const { its, all, overTcp, run: runOnRedis } = useTransports();
 
-describe.each([...transports, inProcess, ...onCluster])("%s", (_, connect, run) => {
+describe.each(all)("$name", ({ connect, run }) => {
   let transport: Transport;
   beforeAll(() => {
     transport = connect();

@@ -7,15 +7,7 @@ const PASSWORD = "needs a password";
  * `test/client`, `test/fault` and `test/http`, pass on the embedded store.
  */
 export const notRun: readonly { readonly file: string; readonly test?: string; readonly reason: string }[] = [
-  { file: "test/fault/cluster-resends.test.ts", reason: "needs a cluster" },
   { file: "test/fault/restored.test.ts", reason: "needs snapshots, an append-only file and a replica" },
-  {
-    file: "test/fault/transport-resp.test.ts",
-    test: "the caller's signal > aborted while the connection is being opened",
-    reason: "needs a second database",
-  },
-  { file: "test/fault/transport-resp.test.ts", test: "credentials > in the URL", reason: PASSWORD },
-  { file: "test/fault/transport-resp.test.ts", test: "credentials > that are missing", reason: PASSWORD },
   {
     file: "test/http/events.test.ts",
     test: "Redis's refusal is answered as on any other route",

@@ -21,3 +21,17 @@ export async function inOwnTime<T>(call: () => Promise<T>, passing: () => number
     vi.useRealTimers();
   }
 }
+
+/**
+ * Time that passes only after an event.
+ * @param ms how much each time
+ * @param times how often
+ */
+export function passingAfter(event: Promise<unknown>, ms: number, times = 1): () => number {
+  let left = 0;
+  event.then(
+    () => (left = times),
+    () => {},
+  );
+  return () => (left-- > 0 ? ms : 0);
+}

@@ -107,6 +107,16 @@ export async function startCluster({
   }
 }
 
+let shared: Promise<TestCluster> | undefined;
+
+/** A cluster without keys and scripts, which the test files of a process hand on. It ends with the process. */
+export async function sharedCluster(): Promise<TestCluster> {
+  const cluster = await (shared ??= startCluster());
+  await cluster.settled();
+  await cluster.empty();
+  return cluster;
+}
+
 const clients = new Map<string, Promise<ReturnType<typeof newClient>>>();
 
 function newClient(url: string) {

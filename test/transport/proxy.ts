@@ -8,10 +8,14 @@ export interface Proxy {
   readonly url: string;
   /** Connections that were opened so far. */
   connections(): number;
+  /** Those of them that are open. */
+  open(): number;
   /** The port to which the next connections lead. */
   leadTo(port: number): void;
-  /** Breaks the connection in place of the next reply. */
-  loseNextReply(): void;
+  /** Breaks the connection in place of the next replies. @default 1 */
+  loseReplies(count?: number): void;
+  /** Answers the next request with these bytes. It does not reach Redis. */
+  answerNext(bytes: string): void;
   /**
    * Keeps back the replies on the connections there are now until {@link Proxy.release}; resolves
    * when there is the first.
@@ -19,6 +23,7 @@ export interface Proxy {
   hold(): Promise<void>;
   /** The same on the connections that are opened from now on. */
   holdNew(): Promise<void>;
+  /** Gives the replies that are kept back, and loses none any more. */
   release(): void;
   /** Breaks all connections. */
   breakAll(): void;
@@ -28,7 +33,8 @@ export interface Proxy {
 export async function startProxy(firstPort: number): Promise<Proxy> {
   let target = firstPort;
   let opened = 0;
-  let losing = false;
+  let losing = 0;
+  let answer: string | undefined;
   let held: (() => void)[] = [];
   let holding = new Set<Socket>();
   let holdsNew = false;
@@ -50,10 +56,14 @@ export async function startProxy(firstPort: number): Promise<Proxy> {
         other.destroy();
       });
     }
-    client.on("data", (chunk) => redis.write(chunk));
+    client.on("data", (chunk) => {
+      if (answer === undefined) redis.write(chunk);
+      else client.write(answer);
+      answer = undefined;
+    });
     redis.on("data", (chunk) => {
-      if (losing) {
-        losing = false;
+      if (losing > 0) {
+        losing--;
         client.destroy();
       } else if (holding.has(client)) {
         held.push(() => client.write(chunk));
@@ -70,8 +80,10 @@ export async function startProxy(firstPort: number): Promise<Proxy> {
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: () => opened,
+    open: () => sockets.size / 2,
     leadTo: (port) => void (target = port),
-    loseNextReply: () => void (losing = true),
+    loseReplies: (count = 1) => void (losing = count),
+    answerNext: (bytes) => void (answer = bytes),
     hold: () => {
       holding = new Set(sockets);
       return new Promise((resolve) => (onHeld = resolve));
@@ -85,6 +97,7 @@ export async function startProxy(firstPort: number): Promise<Proxy> {
       held = [];
       holding = new Set();
       holdsNew = false;
+      losing = 0;
     },
     breakAll,
     stop: async () => {

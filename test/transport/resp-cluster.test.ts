@@ -3,7 +3,7 @@ import { drain, Operator, Queue, Schedules, sweep } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { hashSlot, slotOf } from "../../src/transport/hash-slot.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { command, startCluster, type TestCluster } from "../support/redis-cluster.ts";
+import { command, sharedCluster, type TestCluster } from "../support/redis-cluster.ts";
 import { startRedis } from "../support/redis.ts";
 import { script } from "./script.ts";
 
@@ -11,14 +11,11 @@ let cluster: TestCluster;
 let transport: ReturnType<typeof resp>;
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await sharedCluster();
   transport = resp(cluster.url);
-}, 60_000);
-beforeEach(() => cluster.empty());
-afterAll(async () => {
-  await transport.close();
-  await cluster.stop();
 });
+beforeEach(() => cluster.empty());
+afterAll(() => transport.close());
 
 /** Keys of which each master has some. */
 const keys = Array.from({ length: 30 }, (_, i) => `key-${i}`);

@@ -1,0 +1,250 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { SluiceError } from "../../src/errors.ts";
+import type { Command } from "../../src/queue/redis/transport.ts";
+import type { RetryOptions } from "../../src/transport/retry.ts";
+import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
+import { script } from "./script.ts";
+
+// The REST protocol of Upstash: what is sent, and which answers are sent again. What this transport has in common with
+// others: test/conformance.
+
+const token = "the-secret-token";
+/** Part of the arguments of every script call: no error may show it. */
+const payload = "the-secret-payload";
+const echo = script("echo", "return ARGV[1]");
+const call: Command = {
+  script: echo,
+  keys: ["{q}:k"],
+  args: [payload, "0"],
+  resendArgs: [payload, "1"],
+};
+const evalsha = ["EVALSHA", echo.keyLockingSha1, "1", "{q}:k"];
+const firstCopy = [...evalsha, payload, "0"];
+const resend = [...evalsha, payload, "1"];
+
+type Responder = (response: ServerResponse) => void;
+interface Sent {
+  readonly path: string | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: unknown;
+}
+
+let url: string;
+let sent: Sent[];
+let responders: Responder[];
+const server: Server = createServer((request, response) => void respond(request, response));
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  const { url: path, headers } = request;
+  sent.push({ path, headers, body: JSON.parse(text) });
+  responders.shift()!(response);
+}
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+beforeEach(() => {
+  sent = [];
+  responders = [];
+});
+
+/** A transport whose requests get these answers, one after the other. */
+function answering(answers: readonly Responder[], retry: RetryOptions = {}, options: UpstashOptions = {}) {
+  responders = [...answers];
+  return upstash({ url, token }, { retry: { firstWait: 0, longestWait: 0, ...retry }, ...options });
+}
+
+const text = (status: number, body: string, type: string) => (response: ServerResponse) =>
+  void response.writeHead(status, { "content-type": type }).end(body);
+const json = (body: unknown, status = 200) => text(status, JSON.stringify(body), "application/json");
+const html = (status: number) => text(status, `<h1>${payload}</h1>`, "text/html");
+const error = (status: number, reason: string) => json({ error: reason }, status);
+const ok = json([{ result: "done" }]);
+const half: Responder = (response) =>
+  void response.writeHead(200, { "content-length": 1_000 }).write(`[{"result":"${payload}`);
+
+async function failure(sending: Promise<readonly unknown[]>): Promise<Pick<SluiceError, "code" | "message">> {
+  const outcome: unknown = await sending.then(
+    ([first]) => (first as { error?: unknown }).error,
+    (reason: unknown) => reason,
+  );
+  if (!(outcome instanceof SluiceError)) throw new Error("expected a SluiceError");
+  // In every form in which an error is commonly shown or logged.
+  for (let each: unknown = outcome; each instanceof Error; each = each.cause) {
+    const all = JSON.stringify(each, Object.getOwnPropertyNames(each));
+    expect([String(each), each.stack, JSON.stringify(each), all].join("\n")).not.toMatch(/the-secret/);
+  }
+  const { code, message } = outcome;
+  return { code, message };
+}
+
+describe("the request", () => {
+  test("is one pipeline of all commands, even for one, and nothing else", async () => {
+    const transport = answering([ok, json([{ result: 1 }, { result: null }])]);
+    expect(await transport.send([call])).toEqual([{ reply: "done" }]);
+    const reads = [
+      ["LLEN", "l"],
+      ["GET", "007"],
+    ] as const;
+    expect(await transport.send(reads)).toEqual([{ reply: 1 }, { reply: null }]);
+    expect(sent).toMatchObject([
+      { path: "/pipeline", body: [firstCopy] },
+      { path: "/pipeline", body: reads },
+    ]);
+  });
+
+  test("authorizes itself, asks for plain replies, sends no telemetry, and the sync token of the reply before", async () => {
+    const synced: Responder = (response) => ok(response.setHeader("upstash-sync-token", "t1"));
+    const transport = answering([synced, ok]);
+    await transport.send([call]);
+    await transport.send([call]);
+    const own = sent.map(({ headers }) =>
+      Object.entries(headers).filter(([name]) => /^(authorization|upstash.*)$/.test(name)),
+    );
+    const authorization = ["authorization", `Bearer ${token}`];
+    expect(own).toEqual([
+      expect.arrayContaining([authorization, ["upstash-sync-token", ""]]),
+      expect.arrayContaining([authorization, ["upstash-sync-token", "t1"]]),
+    ]);
+    expect(
+      own
+        .flat()
+        .map(([name]) => name)
+        .filter((name) => /telemetry|encoding/.test(name)),
+    ).toEqual([]);
+  });
+
+  test.each([
+    [true, echo.keyLockingSha1, `#!lua flags=allow-key-locking\n${echo.source}`],
+    [false, echo.sha1, echo.source],
+  ])(
+    "has the body of a script that Upstash does not know, and that is no resend: key locking %s",
+    async (keyLocking, sha1, source) => {
+      const noScript = json([{ error: "NOSCRIPT No matching script. Please use EVAL." }]);
+      expect(await answering([noScript, ok], {}, { keyLocking }).send([call])).toEqual([{ reply: "done" }]);
+      expect(sent.map(({ body }) => body)).toEqual([
+        [["EVALSHA", sha1, "1", "{q}:k", payload, "0"]],
+        [["EVAL", source, "1", "{q}:k", payload, "0"]],
+      ]);
+    },
+  );
+});
+
+test.each(["42", "null", "", "OK", "\uFEFFmarked", "\u0000", "😀", "T0s=", '{"a":1}'])(
+  "the text %j in a reply stays unchanged",
+  async (value) => {
+    const transport = answering([json([{ result: [value, [value]] }])]);
+    expect(await transport.send([call])).toEqual([{ reply: [value, [value]] }]);
+  },
+);
+
+describe("is sent again, as a resend:", () => {
+  const breakLater: Responder = (response) => {
+    half(response);
+    setImmediate(() => response.destroy());
+  };
+  test.each<[string, Responder, string]>([
+    ["a lost reply", (response) => response.destroy(), "a network error"],
+    ["a reply that is cut", breakLater, "a network error"],
+    [
+      "a reply that is whole for HTTP and half for JSON",
+      text(200, '[{"result":"do', "application/json"),
+      "a reply that is not JSON",
+    ],
+    ["HTTP 429", error(429, "Too Many Requests"), "an HTTP error (Too Many Requests)"],
+    ["HTTP 429 in the words of Redis", error(429, "ERR too many requests"), "an HTTP error (ERR too many"],
+    ["HTTP 500", error(500, "Internal Server Error"), "an HTTP error (Internal Server Error)"],
+    ["HTTP 500 in the words of Redis", error(500, "ERR internal"), "an HTTP error (ERR internal)"],
+    ["HTTP 500 without a reason", json({}, 500), "an HTTP error"],
+    ["HTML with HTTP 502", html(502), "a reply that is not JSON"],
+    ["an empty HTTP 503", text(503, "", "text/plain"), "a reply that is not JSON"],
+    ["a plain HTTP 504", text(504, "timeout", "text/plain"), "a reply that is not JSON"],
+    ["HTML with HTTP 200", html(200), "a reply that is not JSON"],
+    ["JSON that is no reply", json({ hello: 1 }), "not one of the Redis REST protocol"],
+    ["JSON that is no result", json([{ hello: 1 }]), "not one of the Redis REST protocol"],
+    ["JSON that is no object", json("hello"), "not one of the Redis REST protocol"],
+    ["JSON null", json(null), "not one of the Redis REST protocol"],
+    [
+      "Redis that is loading, for the request as a whole",
+      error(500, "LOADING Redis is loading"),
+      "LOADING Redis is",
+    ],
+    ["fewer results than commands", json([]), "not one of the Redis REST protocol"],
+    [
+      "more results than commands",
+      json([{ result: 0 }, { result: 1 }]),
+      "not one of the Redis REST protocol",
+    ],
+  ])("%s", async (_, fault, cause) => {
+    expect(await answering([fault, fault, ok]).send([call])).toEqual([{ reply: "done" }]);
+    expect(sent.map(({ body }) => body)).toEqual([[firstCopy], [resend], [resend]]);
+
+    const { code, message } = await failure(answering([fault, fault], { tries: 2 }).send([call]));
+    expect(code).toBe("redis_unreachable");
+    expect(message).toMatch(/^Redis gave no useful answer in 2 tries over \d+ ms; the last time: /);
+    expect(message).toContain(cause);
+  });
+
+  test("only the commands of a pipeline that were refused for now", async () => {
+    const partly = json([{ result: 1 }, { error: "LOADING" }, { error: "ERR no" }]);
+    const outcomes = await answering([partly, ok]).send([["GET", "a"], call, ["GET", "c"]]);
+    expect(outcomes).toMatchObject([{ reply: 1 }, { reply: "done" }, { error: { code: "redis_error" } }]);
+    expect(sent[1]).toMatchObject({ path: "/pipeline", body: [resend] });
+  });
+});
+
+describe("a request that is refused is not sent again:", () => {
+  test.each([
+    ["a syntax error", error(400, "ERR syntax error"), "redis_error"],
+    ["a bad request", error(400, "Bad Request"), "redis_error"],
+    ["a wrong path", error(404, "Not Found"), "redis_error"],
+    ["a wrong token", error(401, "WRONGPASS invalid or missing auth token"), "redis_unauthorized"],
+    ["HTTP 401 in other words", error(401, "Unauthorized"), "redis_unauthorized"],
+    ["a used up quota", error(400, "ERR max requests limit exceeded. Limit: 1, Usage: 1."), "redis_quota"],
+    ["a request above the limit", error(400, "ERR max request size exceeded. Limit: 1 bytes"), "too_large"],
+  ])("%s", async (_, fault, code) => {
+    expect(await failure(answering([fault]).send([call, ["GET", "k"]]))).toMatchObject({ code });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+test("a signal that aborts in the middle of the reply rejects, and nothing more is sent", async () => {
+  const controller = new AbortController();
+  const transport = answering([
+    (response) => {
+      half(response);
+      setImmediate(() => controller.abort());
+    },
+  ]);
+  const { code } = await failure(transport.send([call], { signal: controller.signal }));
+  expect([code, sent.length]).toEqual(["aborted", 1]);
+});
+
+test.each([
+  ["the command that the SDK repeats in it", error(400, "ERR syntax error"), "ERR syntax error"],
+  [
+    "the arguments that Redis repeats behind its words",
+    json([{ error: `ERR unknown command 'EVALSHA', with args beginning with: '${payload}'` }]),
+    "ERR unknown command 'EVALSHA'",
+  ],
+  [
+    "the arguments that Redis repeats in it",
+    json([{ error: `ERR not a number: ${payload}` }]),
+    "ERR not a number: …",
+  ],
+])("an error text loses %s", async (_, answer, shown) => {
+  const { message } = await failure(answering([answer]).send([call]));
+  expect(message).toBe(`Redis refused the command: ${shown}`);
+});
