@@ -35,7 +35,7 @@ export interface Networked extends TransportUnderTest {
   silence(): void;
   /** A transport whose credentials Redis does not know. */
   stranger(retry: RetryOptions): Transport;
-  /** A transport to where no server is. */
+  /** A transport to a port without a server. */
   astray(retry: RetryOptions): Transport;
 }
 
