@@ -53,8 +53,6 @@ const PORTS = [20_000, 22_000] as const;
 /** How long a node must be silent to be taken for failed, ms: longer than a busy machine keeps it waiting. */
 const NODE_TIMEOUT = 2_500;
 const DEADLINE = 30_000;
-/** `npm run test:portable` puts a server before it that knows no clusters. */
-const PROGRAM = process.env["SLUICE_REAL_REDIS_SERVER"] ?? "redis-server";
 /** It must never be resynchronised as a whole, which would rewrite its file. */
 const WITNESS = {
   "--cluster-replica-no-failover": "yes",
@@ -88,7 +86,6 @@ export async function startCluster({
     const redis = await startRedis({
       args: isWitness ? [...all, ...Object.entries(WITNESS).flat()] : all,
       ports: PORTS,
-      program: PROGRAM,
     });
     const id = String(await command(redis, "CLUSTER", "MYID"));
     const member = { redis, port: redis.port, id, isWitness };

@@ -29,8 +29,6 @@ export interface StartRedisOptions {
   readonly args?: readonly string[];
   /** The range of its port. @default 20,000 to 32,000 */
   readonly ports?: readonly [first: number, last: number];
-  /** @default the first redis-server of the PATH */
-  readonly program?: string;
 }
 
 /** Below the range of ephemeral ports, so that no outgoing connection takes one away. */
@@ -45,21 +43,16 @@ const startDeadline = 20_000;
 export async function startRedis({
   args = [],
   ports: [first, last] = [firstPort, lastPort],
-  program = "redis-server",
 }: StartRedisOptions = {}): Promise<TestRedis> {
   for (let tries = 0; tries < 20; tries++) {
     const port = first + Math.floor(Math.random() * (last - first));
-    const redis = await tryPort(port, program, args);
+    const redis = await tryPort(port, args);
     if (redis) return redis;
   }
   throw new Error(`no free port found between ${first} and ${last}`);
 }
 
-async function tryPort(
-  port: number,
-  program: string,
-  args: readonly string[],
-): Promise<TestRedis | undefined> {
+async function tryPort(port: number, args: readonly string[]): Promise<TestRedis | undefined> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-redis-"));
   let server: Awaited<ReturnType<typeof launch>>;
   const stop = async () => {
@@ -67,7 +60,7 @@ async function tryPort(
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    server = await launch(program, port, folder, args);
+    server = await launch(port, folder, args);
   } catch (error) {
     await stop();
     throw error;
@@ -83,7 +76,7 @@ async function tryPort(
     kill: async () => server?.kill(),
     signal: (signal) => server?.signal(signal),
     async restart() {
-      server = await launch(program, port, folder, args);
+      server = await launch(port, folder, args);
       if (!server) throw new Error(`port ${port} was taken while redis-server was down`);
     },
     stop,
@@ -95,7 +88,6 @@ async function tryPort(
  * @returns undefined if the port is taken
  */
 async function launch(
-  program: string,
   port: number,
   folder: string,
   args: readonly string[],
@@ -112,7 +104,7 @@ async function launch(
     "--appendonly",
     "no",
   ];
-  const server = spawn(program, [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn("redis-server", [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
   noteBlocks(server.stdout);
   server.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
