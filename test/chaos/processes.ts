@@ -20,8 +20,8 @@ const programs = {
   deployment: new URL("deployment.ts", import.meta.url),
 };
 
-/** How long a process that is asked to end may take, ms: longer than its last request. */
-const END = 30_000;
+/** How long a process that is asked to end may take, ms: longer than its last request, also on a busy machine. */
+const END = 120_000;
 
 const MODULES = [
   createRequire(import.meta.url).resolve("@redis/client"),
