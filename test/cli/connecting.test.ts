@@ -3,8 +3,9 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
+import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
-import { against, ENQUEUE_TOKEN, skipWaits, TOKEN, useCli, useFolder } from "./rig.ts";
+import { against, ENQUEUE_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
 const rig = useCli();

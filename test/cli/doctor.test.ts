@@ -4,9 +4,10 @@ import { queueFindings } from "../../src/cli/doctor/queue.ts";
 import { EmbeddedDatabase } from "../../src/embedded/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { byAbout, type Finding } from "./findings.ts";
-import { skipWaits, targets, useCli } from "./rig.ts";
+import { targets, useCli } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
 const rig = useCli();

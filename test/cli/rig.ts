@@ -4,14 +4,13 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { listen } from "../../serverless/process/node-listener.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
-import { realTiming } from "../../src/retry.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Ended, type Invocation, runHere } from "./run-here.ts";
@@ -161,11 +160,4 @@ export async function against(
     server.closeAllConnections();
     server.close();
   }
-}
-
-/** Lets the waits between the tries of a request pass at once, until mocks are restored. */
-export function skipWaits(): void {
-  let skipped = 0;
-  vi.spyOn(realTiming, "now").mockImplementation(() => performance.now() + skipped);
-  vi.spyOn(realTiming, "sleep").mockImplementation(async (ms) => void (skipped += ms));
 }

@@ -1,15 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
-import { receive } from "./alerts-receiver.ts";
-import { root } from "./named-tests.ts";
+import { filesOf } from "./code.ts";
 
-const page = readFileSync(join(root, "docs/alerts.md"), "utf8");
-
-test.each(["alerts-worker.ts", "alerts-receiver.ts"])("docs/alerts.md shows test/documents/%s", (file) => {
-  expect(page).toContain(`\`\`\`ts\n${readFileSync(join(root, "test/documents", file), "utf8")}\`\`\``);
-});
+const { receive } = await filesOf(".")("alerts-receiver.ts");
 
 test("the receiver of docs/alerts.md takes a signed alert once, and refuses others", async () => {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { pages, textOf } from "./code.ts";
 import { quotedIn, root, testsNamedIn, titlesQuotedIn } from "./named-tests.ts";
 
 /** The anchors of the headings of a Markdown file. */
@@ -30,9 +31,8 @@ test("every link of the documents to a file, or a place in one, leads there", ()
 });
 
 test("what CONTRIBUTING.md and lua/ name in the code is there", () => {
-  const pages = ["CONTRIBUTING.md", ...globSync("lua/*.md", { cwd: root })];
   const wrong: string[] = [];
-  for (const page of pages) {
+  for (const page of ["CONTRIBUTING.md", ...globSync("lua/*.md", { cwd: root })]) {
     for (const line of readFileSync(join(root, page), "utf8").split("\n")) {
       const names = Array.from(line.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
       const paths = names.filter((name) => /^(?:src|lua|test)\/[\w./-]+$/.test(name));
@@ -54,15 +54,14 @@ test("no page of the package links to a file that the package does not have", ()
   const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { files: string[] };
   // npm packs these in any case.
   const packed = new Set([...files, "README.md", "LICENSE", "package.json"]);
-  const pages = [...packed].flatMap((name) =>
+  const packedPages = [...packed].flatMap((name) =>
     name.endsWith(".md") ? name : globSync(`${name}/**/*.md`, { cwd: root }),
   );
-  expect(pages).toEqual(
+  expect(packedPages).toEqual(
     expect.arrayContaining(["README.md", "SECURITY.md", "docs/README.md", "lua/README.md"]),
   );
-  const links = pages.flatMap((page) => {
-    const text = readFileSync(join(root, page), "utf8");
-    const targets = text.matchAll(/(?:\]\(|\b(?:href|src|srcset)=")([^)"#:\s]+)(?:#[^)"]*)?[)"]/g);
+  const links = packedPages.flatMap((page) => {
+    const targets = textOf(page).matchAll(/(?:\]\(|\b(?:href|src|srcset)=")([^)"#:\s]+)(?:#[^)"]*)?[)"]/g);
     return Array.from(targets, ([, target = ""]) => ({ page, target: join(dirname(page), target) }));
   });
   expect(links.length).toBeGreaterThan(150);
@@ -125,40 +124,8 @@ test("each page whose commands run sluice says to install what they need", () =>
   expect([...new Set(missing)]).toEqual([]);
 });
 
-test("the code of the page on deployments about dead letters is the one that is type checked", () => {
-  const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
-  const [, chapter = ""] = /\n## Dead letters\n([\s\S]*?)\n## /.exec(page) ?? [];
-  const codes = Array.from(chapter.matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code]) => code);
-  const checked = readFileSync(join(root, "test/documents/dead-letters.ts"), "utf8");
-  expect(codes).toHaveLength(2);
-  expect(checked.trimEnd().endsWith(codes.join("\n\n"))).toBe(true);
-});
-
-test("the code of the page on deployments is the one that is type checked", () => {
-  const page = readFileSync(join(root, "docs/deployments.md"), "utf8");
-  const [, code = "none"] = /```ts\n([\s\S]*?)\n```/.exec(page) ?? [];
-  const checked = readFileSync(join(root, "test/documents/deployment.ts"), "utf8");
-  expect(checked.trimEnd().endsWith(code)).toBe(true);
-});
-
-/** Code without its layout, which differs by indentation. */
-const tokensOf = (code: string) => code.replaceAll(/\s+/g, "").replaceAll(/,(?=[)}\]])/g, "");
-
-test("the code of the page on partitions is the one that is type checked", () => {
-  const page = readFileSync(join(root, "docs/partitions.md"), "utf8");
-  const codes = Array.from(page.matchAll(/```ts\n([\s\S]*?)\n *```/g), ([, code = ""]) => tokensOf(code));
-  const checked = tokensOf(readFileSync(join(root, "test/documents/partitions.ts"), "utf8"));
-  expect(codes.length).toBe(4);
-  expect(codes.filter((code) => !checked.includes(code))).toEqual([]);
-});
-
-test("the code of the page on the library is the one that is type checked, except the first use, which runs", () => {
-  const page = readFileSync(join(root, "docs/library.md"), "utf8");
-  const [first, ...codes] = Array.from(page.matchAll(/```ts\n([\s\S]*?)\n```/g), ([, code = ""]) => code);
-  expect(first).toContain("export default {");
-  expect(codes.length).toBeGreaterThan(10);
-  const checked = tokensOf(readFileSync(join(root, "test/documents/library.ts"), "utf8"));
-  // The imports of all blocks are together there.
-  const unchecked = codes.filter((code) => !checked.includes(tokensOf(code.replaceAll(/^import .*$/gm, ""))));
-  expect(unchecked).toEqual([]);
+test.each(["recipes", "moving"])("the first page of docs/%s lists the others", (folder) => {
+  const rows = textOf(`docs/${folder}/README.md`).matchAll(/^\| \[[^\]]+\]\((\S+)\)/gm);
+  const others = pages.filter((page) => dirname(page) === `docs/${folder}`).map((page) => basename(page));
+  expect(new Set(["README.md", ...Array.from(rows, ([, page]) => page)])).toEqual(new Set(others));
 });

@@ -1,98 +1,74 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { createClient } from "@redis/client";
 import { expect, test } from "vitest";
-import type { TokenEntry } from "../../src/http/auth/tokens.ts";
-import { Queue } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
-import { useNight } from "./night.ts";
-import { runbookTests, type Scene } from "./scenes.ts";
+import { textOf } from "./code.ts";
+import { examplesOf, testCommands } from "./commands.ts";
+import { minutesAgo, range, useDeployed } from "./scene.ts";
 
-// To write the page anew: npx vitest run test/documents/prepare.test.ts -u
+const PAGE = "docs/operating/prepare.md";
+const page = textOf(PAGE);
+const deployed = useDeployed();
+const { queue, enqueueMails, raw } = deployed;
 
-const night = useNight();
-const { at, queue, enqueueMails } = night;
-const textOf = (file: string) =>
-  readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
-const page = textOf("docs/operating/prepare.md");
-const inFolder = (name: string) => join(night.terminal.folder, name);
+const old = { token: "the-old-token-of-a-caller", scopes: ["enqueue" as const], queues: "emails*" };
+let variables: Record<string, string> = {};
 
-const OLD_TOKEN = "the-old-token-of-a-caller";
-let newToken = "";
-const entry = { scopes: ["enqueue" as const], queues: "emails*" };
-const old = { ...entry, token: OLD_TOKEN };
-
-let redis: TestRedis;
-
-/** The password of the user with the fewest rights, as SECURITY.md makes it. */
-async function addUser(): Promise<void> {
-  const [, command = ""] = /^(ACL SETUSER sluice .*)$/m.exec(textOf("SECURITY.md")) ?? [];
-  const client = await createClient({ url: redis.url }).connect();
-  await client.sendCommand(command.split(" "));
-  await client.close();
-}
-
-const scenes: Readonly<Record<string, Scene>> = {
-  Alerts: {
-    begin: async () => {
+testCommands(PAGE, {
+  run: (command) => deployed.run(command, variables),
+  before: {
+    Alerts: async () => {
       const [, code = ""] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
-      writeFileSync(inFolder("alerts.mjs"), code);
-      at("01:40:00");
-      await enqueueMails(
-        Array.from({ length: 13 }, (_, i) => 17 + i),
-        { maxAttempts: 1 },
-      );
-      await night.failAll(new Error("HTTP 503"), "10s");
-      at("01:52:00");
-      await queue("reports").enqueue({ report: 7 });
-      at("02:14:05");
+      writeFileSync(join(deployed.shell.folder, "alerts.mjs"), code);
+      await enqueueMails(range(17, 29), { maxAttempts: 1 });
+      for (const task of await queue().dequeue({ max: 13 }))
+        await task.requeue({ error: new Error("HTTP 503") });
+      await queue("reports", { now: minutesAgo(22) }).enqueue({ report: 7 });
     },
-  },
-  Redis: {
-    begin: async () => {
-      night.byDay();
-      redis = await startRedis({ args: ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"] });
-      const transport = resp(redis.url);
-      await new Queue("emails", { transport }).enqueue(1);
-      await transport.close();
-      await addUser();
+    Redis: async () => {
+      await raw("FLUSHALL");
+      await raw("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+      await queue().enqueue(1);
+      // The user with the fewest rights.
+      const [, user = ""] = /^ACL (SETUSER sluice .*)$/m.exec(textOf("SECURITY.md")) ?? [];
+      await raw("ACL", ...user.split(" "));
+      const { url } = deployed.redis;
+      variables = {
+        SLUICE_URL: "",
+        REDIS_URL: url,
+        URL_OF_SLUICE_USER: url.replace("redis://", "redis://sluice:PASSWORD@"),
+      };
     },
-    env: () => ({
-      REDIS_URL: redis.url,
-      URL_OF_SLUICE_USER: redis.url.replace("redis://", "redis://sluice:PASSWORD@"),
-    }),
-    end: () => redis.stop(),
-  },
-  Tokens: {
-    begin: () => night.deploy({ tokens: [old] }),
-    env: () => ({ ...night.env, NEW_TOKEN: newToken, OLD_TOKEN }),
-    after: {
-      "sluice token": (screen) => {
-        newToken = /SLUICE_TOKEN=(\S+)/.exec(screen)?.[1] ?? "";
-        const [, made = "[]"] = /SLUICE_TOKENS='(.*)'/.exec(screen) ?? [];
-        night.deploy({ tokens: [old, ...(JSON.parse(made) as TokenEntry[])] });
-      },
-      'SLUICE_TOKEN="$NEW_TOKEN"': () => night.deploy({ tokens: [{ ...entry, token: newToken }] }),
+    Tokens: () => {
+      variables = { OLD_TOKEN: old.token };
+      deployed.deploy({ tokens: [old] });
     },
-  },
-  Upgrade: {
-    begin: async () => {
+    Upgrade: async () => {
+      deployed.deploy({});
+      await raw("FLUSHALL");
       await enqueueMails([17, 18]);
-      night.database.call("HSET", "sluice:{emails}:tasks", "welcome-17", "2;x=y\nunknown");
+      await raw("HSET", "sluice:{emails}:tasks", "welcome-17", "2;x=y\nunknown");
+    },
+    "A copy of the tasks": async () => {
+      await raw("FLUSHALL");
+      await enqueueMails([17, 18, 19]);
     },
   },
-  "A copy of the tasks": { begin: () => enqueueMails([17, 18, 19]) },
-};
-
-runbookTests(fileURLToPath(new URL("../../docs/operating/prepare.md", import.meta.url)), night, scenes);
+  after: {
+    "sluice token": (screen) => {
+      variables["NEW_TOKEN"] = /SLUICE_TOKEN=(\S+)/.exec(screen)?.[1] ?? "";
+      const made = /SLUICE_TOKENS='(.*)'/.exec(screen)?.[1] ?? "[]";
+      deployed.deploy({ tokens: [old, ...(JSON.parse(made) as (typeof old)[])] });
+    },
+    'SLUICE_TOKEN="$NEW_TOKEN"': () =>
+      deployed.deploy({ tokens: [{ ...old, token: variables["NEW_TOKEN"] ?? "" }] }),
+  },
+});
 
 test("the lines of the crontab are the commands whose output the page shows", () => {
   const [, crontab = ""] = /```crontab\n([\s\S]*?)```/.exec(page) ?? [];
   const jobs = Array.from(crontab.matchAll(/^\*\/5 \* \* \* \* {2}(.*)$/gm), ([, job]) => job);
   expect(jobs).toHaveLength(2);
-  expect(jobs.filter((job) => !page.includes(`\n$ ${job}\n`))).toEqual([]);
+  expect(examplesOf(PAGE).map(({ command }) => command)).toEqual(expect.arrayContaining(jobs));
 });
 
 test("the bytes of a task are those of the benchmarks", () => {
@@ -125,11 +101,16 @@ test.each([
 ])(
   "%s costs %i commands, and for each queue as many as the page says",
   async (command, alone, { least, most }) => {
-    night.database.call("FLUSHALL");
+    await raw("FLUSHALL");
+    const env = {
+      SLUICE_URL: "",
+      UPSTASH_REDIS_REST_URL: deployed.gateway.url,
+      UPSTASH_REDIS_REST_TOKEN: deployed.gateway.token,
+    };
     const cost = async () => {
-      night.gateway.resetUsage();
-      await night.terminal.run(command, night.env);
-      return night.gateway.usage().commands;
+      deployed.gateway.resetUsage();
+      await deployed.run(command, env);
+      return deployed.gateway.usage().commands;
     };
     // The first run sends the scripts.
     await cost();

@@ -4,17 +4,21 @@ import { createClient } from "@redis/client";
 import { Queue as BullQueue, Worker } from "bullmq";
 import { Queue, type Transport } from "sluice-queue";
 import { testQueue } from "sluice-queue/testing";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../../src/transport/resp.ts";
-import { startRedis, type TestRedis } from "../../support/redis.ts";
-import { emails } from "./bullmq-emails.ts";
-import { forward as forwardJobs, taskId } from "./bullmq-forward.ts";
-import cloudflareForwarder from "./cloudflare-forward.ts";
-import { forward as forwardCall } from "./qstash-forward.ts";
-import { handler as forwardMessages } from "./sqs-forward.ts";
+import { startRedis } from "../../support/redis.ts";
+import { type SharedRedis, sharedRedis } from "../../support/shared-redis.ts";
+import { filesOf } from "../code.ts";
 
 const over = vi.hoisted(() => ({ transport: undefined as unknown }));
 vi.mock("sluice-queue/upstash", () => ({ upstash: () => over.transport }));
+
+const file = filesOf("moving");
+const { emails } = await file("bullmq-emails.ts");
+const { forward: forwardJobs, taskId } = await file("bullmq-forward.ts");
+const { default: cloudflareForwarder } = await file("cloudflare-forward.ts");
+const { forward: forwardCall } = await file("qstash-forward.ts");
+const { handler: forwardMessages } = await file("sqs-forward.ts");
 
 let errors: string[];
 beforeEach(() => {
@@ -24,7 +28,7 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks());
 
 describe("the forwarder of BullMQ", () => {
-  let redis: TestRedis;
+  let redis: SharedRedis;
   const ends: (() => unknown)[] = [];
   const client = () => {
     const one = createClient({ url: redis.url }).on("error", () => {});
@@ -36,14 +40,18 @@ describe("the forwarder of BullMQ", () => {
     return worker;
   };
   let jobs: BullQueue<{ to: string }>;
+  beforeAll(async () => {
+    redis = await sharedRedis();
+  });
+  afterAll(() => redis.stop());
   beforeEach(async () => {
-    redis = await startRedis();
+    const keys = await client().connect();
+    await keys.flushAll();
     jobs = new BullQueue("emails", { connection: client() });
     ends.push(() => jobs.close());
   });
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
-    await redis.stop();
   });
 
   /** A job that BullMQ removes when it has ended, also if it failed at its only attempt. */
@@ -167,7 +175,9 @@ describe("the forwarder of BullMQ", () => {
     for (const to of ["a@example.com", "b@example.com"]) {
       await add("welcome-17", to);
       await expect.poll(left).toBe(0);
-      expect(await here.work(({ payload }) => payload.to)).toMatchObject({ completed: 1 });
+      expect(await here.work(({ payload }) => (payload as { to: string }).to)).toMatchObject({
+        completed: 1,
+      });
     }
     expect(await here.tasks()).toMatchObject([
       { id: "welcome-17", state: "completed", result: "b@example.com" },
@@ -185,7 +195,7 @@ describe("the forwarders of SQS, Cloudflare Queues and QStash", () => {
   /** Delivers messages of SQS, such as `[["sqs-1", '{"to":"a"}']]`. */
   const sqs = (...messages: readonly (readonly [id: string, body: string])[]) => {
     const Records = messages.map(([messageId, body]) => ({ messageId, body }));
-    return forwardMessages({ Records } as Parameters<typeof forwardMessages>[0]);
+    return forwardMessages({ Records });
   };
   /** Delivers messages of Cloudflare Queues. Returns what the forwarder decided for each. */
   const cloudflare = async (...messages: readonly (readonly [id: string, body: unknown])[]) => {
@@ -198,7 +208,7 @@ describe("the forwarders of SQS, Cloudflare Queues and QStash", () => {
         retry: (options: unknown) => (decisions[id] = options),
       })),
     };
-    await cloudflareForwarder.queue(batch as unknown as Parameters<typeof cloudflareForwarder.queue>[0], env);
+    await cloudflareForwarder.queue(batch, env);
     return decisions;
   };
   const qstash = async () => {

@@ -3,13 +3,7 @@ import type { ServiceOptions } from "sluice-queue/cloudflare";
 import { testDeployment, testQueue, type TestDeployment } from "sluice-queue/testing";
 import { afterEach, expect, test, vi } from "vitest";
 import { answerRequests } from "../recipes/requests.ts";
-import { emails as bullmqEmails } from "./bullmq-emails.ts";
-import { retryAll, signUp } from "./bullmq-producer.ts";
-import cloudflareApp, { emails as cloudflareEmails } from "./cloudflare-queues.ts";
-import unchangedWorker from "./cloudflare-unchanged.ts";
-import { GET, emails as qstashEmails } from "./qstash.ts";
-import { cron } from "./sqs-unchanged.ts";
-import { handler as lambdaApp, emails as sqsEmails } from "./sqs.ts";
+import { filesOf } from "../code.ts";
 
 const over = vi.hoisted(() => ({
   transport: undefined as unknown,
@@ -17,6 +11,15 @@ const over = vi.hoisted(() => ({
 }));
 vi.mock("sluice-queue/upstash", () => ({ upstash: () => over.transport }));
 vi.mock("sluice-queue/node", () => ({ serve: (options: object) => over.serve(options) }));
+
+const file = filesOf("moving");
+const { emails: bullmqEmails } = await file("bullmq-emails.ts");
+const { retryAll, signUp } = await file("bullmq-producer.ts");
+const { default: cloudflareApp, emails: cloudflareEmails } = await file("cloudflare-queues.ts");
+const { default: unchangedWorker } = await file("cloudflare-unchanged.ts");
+const { GET, emails: qstashEmails } = await file("qstash.ts");
+const { cron } = await file("sqs-unchanged.ts");
+const { handler: lambdaApp, emails: sqsEmails } = await file("sqs.ts");
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -40,7 +43,7 @@ test("the queue that was BullMQ's delays, retries, schedules and reports as befo
   const log = quietly();
   let deployment = undefined as unknown as TestDeployment<object>;
   over.serve = (options) => (deployment = testDeployment(options as ServiceOptions<object>));
-  await import("./bullmq-worker.ts");
+  await file("bullmq-worker.ts");
   const start = deployment.now;
   await signUp("17", "a@example.com");
   expect(await deployment.tasks(bullmqEmails)).toMatchObject([{ id: "welcome-17", dueAt: start + 600_000 }]);

@@ -2,10 +2,13 @@
 import { Operator } from "sluice-queue";
 import { testDeployment } from "sluice-queue/testing";
 import { afterEach, expect, test, vi } from "vitest";
-import newsletter, { mails, newsletters } from "./fan-out.ts";
-import geocoding, { addresses } from "./rate-limited-api.ts";
 import { answerRequests, MailService } from "./requests.ts";
-import rendering, { setPlan, thumbnails } from "./tenants.ts";
+import { filesOf } from "../code.ts";
+
+const file = filesOf("recipes");
+const { default: newsletter, mails, newsletters } = await file("fan-out.ts");
+const { default: geocoding, addresses } = await file("rate-limited-api.ts");
+const { default: rendering, setPlan, thumbnails } = await file("tenants.ts");
 
 afterEach(() => void vi.restoreAllMocks());
 

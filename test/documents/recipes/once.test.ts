@@ -2,12 +2,15 @@
 import { testDeployment, testQueue } from "sluice-queue/testing";
 import { Webhook } from "standardwebhooks";
 import { afterEach, expect, test, vi } from "vitest";
-import { transferNext } from "./at-most-once-own-consumer.ts";
-import transferring, { transfers } from "./at-most-once.ts";
-import delivering, { deliveries } from "./deliver-webhooks.ts";
-import mailing, { emails } from "./emails-once.ts";
-import receiving from "./receive-webhooks.ts";
 import { answerRequests, MailService } from "./requests.ts";
+import { filesOf } from "../code.ts";
+
+const file = filesOf("recipes");
+const { transferNext } = await file("at-most-once-own-consumer.ts");
+const { default: transferring, transfers } = await file("at-most-once.ts");
+const { default: delivering, deliveries } = await file("deliver-webhooks.ts");
+const { default: mailing, emails } = await file("emails-once.ts");
+const { default: receiving } = await file("receive-webhooks.ts");
 
 afterEach(() => void vi.restoreAllMocks());
 

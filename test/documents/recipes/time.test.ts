@@ -2,11 +2,14 @@
 import { createClient } from "sluice-queue/client";
 import { testDeployment, testQueue } from "sluice-queue/testing";
 import { afterEach, expect, test, vi } from "vitest";
-import { GET, results } from "./encrypted-tasks.ts";
-import { consume } from "./long-jobs-own-consumer.ts";
-import { imports, runImport } from "./long-jobs.ts";
 import { answerRequests } from "./requests.ts";
-import reporting from "./scheduled-reports.ts";
+import { filesOf } from "../code.ts";
+
+const file = filesOf("recipes");
+const { GET, results } = await file("encrypted-tasks.ts");
+const { consume } = await file("long-jobs-own-consumer.ts");
+const { imports, runImport } = await file("long-jobs.ts");
+const { default: reporting } = await file("scheduled-reports.ts");
 
 afterEach(() => {
   vi.restoreAllMocks();
