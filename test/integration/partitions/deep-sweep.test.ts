@@ -1,24 +1,22 @@
-import { tagged } from "../../support/key-space.ts";
 import { expect, test } from "vitest";
-import { deepSweep, Queue } from "../../../src/index.ts";
+import { deepSweep, Queue, type DeepSweepOptions, type Transport } from "../../../src/index.ts";
 import { checkQueues } from "../../../src/queue/repair/check-queues.ts";
-import type { Transport } from "../../../src/queue/redis/transport.ts";
+import { instances } from "../../support/instances.ts";
+import { tagged, type KeySpace } from "../../support/key-space.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { allPages } from "../../support/paging.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
+const { now, instance, between, operatorOf, queueOf, keysIn } = instances(rig);
 const partitions = 3;
 const names = [0, 1, 2].map((at) => `${QUEUE}/${at}`);
-const now = () => rig.now;
-
-/** The transport of another function instance, which remembers nothing. */
-const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
 
 async function fill(): Promise<void> {
   await rig
     .operator({ partitions })
     .configure({ maxWorking: 2, maxPending: 100, rate: { most: 2, per: "1s" } });
-  const tasks = Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `t${i}`, priority: i % 2 }));
-  await rig.queue({ partitions }).enqueueMany(tasks);
+  await rig.queue({ partitions }).enqueueMany(numbered(30).map((task, i) => ({ ...task, priority: i % 2 })));
 }
 
 const isValid = async () => {
@@ -26,60 +24,50 @@ const isValid = async () => {
   return names.map((name) => checks.get(name)?.valid);
 };
 
+/** Puts an id without a task into the list of some partitions. */
+const lose = async (...some: number[]) => {
+  for (const at of some) await rig.command("LPUSH", keysIn(at).pending, "lost");
+};
+
+/** All reports of a deep sweep that its budget ends after each step. */
+const inSteps = (options: DeepSweepOptions, transport: Transport = rig.transport) =>
+  allPages((cursor) => deepSweep(transport, { budget: 0, now, ...options, cursor }));
+
 test("the notes of slots and shares are valid, and stay", async () => {
   await fill();
   expect(await isValid()).toEqual([true, true, true]);
-  const before = await rig.keySpace();
+  const notes = (space: KeySpace) =>
+    names.map((name) => {
+      const { hash } = space[`sluice:${tagged(name)}:tasks`] as { hash: Record<string, string> };
+      return ["~slots", "~shares", "~set"].map((field) => hash[field]);
+    });
+  const before = notes(await rig.keySpace());
   expect(await deepSweep(rig.transport, { queue: QUEUE, now })).toMatchObject({
     queues: 1,
     faults: [],
     failed: [],
   });
   // Also the pass through each key, which a fault elsewhere causes.
-  for (const name of names) await rig.command("LPUSH", `sluice:${tagged(name)}:pending`, "lost");
+  await lose(0, 1, 2);
   await deepSweep(rig.transport, { queue: QUEUE, now });
-  for (const name of names) {
-    const tasks = await rig.keySpace();
-    const hash = (space: typeof before) => {
-      const value = space[`sluice:${tagged(name)}:tasks`];
-      return "hash" in (value ?? {}) ? (value as { hash: Record<string, string> }).hash : {};
-    };
-    for (const field of ["~slots", "~shares", "~set"]) expect(hash(tasks)[field]).toBe(hash(before)[field]);
-  }
+  expect(notes(await rig.keySpace())).toEqual(before);
 });
 
 test("faults name the partition, and a cursor continues with the next one", async () => {
   await fill();
-  for (const at of [1, 2]) await rig.command("LPUSH", `sluice:{${QUEUE}/${at}}:pending`, "lost");
-  for (const given of [{ queue: QUEUE }, {}]) {
-    const found: unknown[] = [];
-    const queues: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const report = await deepSweep(rig.transport, { ...given, cursor, budget: 0, now });
-      found.push(...report.faults);
-      queues.push(report.queues);
-      cursor = report.cursor ?? undefined;
-    } while (cursor !== undefined);
-    expect(found).toEqual(
-      given.queue === undefined
-        ? []
-        : [1, 2].map((partition) => ({
-            queue: QUEUE,
-            partition,
-            fault: "payload_missing",
-            count: 1,
-            ids: ["lost"],
-          })),
-    );
-    expect(Math.max(...queues)).toBe(1);
+  await lose(1, 2);
+  const fault = { queue: QUEUE, fault: "payload_missing", count: 1, ids: ["lost"] };
+  for (const { given, expected } of [
+    { given: { queue: QUEUE }, expected: [1, 2].map((partition) => ({ ...fault, partition })) },
+    { given: {}, expected: [] },
+  ]) {
+    const reports = await inSteps(given);
+    expect(reports.flatMap(({ faults }) => faults)).toEqual(expected);
+    expect(Math.max(...reports.map(({ queues }) => queues))).toBe(1);
   }
   expect(await isValid()).toEqual([true, true, true]);
-  await expect(
-    deepSweep(rig.transport, { queue: "other", cursor: `${QUEUE}/1/working/0` }),
-  ).rejects.toMatchObject({
-    path: "cursor",
-  });
+  const other = deepSweep(rig.transport, { queue: "other", cursor: `${QUEUE}/1/working/0` });
+  await expect(other).rejects.toMatchObject({ path: "cursor" });
 });
 
 test("a queue that gets its first partitions during a deep sweep is checked in all of them", async () => {
@@ -87,15 +75,12 @@ test("a queue that gets its first partitions during a deep sweep is checked in a
   let moment = 0;
   for (; moment < requests; moment++) {
     await rig.command("FLUSHALL");
-    await rig.queue().enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `t${i}` })));
+    await rig.queue().enqueueMany(numbered(30));
     await rig.command("LPUSH", `sluice:{${QUEUE}}:pending`, "lost");
-    requests = 0;
-    const transport: Transport = {
-      send: async (commands, options) => {
-        if (requests++ === moment) await rig.operator({ transport: instance() }).resize(partitions);
-        return rig.transport.send(commands, options);
-      },
-    };
+    const transport = instance(async (request) => {
+      requests = request + 1;
+      if (request === moment) await operatorOf().resize(partitions);
+    });
     const report = await deepSweep(transport, { queue: QUEUE, now });
     const faults = [{ queue: QUEUE, fault: "payload_missing", count: 1, ids: ["lost"] }];
     expect({ moment, ...report }).toMatchObject({ moment, queues: 1, faults, failed: [], cursor: null });
@@ -105,31 +90,21 @@ test("a queue that gets its first partitions during a deep sweep is checked in a
 });
 
 test("a deep sweep that its budget ends goes on with the partitions that a queue has got meanwhile", async () => {
-  await rig.queue().enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `t${i}` })));
+  await rig.queue().enqueueMany(numbered(30));
   await rig.command("LPUSH", `sluice:{${QUEUE}}:pending`, "lost");
-  let requests = 0;
-  const transport: Transport = {
-    send: async (commands, options) => {
-      if (requests++ === 2) {
-        await rig.operator({ transport: instance() }).resize(partitions);
-        const more = Array.from({ length: 30 }, (_, i) => ({ payload: i, id: `u${i}` }));
-        await rig.queue({ transport: instance() }).enqueueMany(more);
-        for (const at of [1, 2]) await rig.command("LPUSH", `sluice:{${QUEUE}/${at}}:pending`, "lost");
-      }
-      return rig.transport.send(commands, options);
-    },
-  };
-  const found: unknown[] = [];
-  const failed: unknown[] = [];
-  let cursor: string | undefined;
-  do {
-    const report = await deepSweep(transport, { queue: QUEUE, budget: 0, cursor, now });
-    found.push(...report.faults.map(({ partition = 0, fault, count }) => ({ partition, fault, count })));
-    failed.push(...report.failed);
-    cursor = report.cursor ?? undefined;
-  } while (cursor !== undefined);
+  const transport = between(2, async () => {
+    await operatorOf().resize(partitions);
+    await queueOf().enqueueMany(numbered(30, {}, "u"));
+    await lose(1, 2);
+  });
+  const reports = await inSteps({ queue: QUEUE }, transport);
   const faults = [0, 1, 2].map((partition) => ({ partition, fault: "payload_missing", count: 1 }));
-  expect({ failed, found }).toEqual({ failed: [], found: faults });
+  expect({
+    failed: reports.flatMap(({ failed }) => failed),
+    found: reports
+      .flatMap((report) => report.faults)
+      .map(({ partition = 0, fault, count }) => ({ partition, fault, count })),
+  }).toEqual({ failed: [], found: faults });
 });
 
 test("a marker of a newer release fails a deep sweep of its queue alone", async () => {

@@ -1,70 +1,55 @@
 import { describe, expect, test } from "vitest";
-import { applyQueues, defineQueue, Operator, Producer, Queue, Schedules, sweep } from "../../../src/index.ts";
-import { nameOfPartition, partsWithSchedules, queueKeys } from "../../../src/queue/core/keys.ts";
+import { applyQueues, defineQueue, Producer, type Transport } from "../../../src/index.ts";
+import { partsWithSchedules, queueKeys } from "../../../src/queue/core/keys.ts";
 import { countQueues } from "../../../src/queue/operate/count-queues.ts";
-import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
-import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
-import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
-import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
+import type { Command } from "../../../src/queue/redis/transport.ts";
+import { instances } from "../../support/instances.ts";
+import { named } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 // The first partitions of a queue. Callers that do not know of them find markers in the place of the queue's keys.
 
 const rig = useRig({ checkInvariants: false });
-
-/** A transport of another function instance, which remembers nothing. */
-const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
-const over = (transport: Transport, partitions?: number) => ({ transport, partitions, now: () => rig.now });
-const queueOf = (transport: Transport, partitions?: number) => new Queue(QUEUE, over(transport, partitions));
-const place = (transport = rig.transport) => ({
-  name: QUEUE,
-  prefix: undefined,
-  transport,
-  now: () => rig.now,
-  copySettings,
-});
-const map = () => fetchMap(place());
-const resize = (count: number) => resizeQueue(place(), count);
+const {
+  now,
+  instance,
+  dying,
+  over,
+  queueOf,
+  operatorOf,
+  schedulesOf,
+  map,
+  resize,
+  keysIn,
+  run,
+  sweepAll,
+  drainAll,
+} = instances(rig);
+const own = queueKeys(QUEUE);
 const names = Array.from({ length: 40 }, (_, i) => `order-${i}`);
-const registry = async () => (await rig.command("ZRANGE", "sluice:queues", "0", "-1")) as string[];
+const enqueueNames = () => queueOf().enqueueMany(named(names));
 
-/** Stops before its request `at`, as a process that dies. */
-function stopping(at: number): Transport {
-  let left = at;
-  return {
-    async send(commands, options) {
-      if (left-- === 0) throw new Error("stopped");
-      return rig.transport.send(commands, options);
-    },
-  };
-}
-
-/** Takes all tasks and completes them; their ids. */
-async function drainAll(queue: Queue): Promise<string[]> {
-  const ids: string[] = [];
-  for (;;) {
-    const tasks = await queue.dequeue({ max: 50 });
-    if (tasks.length === 0) return ids;
-    await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
-    ids.push(...tasks.map(({ id }) => id));
-  }
+/** Loses keys, and expects that a sweep restores all as it was. */
+async function losing(lose: () => Promise<unknown>): Promise<void> {
+  const before = await rig.keySpace();
+  await lose();
+  await sweepAll();
+  expect(await rig.keySpace()).toEqual(before);
 }
 
 test("a queue in use gets its partitions at once, and producers that do not know of them add no id twice", async () => {
-  const unaware = queueOf(instance());
-  for (const id of names) await unaware.enqueue(1, { id });
+  const unaware = queueOf();
+  await unaware.enqueueMany(named(names));
   expect((await resize(4)).next).toBe(undefined);
   expect(owning(await map())).toEqual([0, 1, 2, 3]);
   for (const id of names) {
-    expect(await unaware.enqueue(1, { id })).toEqual({ id, created: false });
-    expect(await queueOf(instance()).enqueue(1, { id })).toEqual({ id, created: false });
-    expect((await queueOf(instance(), 4).enqueue(1, { id: `new-${id}` })).created).toBe(true);
+    for (const queue of [unaware, queueOf()])
+      expect(await queue.enqueue(1, { id })).toEqual({ id, created: false });
+    expect((await queueOf(4).enqueue(1, { id: `new-${id}` })).created).toBe(true);
     expect((await unaware.enqueue(1, { id: `new-${id}` })).created).toBe(false);
   }
-  expect((await drainAll(queueOf(instance()))).toSorted()).toEqual(
-    [...names, ...names.map((id) => `new-${id}`)].toSorted(),
-  );
+  expect(await drainAll()).toEqual([...names, ...names.map((id) => `new-${id}`)].toSorted());
 });
 
 test("a copy of an enqueue with an idempotency key has the same ids before and after the change", async () => {
@@ -73,121 +58,108 @@ test("a copy of an enqueue with an idempotency key has the same ids before and a
     { payload: 2, group: "g" },
     { payload: 3, dedup: { key: "k", window: "1h" } },
   ] as const;
-  const before = await queueOf(instance()).enqueueMany(tasks, { idempotencyKey: "once" });
+  const once = { idempotencyKey: "once" };
+  const before = await queueOf().enqueueMany(tasks, once);
   await resize(4);
   for (const partitions of [undefined, 4]) {
-    const after = await queueOf(instance(), partitions).enqueueMany(tasks, { idempotencyKey: "once" });
-    expect(after).toEqual(before);
+    expect(await queueOf(partitions).enqueueMany(tasks, once)).toEqual(before);
   }
-  for (const { id } of before)
-    expect(await queueOf(instance(), 4).get(id)).toMatchObject({ state: "pending" });
-  expect((await queueOf(instance(), 4).counts()).pending).toBe(3);
+  for (const { id } of before) expect(await queueOf(4).get(id)).toMatchObject({ state: "pending" });
+  expect((await queueOf(4).counts()).pending).toBe(3);
 });
 
-describe("however late a call comes of an object that does not know of the partitions", () => {
-  test("its first copy changes nothing, and the object sends it again over the partitions", async () => {
-    await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
-    const late: Command[] = [];
-    const recorded: Transport = {
-      send(commands, options) {
-        late.push(...commands);
-        return rig.transport.send(commands, options);
-      },
-    };
-    const [one, two] = await queueOf(instance()).dequeue({ max: 2 });
-    const calls = async (transport: Transport) => {
-      const queue = queueOf(transport);
-      const operator = new Operator(QUEUE, over(transport));
-      await queue.enqueue(1, { id: "late" });
-      await queue.enqueue(1);
-      await queue.enqueueMany([
-        { payload: 1, id: "late-1" },
-        { payload: 2, group: "g" },
-      ]);
-      await queue.settle([{ receipt: one?.receipt ?? "", outcome: "requeue" }]);
-      await queue.cancel("order-7");
-      await queue.dequeue({ max: 3, token: "tokentoken" });
-      await operator.pause();
-      await operator.resume();
-      await operator.configureGroup("g", { weight: 2 });
-      await operator.redrive();
-      await operator.purge({ state: "completed" });
-      await new Schedules(QUEUE, over(transport)).put("s", { every: "1h", payload: 1 });
-    };
-    // The texts of all calls, as they are on a queue without partitions.
-    await calls(recorded);
-    await resize(4);
-    await sweep(rig.transport, { now: () => rig.now });
-    const plain = late.filter(
-      (command) => "script" in command && command.keys.some((key) => key.startsWith("sluice:{emails}:")),
-    );
-    expect(plain.length).toBeGreaterThan(12);
-    rig.now += 10 * 60_000;
-    const before = await rig.keySpace();
-    for (const command of plain) {
-      const [outcome] = await rig.transport.send([command]);
-      expect(outcome).toMatchObject({
-        error: { code: "redis_error", message: expect.stringMatching("WRONGTYPE") },
-      });
-    }
-    expect(await rig.keySpace()).toEqual(before);
-    // The objects themselves work on.
-    expect(await two?.complete()).toMatchObject({ ok: true });
-    await calls(instance());
-  });
+test("however late a call comes of an object that does not know of the partitions, its first copy changes nothing, and the object sends it again over the partitions", async () => {
+  await enqueueNames();
+  const late: Command[] = [];
+  const [one, two] = await queueOf().dequeue({ max: 2 });
+  const calls = async (transport: Transport) => {
+    const queue = queueOf(undefined, transport);
+    const operator = operatorOf(undefined, transport);
+    await queue.enqueue(1, { id: "late" });
+    await queue.enqueue(1);
+    await queue.enqueueMany([
+      { payload: 1, id: "late-1" },
+      { payload: 2, group: "g" },
+    ]);
+    await queue.settle([{ receipt: one?.receipt ?? "", outcome: "requeue" }]);
+    await queue.cancel("order-7");
+    await queue.dequeue({ max: 3, token: "tokentoken" });
+    await operator.pause();
+    await operator.resume();
+    await operator.configureGroup("g", { weight: 2 });
+    await operator.redrive();
+    await operator.purge({ state: "completed" });
+    await schedulesOf(transport).put("s", { every: "1h", payload: 1 });
+  };
+  // The texts of all calls, as they are on a queue without partitions.
+  await calls(instance((_, commands) => late.push(...commands)));
+  await resize(4);
+  await run();
+  const plain = late.filter(
+    (command) => "script" in command && command.keys.some((key) => key.startsWith("sluice:{emails}:")),
+  );
+  expect(plain.length).toBeGreaterThan(12);
+  rig.now += 10 * 60_000;
+  const before = await rig.keySpace();
+  for (const command of plain) {
+    const [outcome] = await rig.transport.send([command]);
+    expect(outcome).toMatchObject({
+      error: { code: "redis_error", message: expect.stringMatching("WRONGTYPE") },
+    });
+  }
+  expect(await rig.keySpace()).toEqual(before);
+  // The objects themselves work on.
+  expect(await two?.complete()).toMatchObject({ ok: true });
+  await calls(instance());
 });
 
 test("operators that do not know of the partitions see and change all of them", async () => {
   await resize(4);
-  await queueOf(instance(), 4).enqueueMany(names.map((id) => ({ payload: 1, id })));
-  const operator = () => new Operator(QUEUE, over(instance()));
-  expect((await queueOf(instance()).counts()).pending).toBe(40);
-  expect((await operator().list({ state: "pending", size: 100 })).tasks.length).toBe(40);
-  expect((await operator().peek({ max: 100 })).length).toBe(40);
-  await operator().pause();
-  expect([...(await queueOf(instance(), 4).dequeue({ max: 10 }))]).toEqual([]);
-  await operator().resume();
-  for (const id of names) expect(await queueOf(instance()).get(id)).toMatchObject({ state: "pending" });
-  expect(await queueOf(instance()).cancel("order-3")).toEqual({ ok: true, state: "rejected" });
-  expect(await operator().purge({ state: "pending" })).toMatchObject({ purged: 39 });
+  await queueOf(4).enqueueMany(named(names));
+  expect((await queueOf().counts()).pending).toBe(40);
+  expect((await operatorOf().list({ state: "pending", size: 100 })).tasks.length).toBe(40);
+  expect((await operatorOf().peek({ max: 100 })).length).toBe(40);
+  await operatorOf().pause();
+  expect([...(await queueOf(4).dequeue({ max: 10 }))]).toEqual([]);
+  await operatorOf().resume();
+  for (const id of names) expect(await queueOf().get(id)).toMatchObject({ state: "pending" });
+  expect(await queueOf().cancel("order-3")).toEqual({ ok: true, state: "rejected" });
+  expect(await operatorOf().purge({ state: "pending" })).toMatchObject({ purged: 39 });
 });
 
 test("a caller that stops at any point of the first change leaves it to the next one", async () => {
   const had = new Set<number>();
   for (let at = 0; at < 10; at++) {
     await rig.command("FLUSHALL");
-    await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
-    await new Schedules(QUEUE, over(instance())).put("s", { every: "1m", from: rig.now, payload: "tick" });
-    await resizeQueue(place(stopping(at)), 4).catch(() => undefined);
+    await enqueueNames();
+    await schedulesOf().put("s", { every: "1m", from: rig.now, payload: "tick" });
+    await resize(4, dying(at)).catch(() => undefined);
     had.add((await map()).version);
-    const unaware = queueOf(instance());
+    const unaware = queueOf();
     for (const id of names.slice(0, 4))
       expect(await unaware.enqueue(1, { id })).toEqual({ id, created: false });
     await unaware.enqueue(1, { id: "new" });
     rig.now += 120_000;
-    for (let i = 0; i < 3; i++) await sweep(rig.transport, { now: () => rig.now });
+    for (let i = 0; i < 3; i++) await run();
     const isSplit = (await map()).version > 0;
     expect(owning(await map())).toEqual(isSplit ? [0, 1, 2, 3] : [0]);
-    const done = await drainAll(queueOf(instance()));
-    expect(done.filter((id) => !id.startsWith("s.")).toSorted()).toEqual([...names, "new"].toSorted());
-    expect(done.filter((id) => id.startsWith("s.")).length, `stopped before request ${at}`).toBeGreaterThan(
-      0,
-    );
-    const entries = await registry();
-    expect(entries.includes("~emails/0")).toBe(isSplit);
-    expect(entries.includes("~emails")).toBe(!isSplit);
+    const done = await drainAll();
+    expect(done.filter((id) => !id.startsWith("s."))).toEqual([...names, "new"].toSorted());
+    const scheduled = done.filter((id) => id.startsWith("s."));
+    expect(scheduled.length, `stopped before request ${at}`).toBeGreaterThan(0);
+    const entries = (await rig.command("ZRANGE", "sluice:queues", "0", "-1")) as string[];
+    expect(["~emails/0", "~emails"].map((entry) => entries.includes(entry))).toEqual([isSplit, !isSplit]);
   }
   expect(had.has(0) && had.has(1)).toBe(true);
 });
 
 test("calls that know only the name of a queue succeed if the caller that gives it partitions has stopped", async () => {
   const declared = defineQueue(QUEUE, { partitions: 4, maxWorking: 5 });
-  const now = () => rig.now;
   /** Begins a change anew that stops before a request. @returns whether it has come so far */
   const stopsBefore = async (request: number) => {
     await rig.command("FLUSHALL");
-    await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
-    return (await resizeQueue(place(stopping(request)), 4).catch(() => undefined)) === undefined;
+    await enqueueNames();
+    return (await resize(4, dying(request)).catch(() => undefined)) === undefined;
   };
   let at = 0;
   for (; await stopsBefore(at); at++) {
@@ -207,12 +179,8 @@ test("two producers that begin a new queue, one that knows of its partitions and
     await rig.command("FLUSHALL");
     const turns = Array.from({ length: 6 }, (_, bit) => (order >> bit) & 1);
     const waiting: [(() => void)[], (() => void)[]] = [[], []];
-    const gate = (which: 0 | 1): Transport => ({
-      async send(commands, options) {
-        await new Promise<void>((resolve) => waiting[which].push(resolve));
-        return rig.transport.send(commands, options);
-      },
-    });
+    const gate = (which: 0 | 1) =>
+      instance(() => new Promise<void>((resolve) => waiting[which].push(resolve)));
     const calls = [
       new Producer(QUEUE, over(gate(0))).enqueue(1, { id: "x" }),
       new Producer(QUEUE, over(gate(1), 4)).enqueue(1, { id: "x" }),
@@ -227,111 +195,84 @@ test("two producers that begin a new queue, one that knows of its partitions and
     }
     const created = (await Promise.all(calls)).map((one) => one.created);
     expect(created.filter(Boolean).length, `order ${order}`).toBe(1);
-    expect(await drainAll(queueOf(instance(), 4))).toEqual(["x"]);
+    expect(await drainAll(queueOf(4))).toEqual(["x"]);
   }
 });
 
 test("producers go on while new partitions wait for the settings of the queue, which a sweep gives them", async () => {
-  await new Operator(QUEUE, over(instance())).configure({ maxWorking: 10 });
+  await operatorOf().configure({ maxWorking: 10 });
   const producer = new Producer(QUEUE, over(instance(), 4));
   for (const id of names) expect((await producer.enqueue(1, { id })).created).toBe(true);
   expect(await map()).toMatchObject({ isPreparing: true, version: 1 });
   expect(owning(await map())).toEqual([0]);
-  await sweep(rig.transport, { now: () => rig.now });
+  await run();
   expect(owning(await map())).toEqual([0, 1, 2, 3]);
   for (const id of names) expect((await producer.enqueue(1, { id })).created).toBe(false);
-  expect(await new Operator(QUEUE, over(instance())).settings()).toMatchObject({ maxWorking: 10 });
+  expect(await operatorOf().settings()).toMatchObject({ maxWorking: 10 });
 });
 
 test("of several numbers at the same time one is the last, and of one that follows none is lost", async () => {
-  await queueOf(instance()).enqueue(1, { id: "old" });
-  await Promise.all([2, 3, 4, 5, 6].map((count) => resizeQueue(place(instance()), count)));
+  await queueOf().enqueue(1, { id: "old" });
+  await Promise.all([2, 3, 4, 5, 6].map((count) => resize(count)));
   const { next, owners } = await map();
   expect(next).toBe(undefined);
   expect([2, 3, 4, 5, 6]).toContain(owning({ owners }).length);
-  await applyQueues(instance(), [defineQueue(QUEUE, { partitions: 7 })], { now: () => rig.now });
+  await applyQueues(instance(), [defineQueue(QUEUE, { partitions: 7 })], { now });
   expect(owning(await map()).length).toBe(7);
-  expect(await queueOf(instance()).enqueue(1, { id: "old" })).toEqual({ id: "old", created: false });
+  expect(await queueOf().enqueue(1, { id: "old" })).toEqual({ id: "old", created: false });
 });
 
-test("a sweep puts back a marker that Redis has lost, and reports tasks under both names", async () => {
-  await resize(2);
-  await queueOf(instance(), 2).enqueueMany(names.map((id) => ({ payload: 1, id })));
-  const { tasks, pending } = queueKeys(QUEUE);
-  const before = await rig.keySpace();
-  await rig.command("DEL", tasks, pending);
-  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
-  expect(await rig.keySpace()).toEqual(before);
-  expect((await queueOf(instance()).enqueue(1, { id: "order-3" })).created).toBe(false);
-  await rig.command("DEL", tasks);
-  await rig.command("HSET", tasks, "old", "1;1\nj1");
-  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({
-    failed: [{ queue: QUEUE, code: "unexpected_reply" }],
+describe("a sweep puts back what Redis has lost", () => {
+  test("of the markers, and a key that came back under its old name; it reports tasks under both names", async () => {
+    await resize(2);
+    await queueOf(2).enqueueMany(named(names));
+    await losing(() => rig.command("DEL", own.tasks, own.pending));
+    await losing(async () => {
+      await rig.command("DEL", own.pending);
+      await rig.command("RENAME", keysIn(0).pending, own.pending);
+    });
+    expect((await queueOf().enqueue(1, { id: "order-3" })).created).toBe(false);
+    await rig.command("DEL", own.tasks);
+    await rig.command("HSET", own.tasks, "old", "1;1\nj1");
+    expect(await run()).toMatchObject({ failed: [{ queue: QUEUE, code: "unexpected_reply" }] });
+    expect(await rig.command("EXISTS", keysIn(0).tasks)).toBe(1);
+    await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
+    await expect(resize(3)).rejects.toMatchObject({
+      code: "unexpected_reply",
+      message: expect.stringMatching(
+        /^emails has tasks under its own keys .* rename its own keys .* sweep, .* import/,
+      ),
+    });
   });
-  expect(await rig.command("EXISTS", queueKeys(nameOfPartition(QUEUE, 0)).tasks)).toBe(1);
-  await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
-  await expect(resize(3)).rejects.toMatchObject({
-    code: "unexpected_reply",
-    message: expect.stringMatching(
-      /^emails has tasks under its own keys .* rename its own keys .* sweep, .* import/,
-    ),
+
+  test("of the markers each alone", async () => {
+    await resize(2);
+    await schedulesOf().put("s", { every: "1h", payload: 1 });
+    for (const part of partsWithSchedules) await losing(() => rig.command("DEL", own[part]));
   });
-});
 
-test.each(partsWithSchedules)("a sweep puts back the marker of %s alone", async (part) => {
-  await resize(2);
-  await new Schedules(QUEUE, over(instance())).put("s", { every: "1h", payload: 1 });
-  const before = await rig.keySpace();
-  await rig.command("DEL", queueKeys(QUEUE)[part]);
-  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
-  expect(await rig.keySpace()).toEqual(before);
-});
+  test.each([
+    ["one marker was", [own.timetable]] as const,
+    ["two markers were", [own.timetable, own.schedules]] as const,
+  ])("and keeps a schedule that was put while %s lost", async (_, lost) => {
+    await resize(2);
+    await rig.command("DEL", ...lost);
+    expect(await schedulesOf().put("s", { every: "1h", payload: 1 })).toMatchObject({ created: true });
+    expect(await rig.command("TYPE", own.timetable)).toBe("hash");
+    for (let i = 0; i < 2; i++) await sweepAll();
+    expect(await rig.command("MGET", own.timetable, own.schedules)).toEqual(["1;2", "1;2"]);
+    expect((await schedulesOf().list()).schedules).toMatchObject([{ name: "s" }]);
+    rig.now += 3_600_000;
+    expect(await sweepAll()).toMatchObject({ scheduled: 1 });
+  });
 
-test("what a put of a schedule left under a key without its marker goes when a sweep puts that back", async () => {
-  await resize(2);
-  const { timetable, schedules } = queueKeys(QUEUE);
-  await rig.command("DEL", timetable);
-  const put = await new Schedules(QUEUE, over(instance())).put("s", { every: "1h", payload: 1 });
-  expect(put.created).toBe(true);
-  expect(await rig.command("TYPE", timetable)).toBe("hash");
-  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
-  expect(await rig.command("MGET", timetable, schedules)).toEqual(["1;2", "1;2"]);
-  const page = await new Schedules(QUEUE, over(instance())).list();
-  expect(page.schedules.map(({ name }) => name)).toEqual(["s"]);
-});
-
-test("a sweep gives partition 0 a key that came back under its old name", async () => {
-  await resize(2);
-  await queueOf(instance(), 2).enqueueMany(names.map((id) => ({ payload: 1, id })));
-  const { pending } = queueKeys(QUEUE);
-  const before = await rig.keySpace();
-  await rig.command("DEL", pending);
-  await rig.command("RENAME", queueKeys(nameOfPartition(QUEUE, 0)).pending, pending);
-  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
-  expect(await rig.keySpace()).toEqual(before);
-});
-
-test("a sweep gives partition 0 a schedule that was put while two markers were lost", async () => {
-  await resize(2);
-  const { timetable, schedules } = queueKeys(QUEUE);
-  await rig.command("DEL", timetable, schedules);
-  await new Schedules(QUEUE, over(instance())).put("s", { every: "1h", payload: 1 });
-  for (let i = 0; i < 2; i++) {
-    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
-  }
-  expect(await rig.command("MGET", timetable, schedules)).toEqual(["1;2", "1;2"]);
-  expect(await new Schedules(QUEUE, over(instance())).get("s")).toMatchObject({ name: "s" });
-  rig.now += 3_600_000;
-  expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [], scheduled: 1 });
-});
-
-test("a sweep gives a queue no partitions of which only the registry has a note", async () => {
-  await queueOf(instance()).enqueueMany(names.map((id) => ({ payload: 1, id })));
-  await rig.command("ZADD", "sluice:queues", "2", `/${QUEUE}`);
-  const { tasks } = queueKeys(QUEUE);
-  for (let i = 0; i < 2; i++) {
-    expect(await sweep(rig.transport, { now: () => rig.now })).toMatchObject({ failed: [] });
-    expect(await rig.command("TYPE", tasks)).toBe("hash");
-  }
-  expect((await drainAll(queueOf(instance()))).toSorted()).toEqual(names.toSorted());
+  test("but gives a queue no partitions of which only the registry has a note", async () => {
+    await enqueueNames();
+    await rig.command("ZADD", "sluice:queues", "2", `/${QUEUE}`);
+    for (let i = 0; i < 2; i++) {
+      await sweepAll();
+      expect(await rig.command("TYPE", own.tasks)).toBe("hash");
+    }
+    expect(await drainAll()).toEqual(names.toSorted());
+  });
 });

@@ -1,114 +1,73 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { databases, Operator, Queue, sweep } from "../../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
-import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { databases, type EnqueueOptions, type Queue, type Transport } from "../../../src/index.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
-import { replyAt } from "../../../src/queue/redis/replies.ts";
 import type { Command } from "../../../src/queue/redis/transport.ts";
 import { resp } from "../../../src/transport/resp.ts";
-import { startRedis, type TestRedis } from "../../support/redis.ts";
+import { instances } from "../../support/instances.ts";
+import { named } from "../../support/new-tasks.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
+import { sharedRedis, type SharedRedis } from "../../support/shared-redis.ts";
 
 // A queue over two databases. The first one has the registry, the map and partition 0, and loses some or all of them.
 // Then the queue gets a map again, for another number of partitions. Tasks of other partitions have outlived the loss.
 
-const QUEUE = "emails";
-let servers: TestRedis[];
-let connections: ReturnType<typeof resp>[];
-let now = 0;
+const rig = useRig({ checkInvariants: false });
+const { instance, queueOf, map, resize, keysIn, sweepAll, drainAll } = instances(rig);
+let second: { readonly redis: SharedRedis; readonly connection: ReturnType<typeof resp> };
 
 beforeAll(async () => {
-  servers = await Promise.all([startRedis(), startRedis()]);
-  connections = servers.map(({ url }) => resp({ url }));
+  const redis = await sharedRedis();
+  second = { redis, connection: resp(redis.url) };
 });
 afterAll(async () => {
-  await Promise.all(connections.map((connection) => connection.close()));
-  await Promise.all(servers.map((server) => server.stop()));
+  await second.connection.close();
+  await second.redis.stop();
 });
 beforeEach(async () => {
-  now = 1_800_000_000_000;
-  for (const { send } of connections) await send([["FLUSHALL"]]);
+  await second.connection.send([["FLUSHALL"]]);
+  rig.transport = databases([rig.transport, { send: second.connection.send }]);
 });
 
-/** The transport of a new function instance, which remembers nothing. */
-const instance = () => databases(connections.map(({ send }) => ({ send })));
-const queueOf = (partitions: number | "stored", transport = instance()) =>
-  new Queue<string>(QUEUE, { transport, partitions, now: () => now });
-const map = () => fetchMap({ name: QUEUE, prefix: undefined, transport: instance() });
-
-async function run(...commands: Command[]): Promise<unknown[]> {
-  const outcomes = await instance().send(commands);
-  return outcomes.map((outcome) => ("reply" in outcome ? outcome.reply : outcome.error));
-}
-
 const PARTITIONS = Array.from({ length: 62 }, (_, partition) => partition);
-const hashOf = (partition: number) => queueKeys(nameOfPartition(QUEUE, partition)).tasks;
 
 /** Which partitions have each of the ids. */
 async function having(ids: readonly string[]): Promise<number[][]> {
-  const found = await run(...PARTITIONS.map((partition): Command => ["HMGET", hashOf(partition), ...ids]));
-  return ids.map((_, i) => PARTITIONS.filter((partition) => (found[partition] as unknown[])[i] !== null));
+  const commands = PARTITIONS.map((partition): Command => ["HMGET", keysIn(partition).tasks, ...ids]);
+  const found = (await rig.transport.send(commands)) as { reply: unknown[] }[];
+  return ids.map((_, i) => PARTITIONS.filter((partition) => found[partition]?.reply[i] !== null));
 }
 
 const losses = {
-  "all data": () => connections[0]?.send([["FLUSHALL"]]),
+  "all data": () => rig.command("FLUSHALL"),
   "the map and the markers": async () => {
-    const keys = (await run(["KEYS", `sluice:{${QUEUE}}:*`]))[0] as string[];
-    await run(["DEL", ...keys], ["HDEL", "{sluice:queues}:maps", QUEUE]);
+    const keys = (await rig.command("KEYS", `sluice:{${QUEUE}}:*`)) as string[];
+    await rig.command("DEL", ...keys);
+    await losses["the map"]();
   },
-  "the map": () => run(["HDEL", "{sluice:queues}:maps", QUEUE]),
+  "the map": () => rig.command("HDEL", "{sluice:queues}:maps", QUEUE),
 };
 
-const names = Array.from({ length: 60 }, (_, i) => `order-${i}`);
-const batch = { idempotencyKey: "batch" };
-/** Enqueues a task for each name. The payloads are the names. */
+const names = Array.from({ length: 40 }, (_, i) => `order-${i}`);
+/** Enqueues a task for each name. */
+const adding = (options: (name: string) => EnqueueOptions, isKeyed: boolean) => (queue: Queue) =>
+  queue.enqueueMany(
+    names.map((payload) => ({ payload, ...options(payload) })),
+    isKeyed ? { idempotencyKey: "batch" } : {},
+  );
 const kinds = {
-  "with ids": (queue: Queue<string>) => queue.enqueueMany(names.map((id) => ({ payload: id, id }))),
-  "of a keyed call": (queue: Queue<string>) =>
-    queue.enqueueMany(
-      names.map((payload) => ({ payload })),
-      batch,
-    ),
-  "of groups and a keyed call": (queue: Queue<string>) =>
-    queue.enqueueMany(
-      names.map((group) => ({ payload: group, group })),
-      batch,
-    ),
-  "with dedup keys": (queue: Queue<string>) =>
-    queue.enqueueMany(names.map((key) => ({ payload: key, dedup: { key, window: "1h" as const } }))),
+  "with ids": adding((id) => ({ id }), false),
+  "of a keyed call": adding(() => ({}), true),
+  "of groups and a keyed call": adding((group) => ({ group }), true),
+  "with dedup keys": adding((key) => ({ dedup: { key, window: "1h" } }), false),
 };
 
 /** Sweeps until no former partition is left in the map. */
 async function sweepUntilSettled(): Promise<void> {
   for (let hours = 0; hours < 60 && (await map()).former.length > 0; hours++) {
-    now += 3_600_000;
-    expect(await sweep(instance(), { now: () => now })).toMatchObject({ failed: [] });
+    rig.now += 3_600_000;
+    await sweepAll();
   }
   expect(await map()).toMatchObject({ next: undefined, former: [] });
-}
-
-/** Saves what the first database has. @returns puts it back */
-async function saved(): Promise<() => Promise<void>> {
-  const send = async (...commands: Command[]) => (await connections[0]?.send(commands)) ?? [];
-  const keysNow = async () => replyAt(await send(["KEYS", "*"]), 0) as string[];
-  const keys = await keysNow();
-  await send(...keys.map((key): Command => ["COPY", key, `saved:${key}`]));
-  return async () => {
-    const others = (await keysNow()).filter((key) => !key.startsWith("saved:"));
-    await send(["DEL", ...others], ...keys.map((key): Command => ["RENAME", `saved:${key}`, key]));
-    expect((await keysNow()).toSorted()).toEqual(keys.toSorted());
-  };
-}
-
-/** Takes all tasks, as a function instance that remembers nothing. */
-async function drain(): Promise<string[]> {
-  const queue = queueOf("stored");
-  const payloads: string[] = [];
-  for (;;) {
-    const tasks = await queue.dequeue({ max: 50 });
-    if (tasks.length === 0) return payloads.toSorted();
-    await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
-    payloads.push(...tasks.map(({ payload }) => payload));
-  }
 }
 
 describe.each(Object.keys(losses) as (keyof typeof losses)[])("if the first database loses %s", (loss) => {
@@ -119,16 +78,13 @@ describe.each(Object.keys(losses) as (keyof typeof losses)[])("if the first data
   ])("and a queue of %i partitions then gets %i", (before, after) => {
     test.each(Object.keys(kinds) as (keyof typeof kinds)[])("no task %s is created twice", async (kind) => {
       const add = kinds[kind];
-      const informed = instance();
+      const informed: Transport = instance();
       const ids = (await add(queueOf(before, informed))).map(({ id }) => id);
       await losses[loss]();
       const left = (await having(ids)).map((partitions) => partitions.length > 0);
       expect(new Set(left)).toEqual(new Set(loss === "all data" ? [true, false] : [true]));
-      const results = await Promise.all([
-        add(queueOf(after)),
-        add(queueOf(after)),
-        add(queueOf(before, informed)),
-      ]);
+      const queues = [queueOf(after), queueOf(after), queueOf(before, informed)];
+      const results = await Promise.all(queues.map(add));
       results.push(await add(queueOf(before, informed)), await add(queueOf("stored")));
       // A copy of a keyed call gets the results of the first one.
       if (!kind.endsWith("keyed call")) {
@@ -138,10 +94,11 @@ describe.each(Object.keys(losses) as (keyof typeof losses)[])("if the first data
 
       const live = results[0]?.map(({ id }) => id) ?? [];
       expect((await having(live)).map(({ length }) => length)).toEqual(live.map(() => 1));
-      const found = await Promise.all(live.map((id) => queueOf("stored").get(id)));
-      expect(found).toMatchObject(live.map((id) => ({ id, state: "pending" })));
-      expect(await queueOf("stored").counts()).toMatchObject({ pending: names.length });
-      expect(await drain()).toEqual(names.toSorted());
+      const reader = queueOf("stored");
+      const found = await Promise.all(live.map((id) => reader.get(id, { payload: true })));
+      expect(found).toMatchObject(live.map((id, i) => ({ id, state: "pending", payload: names[i] })));
+      expect(await reader.counts()).toMatchObject({ pending: names.length });
+      expect(await drainAll()).toEqual(live.toSorted());
       await sweepUntilSettled();
       // Two callers have asked for different numbers. The first one's counts.
       expect([before, after]).toContain(owning(await map()).length);
@@ -154,25 +111,24 @@ test("a queue that gets another map delivers what is left, also in partitions th
   await losses["all data"]();
   const left = await having(names);
   expect(new Set(left.flat())).toEqual(new Set([1, 3]));
-  await new Operator(QUEUE, { transport: instance(), now: () => now }).resize(2);
-  expect(await drain()).toEqual(names.filter((_, i) => left[i]?.length === 1).toSorted());
+  await resize(2);
+  expect(await drainAll()).toEqual(names.filter((_, i) => left[i]?.length === 1).toSorted());
 });
 
 test("no id is created twice if the first database is as it was under an earlier map, and the map then changes", async () => {
-  const operator = () => new Operator(QUEUE, { transport: instance(), now: () => now });
-  const half = names.slice(0, 30);
-  const add = (queue: Queue<string>, ids: readonly string[]) =>
-    queue.enqueueMany(ids.map((id) => ({ payload: id, id })));
-  await add(queueOf(2), half);
-  const restore = await saved();
-  await operator().resize(4);
-  await add(queueOf("stored"), names);
-  await restore();
+  await queueOf(2).enqueueMany(named(names.slice(0, 20)));
+  const keys = (await rig.command("KEYS", "*")) as string[];
+  for (const key of keys) await rig.command("COPY", key, `saved:${key}`);
+  await resize(4);
+  await queueOf("stored").enqueueMany(named(names));
+  const others = (await rig.command("KEYS", "*")) as string[];
+  await rig.command("DEL", ...others.filter((key) => !key.startsWith("saved:")));
+  for (const key of keys) await rig.command("RENAME", `saved:${key}`, key);
   const left = await having(names);
-  await operator().resize(3);
-  const results = await add(queueOf("stored"), names);
+  await resize(3);
+  const results = await queueOf("stored").enqueueMany(named(names));
   expect(results.map(({ created }) => created)).toEqual(left.map(({ length }) => length === 0));
-  expect(await drain()).toEqual(names.toSorted());
+  expect(await drainAll()).toEqual(names.toSorted());
   await sweepUntilSettled();
   expect(owning(await map())).toEqual([0, 1, 2]);
 });

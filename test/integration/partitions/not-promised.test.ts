@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { newToken } from "../../../src/queue/core/ids.ts";
-import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { digitOf, slotOf } from "../../../src/queue/core/partition-slots.ts";
-import type { Transport } from "../../../src/queue/redis/transport.ts";
+import { instances } from "../../support/instances.ts";
 import { recorded } from "../../support/recorded.ts";
-import { QUEUE, useRig } from "../../support/rig.ts";
+import { useRig } from "../../support/rig.ts";
 
 // What docs/guarantees.md does not promise for queues with partitions, and the cost of it.
 const rig = useRig();
+const { queueOf, keysIn, resize } = instances(rig);
 const LEASE = 60_000;
 
 /** The first text of some that has what is wanted. */
@@ -19,7 +19,7 @@ function firstOf(make: (i: number) => string, isWanted: (text: string) => boolea
 }
 
 test("a late copy of a waiting dequeue, to a partition in which it found nothing, leases tasks for no consumer", async () => {
-  await rig.operator().resize(2);
+  await resize(2);
   const [first, second] = [0, 1].map((partition) =>
     // Of two partitions each owns half of the 256 slots.
     firstOf(
@@ -27,24 +27,22 @@ test("a late copy of a waiting dequeue, to a partition in which it found nothing
       (id) => Math.floor(slotOf(id) / 128) === partition,
     ),
   );
-  const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
-  const queue = () => rig.queue({ transport: instance() });
-  await queue().enqueue("work", { id: second });
+  await queueOf().enqueue("work", { id: second });
   const token = firstOf(newToken, (text) => slotOf(text + digitOf(0)) < slotOf(text + digitOf(1)));
   const consumer = recorded(rig);
   const [task] = await consumer.queue.dequeue({ token, wait: "1m", lease: LEASE });
   expect(task?.id).toBe(second);
   await task?.complete();
 
-  await queue().enqueue("work", { id: first });
-  const { pending } = queueKeys(nameOfPartition(QUEUE, 0));
+  await queueOf().enqueue("work", { id: first });
+  const { pending } = keysIn(0);
   const calls = consumer.requests.flat().filter((command) => "script" in command);
   const copy = calls.filter(({ script, keys }) => script.name === "dequeue" && keys.includes(pending));
   expect(copy.length).toBe(1);
   await rig.transport.send(copy);
   rig.now += LEASE - 1;
-  expect((await queue().dequeue()).length).toBe(0);
+  expect((await queueOf().dequeue()).length).toBe(0);
   rig.now += 1;
-  const [back] = await queue().dequeue();
+  const [back] = await queueOf().dequeue();
   expect([back?.id, back?.attempt]).toEqual([first, 2]);
 });

@@ -1,36 +1,29 @@
 import { describe, expect, test } from "vitest";
-import { deepSweep, Operator, Queue, sweep, type Transport } from "../../../src/index.ts";
-import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
-import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
+import { deepSweep } from "../../../src/index.ts";
+import { queueKeys } from "../../../src/queue/core/keys.ts";
+import { instances } from "../../support/instances.ts";
 import { many } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-
-/** A transport of another function instance, which remembers nothing. */
-const instance = (): Transport => ({ send: (commands, options) => rig.transport.send(commands, options) });
-const over = (transport: Transport) => ({ transport, now: () => rig.now });
-const place = () => ({ name: QUEUE, prefix: undefined, transport: instance() });
-const passMinute = () => {
-  rig.now += 60_000;
-};
+const { now, instance, operatorOf, queueOf, map, keysIn, run } = instances(rig);
 
 /** Sweeps each minute, until only partition 0 is left in the map. */
 async function sweepToOne(transport = instance()): Promise<void> {
-  for (let i = 0; i < 200 && (await fetchMap(place())).former.length > 0; i++) {
-    passMinute();
-    await sweep(transport, { now: () => rig.now });
+  for (let i = 0; i < 200 && (await map()).former.length > 0; i++) {
+    rig.now += 60_000;
+    await run(transport);
   }
-  expect((await fetchMap(place())).former).toEqual([]);
+  expect((await map()).former).toEqual([]);
 }
 
 /** A queue that has had two partitions, and has one again, with that many tasks and that limit. */
 async function shrunk(maxWorking: number, tasks: number) {
-  const operator = new Operator(QUEUE, over(instance()));
+  const operator = operatorOf();
   await operator.configure({ maxWorking });
   await operator.resize(2);
   await operator.resize(1);
-  const queue = new Queue(QUEUE, { ...over(instance()), partitions: "stored" });
+  const queue = queueOf("stored");
   return { operator, queue, fill: () => queue.enqueueMany(many(tasks)) };
 }
 
@@ -45,17 +38,14 @@ describe("a queue that has one partition again", () => {
 
   test("gets the whole of its limit, though the sweep that removed the other partition stopped then", async () => {
     const { queue, fill } = await shrunk(4, 20);
-    const stopping: Transport = {
-      async send(commands, options) {
-        if ((await fetchMap(place())).former.length === 0) throw new Error("it stops");
-        return rig.transport.send(commands, options);
-      },
-    };
+    const stopping = instance(async () => {
+      if ((await map()).former.length === 0) throw new Error("it stops");
+    });
     await expect(sweepToOne(stopping)).rejects.toThrow("it stops");
-    expect((await fetchMap(place())).former).toEqual([]);
+    expect((await map()).former).toEqual([]);
     await fill();
-    passMinute();
-    await sweep(instance(), { now: () => rig.now });
+    rig.now += 60_000;
+    await run();
     expect(await queue.dequeue({ max: 20 })).toHaveLength(4);
   });
 
@@ -63,7 +53,7 @@ describe("a queue that has one partition again", () => {
     const { fill } = await shrunk(4, 3);
     await sweepToOne();
     await fill();
-    const report = await deepSweep(instance(), { now: () => rig.now });
+    const report = await deepSweep(instance(), { now });
     expect(report).toMatchObject({ queues: 1, entries: 6, faults: [], failed: [] });
   });
 
@@ -73,9 +63,9 @@ describe("a queue that has one partition again", () => {
     await fill();
     const { tasks, pending } = queueKeys(QUEUE);
     await rig.command("DEL", tasks, pending);
-    await sweep(instance(), { now: () => rig.now });
+    await run();
     expect(await rig.command("GET", tasks)).toMatch(/^1;/);
     expect(await queue.dequeue()).toHaveLength(1);
-    expect(await rig.command("EXISTS", queueKeys(nameOfPartition(QUEUE, 0)).working)).toBe(1);
+    expect(await rig.command("EXISTS", keysIn(0).working)).toBe(1);
   });
 });

@@ -1,47 +1,31 @@
 import { describe, expect, test } from "vitest";
-import { Queue } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 const partitioned = (partitions = 8) => rig.queue({ partitions });
 
 describe("a queue with partitions", () => {
-  test("delivers each of 1,000 tasks once, from all partitions", async () => {
+  test("delivers each task once, from all partitions, also if each request settles and dequeues", async () => {
     const queue = partitioned();
-    const enqueued: string[] = [];
-    for (let i = 0; i < 10; i++) {
-      const added = await queue.enqueueMany(
-        Array.from({ length: 100 }, (_, j) => ({ payload: 100 * i + j })),
-      );
-      enqueued.push(...added.map(({ id }) => id));
-    }
-    expect(new Set(enqueued.map((id) => id.at(-1))).size).toBe(8);
+    const added = [];
+    for (let i = 0; i < 10; i++) added.push(...(await queue.enqueueMany(many(100))));
+    const ids = added.map(({ id }) => id);
+    expect(new Set(ids.map((id) => id.at(-1))).size).toBe(8);
     expect((await queue.counts()).pending).toBe(1_000);
+    let tasks = await queue.dequeue({ max: 64 });
     const done: string[] = [];
-    for (;;) {
-      const tasks = await queue.dequeue({ max: 64 });
-      if (tasks.length === 0) break;
-      const settled = await queue.settle(
-        tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })),
-      );
-      expect(settled.every(({ ok }) => ok)).toBe(true);
+    while (tasks.length > 0) {
       done.push(...tasks.map(({ id }) => id));
+      const settlements = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
+      const reply = await queue.settleAndDequeue(settlements, { max: 64 });
+      expect(reply.settled.every(({ ok }) => ok)).toBe(true);
+      tasks = reply.tasks;
     }
-    expect(done.toSorted()).toEqual(enqueued.toSorted());
+    expect(done.toSorted()).toEqual(ids.toSorted());
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
-    expect(await queue.get(enqueued[7] ?? "")).toMatchObject({ state: "completed" });
-  });
-
-  test("ids of the caller are unique over all instances, and found by id alone", async () => {
-    const ids = Array.from({ length: 50 }, (_, i) => `order-${i}`);
-    for (const id of ids) {
-      expect(await partitioned().enqueue(id, { id })).toEqual({ id, created: true });
-      expect(await partitioned().enqueue(id, { id })).toEqual({ id, created: false });
-    }
-    for (const id of ids) expect(await partitioned().get(id)).toMatchObject({ id, state: "pending" });
-    expect(await partitioned().cancel("order-7")).toEqual({ ok: true, state: "rejected" });
-    expect(await partitioned().get("order-51")).toBe(null);
+    expect(await queue.get(ids[7] ?? "")).toMatchObject({ state: "completed" });
   });
 
   test("a group is in one partition, and in order", async () => {
@@ -119,29 +103,5 @@ describe("a queue with partitions", () => {
     await expect(enqueue(same)).rejects.toMatchObject({ code: "idempotency_key_reused" });
     expect(await enqueue(other)).toEqual({ id, created: true });
     expect((await queue.counts()).pending).toBe(2);
-  });
-
-  test("a settle and dequeue in one request goes over partitions", async () => {
-    const queue = partitioned(4);
-    await queue.enqueueMany(Array.from({ length: 40 }, (_, i) => ({ payload: i, id: `n${i}` })));
-    let tasks = await queue.dequeue({ max: 5 });
-    const done = new Set<string>();
-    while (tasks.length > 0) {
-      for (const { id } of tasks) done.add(id);
-      const settlements = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
-      const reply = await queue.settleAndDequeue(settlements, { max: 5 });
-      expect(reply.settled.every(({ ok }) => ok)).toBe(true);
-      tasks = reply.tasks;
-    }
-    expect(done.size).toBe(40);
-  });
-
-  test("a producer that does not know of the partitions learns of them", async () => {
-    await partitioned(4).enqueue(0, { id: "known" });
-    const unaware = new Queue("emails", { transport: rig.transport, now: () => rig.now });
-    expect(await unaware.enqueue(1, { id: "known" })).toEqual({ id: "known", created: false });
-    for (let i = 0; i < 20; i++) expect((await unaware.enqueue(i, { id: `id${i}` })).created).toBe(true);
-    for (let i = 0; i < 20; i++)
-      expect((await partitioned(4).enqueue(i, { id: `id${i}` })).created).toBe(false);
   });
 });

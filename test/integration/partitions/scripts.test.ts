@@ -11,6 +11,7 @@ import {
 } from "../../../src/queue/redis/partition-scripts.ts";
 import { enqueueScript } from "../../../src/queue/redis/task-scripts.ts";
 import { replyAt } from "../../../src/queue/redis/replies.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 // The scripts of lua/partitions, each alone.
@@ -129,38 +130,38 @@ describe("head", () => {
   });
 });
 
+/** The names on each page of find-foreign. */
+async function foreign(size: string, between = async () => {}): Promise<(readonly string[])[]> {
+  const pages = [];
+  let cursor = "0";
+  do {
+    const page = await run(findForeignScript, keys, { cursor, size, before: String(rig.now + 1) });
+    pages.push(page.names);
+    ({ cursor } = page);
+    await between();
+  } while (cursor !== "0");
+  return pages;
+}
+
 test("find-foreign has the ids of producers and dedup keys, of live and ended tasks, page by page", async () => {
   const queue = rig.queue();
-  await queue.enqueueMany(Array.from({ length: 300 }, (_, i) => ({ payload: i, id: `t${i}` })));
+  await queue.enqueueMany(numbered(300));
   await queue.enqueueMany([{ payload: 1 }, { payload: 2, dedup: { key: "k", window: "1h" } }]);
   for (const task of await queue.dequeue({ max: 5 })) await task.complete("done");
-  const found = new Set<string>();
-  let [cursor, pages] = ["0", 0];
-  do {
-    const page = await run(findForeignScript, keys, { cursor, size: "50", before: String(rig.now + 1) });
-    for (const name of page.names) found.add(name);
-    ({ cursor } = page);
-    pages++;
-  } while (cursor !== "0");
-  expect(pages).toBeGreaterThan(3);
-  expect(found).toEqual(new Set(["~d:k", ...Array.from({ length: 300 }, (_, i) => `t${i}`)]));
+  const pages = await foreign("50");
+  expect(pages.length).toBeGreaterThan(3);
+  expect(new Set(pages.flat())).toEqual(new Set(["~d:k", ...Array.from({ length: 300 }, (_, i) => `t${i}`)]));
 });
 
 test("find-foreign has the ids of tasks that end while it reads", async () => {
   const queue = rig.queue();
-  const ids = Array.from({ length: 300 }, (_, i) => `t${i}`);
-  await queue.enqueueMany(ids.map((id) => ({ payload: "x".repeat(100), id })));
-  const found = new Set<string>();
-  let cursor = "0";
-  do {
-    const page = await run(findForeignScript, keys, { cursor, size: "20", before: String(rig.now + 1) });
-    for (const name of page.names) found.add(name);
-    ({ cursor } = page);
+  await queue.enqueueMany(numbered(300).map((task) => ({ ...task, payload: "x".repeat(100) })));
+  const pages = await foreign("20", async () => {
     const tasks = await queue.dequeue({ max: 40 });
     await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
-  } while (cursor !== "0");
+  });
   expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
-  expect(found).toEqual(new Set(ids));
+  expect(new Set(pages.flat())).toEqual(new Set(numbered(300).map(({ id }) => id)));
 });
 
 describe("enqueue with slots", () => {

@@ -1,11 +1,13 @@
 /** A request that settles and dequeues, of which one command fails. */
 import { expect, test } from "vitest";
-import { type LeasedTask, Queue, SluiceError, type Transport } from "../../../src/index.ts";
-import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
+import { type LeasedTask, SluiceError, type Transport } from "../../../src/index.ts";
 import type { ScriptCall } from "../../../src/queue/redis/transport.ts";
-import { QUEUE, useRig } from "../../support/rig.ts";
+import { instances } from "../../support/instances.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
+const { queueOf, resize } = instances(rig);
 
 const FAILURE = new SluiceError("redis_unreachable", "the node is down");
 
@@ -22,8 +24,8 @@ async function leasedInBoth(fails: (call: ScriptCall) => boolean) {
       });
     },
   };
-  const queue = new Queue<number>(QUEUE, { transport, partitions: 2, now: () => rig.now });
-  await resizeQueue({ name: QUEUE, prefix: undefined, transport: rig.transport, now: () => rig.now }, 2);
+  const queue = queueOf<number>(2, transport);
+  await resize(2);
   const leased: LeasedTask<number>[] = [];
   for (let i = 0; leased.length < 2; i++) {
     await queue.enqueue(i, { id: `first${i}` });
@@ -32,7 +34,7 @@ async function leasedInBoth(fails: (call: ScriptCall) => boolean) {
     if (task && leased.every((one) => isOf(one) !== isOf(task))) leased.push(task);
     else await task?.complete();
   }
-  await queue.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `next${i}` })));
+  await queue.enqueueMany(numbered(20, {}, "next"));
   return { queue, leased, fail: () => (isDown = true), repair: () => (isDown = false) };
 }
 
@@ -50,7 +52,7 @@ test.each([
   const settlements = leased.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
   await expect(queue.settleAndDequeue(settlements, { max: 5 })).rejects.toBe(FAILURE);
   repair();
-  await expect.poll(() => queue.counts()).toMatchObject({ pending: 20, working: 0 });
+  await expect.poll(() => queue.counts(), { timeout: 20_000 }).toMatchObject({ pending: 20, working: 0 });
   const settled = await queue.settle(settlements);
   expect(settled.map(({ ok }) => ok)).toEqual([true, true]);
   const charged = await Promise.all(Array.from({ length: 20 }, (__, i) => queue.get(`next${i}`)));

@@ -10,31 +10,27 @@ import {
   scheduler,
 } from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  Operator,
-  Queue,
-  SluiceError,
-  type Command,
-  type CommandOutcome,
-  type Transport,
-} from "../../../src/index.ts";
+import { SluiceError, type Command, type CommandOutcome, type Transport } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { rebalanceShares } from "../../../src/queue/partitions/shares.ts";
-import { nameOfPartition, queueKeys } from "../../../src/queue/core/keys.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { putSharesScript } from "../../../src/queue/redis/partition-scripts.ts";
+import { instances } from "../../support/instances.ts";
+import { named } from "../../support/new-tasks.ts";
+import { recorded } from "../../support/recorded.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const partitions = 4;
+const { instance, over, operatorOf, queueOf, keysIn } = instances(rig);
 const ALL = [0, 1, 2, 3];
-const over = (transport: Transport) => ({ transport, partitions, now: () => rig.now });
+const operator = () => operatorOf(4, rig.transport);
+const queueHere = () => queueOf(4, rig.transport);
 
-const keysOf = (partition: number) => queueKeys(nameOfPartition(QUEUE, partition));
 const ascending = (one: number, other: number) => one - other;
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
 
 async function field(partition: number, name: string): Promise<string> {
-  const value = await rig.command("HGET", keysOf(partition).tasks, name);
+  const value = await rig.command("HGET", keysIn(partition).tasks, name);
   return typeof value === "string" ? value : "";
 }
 
@@ -46,8 +42,8 @@ const shares = async (letter = "m") =>
   (await letters(letter)).map((text) => Number(text?.split("/")[0] ?? Number.NaN));
 
 async function working(): Promise<number> {
-  const counts = await Promise.all(ALL.map((at) => rig.command("ZCARD", keysOf(at).working)));
-  return counts.reduce<number>((sum, count) => sum + Number(count), 0);
+  const outcomes = await rig.transport.send(ALL.map((at) => ["ZCARD", keysIn(at).working] as const));
+  return sum(outcomes.map((outcome) => ("reply" in outcome ? Number(outcome.reply) : Number.NaN)));
 }
 
 const rebalance = (
@@ -56,15 +52,13 @@ const rebalance = (
 ) => rebalanceShares({ name: QUEUE, prefix: undefined, transport }, ALL, { testNow: String(rig.now), loads });
 
 async function loads() {
-  const found = await Promise.all(
-    ALL.map(async (at) => {
-      const key = keysOf(at);
-      const pending =
-        Number(await rig.command("LLEN", key.pending)) + Number(await rig.command("ZCARD", key.fair));
-      return [at, { pending, working: Number(await rig.command("ZCARD", key.working)) }] as const;
-    }),
-  );
-  return new Map(found);
+  const sizeOf = async (command: string, key: string) => Number(await rig.command(command, key));
+  const found = ALL.map(async (at) => {
+    const { pending, fair, working } = keysIn(at);
+    const waiting = (await sizeOf("LLEN", pending)) + (await sizeOf("ZCARD", fair));
+    return [at, { pending: waiting, working: await sizeOf("ZCARD", working) }] as const;
+  });
+  return new Map(await Promise.all(found));
 }
 
 /** The ids of some tasks that are all in that partition. */
@@ -74,44 +68,36 @@ function idsIn(partition: number, count: number): string[] {
 const TAGS: Record<number, string> = {};
 
 async function learnTags(): Promise<void> {
-  const queue = rig.queue(over(rig.transport));
-  for (let i = 0; Object.keys(TAGS).length < partitions; i++) {
-    await queue.enqueue(0, { id: `tag{${i}}` });
+  for (let i = 0; Object.keys(TAGS).length < ALL.length; i++) {
+    await queueHere().enqueue(0, { id: `tag{${i}}` });
     const found = await Promise.all(ALL.map(async (at) => (await field(at, `tag{${i}}`)) !== ""));
     TAGS[found.indexOf(true)] ??= String(i);
   }
-  await rig.operator(over(rig.transport)).deleteQueue({ force: true });
+  await operator().deleteQueue({ force: true });
 }
 
 describe("limits of a queue with partitions", () => {
   test("are shared evenly at first, and read as those of the whole queue", async () => {
-    const operator = rig.operator(over(rig.transport));
     const limits = { maxWorking: 10, rate: { most: 6, per: 1_000 }, maxPending: 3 };
-    expect(await operator.configure(limits)).toMatchObject(limits);
-    expect(await operator.settings()).toMatchObject(limits);
-    expect(
-      [await shares("m"), await shares("r"), await shares("b")].map((all) => all.toSorted(ascending)),
-    ).toEqual([
+    expect(await operator().configure(limits)).toMatchObject(limits);
+    expect(await operator().settings()).toMatchObject(limits);
+    const all = [await shares("m"), await shares("r"), await shares("b")];
+    expect(all.map((some) => some.toSorted(ascending))).toEqual([
       [2, 2, 3, 3],
       [1, 1, 2, 2],
       [0, 1, 1, 1],
     ]);
-    expect(await operator.configure({ maxWorking: null, rate: null, maxPending: null })).toMatchObject({
-      maxWorking: null,
-      rate: null,
-      maxPending: null,
-    });
-    expect([...(await letters("m")), ...(await letters("r")), ...(await letters("b"))]).toEqual(
-      Array(12).fill(undefined),
-    );
+    const none = { maxWorking: null, rate: null, maxPending: null };
+    expect(await operator().configure(none)).toMatchObject(none);
+    for (const letter of ["m", "r", "b"]) expect(await letters(letter)).toEqual(Array(4).fill(undefined));
   });
 
   test("from before the queue had partitions become those of the whole queue", async () => {
     await rig.operator().configure({ maxWorking: 8, events: true });
-    expect((await rig.queue(over(rig.transport)).counts()).pending).toBe(0);
+    expect((await queueHere().counts()).pending).toBe(0);
     await rebalance();
     expect(await shares()).toEqual([2, 2, 2, 2]);
-    expect(await rig.operator(over(rig.transport)).settings()).toMatchObject({ maxWorking: 8, events: true });
+    expect(await operator().settings()).toMatchObject({ maxWorking: 8, events: true });
     // An operator that does not know of the partitions changes the limit of the whole queue too.
     expect(await rig.operator().configure({ maxWorking: 4 })).toMatchObject({ maxWorking: 4 });
     await rebalance();
@@ -120,9 +106,9 @@ describe("limits of a queue with partitions", () => {
 
   test("a share moves to where tasks wait, and as far as no task works under it", async () => {
     await learnTags();
-    const queue = rig.queue(over(rig.transport));
-    await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
-    await queue.enqueueMany(idsIn(1, 20).map((id) => ({ payload: 1, id })));
+    const queue = queueHere();
+    await operator().configure({ maxWorking: 8 });
+    await queue.enqueueMany(named(idsIn(1, 20)));
     await queue.enqueue(1, { id: `y{${TAGS[2]}}` });
     const other = await queue.dequeue({ max: 8 });
     let count = other.length;
@@ -139,20 +125,20 @@ describe("limits of a queue with partitions", () => {
     await queue.settle(other.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
     await rebalance(rig.transport, await loads());
     expect((await shares())[3]).toBe(1);
-    expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
+    expect(sum(await shares())).toBe(8);
   });
 
   test("no partition starves: a limit below the number of partitions goes round", async () => {
     await learnTags();
-    const queue = rig.queue<number>(over(rig.transport));
-    await rig.operator(over(rig.transport)).configure({ maxWorking: 1 });
+    const queue = queueHere();
+    await operator().configure({ maxWorking: 1 });
     for (const at of ALL) {
       for (const id of idsIn(at, 3)) await queue.enqueue(at, { id });
     }
     const order: number[] = [];
     for (let i = 0; i < 30; i++) {
       const [task] = await queue.dequeue({ max: 5 });
-      if (task) order.push(task.payload);
+      if (task) order.push(task.payload as number);
       await task?.complete();
       rig.now += 60_000;
       await rebalance(rig.transport, await loads());
@@ -164,8 +150,8 @@ describe("limits of a queue with partitions", () => {
 
   test("a share of a rate is free for others when its period is over", async () => {
     await learnTags();
-    const queue = rig.queue(over(rig.transport));
-    await rig.operator(over(rig.transport)).configure({ rate: { most: 4, per: "10s" } });
+    const queue = queueHere();
+    await operator().configure({ rate: { most: 4, per: "10s" } });
     const first = idsIn(0, 1);
     for (const id of [...first, ...idsIn(1, 20)]) await queue.enqueue(1, { id });
     const take = async () => {
@@ -187,15 +173,13 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("a limit of pending tasks is used up in all partitions before a task without a slot is refused", async () => {
-    await rig.operator(over(rig.transport)).configure({ maxPending: 12 });
+    await operator().configure({ maxPending: 12 });
     // An instance that calls one after the other, then one whose calls share a request, then one with a batch.
-    const queue = rig.queue(over(rig.transport));
+    const queue = queueHere();
     for (let i = 0; i < 5; i++) expect(await queue.enqueue(i)).toMatchObject({ created: true });
     const together = rig.queue({ ...over(rig.transport), coalesce: "turn" });
     await Promise.all([6, 7, 8, 9].map((i) => together.enqueue(i)));
-    expect(await rig.queue(over(rig.transport)).enqueueMany([{ payload: 10 }])).toMatchObject([
-      { created: true },
-    ]);
+    expect(await queueHere().enqueueMany([{ payload: 10 }])).toMatchObject([{ created: true }]);
     const waiting = [...(await loads()).values()].map(({ pending }) => pending);
     expect(waiting.toSorted(ascending)).toEqual([1, 3, 3, 3]);
     // No partition has room for three.
@@ -204,7 +188,7 @@ describe("limits of a queue with partitions", () => {
     await expect(queue.enqueueMany([{ payload: 1, group: "g" }, ...three])).rejects.toMatchObject({
       code: "queue_full",
     });
-    await expect(rig.queue(over(rig.transport)).enqueueMany(undefined as never)).rejects.toMatchObject({
+    await expect(queueHere().enqueueMany(undefined as never)).rejects.toMatchObject({
       code: "invalid_argument",
     });
     const { pending } = await queue.counts();
@@ -216,18 +200,13 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("cost one command if the shares fit, and nothing is written", async () => {
-    const queue = rig.queue(over(rig.transport));
+    const queue = queueHere();
     await queue.enqueue(1);
     const sent: unknown[] = [];
-    const counting: Transport = {
-      send: (commands, options) => {
-        sent.push(...commands);
-        return rig.transport.send(commands, options);
-      },
-    };
+    const counting = instance((_, commands) => sent.push(...commands));
     await rebalance(counting, await loads());
     expect(sent).toHaveLength(1);
-    await rig.operator(over(rig.transport)).configure({ maxWorking: 8, maxPending: 100 });
+    await operator().configure({ maxWorking: 8, maxPending: 100 });
     sent.length = 0;
     await rebalance(counting, await loads());
     expect(sent).toHaveLength(1);
@@ -235,44 +214,34 @@ describe("limits of a queue with partitions", () => {
 
   test("hold again after a failover that has set the shares back", async () => {
     await learnTags();
-    const operator = rig.operator(over(rig.transport));
-    await operator.configure({ maxWorking: 8 });
+    await operator().configure({ maxWorking: 8 });
     const old = await field(0, "~shares");
-    await rig.queue(over(rig.transport)).enqueueMany(idsIn(3, 9).map((id) => ({ payload: 1, id })));
+    await queueHere().enqueueMany(named(idsIn(3, 9)));
     await rebalance();
     expect(await shares()).toEqual([0, 0, 0, 8]);
-    await rig.command("HSET", keysOf(0).tasks, "~shares", old);
+    await rig.command("HSET", keysIn(0).tasks, "~shares", old);
     await rebalance();
-    expect((await shares()).reduce((sum, share) => sum + share)).toBe(8);
+    expect(sum(await shares())).toBe(8);
     expect((await letters("v")).every((version) => version === /^1;(\d+);/.exec(old)?.[1])).toBe(false);
     expect(new Set(await letters("v")).size).toBe(1);
   });
 
-  test("of groups are in new partitions, also if a weight is all that they have; without any, no record is read", async () => {
-    const queue = { name: QUEUE, prefix: undefined, transport: rig.transport };
-    const sent: unknown[] = [];
-    const counting: Transport = {
-      send: (commands, options) => {
-        sent.push(...commands.map((command) => ("script" in command ? command.script.name : command[0])));
-        return rig.transport.send(commands, options);
-      },
-    };
-    const two = { ...over(rig.transport), partitions: 2 };
-    await rig.queue(two).enqueue(1);
-    await copySettings({ ...queue, transport: counting }, ALL, [2, 3], { testNow: String(rig.now) });
-    expect(sent).not.toContain("HSCAN");
-    await rig.operator(two).configureGroup("g", { weight: 4 });
-    await copySettings(queue, ALL, [2, 3], { testNow: String(rig.now) });
-    expect([await field(2, "~s:g"), await field(3, "~s:g")]).toEqual(["1;k=4", "1;k=4"]);
-  });
-
   test("hold in new partitions before these own slots, as all settings of the queue and its groups", async () => {
-    const two = { ...over(rig.transport), partitions: 2 };
-    await rig.operator(two).configure({ maxWorking: 9, statistics: true });
-    await rig.operator(two).configureGroup("g", { maxWorking: 3, weight: 4 });
-    await rig.operator(two).pause();
-    const queue = { name: QUEUE, prefix: undefined, transport: rig.transport };
-    await copySettings(queue, ALL, [2, 3], { testNow: String(rig.now) });
+    const copy = (transport = rig.transport) =>
+      copySettings({ name: QUEUE, prefix: undefined, transport }, ALL, [2, 3], { testNow: String(rig.now) });
+    const { transport, requests } = recorded(rig);
+    const two = operatorOf(2, rig.transport);
+    await queueOf(2, rig.transport).enqueue(1);
+    // Without settings of groups, no record is read.
+    await copy(transport);
+    expect(requests.flat().map((command) => ("script" in command ? "" : command[0]))).not.toContain("HSCAN");
+    await two.configureGroup("light", { weight: 4 });
+    await copy();
+    expect([await field(2, "~s:light"), await field(3, "~s:light")]).toEqual(["1;k=4", "1;k=4"]);
+    await two.configure({ maxWorking: 9, statistics: true });
+    await two.configureGroup("g", { maxWorking: 3, weight: 4 });
+    await two.pause();
+    await copy();
     expect((await shares()).toSorted(ascending)).toEqual([2, 2, 2, 3]);
     expect([await letters("p"), await letters("s")]).toEqual([Array(4).fill("1"), Array(4).fill("1")]);
     const groups = await Promise.all(ALL.map((at) => field(at, "~s:g")));
@@ -283,28 +252,21 @@ describe("limits of a queue with partitions", () => {
   test("are written by one of several callers, and late copies of older ones change nothing", async () => {
     await learnTags();
     const noted: Command[] = [];
-    const recording: Transport = {
-      send: (commands, options) => {
-        noted.push(...commands.filter((one) => "script" in one && one.script.name === "setShares"));
-        return rig.transport.send(commands, options);
-      },
-    };
-    await rig.operator(over(recording)).configure({ maxWorking: 8 });
-    const tasks = idsIn(3, 9).map((id) => ({ payload: 1, id }));
-    await rig.queue(over(rig.transport)).enqueueMany(tasks);
+    const recording = instance((_, commands) =>
+      noted.push(...commands.filter((one) => "script" in one && one.script.name === "setShares")),
+    );
+    await operatorOf(4, recording).configure({ maxWorking: 8 });
+    await queueHere().enqueueMany(named(idsIn(3, 9)));
     // Another caller moves the shares between a caller's reads and its write.
     let others = 0;
-    const interrupted: Transport = {
-      send: async (commands, options) => {
-        const writes = commands.some((one) => "script" in one && one.script.name === "putShares");
-        if (writes && others++ === 0) await rebalance();
-        return rig.transport.send(commands, options);
-      },
-    };
+    const interrupted = instance(async (_, commands) => {
+      const writes = commands.some((one) => "script" in one && one.script.name === "putShares");
+      if (writes && others++ === 0) await rebalance();
+    });
     await rebalance(interrupted);
     expect([others > 0, await shares()]).toEqual([true, [0, 0, 0, 8]]);
     const stored = await field(0, "~shares");
-    const put = callOf(putSharesScript, keysOf(0), { was: "", shares: "1;7;1;0" });
+    const put = callOf(putSharesScript, keysIn(0), { was: "", shares: "1;7;1;0" });
     expect(await rig.transport.send([put])).toEqual([{ reply: ["ok", stored] }]);
     expect(await field(0, "~shares")).toBe(stored);
     expect(noted.length).toBeGreaterThan(4);
@@ -315,14 +277,14 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("of a newer release are not changed (law 12)", async () => {
-    await rig.operator(over(rig.transport)).configure({ maxWorking: 8 });
-    await rig.command("HSET", keysOf(0).tasks, "~shares", "2;x");
+    await operator().configure({ maxWorking: 8 });
+    await rig.command("HSET", keysIn(0).tasks, "~shares", "2;x");
     await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
-    const call = callOf(putSharesScript, keysOf(0), { was: "2;x", shares: "1;7;1;0" });
+    const call = callOf(putSharesScript, keysIn(0), { was: "2;x", shares: "1;7;1;0" });
     expect(await rig.transport.send([call])).toEqual([{ reply: ["newer_schema"] }]);
     expect(await field(0, "~shares")).toBe("2;x");
-    await rig.command("HSET", keysOf(1).tasks, "~set", "2;m=1");
-    await rig.command("HDEL", keysOf(0).tasks, "~shares");
+    await rig.command("HSET", keysIn(1).tasks, "~set", "2;m=1");
+    await rig.command("HDEL", keysIn(0).tasks, "~shares");
     await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
     expect(await field(1, "~set")).toBe("2;m=1");
   });
@@ -330,23 +292,14 @@ describe("limits of a queue with partitions", () => {
   test("never allow more in all, whatever happens in which order", async () => {
     await learnTags();
     const action = oneof(
-      {
-        weight: 4,
-        arbitrary: record({ do: constant("enqueue" as const), at: constantFrom(...ALL) }),
-      },
-      {
-        weight: 5,
-        arbitrary: record({ do: constant("dequeue" as const), max: integer({ min: 1, max: 5 }) }),
-      },
-      { weight: 3, arbitrary: record({ do: constant("settle" as const) }) },
+      { weight: 4, arbitrary: record({ do: constant("enqueue"), at: constantFrom(...ALL) }) },
+      { weight: 5, arbitrary: record({ do: constant("dequeue"), max: integer({ min: 1, max: 5 }) }) },
+      { weight: 3, arbitrary: record({ do: constant("settle") }) },
       {
         weight: 3,
-        arbitrary: record({ do: constant("rebalance" as const), dies: constantFrom(2, 4, 7, 8, 99, 99, 99) }),
+        arbitrary: record({ do: constant("rebalance"), dies: constantFrom(2, 4, 7, 8, 99, 99, 99) }),
       },
-      {
-        weight: 1,
-        arbitrary: record({ do: constant("configure" as const), most: integer({ min: 1, max: 9 }) }),
-      },
+      { weight: 1, arbitrary: record({ do: constant("configure"), most: integer({ min: 1, max: 9 }) }) },
     );
     await assert(
       asyncProperty(array(action, { minLength: 20, maxLength: 60 }), scheduler(), async (actions, s) => {
@@ -366,9 +319,10 @@ describe("limits of a queue with partitions", () => {
           const one = async (command: Command) => {
             await s.schedule(Promise.resolve());
             if (left-- <= 0) throw new SluiceError("redis_unreachable", "the process has died");
-            const before = await working();
+            const leases = "script" in command && /dequeue/i.test(command.script.name);
+            const before = leases ? await working() : 0;
             const [outcome] = await rig.transport.send([command]);
-            const after = await working();
+            const after = leases ? await working() : 0;
             if (after > before && after > allowed) faults.push(`${after} of ${limit} work`);
             return outcome as CommandOutcome;
           };
@@ -386,20 +340,20 @@ describe("limits of a queue with partitions", () => {
             },
           };
         };
-        await new Queue(QUEUE, over(rig.transport)).enqueue(0, { id: `first{${TAGS[0]}}` });
-        await new Operator(QUEUE, over(rig.transport)).configure({ maxWorking: limit });
-        const run = async (one: (typeof actions)[number]) => {
+        await queueHere().enqueue(0, { id: `first{${TAGS[0]}}` });
+        await operator().configure({ maxWorking: limit });
+        const act = async (one: (typeof actions)[number]) => {
           if (one.do === "enqueue") {
-            const tasks = Array.from({ length: 3 }, () => ({ payload: 1, id: `n${n++}{${TAGS[one.at]}}` }));
-            await new Queue(QUEUE, over(transport())).enqueueMany(tasks);
+            const ids = [0, 1, 2].map(() => `n${n++}{${TAGS[one.at]}}`);
+            await queueOf(4, transport()).enqueueMany(named(ids));
           } else if (one.do === "dequeue") {
-            const tasks = await new Queue(QUEUE, over(transport())).dequeue({ max: one.max });
+            const tasks = await queueOf(4, transport()).dequeue({ max: one.max });
             held.push(...tasks.map(({ receipt }) => receipt));
           } else if (one.do === "settle") {
             const settlements = held
               .splice(0, 2)
               .map((receipt) => ({ receipt, outcome: "complete" as const }));
-            if (settlements.length > 0) await new Queue(QUEUE, over(transport())).settle(settlements);
+            if (settlements.length > 0) await queueOf(4, transport()).settle(settlements);
           } else if (one.do === "rebalance") {
             await rebalance(transport(one.dies), undefined).catch((error: unknown) => {
               if (one.dies === 99) throw error;
@@ -407,24 +361,23 @@ describe("limits of a queue with partitions", () => {
           } else {
             // Until the call returns, either limit may hold.
             allowed = Math.max(limit, one.most, allowed);
-            await new Operator(QUEUE, over(transport())).configure({ maxWorking: one.most });
-            limit = (await new Operator(QUEUE, over(rig.transport)).settings()).maxWorking ?? 0;
+            await operatorOf(4, transport()).configure({ maxWorking: one.most });
+            limit = (await operator().settings()).maxWorking ?? 0;
           }
         };
-        const running = Promise.all(actions.map(run));
-        await s.waitFor(running);
+        await s.waitFor(Promise.all(actions.map(act)));
         await s.waitFor(Promise.all(late));
         expect(faults).toEqual([]);
         await rebalance();
         await rebalance();
-        const all = await shares();
-        expect(all.reduce((sum, share) => sum + share)).toBeLessThanOrEqual(limit);
+        expect(sum(await shares())).toBeLessThanOrEqual(limit);
         // At rest the limit is exact.
         allowed = limit;
-        await s.waitFor(run({ do: "dequeue", max: 5 }));
+        await s.waitFor(act({ do: "dequeue", max: 5 }));
         expect(faults).toEqual([]);
       }),
-      { numRuns: 60 },
+      // The same runs each time, so that a failure comes from a change of the code.
+      { numRuns: 60, seed: 20_261_130 },
     );
   }, 120_000);
 });
