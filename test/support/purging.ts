@@ -1,10 +1,13 @@
 import { expect } from "vitest";
 import type { PurgeOptions } from "../../src/index.ts";
 import type { named } from "./new-tasks.ts";
+import { allPages } from "./paging.ts";
 import type { Rig } from "./rig.ts";
 
 /** How long an ended id stays known, ms. */
 export const WINDOW = 300_000;
+
+export const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 
 /** The functions that tests of purge share. */
 export function purging(rig: Rig) {
@@ -16,14 +19,8 @@ export function purging(rig: Rig) {
 
   /** The number of tasks that each call purged, one request at a time. */
   async function calls(options: PurgeOptions): Promise<number[]> {
-    const counts: number[] = [];
-    let cursor: string | null | undefined;
-    do {
-      const done = await rig.operator().purge({ ...options, cursor: cursor ?? undefined, budget: 0 });
-      counts.push(done.purged);
-      ({ cursor } = done);
-    } while (cursor !== null);
-    return counts;
+    const done = await allPages((cursor) => rig.operator().purge({ ...options, cursor, budget: 0 }));
+    return done.map(({ purged }) => purged);
   }
 
   /** Expects that the queue holds no task after the tombstones have expired. */

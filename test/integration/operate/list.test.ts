@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ListTasksOptions, RejectReason, TaskState } from "../../../src/index.ts";
+import type { ListTasksOptions } from "../../../src/index.ts";
 import { bury } from "../../support/dead-letters.ts";
 import { key, START, useRig } from "../../support/rig.ts";
 import { named, sortedIds } from "../../support/new-tasks.ts";
@@ -7,35 +7,53 @@ import { paging } from "../../support/paging.ts";
 
 const rig = useRig();
 const { pages, listed } = paging(rig);
-
-/** One task in each state, and a cancelled one. */
-async function oneOfEach() {
-  const queue = rig.queue({ maxAttempts: 1 });
-  await queue.enqueueMany(named(["working", "completed", "rejected", "cancelled", "pending"]));
-  const [working, completed, rejected] = await queue.dequeue({ max: 3, lease: "1h" });
-  await completed?.complete({ sum: 3 });
-  await rejected?.reject("no such address");
-  await queue.cancel("cancelled");
-  await queue.enqueue("later", { id: "delayed", delay: "1m" });
-  return working;
-}
+const STATES = ["pending", "delayed", "working", "completed", "rejected"] as const;
 
 describe("the tasks of a state", () => {
-  test.each(["pending", "delayed", "working", "completed", "rejected"] as const)(
-    "%s: each as get returns it, and no others",
-    async (state) => {
-      await oneOfEach();
-      const before = await rig.keySpace();
+  /** One task in each state, a cancelled one, and entries of the same keys that are no tasks. */
+  async function oneOfEach() {
+    const queue = rig.queue({ maxAttempts: 1 });
+    await queue.enqueueMany([
+      ...named(["working"], { dedup: { key: "k", window: "1d" } }),
+      ...named(["completed", "rejected", "cancelled"]),
+      ...named(["pending"], { maxAttempts: 2 }),
+    ]);
+    const [working, completed, rejected] = await queue.dequeue({ max: 3, lease: "1h" });
+    await completed?.complete({ sum: 3 });
+    await rejected?.reject("no such address");
+    await queue.cancel("cancelled");
+    await queue.dequeue({ worker: { name: "w" } });
+    await rig.operator().failWorker("w");
+    await queue.enqueue("later", { id: "delayed", delay: "1m" });
+    await queue.heartbeat({ name: "w", silentAfter: "1h" });
+    const { expiry, delayed } = await rig.space();
+    const others = [...expiry.keys(), ...delayed.keys()].filter((name) => name.startsWith("~"));
+    expect(others).toEqual(["~d:k", "~f:w ", "~w"]);
+    return working;
+  }
+
+  test("are each as get returns it, and no others, also no dedup keys, timers or lost workers", async () => {
+    const working = await oneOfEach();
+    const before = await rig.keySpace();
+    for (const state of STATES) {
       const page = await rig.operator().list({ state });
       expect(page).toEqual({ tasks: [await rig.queue().get(state)], cursor: null, unreadable: 0 });
-      expect(await rig.keySpace()).toEqual(before);
-    },
-  );
+    }
+    expect(await listed({ state: "rejected", reason: "cancelled" })).toEqual(["cancelled"]);
+    expect(await rig.keySpace()).toEqual(before);
+    await working?.complete();
+    rig.now += 8 * 86_400_000;
+    await rig.sweepOnce();
+    const none = { tasks: [], cursor: null, unreadable: 0 };
+    for (const state of ["completed", "rejected"] as const)
+      expect(await rig.operator().list({ state })).toEqual(none);
+  });
 
   test("fill a page, although records of other states come before them", async () => {
     const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b", "c", "d", "e", "f"]));
+    await queue.enqueueMany(named(["a", "b", "c", "d", "e", "f", "g", "h"]));
     for (const id of ["a", "b", "c", "d"]) await queue.cancel(id);
+    expect(await pages({ state: "pending", size: 4 })).toEqual([["e", "f", "g", "h"]]);
     for (const task of await queue.dequeue({ max: 2 })) await task.complete();
     expect(await pages({ state: "completed", size: 1 })).toEqual([["e"], ["f"]]);
     expect(await pages({ state: "completed", size: 2 })).toEqual([["e", "f"]]);
@@ -44,96 +62,37 @@ describe("the tasks of a state", () => {
   test("with payloads on request, beside headers, results and errors", async () => {
     await oneOfEach();
     await rig.queue().enqueue(new Uint8Array([0, 255]), { id: "bytes", headers: { a: "ü\n" } });
-    const payloads = async (state: TaskState) => {
-      const { tasks } = await rig.operator().list({ state, payloads: true });
-      return tasks.map(({ id, payload, headers, result, error }) => [id, payload, headers, result, error]);
-    };
-    expect(await payloads("pending")).toEqual([
+    const found = await Promise.all(STATES.map((state) => rig.operator().list({ state, payloads: true })));
+    const all = found.flatMap(({ tasks }) => tasks);
+    expect(
+      all.map(({ id, payload, headers, result, error }) => [id, payload, headers, result, error]),
+    ).toEqual([
       ["pending", "pending", undefined, undefined, undefined],
       ["bytes", new Uint8Array([0, 255]), { a: "ü\n" }, undefined, undefined],
-    ]);
-    expect(await payloads("delayed")).toEqual([["delayed", "later", undefined, undefined, undefined]]);
-    expect(await payloads("completed")).toEqual([["completed", undefined, undefined, { sum: 3 }, undefined]]);
-    expect(await payloads("rejected")).toEqual([
+      ["delayed", "later", undefined, undefined, undefined],
+      ["working", "working", undefined, undefined, undefined],
+      ["completed", undefined, undefined, { sum: 3 }, undefined],
       ["rejected", "rejected", undefined, undefined, "no such address"],
     ]);
-  });
-
-  test("match one of several reasons", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany([
-      { id: "rejected", payload: 1 },
-      { id: "exhausted", payload: 1, maxAttempts: 1 },
-      { id: "expired", payload: 1, maxAttempts: 1 },
-    ]);
-    const [rejected, exhausted] = await queue.dequeue({ max: 3, lease: "1s" });
-    await rejected?.reject("bad");
-    await exhausted?.requeue({ error: "again" });
-    rig.now += 2_000;
-    await rig.sweepOnce();
-    const dead = async (...reason: RejectReason[]) =>
-      (await listed({ state: "rejected", reason })).toSorted();
-    expect(await dead("attempts_exhausted", "lease_expired")).toEqual(["exhausted", "expired"]);
-    expect(await dead("rejected")).toEqual(["rejected"]);
-    expect(await dead("rejected", "lease_expired")).toEqual(["expired", "rejected"]);
-    expect(await dead("cancelled")).toEqual([]);
-  });
-
-  test("include cancelled tasks only if their reason is asked for", async () => {
-    await oneOfEach();
-    expect(await listed({ state: "rejected", reason: "cancelled" })).toEqual(["cancelled"]);
-    expect(await listed({ state: "rejected" })).toEqual(["rejected"]);
-  });
-
-  test("of an empty queue, or after all records have expired, are none", async () => {
-    expect(await rig.operator().list({ state: "pending" })).toEqual({
-      tasks: [],
-      cursor: null,
-      unreadable: 0,
-    });
-    const working = await oneOfEach();
-    await working?.complete();
-    rig.now += 8 * 86_400_000;
-    await rig.sweepOnce();
-    expect(await listed({ state: "completed" })).toEqual([]);
-    expect(await listed({ state: "rejected" })).toEqual([]);
-    expect([...(await rig.space()).expiry]).toEqual([]);
-  });
-
-  test("do not include dedup keys, timers or lost workers, which are in the same keys", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a", dedup: { key: "k", window: "1d" } });
-    await queue.dequeue({ worker: { name: "w", silentAfter: "1h" } });
-    await rig.operator().failWorker("w");
-    await queue.dequeue({ worker: { name: "w", silentAfter: "1h" } });
-    const space = await rig.space();
-    expect([space.expiry.size, space.delayed.size]).toEqual([2, 1]);
-    for (const state of ["completed", "delayed"] as const) {
-      expect(await listed({ state })).toEqual([]);
-    }
-    expect(await listed({ state: "rejected", reason: "cancelled" })).toEqual([]);
   });
 });
 
 describe("page by page", () => {
   const ids = sortedIds(25);
 
-  test.each(["pending", "delayed", "working", "completed", "rejected"] as const)(
-    "%s: all in order, none twice, also if many have the same time",
-    async (state) => {
-      const queue = rig.queue();
+  test("each state: all in order, none twice, also if many have the same time", async () => {
+    const queue = rig.queue();
+    const expected = [ids.slice(0, 10), ids.slice(10, 20), ids.slice(20)];
+    for (const state of STATES) {
+      await rig.command("FLUSHALL");
       if (state === "rejected") await bury(queue, named(ids));
       else await queue.enqueueMany(named(ids, state === "delayed" ? { delay: "1m" } : {}));
-      if (state === "working" || state === "completed") {
-        const batch = await queue.dequeue({ max: 25 });
-        if (state === "completed") {
-          await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
-        }
-      }
-      const found = await pages({ state, size: 10 });
-      expect(found).toEqual([ids.slice(0, 10), ids.slice(10, 20), ids.slice(20)]);
-    },
-  );
+      const batch = state === "working" || state === "completed" ? await queue.dequeue({ max: 25 }) : [];
+      if (state === "completed")
+        await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+      expect([state, ...(await pages({ state, size: 10 }))]).toEqual([state, ...expected]);
+    }
+  });
 
   test("continues after its place if the listed tasks were removed, at equal or different times", async () => {
     for (const step of [0, 1]) {
@@ -149,12 +108,12 @@ describe("page by page", () => {
         for (const { id } of tasks) await queue.cancel(id);
       });
       expect(found.flat()).toEqual(ids);
-      expect(shown).toEqual(ids.slice(0, 20));
+      expect(shown).toEqual(ids.slice(0, 16));
     }
   });
 
   test("orders ids by their bytes, as Redis does", async () => {
-    const strange = ["Z", "a", "A", "a!", "a-b", "aB", "ab", "a~", "0", "z", "a b".replace(" ", "_")];
+    const strange = ["Z", "a", "A", "a!", "a-b", "aB", "ab", "a~", "0", "z", "a_b"];
     await rig.queue().enqueueMany(named(strange, { delay: "1m" }));
     const inOrder = strange.toSorted((a, b) => (a < b ? -1 : 1));
     const found = await pages({ state: "delayed", size: 1 }, async () => {
@@ -165,75 +124,60 @@ describe("page by page", () => {
   });
 
   test("is bounded in bytes: a page of large payloads is cut, and the next one continues", async () => {
-    const queue = rig.queue();
-    const big = "x".repeat(1_000_000);
-    for (const id of ids.slice(0, 6)) await queue.enqueue(big, { id });
-    expect(await pages({ state: "pending", payloads: true, maxBytes: 2_500_000 })).toEqual([
-      ids.slice(0, 2),
-      ids.slice(2, 4),
-      ids.slice(4, 6),
-    ]);
-    expect(await pages({ state: "pending", payloads: true, maxBytes: 1 })).toHaveLength(6);
-    expect(await pages({ state: "pending", maxBytes: 2_500_000 })).toEqual([ids.slice(0, 6)]);
+    const some = ids.slice(0, 6);
+    await rig.queue().enqueueMany(some.map((id) => ({ id, payload: "x".repeat(100_000) })));
+    const paged = (options: Partial<ListTasksOptions>) => pages({ state: "pending", ...options });
+    const pairs = [some.slice(0, 2), some.slice(2, 4), some.slice(4, 6)];
+    expect(await paged({ payloads: true, maxBytes: 250_000 })).toEqual(pairs);
+    expect(await paged({ payloads: true, maxBytes: 1 })).toHaveLength(6);
+    expect(await paged({ maxBytes: 250_000 })).toEqual([some]);
   });
 
   test("looks at no more than a thousand tasks a call", async () => {
-    const queue = rig.queue();
-    await bury(queue, [...named(sortedIds(2_000)), { id: "u", payload: "needle" }]);
-    const found = await pages({ state: "rejected", text: "needle" });
-    expect(found).toEqual([[], [], ["u"]]);
+    await bury(rig.queue(), [...named(sortedIds(1_000)), { id: "u", payload: "needle" }]);
+    expect(await pages({ state: "rejected", text: "needle" })).toEqual([[], ["u"]]);
   });
 
   test("refuses an invalid cursor, state or number", async () => {
-    await oneOfEach();
-    const list = (options: object) => rig.operator().list(options as ListTasksOptions);
-    const refused = (path: string) => ({ code: "invalid_argument", path });
-    for (const cursor of ["", "x", "1", "-1 a", "1 ", "(1 a", "1 a\n", "1e5 a", 7]) {
-      await expect(list({ state: "delayed", cursor })).rejects.toMatchObject(refused("cursor"));
-    }
-    for (const cursor of ["1 a", "0 0 - 0", "-1 0 - 0 -", "1 2 a b 3 c"]) {
-      await expect(list({ state: "pending", cursor })).rejects.toMatchObject(refused("cursor"));
-    }
-    for (const [name, value] of [
-      ["state", "dead"],
-      ["state", undefined],
-      ["size", 0],
-      ["size", 1_001],
-      ["text", ""],
-      ["text", "x".repeat(1_001)],
+    const refuses = async (path: string, options: object) => {
+      const page = rig.operator().list({ state: "rejected", ...options });
+      await expect(page).rejects.toMatchObject({ code: "invalid_argument", path });
+    };
+    for (const cursor of ["", "x", "1", "-1 a", "1 ", "(1 a", "1 a\n", "1e5 a", 7])
+      await refuses("cursor", { state: "delayed", cursor });
+    for (const cursor of ["1 a", "0 0 - 0", "-1 0 - 0 -", "1 2 a b 3 c"])
+      await refuses("cursor", { state: "pending", cursor });
+    for (const [name, ...values] of [
+      ["state", "dead", undefined],
+      ["size", 0, 1_001],
+      ["text", "", "x".repeat(1_001)],
       ["group", "no group"],
-      ["reason", "bored"],
-      ["reason", []],
-      ["reason", ["rejected", "bored"]],
-      ["reason", ["rejected", "cancelled"]],
+      ["reason", "bored", [], ["rejected", "bored"], ["rejected", "cancelled"]],
       ["endedSince", -1],
       ["endedUntil", 1.5],
       ["enqueuedSince", "yesterday"],
       ["enqueuedUntil", Number.NaN],
       ["maxBytes", 0],
-    ] as const) {
-      await expect(list({ state: "rejected", [name]: value })).rejects.toMatchObject(refused(name));
-    }
+    ] as const)
+      for (const value of values) await refuses(name, { [name]: value });
   });
 });
 
-describe("an unreadable record hides no other task", () => {
-  test("a record of a newer release, or an invalid one, is left out and counted", async () => {
-    const queue = rig.queue();
-    await bury(queue, named(["a", "b", "c", "d"]));
-    const intact = (await rig.space()).tasks;
-    await rig.command("HSET", key("tasks"), ".b", "2;x\n", "c", "1;5;h=4\n{no}j1");
-    const page = await rig.operator().list({ state: "rejected", payloads: true });
-    expect([page.tasks.map(({ id }) => id), page.unreadable]).toEqual([["a", "d"], 2]);
-    for (const field of [".b", "c"]) await rig.command("HSET", key("tasks"), field, intact.get(field) ?? "");
-  });
-
-  test("an id without a record is left out and counted", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b", "c"]));
-    await rig.command("HDEL", key("tasks"), "b");
-    const page = await rig.operator().list({ state: "pending" });
-    expect([page.tasks.map(({ id }) => id), page.unreadable]).toEqual([["a", "c"], 1]);
-    await rig.command("HSET", key("tasks"), "b", `1;${START}\nj1`);
-  });
+test("an unreadable record hides no other task: it is left out and counted", async () => {
+  const queue = rig.queue();
+  await bury(queue, named(["a", "b", "c", "d"]));
+  await queue.enqueueMany(named(["p1", "p2", "p3"]));
+  const intact = (await rig.space()).tasks;
+  // Of a newer release, invalid, and none.
+  await rig.command("HSET", key("tasks"), ".b", "2;x\n", "c", "1;5;h=4\n{no}j1");
+  await rig.command("HDEL", key("tasks"), "p2");
+  for (const [state, ids, unreadable] of [
+    ["rejected", ["a", "d"], 2],
+    ["pending", ["p1", "p3"], 1],
+  ] as const) {
+    const page = await rig.operator().list({ state, payloads: true });
+    expect([page.tasks.map(({ id }) => id), page.unreadable]).toEqual([ids, unreadable]);
+  }
+  for (const field of [".b", "c", "p2"])
+    await rig.command("HSET", key("tasks"), field, intact.get(field) ?? "");
 });

@@ -2,88 +2,38 @@ import { describe, expect, test } from "vitest";
 import { ghostsOf } from "../../support/key-space.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { named, sortedIds } from "../../support/new-tasks.ts";
-import { purging, WINDOW } from "../../support/purging.ts";
+import { purging, sum } from "../../support/purging.ts";
 
 const rig = useRig();
 const { enqueue, calls, nothingLeft } = purging(rig);
 
 describe("a purge of pending tasks", () => {
-  test("cancels all of them, and leaves tombstones and no ghosts (I1)", async () => {
+  test("cancels them in bounded calls, also with ghosts among them, and leaves tombstones and no ghosts (I1)", async () => {
+    const ids = sortedIds(2_500);
     const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b", "c"]));
-    await queue.cancel("b");
-    await queue.enqueue("w", { id: "d", delay: "1h" });
-    expect(await rig.operator().purge({ state: "pending" })).toEqual({
-      purged: 2,
-      cursor: null,
-      unreadable: 0,
-    });
-    const space = await rig.space();
-    expect([space.pending, space.delayed.size, space.dead.size, ghostsOf(space)]).toEqual([[], 1, 0, 0]);
-    expect(await queue.get("a")).toMatchObject({ state: "rejected", reason: "cancelled", endedAt: START });
-    expect((await queue.enqueue("again", { id: "a" })).created).toBe(false);
-    rig.now += WINDOW;
-    await rig.sweepOnce();
-    expect((await queue.enqueue("anew", { id: "b" })).created).toBe(true);
-    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["anew"]);
-  });
-
-  test("runs in bounded calls, also with ghosts among them", async () => {
-    await enqueue(named(sortedIds(2_500)));
-    for (const id of sortedIds(2_500).filter((_, i) => i % 50 === 0)) await rig.queue().cancel(id);
+    await enqueue(named(ids));
+    const cancelled = ids.filter((_, i) => i % 50 === 0);
+    await Promise.all(cancelled.map((id) => queue.cancel(id)));
     const counts = await calls({ state: "pending" });
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2_450);
+    expect(sum(counts)).toBe(2_450);
     expect(Math.max(...counts)).toBeLessThanOrEqual(160);
     expect(counts.length).toBeLessThanOrEqual(17);
     expect(ghostsOf(await rig.space())).toBe(0);
+    const purged = { state: "rejected", reason: "cancelled", endedAt: START };
+    expect(await queue.get("t0001")).toMatchObject(purged);
+    expect((await queue.enqueue("again", { id: "t0001" })).created).toBe(false);
     await nothingLeft();
+    expect((await queue.enqueue("anew", { id: "t0000" })).created).toBe(true);
   });
 
   test("drops a list of ghosts in bounded calls too", async () => {
     await enqueue(named(sortedIds(1_500)));
-    for (const id of sortedIds(1_500)) await rig.queue().cancel(id);
+    await Promise.all(sortedIds(1_500).map((id) => rig.queue().cancel(id)));
     const first = await rig.operator().purge({ state: "pending", budget: 0, limit: 500 });
-    expect([first.purged, first.cursor === null, (await rig.space()).pending.length]).toEqual([
-      0,
-      false,
-      1_340,
-    ]);
+    const left = (await rig.space()).pending.length;
+    expect([first.purged, first.cursor === null, left]).toEqual([0, false, 1_340]);
     expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 0, cursor: null });
     expect((await rig.space()).pending).toEqual([]);
-  });
-
-  test("with a limit keeps the others in their order", async () => {
-    await enqueue(named(sortedIds(10)));
-    const first = await rig.operator().purge({ state: "pending", limit: 4 });
-    expect([first.purged, first.cursor === null]).toEqual([4, false]);
-    expect((await rig.space()).pending.toReversed()).toEqual(sortedIds(10).slice(4));
-  });
-
-  test("removes a task together with its own ghost", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b"]));
-    await queue.cancel("a");
-    rig.now += WINDOW;
-    await rig.sweepOnce();
-    await queue.enqueue("anew", { id: "a", delay: 1 });
-    rig.now += 1;
-    await rig.sweepOnce();
-    expect((await rig.space()).pending).toEqual(["a", "b", "a"]);
-    expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 2 });
-    expect(await queue.get("a")).toMatchObject({ state: "rejected", reason: "cancelled" });
-    await nothingLeft();
-  });
-
-  test("that finds a ghost of a delayed task keeps the delayed task", async () => {
-    const queue = rig.queue();
-    await queue.enqueue("old", { id: "a" });
-    await queue.cancel("a");
-    rig.now += WINDOW;
-    await rig.sweepOnce();
-    await queue.enqueue("anew", { id: "a", delay: "1m" });
-    expect(await rig.operator().purge({ state: "pending" })).toMatchObject({ purged: 0, cursor: null });
-    rig.now += 60_000;
-    expect((await queue.dequeue({ max: 5 })).map(({ payload }) => payload)).toEqual(["anew"]);
   });
 
   test("of groups refunds their tasks, also held ones, so that the groups begin as new", async () => {
@@ -95,8 +45,7 @@ describe("a purge of pending tasks", () => {
       ...named(["l1", "l2"]),
     ]);
     const [working] = await queue.dequeue();
-    const counts = await calls({ state: "pending" });
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(403);
+    expect(sum(await calls({ state: "pending" }))).toBe(403);
     await working?.complete();
     await nothingLeft();
     await queue.enqueueMany([
@@ -121,20 +70,6 @@ describe("a purge of pending tasks", () => {
     expect(order.toSorted()).toEqual(["h", "h", "k", "k"]);
   });
 
-  test("by a filter removes the tasks of one group, and of no other", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany([
-      ...named(["a1", "a2", "a3"], { group: "a" }),
-      ...named(["b1", "b2"], { group: "b" }),
-      ...named(["l1"]),
-    ]);
-    expect(await rig.operator().purge({ state: "pending", group: "a" })).toMatchObject({
-      purged: 3,
-      cursor: null,
-    });
-    expect((await queue.dequeue({ max: 9 })).map(({ id }) => id).toSorted()).toEqual(["b1", "b2", "l1"]);
-  });
-
   test("beside consumers delivers or cancels each task once", async () => {
     const queue = rig.queue();
     await enqueue(named(sortedIds(2_000)));
@@ -153,29 +88,14 @@ describe("a purge of pending tasks", () => {
   });
 });
 
-describe("a purge of delayed tasks", () => {
-  test("cancels them, and keeps timers", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany([
-      ...named(["a", "b"], { delay: "1m" }),
-      ...named(["c"], { delay: "1m", group: "g" }),
-      ...named(["p"]),
-    ]);
-    await queue.heartbeat({ name: "w", silentAfter: "1h" });
-    expect(await rig.operator().purge({ state: "delayed" })).toMatchObject({ purged: 3, cursor: null });
-    const space = await rig.space();
-    expect([[...space.delayed.keys()], space.pending]).toEqual([["~w"], ["p"]]);
-    expect(await queue.get("c")).toMatchObject({ state: "rejected", reason: "cancelled" });
-  });
-
-  test("can be filtered, in bounded calls", async () => {
-    await enqueue(named(sortedIds(1_200), { delay: "1m" }));
-    rig.now += 1;
-    await enqueue(named(["new"], { delay: "1m" }));
-    expect(await calls({ state: "delayed", enqueuedUntil: START + 1 })).toEqual([
-      ...Array.from({ length: 7 }, () => 160),
-      80,
-    ]);
-    expect([...(await rig.space()).delayed.keys()]).toEqual(["new"]);
-  });
+test("a purge of delayed tasks can be filtered, in bounded calls, and keeps timers", async () => {
+  await enqueue(named(sortedIds(1_200), { delay: "1m" }));
+  await rig.queue().heartbeat({ name: "w", silentAfter: "1h" });
+  rig.now += 1;
+  await enqueue([...named(["new"], { delay: "1m" }), ...named(["grouped"], { delay: "1m", group: "g" })]);
+  const counts = await calls({ state: "delayed", enqueuedUntil: START + 1 });
+  expect(counts).toEqual([...Array.from({ length: 7 }, () => 160), 80]);
+  expect([...(await rig.space()).delayed.keys()]).toEqual(["new", "grouped", "~w"]);
+  expect(await rig.operator().purge({ state: "delayed" })).toMatchObject({ purged: 2, cursor: null });
+  expect([...(await rig.space()).delayed.keys()]).toEqual(["~w"]);
 });

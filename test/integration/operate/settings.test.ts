@@ -48,32 +48,31 @@ describe("settings of a queue", () => {
     expect(await operator.configure(settings)).toEqual({ paused, ...settings });
   });
 
-  test.each<[object, string]>([
-    [{ maxWorking: 0 }, "maxWorking"],
-    [{ maxWorking: 1.5 }, "maxWorking"],
-    [{ maxWorking: "3" }, "maxWorking"],
-    [{ maxPending: -1 }, "maxPending"],
-    [{ rate: 7 }, "rate"],
-    [{ rate: { most: 0, per: 1 } }, "rate.most"],
-    [{ rate: { most: 1, per: 0 } }, "rate.per"],
-    [{ rate: { most: 1, per: "1 minute" } }, "rate.per"],
-    [{ rate: { most: 1 } }, "rate.per"],
-    [{ events: "yes" }, "events"],
-    [{ statistics: 1 }, "statistics"],
-    [{ maxWorkers: 3 }, "maxWorkers"],
-    [{ paused: true }, "paused"],
-    [{ constructor: 3 }, "constructor"],
-  ])("%j is refused, also beside valid settings, and nothing is set", async (changes, path) => {
-    const refused = rig.operator().configure({ events: true, ...changes });
-    await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
+  test("that are invalid or no object are refused, also beside valid ones, and nothing is set", async () => {
+    const refuses = async (changes: unknown, path: string) => {
+      const refused = rig.operator().configure(changes as QueueChanges);
+      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
+    };
+    for (const [path, ...given] of [
+      ["maxWorking", { maxWorking: 0 }, { maxWorking: 1.5 }, { maxWorking: "3" }],
+      ["maxPending", { maxPending: -1 }],
+      ["rate", { rate: 7 }],
+      ["rate.most", { rate: { most: 0, per: 1 } }],
+      [
+        "rate.per",
+        { rate: { most: 1, per: 0 } },
+        { rate: { most: 1, per: "1 minute" } },
+        { rate: { most: 1 } },
+      ],
+      ["events", { events: "yes" }],
+      ["statistics", { statistics: 1 }],
+      ["maxWorkers", { maxWorkers: 3 }],
+      ["paused", { paused: true }],
+      ["constructor", { constructor: 3 }],
+    ] as const)
+      for (const changes of given) await refuses({ events: true, ...changes }, path);
+    for (const changes of [null, undefined, 3, "events"]) await refuses(changes, "options");
     expect(await rig.keySpace()).toEqual({});
-  });
-
-  test("that are not an object are refused", async () => {
-    for (const changes of [null, undefined, 3, "events"]) {
-      const refused = rig.operator().configure(changes as unknown as QueueChanges);
-      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path: "options" });
-    }
   });
 
   test("keep unknown fields of another release of the same version (law 12)", async () => {
@@ -84,33 +83,32 @@ describe("settings of a queue", () => {
 });
 
 describe("settings of a newer release (law 12)", () => {
-  const acts: [string, (operator: Operator) => Promise<unknown>][] = [
-    ["configure", (operator) => operator.configure({ events: true })],
-    ["pause", (operator) => operator.pause()],
-    ["settings", (operator) => operator.settings()],
-    ["statistics", (operator) => operator.statistics()],
-    ["deleteQueue", (operator) => operator.deleteQueue({ force: true })],
-  ];
-  test.each(acts)("%s throws newer_schema and changes nothing", async (_, act) => {
-    await rig.command("HSET", TASKS, "~set", "2;m=3");
+  const refuses = async (field: string, acts: Record<string, (operator: Operator) => Promise<unknown>>) => {
+    await rig.command("HSET", TASKS, field, "2;m=3");
     await rig.command("ZADD", "sluice:queues", String(START), QUEUE);
     const before = await rig.keySpace();
-    await expect(act(rig.operator())).rejects.toMatchObject({ code: "newer_schema" });
+    for (const act of Object.values(acts))
+      await expect(act(rig.operator())).rejects.toMatchObject({ code: "newer_schema" });
     expect(await rig.keySpace()).toEqual(before);
-  });
+  };
+
+  test("configure, pause, settings, statistics and deleteQueue throw newer_schema and change nothing", () =>
+    refuses("~set", {
+      configure: (operator) => operator.configure({ events: true }),
+      pause: (operator) => operator.pause(),
+      settings: (operator) => operator.settings(),
+      statistics: (operator) => operator.statistics(),
+      deleteQueue: (operator) => operator.deleteQueue({ force: true }),
+    }));
 
   test.each(["~s:a", "~g:a"])(
     "in %s: configureGroup and groupSettings throw newer_schema and change nothing",
     async (field) => {
-      await rig.command("HSET", TASKS, field, "2;n=3");
-      const before = await rig.keySpace();
-      const operator = rig.operator();
-      await expect(operator.configureGroup("a", { weight: 2 })).rejects.toMatchObject({
-        code: "newer_schema",
+      await refuses(field, {
+        configureGroup: (operator) => operator.configureGroup("a", { weight: 2 }),
+        groupSettings: (operator) => operator.groupSettings("a"),
       });
-      await expect(operator.groupSettings("a")).rejects.toMatchObject({ code: "newer_schema" });
-      expect(await rig.keySpace()).toEqual(before);
-      expect(await operator.configureGroup("b", { weight: 2 })).toMatchObject({ weight: 2 });
+      expect(await rig.operator().configureGroup("b", { weight: 2 })).toMatchObject({ weight: 2 });
     },
   );
 });
@@ -123,12 +121,9 @@ describe("a copy of a configure (law 5)", () => {
     for (let i = 2; i <= 10; i++) await operator.configure({ maxWorking: i });
     await operator.configureGroup("a", { weight: 3 });
     const before = await rig.keySpace();
-    expect(await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" })).toMatchObject({
-      maxWorking: 10,
-    });
-    expect(await operator.configureGroup("a", { weight: 2 }, { idempotencyKey: "two" })).toMatchObject({
-      weight: 3,
-    });
+    const [one, two] = [{ idempotencyKey: "one" }, { idempotencyKey: "two" }];
+    expect(await operator.configure({ maxWorking: 1 }, one)).toMatchObject({ maxWorking: 10 });
+    expect(await operator.configureGroup("a", { weight: 2 }, two)).toMatchObject({ weight: 3 });
     expect(await rig.keySpace()).toEqual(before);
   });
 
@@ -154,18 +149,16 @@ describe("a copy of a configure (law 5)", () => {
   });
 });
 
-describe("on a full Redis", () => {
-  test("a queue can be paused and its limits unset, and a refused setting changes nothing", async () => {
-    const operator = rig.operator();
-    await operator.configure({ maxWorking: 3, rate: { most: 1, per: 1 } });
-    await rig.command("CONFIG", "SET", "maxmemory", "1");
-    try {
-      expect(await operator.pause()).toMatchObject({ paused: true });
-      expect(await operator.configure({ maxWorking: null, rate: null })).toMatchObject({ maxWorking: null });
-      expect(await operator.resume()).toMatchObject({ paused: false });
-    } finally {
-      await rig.command("CONFIG", "SET", "maxmemory", "0");
-    }
-    expect(await fields()).toEqual({});
-  });
+test("on a full Redis a queue can be paused and its limits unset", async () => {
+  const operator = rig.operator();
+  await operator.configure({ maxWorking: 3, rate: { most: 1, per: 1 } });
+  await rig.command("CONFIG", "SET", "maxmemory", "1");
+  try {
+    expect(await operator.pause()).toMatchObject({ paused: true });
+    expect(await operator.configure({ maxWorking: null, rate: null })).toMatchObject({ maxWorking: null });
+    expect(await operator.resume()).toMatchObject({ paused: false });
+  } finally {
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+  }
+  expect(await fields()).toEqual({});
 });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { durationBounds, type QueueEvent, type QueueStatistics, sweep } from "../../../src/index.ts";
+import {
+  durationBounds,
+  type LeasedTask,
+  type QueueEvent,
+  type QueueStatistics,
+  sweep,
+} from "../../../src/index.ts";
 import { failedAttempts } from "../../../src/queue/operate/statistics.ts";
 import { queueEvents } from "../../../src/queue/tasks/events.ts";
 import { controlFields } from "../../support/key-space.ts";
@@ -44,40 +50,40 @@ function classed(...durations: number[]) {
   return { count: durations.length, total: durations.reduce((sum, one) => sum + one, 0), classes };
 }
 
-describe("statistics", () => {
-  test("are off if only events are on", async () => {
-    const operator = rig.operator();
-    await operator.configure({ events: true });
-    expect(await operator.statistics()).toMatchObject({ on: false });
-    await operator.configure({ statistics: true });
-    expect(await operator.statistics()).toMatchObject({ on: true });
-  });
+const statistics = () => rig.operator().statistics();
+const found = async () => reported(await statistics());
+const on = () => rig.operator().configure({ statistics: true });
+const complete = (tasks: readonly LeasedTask[]) =>
+  rig.queue().settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
 
-  test("of a queue that keeps none are sixty empty minutes, and reading them changes nothing", async () => {
+describe("statistics", () => {
+  test("of a queue that keeps none, also with events, are sixty empty minutes, and reading them changes nothing", async () => {
     const queue = rig.queue();
+    await rig.operator().configure({ events: true });
     await queue.enqueueMany(many(3));
     await (await queue.dequeue())[0]?.complete();
     const before = await rig.keySpace();
-    const statistics = await rig.operator().statistics();
-    expect(statistics).toMatchObject({ queue: "emails", on: false, perMinute: { enqueued: 0 } });
-    expect(statistics.minutes).toHaveLength(60);
-    expect(statistics.minutes.at(-1)).toEqual({ startsAt: FIRST, ...nothing });
-    expect(statistics.totals).toEqual({ since: null, ...nothing });
-    expect(reported(statistics)).toEqual({});
+    const read = await statistics();
+    expect(read).toMatchObject({ queue: "emails", on: false, perMinute: { enqueued: 0 } });
+    expect(read.minutes).toHaveLength(60);
+    expect(read.minutes.at(-1)).toEqual({ startsAt: FIRST, ...nothing });
+    expect(read.totals).toEqual({ since: null, ...nothing });
+    expect(reported(read)).toEqual({});
     expect(await rig.keySpace()).toEqual(before);
+    await on();
+    expect(await statistics()).toMatchObject({ on: true });
   });
 
   test("count each event of a task once", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     await queue.enqueueMany(many(6, { maxAttempts: 2 }));
     await queue.enqueue("alone");
     await queue.enqueue("later", { delay: "1m", id: "later" });
     await queue.enqueue("known", { id: "later" });
     const [a, b, c, d, e] = await queue.dequeue({ max: 5, lease: 1_000 });
-    await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
-    await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
-    expect(reported(await rig.operator().statistics())).toEqual({ 0: { enqueued: 8, dequeued: 7 } });
+    for (let copy = 0; copy < 2; copy++) await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
+    expect(await found()).toEqual({ 0: { enqueued: 8, dequeued: 7 } });
     await a?.complete();
     await a?.complete();
     await b?.reject("no");
@@ -88,42 +94,16 @@ describe("statistics", () => {
     await e?.requeue();
     await queue.cancel("later");
     await queue.cancel("later");
-    expect(reported(await rig.operator().statistics())).toEqual({
-      0: {
-        enqueued: 8,
-        dequeued: 7,
-        completed: 1,
-        rejected: 1,
-        requeued: 2,
-        cancelled: 2,
-        cancelRequested: 1,
-      },
-    });
+    const counts = { completed: 1, rejected: 1, requeued: 2, cancelled: 2, cancelRequested: 1 };
+    expect(await found()).toEqual({ 0: { enqueued: 8, dequeued: 7, ...counts } });
     rig.now += 1_000;
     await rig.sweepOnce();
-    expect(reported(await rig.operator().statistics())[0]).toMatchObject({
-      reclaimed: 2,
-      dequeued: 7,
-      rejected: 1,
-    });
+    expect((await found())[0]).toMatchObject({ reclaimed: 2, dequeued: 7, rejected: 1 });
   });
 
-  test("count a lease that expires on the last attempt as reclaimed and as rejected, but as one failed attempt", async () => {
+  test("count as failed attempts those that are rejected, requeued or expired, the last one too, not those that are handed back or cancelled", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await queue.enqueueMany(many(3, { maxAttempts: 1, lease: 1_000 }));
-    await queue.dequeue({ max: 3 });
-    rig.now += 1_000;
-    await rig.sweepOnce();
-    expect(reported(await rig.operator().statistics())).toEqual({
-      0: { enqueued: 3, dequeued: 3, reclaimed: 3, rejected: 3 },
-    });
-    expect(failedAttempts((await rig.operator().statistics()).totals)).toBe(3);
-  });
-
-  test("count as failed attempts those that are rejected, requeued or expired, not those that are handed back or cancelled", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     await queue.enqueueMany(many(6));
     const [completed, rejected, requeued, back, cancelled] = await queue.dequeue({ max: 6, lease: 1_000 });
     await completed?.complete();
@@ -133,92 +113,69 @@ describe("statistics", () => {
     await queue.cancel(cancelled?.id ?? "");
     await cancelled?.requeue();
     await queue.cancel(back?.id ?? "");
+    await queue.enqueueMany(many(3, { maxAttempts: 1, lease: 1_000 }));
+    await queue.dequeue({ max: 3 });
     rig.now += 1_000;
     await rig.sweepOnce();
-    const { totals } = await rig.operator().statistics();
-    expect(totals).toMatchObject({ completed: 1, rejected: 1, requeued: 1, cancelled: 2, reclaimed: 1 });
-    expect(failedAttempts(totals)).toBe(3);
+    const { totals } = await statistics();
+    expect(totals).toMatchObject({ completed: 1, rejected: 4, requeued: 1, cancelled: 2, reclaimed: 4 });
+    expect(failedAttempts(totals)).toBe(6);
   });
 
-  test("count batches of any size exactly, with groups and limits too", async () => {
+  test("count large batches exactly, with groups and limits too, and a call that settles in several steps once", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await rig.operator().configureGroup("a", { maxWorking: 40 });
+    await on();
     await queue.enqueueMany(many(1_000));
-    await queue.enqueueMany(many(500, { group: "a" }));
-    let done = 0;
-    for (let call = 0; call < 100 && done < 1_500; call++) {
+    await complete(await queue.dequeue({ max: 1_000 }));
+    expect((await statistics()).totals.calls).toEqual({ enqueue: 1, dequeue: 1, settle: 1, other: 0 });
+    await rig.operator().configureGroup("a", { maxWorking: 40 });
+    await queue.enqueueMany(many(200, { group: "a" }));
+    for (let done = 0; done < 200;) {
       const batch = await queue.dequeue({ max: 1_000 });
-      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+      await complete(batch);
       done += batch.length;
     }
-    expect(reported(await rig.operator().statistics())).toEqual({
-      0: { enqueued: 1_500, dequeued: 1_500, completed: 1_500 },
-    });
-  });
-
-  test("are kept by the minute, and a minute without events is empty", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await queue.enqueueMany(many(4));
-    rig.now = FIRST + MINUTE - 1;
-    await queue.dequeue({ max: 1 });
-    rig.now = FIRST + MINUTE;
-    await queue.dequeue({ max: 2 });
-    rig.now = FIRST + 4 * MINUTE + 5;
-    await queue.enqueueMany(many(3));
-    expect(reported(await rig.operator().statistics())).toEqual({
-      0: { enqueued: 4, dequeued: 1 },
-      1: { dequeued: 2 },
-      4: { enqueued: 3 },
-    });
+    expect(await found()).toEqual({ 0: { enqueued: 1_200, dequeued: 1_200, completed: 1_200 } });
   });
 
   test("are those of the last sixty minutes: older ones are removed", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     const expected: Record<number, object> = {};
     for (let minute = 0; minute < 150; minute++) {
       rig.now = FIRST + minute * MINUTE + 30_000;
       await queue.enqueueMany(many(1 + (minute % 7)));
       expected[minute] = { enqueued: 1 + (minute % 7) };
       delete expected[minute - 60];
-      if (minute % 10 === 9) expect(reported(await rig.operator().statistics())).toEqual(expected);
+      if (minute % 30 === 29) expect(await found()).toEqual(expected);
     }
     expect(await fields()).toHaveLength(62);
     rig.now += 30 * MINUTE;
     for (let minute = 90; minute < 120; minute++) delete expected[minute];
-    expect(reported(await rig.operator().statistics())).toEqual(expected);
+    expect(await found()).toEqual(expected);
     rig.now += 30 * MINUTE;
-    expect(reported(await rig.operator().statistics())).toEqual({});
+    expect(await found()).toEqual({});
     await queue.enqueue("after a pause of an hour", { id: "x" });
-    expect(reported(await rig.operator().statistics())).toEqual({ 209: { enqueued: 1 } });
+    expect(await found()).toEqual({ 209: { enqueued: 1 } });
+    // What sweeps of all queues reclaim counts too.
+    await queue.dequeue({ max: 200, lease: 1_000 });
+    rig.now += MINUTE;
+    await sweep(rig.transport, { now: () => rig.now });
+    expect((await found())[210]).toEqual({ reclaimed: 200 });
   });
 
   test("report the mean of the last five full minutes, to scale by", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     for (let minute = 0; minute < 6; minute++) {
       rig.now = FIRST + minute * MINUTE;
       await queue.enqueueMany(many(10 * (minute + 1)));
-      await queue.settle(
-        (await queue.dequeue({ max: 5 })).map(({ receipt }) => ({ receipt, outcome: "complete" })),
-      );
+      await complete(await queue.dequeue({ max: 5 }));
     }
-    const { perMinute } = await rig.operator().statistics();
+    const { perMinute } = await statistics();
     expect(perMinute).toMatchObject({ enqueued: 30, dequeued: 5, completed: 5, requeued: 0 });
     rig.now += 10 * MINUTE;
-    expect((await rig.operator().statistics()).perMinute).toMatchObject({ enqueued: 0, dequeued: 0 });
-  });
-
-  test("count tasks that the sweep of all queues reclaims", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await queue.enqueueMany(many(200));
-    await queue.dequeue({ max: 200, lease: 1_000 });
-    rig.now += MINUTE;
-    await sweep(rig.transport, { now: () => rig.now });
-    expect(reported(await rig.operator().statistics())[1]).toEqual({ reclaimed: 200 });
+    expect((await statistics()).perMinute).toMatchObject({ enqueued: 0, dequeued: 0 });
   });
 
   test("that are turned off are no longer counted, and leave no field", async () => {
@@ -234,32 +191,32 @@ describe("statistics", () => {
     await queue.dequeue();
     await queue.enqueueMany(many(3));
     expect(await fields()).toEqual([]);
-    await operator.configure({ statistics: true });
-    expect(reported(await operator.statistics())).toEqual({});
+    await on();
+    expect(await found()).toEqual({});
   });
 
-  test("continue in the last minute if the clock jumps back (law 4)", async () => {
+  test("continue in the last minute if the clock jumps back (law 4), and those of a day ahead do not hide the right time", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     rig.now += 5 * MINUTE;
     await queue.enqueueMany(many(2));
     rig.now -= 3 * MINUTE;
     await queue.enqueueMany(many(3));
     rig.now += 3 * MINUTE;
-    expect(reported(await rig.operator().statistics())).toEqual({ 5: { enqueued: 5 } });
-  });
-
-  test("count nothing for a refused enqueue", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true, maxPending: 3 });
+    expect(await found()).toEqual({ 5: { enqueued: 5 } });
+    const DAY = 24 * 60 * MINUTE;
+    rig.now += DAY;
     await queue.enqueueMany(many(2));
-    await expect(queue.enqueueMany(many(2))).rejects.toMatchObject({ code: "queue_full" });
-    expect(reported(await rig.operator().statistics())).toEqual({ 0: { enqueued: 2 } });
+    rig.now -= DAY;
+    await queue.enqueueMany(many(3));
+    const read = await statistics();
+    expect(reported(read)[5]).toMatchObject({ enqueued: 3 });
+    expect(read.totals).toMatchObject({ since: FIRST + 5 * MINUTE, enqueued: 10 });
   });
 
   test("count how long tasks waited for their first attempt, and how long attempts took", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     await queue.enqueueMany(many(3));
     rig.now += 10;
     const [quick, slow] = await queue.dequeue({ max: 2, lease: "2h" });
@@ -270,7 +227,7 @@ describe("statistics", () => {
     rig.now += 3_000_001;
     await third?.requeue({ delay: "1h" });
     await again?.reject("no");
-    const { totals } = await rig.operator().statistics();
+    const { totals } = await statistics();
     expect(totals.waits).toEqual(classed(10, 10, 21));
     expect(totals.runs).toEqual(classed(11, 11, 3_000_001, 3_000_001));
     // Of the task that was completed, and of the one that was rejected.
@@ -278,69 +235,34 @@ describe("statistics", () => {
     expect(totals.calls).toEqual({ enqueue: 1, dequeue: 2, settle: 4, other: 0 });
   });
 
-  test("count neither the run of a task that is handed back nor that of an expired lease", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await queue.enqueueMany(many(2));
-    const [one] = await queue.dequeue({ max: 2, lease: 1_000 });
-    await queue.settle([{ receipt: one?.receipt ?? "", outcome: "requeue", unstarted: true }]);
-    rig.now += 1_000;
-    await rig.sweepOnce();
-    const { totals } = await rig.operator().statistics();
-    expect([totals.reclaimed, totals.runs]).toEqual([1, noDurations]);
-  });
-
   test("are summed up for good: a total neither forgets nor goes down", async () => {
     const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
+    await on();
     let added = 0;
     for (const pause of [0, 1, 1, 3, 59, 60, 61, 500]) {
       rig.now += pause * MINUTE;
       await queue.enqueueMany(many(2));
       await queue.enqueue("alone");
       added += 3;
-      expect((await rig.operator().statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
+      expect((await statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
     }
     rig.now += 200 * MINUTE;
-    expect((await rig.operator().statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
-  });
-
-  test("count a call that settles in several steps once", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await queue.enqueueMany(many(1_000));
-    const batch = await queue.dequeue({ max: 1_000 });
-    await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
-    const { calls } = (await rig.operator().statistics()).totals;
-    expect(calls).toEqual({ enqueue: 1, dequeue: 1, settle: 1, other: 0 });
+    expect((await statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
   });
 
   test.each(["~totals", "~stats"])(
     "that a later release wrote in %s are refused, and stay as they are",
     async (field) => {
       const queue = rig.queue();
-      await rig.operator().configure({ statistics: true });
+      await on();
       await queue.enqueue("a");
       const written = `2;${FIRST / MINUTE};enqueued=x`;
       await rig.command("HSET", key("tasks"), field, written);
-      await expect(rig.operator().statistics()).rejects.toMatchObject({ code: "newer_schema" });
+      await expect(statistics()).rejects.toMatchObject({ code: "newer_schema" });
       rig.now += MINUTE;
       await queue.enqueue("b");
       expect(await queue.dequeue({ max: 3 })).toHaveLength(2);
       expect(await rig.command("HGET", key("tasks"), field)).toBe(written);
     },
   );
-
-  test("of a clock that was a day ahead do not hide the minutes of the right time", async () => {
-    const queue = rig.queue();
-    await rig.operator().configure({ statistics: true });
-    await queue.enqueue("a");
-    rig.now += 24 * 60 * MINUTE;
-    await queue.enqueueMany(many(2));
-    rig.now -= 24 * 60 * MINUTE;
-    await queue.enqueueMany(many(3));
-    const statistics = await rig.operator().statistics();
-    expect(reported(statistics)[0]).toMatchObject({ enqueued: 3 });
-    expect(statistics.totals).toMatchObject({ since: FIRST, enqueued: 6 });
-  });
 });

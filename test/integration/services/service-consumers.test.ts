@@ -1,50 +1,21 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
+import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { consumer } from "../../../serverless/deployment/consumer.ts";
-import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
+import type { ServiceOptions } from "../../../serverless/deployment/service.ts";
 import { sluice } from "../../../serverless/cloudflare.ts";
-import { Schedules, type Task, type Transport } from "../../../src/index.ts";
-import { encrypting, KEYS } from "../../support/encrypting.ts";
+import { Schedules, type Task } from "../../../src/index.ts";
+import { instances } from "../../support/instances.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
+import { due, useDeployments } from "./deployments.ts";
 
 // Consumers of a deployment, in real time.
 const rig = useRig();
+const { lines, queue, deployment } = useDeployments(rig);
 
 interface Env {
   readonly MAIL_URL: string;
 }
-
-const env = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t", MAIL_URL: "m" };
-const queue = () => rig.queue({ now: undefined });
-
-function deployment(options: ServiceOptions<Env>, platform: Partial<Platform> = {}) {
-  const transport = () => rig.transport;
-  const service = new Service<Env>(env, options, {
-    transport,
-    budget: "10s",
-    afterResponse: "bounded",
-    ...platform,
-  });
-  const after: Promise<unknown>[] = [];
-  const fetch = (path: string) =>
-    service.fetch(new Request(`https://sluice.test${path}`), (promise) => after.push(promise));
-  return { service, fetch, after };
-}
-
-/** Waits until that time has passed. */
-async function past(instant: number | null) {
-  while (Date.now() <= (instant ?? 0)) await sleep(10);
-}
-
-let lines: { out: unknown[]; err: unknown[] };
-beforeEach(() => {
-  lines = { out: [], err: [] };
-  vi.spyOn(console, "log").mockImplementation((line) => lines.out.push(JSON.parse(String(line))));
-  vi.spyOn(console, "error").mockImplementation((line) => lines.err.push(JSON.parse(String(line))));
-});
-afterEach(() => void vi.restoreAllMocks());
 
 describe("a consumer", () => {
   test("gets what its schema makes of a payload, with its type, and the environment", async () => {
@@ -57,32 +28,11 @@ describe("a consumer", () => {
         seen.push([payload, MAIL_URL]);
       },
     });
-    const { service } = deployment({ consumers: { emails: mails } });
+    const { cron } = deployment({ consumers: { emails: mails } });
     await queue().enqueueMany([{ payload: { to: "a" } }, { payload: 7, id: "misfit" }]);
-    await service.cron();
+    await cron();
     expect(seen).toEqual([[{ to: "a", times: 1 }, "m"]]);
     expect(await queue().get("misfit")).toMatchObject({ state: "rejected", error: { name: "SchemaError" } });
-  });
-
-  test("decrypts with keys of the environment what the deployment's request handler and schedules encrypt", async () => {
-    const seen: unknown[] = [];
-    const encryption = ({ MAIL_URL }: Env) => encrypting({ current: MAIL_URL, keys: { m: KEYS.old } });
-    let due = 0;
-    const { service, fetch, after } = deployment({
-      consumers: { emails: { encryption, handler: ({ payload }: Task) => void seen.push(payload) } },
-      async fetch(_, around) {
-        const options = { encryption: encryption(around.env) };
-        const often = { every: "1s", payload: "scheduled" } as const;
-        due = (await around.schedules("emails", options).put("x", often)).nextAt ?? 0;
-        return Response.json(await around.queue("emails", options).enqueue("enqueued", { id: "a" }));
-      },
-    });
-    expect((await fetch("/signup")).status).toBe(200);
-    await Promise.all(after);
-    expect(await queue().get("a")).toMatchObject({ state: "completed" });
-    await past(due);
-    await service.cron();
-    expect(seen).toEqual(["enqueued", "scheduled"]);
   });
 
   test("may be a handler with its own payload type, with an interface as environment", () => {
@@ -95,7 +45,7 @@ describe("a consumer", () => {
   test("is checked when the deployment starts", () => {
     const wrong = (consumers: object, more = {}) => {
       try {
-        deployment({ consumers, ...more } as ServiceOptions<Env>);
+        deployment({ consumers, ...more } as ServiceOptions);
         return undefined;
       } catch (error) {
         return (error as Error).message;
@@ -129,7 +79,7 @@ describe("a consumer", () => {
   });
 
   test("that fails logs the cause without the payload, and each drain logs what it did", async () => {
-    const { service } = deployment({
+    const { cron } = deployment({
       consumers: {
         emails: ({ payload }: Task<string>) => {
           if (payload === "secret") throw new TypeError("fetch failed", { cause: new Error("no route") });
@@ -137,7 +87,7 @@ describe("a consumer", () => {
       },
     });
     await queue().enqueueMany([{ payload: "fine" }, { payload: "secret", id: "x", maxAttempts: 1 }]);
-    await service.cron();
+    await cron();
     const error = "TypeError: fetch failed (no route)";
     expect(lines.err).toEqual([
       {
@@ -158,7 +108,7 @@ describe("a consumer", () => {
 });
 
 describe("cron's sweep", () => {
-  const cron = () => deployment({}).service.cron();
+  const cron = () => deployment().cron();
 
   test("logs nothing if it moved nothing", async () => {
     await queue().enqueue(1);
@@ -166,27 +116,13 @@ describe("cron's sweep", () => {
     expect(lines).toEqual({ out: [], err: [] });
   });
 
-  test.each([
-    [
-      "promoted",
-      { promoted: 1, scheduled: 0 },
-      async () => {
-        await queue().enqueue(1, { delay: "1ms" });
-        return Date.now() + 1;
-      },
-    ],
-    [
-      "enqueued by a schedule",
-      { promoted: 0, scheduled: 1 },
-      async () => {
-        const schedules = new Schedules("emails", { transport: rig.transport });
-        return (await schedules.put("often", { every: "1s", payload: 1 })).nextAt;
-      },
-    ],
-  ])("logs a task that it has %s", async (_, moved, prepare) => {
-    await past(await prepare());
+  test("logs what it has promoted, and enqueued by a schedule", async () => {
+    await queue().enqueue(1, { delay: 1 });
+    const schedules = new Schedules("emails", { transport: rig.transport });
+    await due((from) => schedules.put("often", { every: "1h", from, payload: 1 }));
     await cron();
-    expect(lines).toEqual({ out: [{ sweep: expect.objectContaining({ ...moved, failed: [] }) }], err: [] });
+    const sweep = expect.objectContaining({ promoted: 1, scheduled: 1, failed: [] });
+    expect(lines).toEqual({ out: [{ sweep }], err: [] });
   });
 
   test("over HTTP takes two fifths of an invocation's time by default", async () => {
@@ -194,18 +130,13 @@ describe("cron's sweep", () => {
     await queue().enqueueMany(many(900, { delay: "1ms" }));
     let spent = 0;
     vi.spyOn(performance, "now").mockImplementation(() => spent);
-    const transport: Transport = {
-      async send(commands, options) {
-        spent += 250;
-        return rig.transport.send(commands, options);
-      },
-    };
+    const transport = instances(rig).instance(() => (spent += 250));
     const CRON_SECRET = "a-secret-of-cron";
     const swept = async (budget: "1s" | "10s") => {
       const platform = { transport: () => transport, budget, afterResponse: "none" } as const;
-      const authorization = `Bearer ${CRON_SECRET}`;
-      const request = new Request("https://sluice.test/v1/sweep", { headers: { authorization } });
-      return (await new Service({ ...env, CRON_SECRET }, {}, platform).fetch(request)).json();
+      const headers = { authorization: `Bearer ${CRON_SECRET}` };
+      const { service } = deployment({}, platform, { CRON_SECRET });
+      return (await service.fetch(new Request("https://sluice.test/v1/sweep", { headers }))).json();
     };
     // Two requests take all of its time, and the second one promotes a thousand tasks.
     expect(await swept("1s")).toMatchObject({ promoted: 1_000, more: true });
@@ -224,18 +155,18 @@ describe("cron's sweep", () => {
 
 describe("the deployment's request handler", () => {
   test("may return nothing, which is answered like a deployment without a handler", async () => {
-    const { fetch } = deployment({ fetch: async () => undefined });
-    const [answer, none] = [await fetch("/elsewhere"), await deployment({}).fetch("/elsewhere")];
+    const { call } = deployment({ fetch: async () => undefined });
+    const [answer, none] = [await call("/elsewhere"), await deployment().call("/elsewhere")];
     expect([answer.status, none.status]).toEqual([none.status, 404]);
     expect(await answer.json()).toEqual(await none.json());
   });
 
   test("can use the queue's schedules", async () => {
-    const { fetch } = deployment({
+    const { call } = deployment({
       fetch: async (_, { schedules }) =>
         Response.json(await schedules("emails").put("daily", { every: "1d", payload: 1 })),
     });
-    expect(await (await fetch("/")).json()).toMatchObject({ name: "daily", created: true });
+    expect(await (await call()).json()).toMatchObject({ name: "daily", created: true });
   });
 });
 

@@ -5,24 +5,20 @@ import type { ServiceOptions } from "../../../serverless/deployment/options.ts";
 import { type Gateway, startGateway } from "../../../src/local/index.ts";
 import { browser } from "../../http/dashboard-served.ts";
 import { secrets, tokens } from "../../http/served.ts";
-import { sharedRedis } from "../../support/shared-redis.ts";
+import { useRig } from "../../support/rig.ts";
 
-let redis: Awaited<ReturnType<typeof sharedRedis>>;
+const rig = useRig({ checkInvariants: false });
 let gateway: Gateway;
 let env: Record<string, string>;
 beforeAll(async () => {
-  redis = await sharedRedis();
-  gateway = await startGateway({ redisUrl: redis.url });
+  gateway = await startGateway({ redisUrl: rig.redis.url });
   env = {
     UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: JSON.stringify(tokens),
   };
 });
-afterAll(async () => {
-  await gateway.close();
-  await redis.stop();
-});
+afterAll(() => gateway.close());
 
 const context = { waitUntil: () => {} };
 const deploy = (options: ServiceOptions) => {

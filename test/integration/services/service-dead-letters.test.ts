@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type DeadLetter, NonRetryableError, type Task } from "../../../src/index.ts";
-import { encrypting, MARKER } from "../../support/encrypting.ts";
+import { MARKER } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
-import { failing, useDeployment } from "./dying.ts";
+import { failing, useDeployments } from "./deployments.ts";
 
 // What a deployment logs, and reports to its hook, of tasks that fail and become dead letters. In real time.
 const rig = useRig();
-const { lines, letters, queue, deployment, enqueue, expire, receiptOf } = useDeployment(rig);
+const { lines, letters, queue, deployment, enqueue, expire, receiptOf } = useDeployments(rig);
 
 /** The line of a dead letter, and what the hook gets. */
 function expectLetters(
@@ -27,27 +27,21 @@ function expectLetters(
 }
 
 describe("one line, and one call of the hook, for a task", () => {
-  test("whose last attempt failed", async () => {
-    await enqueue("a");
-    await deployment({ consumers: failing(() => new TypeError("HTTP 503")) }).cron();
-    const error = {
-      name: "TypeError",
-      message: "HTTP 503",
-      stack: expect.stringMatching(/\n +at /) as string,
-    };
-    expectLetters({ id: "a", reason: "attempts_exhausted", error });
+  test.each([
+    ["whose last attempt failed", {}, "attempts_exhausted", "TypeError", () => new TypeError("HTTP 503")],
+    [
+      "whose handler threw a NonRetryableError",
+      { maxAttempts: 5 },
+      "rejected",
+      "NonRetryableError",
+      () => new NonRetryableError("HTTP 503"),
+    ],
+  ] as const)("%s", async (_, options, reason, name, thrown) => {
+    await enqueue("a", options);
+    await deployment({ consumers: failing(thrown) }).cron();
+    const stack = expect.stringMatching(/\n +at /) as string;
+    expectLetters({ id: "a", reason, error: { name, message: "HTTP 503", stack } });
     expect(lines.out).toMatchObject([{ drain: "emails", rejected: 1 }]);
-  });
-
-  test("whose handler threw a NonRetryableError", async () => {
-    await enqueue("a", { maxAttempts: 5 });
-    await deployment({ consumers: failing(() => new NonRetryableError("gone")) }).cron();
-    const error = {
-      name: "NonRetryableError",
-      message: "gone",
-      stack: expect.stringMatching(/\n +at /) as string,
-    };
-    expectLetters({ id: "a", reason: "rejected", error });
   });
 
   test("whose result cannot be stored", async () => {
@@ -56,14 +50,6 @@ describe("one line, and one call of the hook, for a task", () => {
     const message = expect.stringMatching(/^the work is done, but its result cannot be stored/) as string;
     expect(letters).toMatchObject([{ id: "a", reason: "rejected", error: { message } }]);
     expect(lines.err).toHaveLength(1);
-  });
-
-  test("whose payload is invalid or cannot be decrypted", async () => {
-    await enqueue("a");
-    const encryption = () => encrypting();
-    await deployment({ consumers: { emails: { handler: () => {}, encryption } } }).cron();
-    const message = "the payload cannot be decrypted: it is not encrypted, and acceptPlain is not set";
-    expectLetters({ id: "a", reason: "rejected", error: { name: "SluiceError", message } });
   });
 
   test("whose last lease expired, found by cron's sweep", async () => {
@@ -75,12 +61,12 @@ describe("one line, and one call of the hook, for a task", () => {
 
   test("whose last lease expired, found by a consumer", async () => {
     await expire("a");
-    const { call, after } = deployment({
+    const { call, ended } = deployment({
       consumers: { emails: () => {} },
       fetch: async (_, tools) => Response.json(await tools.queue("emails").enqueue(1)),
     });
     await call("/signup");
-    await after();
+    await ended();
     expectLetters({ id: "a", reason: "lease_expired" });
   });
 

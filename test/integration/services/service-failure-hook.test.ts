@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import { Queue, type Task, type TaskFailure } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
-import { env, failing, useDeployment } from "./dying.ts";
+import { env, failing, useDeployments } from "./deployments.ts";
 
 // The hook of a deployment for failed attempts, and what the log has of them.
 const rig = useRig();
-const { lines, deployment, enqueue, letters } = useDeployment(rig);
+const { lines, deployment, enqueue, letters } = useDeployments(rig);
 
 describe("onFailure of a deployment", () => {
   test("gets each failed attempt of its consumers with its stack, and the tools; the log has the stack too", async () => {
@@ -17,11 +17,7 @@ describe("onFailure of a deployment", () => {
         return new TypeError("fetch failed");
       }),
       async onFailure(failure, tools) {
-        expect([tools.env, typeof tools.queue, typeof tools.waitUntil]).toEqual([
-          env,
-          "function",
-          "function",
-        ]);
+        expect(tools).toMatchObject({ env, queue: expect.any(Function), waitUntil: expect.any(Function) });
         await tools.queue("graveyard").enqueue(1, { id: failure.id });
         failures.push(failure);
       },
@@ -33,28 +29,19 @@ describe("onFailure of a deployment", () => {
       { ...failed, id: "last", next: "dead_letter" },
       { ...failed, id: "retried", next: "retry", dueAt: expect.any(Number) },
     ]);
-    expect(letters).toEqual([
-      { queue: "emails", id: "last", reason: "attempts_exhausted", attempts: 1, error },
-    ]);
+    const letter = { queue: "emails", reason: "attempts_exhausted", attempts: 1 };
+    expect(letters).toEqual([{ ...letter, id: "last", error }]);
+    const line = { queue: "emails", stack };
     expect(lines.err.toSorted((a, b) => (String(a["task"]) > String(b["task"]) ? 1 : -1))).toEqual([
+      { ...letter, ...line, task: "last", deadLetter: true, error: "TypeError: fetch failed" },
       {
-        queue: "emails",
-        task: "last",
-        deadLetter: true,
-        reason: "attempts_exhausted",
-        attempts: 1,
-        error: "TypeError: fetch failed",
-        stack,
-      },
-      {
-        queue: "emails",
+        ...line,
         task: "retried",
         attempt: 1,
         failed: "TypeError: fetch failed",
         ranFor: expect.any(Number),
         next: "retry",
         dueAt: expect.any(String),
-        stack,
       },
     ]);
     const copies = await new Queue("graveyard", { transport: rig.transport }).dequeue({ max: 9 });
@@ -80,21 +67,12 @@ describe("onFailure of a deployment", () => {
     await enqueue("a", { maxAttempts: 2 });
     await enqueue("b", { maxAttempts: 2 });
     const seen: string[] = [];
-    await deployment(
-      {
-        consumers: {
-          emails: {
-            concurrency: 1,
-            handler: ({ id }: Task) => {
-              seen.push(id);
-              throw new Error("no");
-            },
-          },
-        },
-        onFailure: () => new Promise(() => {}),
-      },
-      { budget: "1s" },
-    ).cron();
+    const handler = ({ id }: Task) => {
+      seen.push(id);
+      throw new Error("no");
+    };
+    const consumers = { emails: { concurrency: 1, handler } };
+    await deployment({ consumers, onFailure: () => new Promise(() => {}) }, { budget: "1s" }).cron();
     expect(seen.toSorted()).toEqual(["a", "b"]);
   });
 

@@ -1,46 +1,35 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { createClient } from "@redis/client";
 import { sluice, type ServiceOptions } from "../../../serverless/cloudflare.ts";
 import { Queue } from "../../../src/index.ts";
 import { startGateway, type Gateway } from "../../../src/local/index.ts";
 import { upstash } from "../../../src/transport/upstash.ts";
 import { limitedInvocations } from "../../support/limited-invocations.ts";
 import { numbered } from "../../support/new-tasks.ts";
-import { sharedRedis, type SharedRedis } from "../../support/shared-redis.ts";
+import { useRig } from "../../support/rig.ts";
 
 // A Worker of Cloudflare's free plan, with the defaults: each invocation may send 50 requests.
 
-let redis: SharedRedis;
+const rig = useRig({ checkInvariants: false });
 let gateway: Gateway;
-let direct: ReturnType<typeof newClient>;
-const newClient = (url: string) => createClient({ url, RESP: 2 });
 let env: Record<string, string>;
 /** A new name for each test, because an instance remembers which queues it has registered. */
 let emails: string;
 let tests = 0;
 
 beforeAll(async () => {
-  redis = await sharedRedis();
-  gateway = await startGateway({ redisUrl: redis.url });
+  gateway = await startGateway({ redisUrl: rig.redis.url });
   env = {
     UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: JSON.stringify([{ token: "t".repeat(32), scopes: ["enqueue", "admin"], queues: "*" }]),
   };
-  direct = newClient(redis.url);
-  await direct.connect();
 });
-beforeEach(async () => {
+beforeEach(() => {
   emails = `emails-${++tests}`;
-  await direct.sendCommand(["FLUSHALL"]);
   vi.spyOn(console, "error").mockImplementation(() => {});
 });
 afterEach(() => void vi.restoreAllMocks());
-afterAll(async () => {
-  direct.destroy();
-  await gateway.close();
-  await redis.stop();
-});
+afterAll(() => gateway.close());
 
 const open = (name: string) =>
   new Queue<number>(name, { transport: upstash({ url: gateway.url, token: gateway.token }) });
@@ -63,15 +52,16 @@ async function cronUntilEmpty(
 ): Promise<number> {
   const app = sluice(options as never);
   // Over TCP, so that it is no request of an invocation.
+  // Over TCP, so that it is no request of an invocation.
   const pending = async () => {
     let count = 0;
-    for (const name of names) count += Number(await direct.sendCommand(["LLEN", `sluice:{${name}}:pending`]));
+    for (const name of names) count += Number(await rig.command("LLEN", `sluice:{${name}}:pending`));
     return count;
   };
   let runs = 0;
   do {
     // A minute later, no consumer counts as awake.
-    for (const name of names) await direct.sendCommand(["HDEL", `sluice:{${name}}:tasks`, "~wake"]);
+    for (const name of names) await rig.command("HDEL", `sluice:{${name}}:tasks`, "~wake");
     its.begin();
     await app.scheduled({}, env);
     expect(++runs).toBeLessThan(60);

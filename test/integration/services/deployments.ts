@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, vi } from "vitest";
+import type { AlarmKind } from "../../../serverless/deployment/alarms.ts";
+import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
+import { Queue, type DeadLetter, type EnqueueOptions } from "../../../src/index.ts";
+import { MARKER } from "../../support/encrypting.ts";
+import type { Rig } from "../../support/rig.ts";
+
+const TOKEN = "all-0123456789abcdef";
+
+/** The environment of the deployments. */
+export const env = {
+  UPSTASH_REDIS_REST_URL: "https://redis.test",
+  UPSTASH_REDIS_REST_TOKEN: "t",
+  SLUICE_TOKENS: JSON.stringify([{ token: TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" }]),
+  MAIL_URL: "m",
+};
+
+/** The secret of wakes. */
+export const SLUICE_WAKE_SECRET = `whsec_${btoa("a secret of at least 24 bytes")}`;
+
+/** A binding that accepts each wake, and the wakes that it got. */
+export function wakeBinding() {
+  const woken: unknown[] = [];
+  const wakeFetch = async (request: Request) => {
+    woken.push(((await request.json()) as { data: unknown }).data);
+    return new Response(null, { status: 202 });
+  };
+  return { woken, wakeFetch };
+}
+
+/** Waits until that time has passed. */
+export const past = (instant: number) =>
+  vi.waitUntil(() => Date.now() > instant, { timeout: 60_000, interval: 5 });
+
+/** Puts a schedule that occurs every few hours, and waits until it is due. @returns when */
+export async function due(
+  put: (from: number) => Promise<{ readonly nextAt: number | null }>,
+): Promise<number> {
+  for (;;) {
+    const from = Date.now() + 20;
+    // If that has passed before the schedule is stored, the next occurrence is hours later.
+    if ((await put(from)).nextAt !== from) continue;
+    await past(from);
+    return from;
+  }
+}
+
+/** Deployments over the Redis of a rig, in real time, and what they log and report. */
+export function useDeployments(rig: Rig) {
+  const lines: { out: unknown[]; err: Readonly<Record<string, unknown>>[] } = { out: [], err: [] };
+  const letters: DeadLetter[] = [];
+  /** The alarms that were set: kind, queue, and the time from then, h. */
+  const alarms: [AlarmKind, string, number][] = [];
+  beforeEach(() => {
+    for (const list of [lines.out, lines.err, letters, alarms]) list.splice(0);
+    vi.spyOn(console, "log").mockImplementation((line) => lines.out.push(JSON.parse(String(line))));
+    vi.spyOn(console, "error").mockImplementation((line) => lines.err.push(JSON.parse(String(line))));
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  const queue = (name = "emails") => new Queue(name, { transport: rig.transport });
+
+  function deployment<Env extends object = typeof env>(
+    options: ServiceOptions<Env> = {},
+    platform: Partial<Platform> = {},
+    more: Readonly<Record<string, string>> = {},
+  ) {
+    const service = new Service<Env>(
+      { ...env, ...more } as Env,
+      { onDeadLetter: (letter) => void letters.push(letter), ...options },
+      { transport: () => rig.transport, budget: "10s", afterResponse: "bounded", ...platform },
+    );
+    const after: Promise<unknown>[] = [];
+    const request = (path: string, json?: unknown) =>
+      new Request(`https://sluice.test${path}`, {
+        method: json === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+        ...(json !== undefined && { body: JSON.stringify(json) }),
+      });
+    return {
+      service,
+      cron: () => service.cron(),
+      ring: (kind: AlarmKind, name = "emails") => service.ring(kind, name),
+      /** A request of a platform with `waitUntil`. */
+      call: (path = "/", json?: unknown) =>
+        service.fetch(request(path, json), (promise) => void after.push(promise)),
+      /** A request of a platform without. */
+      callAlone: (path = "/", json?: unknown) => service.fetch(request(path, json)),
+      /** Waits for what runs after responses. */
+      async ended() {
+        for (let i = 0; i < after.length; i++) await after[i];
+      },
+    };
+  }
+
+  /** Enqueues a task with one attempt. */
+  const enqueue = (id: string, options: EnqueueOptions = {}) =>
+    queue().enqueue(MARKER, { id, maxAttempts: 1, ...options });
+
+  return {
+    lines,
+    letters,
+    alarms,
+    /** Of a platform with alarms. */
+    withAlarms: {
+      alarms: () => ({
+        set: (kind: AlarmKind, name: string, ms: number) =>
+          void alarms.push([kind, name, Math.round(ms / 3_600_000)]),
+      }),
+    },
+    queue,
+    deployment,
+    enqueue,
+    /** Leases tasks on their only attempt, and lets their leases expire. */
+    async expire(...ids: string[]) {
+      for (const id of ids) await enqueue(id);
+      const tasks = await queue().dequeue({ max: ids.length, lease: 1 });
+      await past(Math.max(...tasks.map(({ deadlineAt }) => deadlineAt)) + 1);
+    },
+    /** Leases a task, and returns its receipt. */
+    async receiptOf(id: string) {
+      await enqueue(id);
+      return (await queue().dequeue())[0]?.receipt ?? "";
+    },
+    /** Waits until a queue has no more work. */
+    idle: (name = "emails") =>
+      vi.waitUntil(
+        async () => {
+          const { pending, delayed, working } = await queue(name).counts();
+          return pending + delayed + working === 0;
+        },
+        { timeout: 60_000, interval: 5 },
+      ),
+  };
+}
+
+/** A consumer of the queue whose handler throws. */
+export const failing = (thrown: () => unknown) => ({
+  emails: () => {
+    throw thrown();
+  },
+});
