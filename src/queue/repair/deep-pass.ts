@@ -82,9 +82,18 @@ export class DeepPass extends QueueBase {
   readonly #timers = new Set<string>();
 
   readonly #partition: number;
+  readonly #maxExpected: number;
 
-  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings, partition: number) {
+  /** @param maxExpected most ids that are compared with the list at once; in tests fewer */
+  constructor(
+    name: string,
+    options: QueueBaseOptions & SendOptions,
+    findings: Findings,
+    partition: number,
+    maxExpected = MAX_EXPECTED,
+  ) {
     super(name, options);
+    this.#maxExpected = maxExpected;
     this.#findings = findings;
     this.#options = options;
     this.#partition = partition;
@@ -191,7 +200,7 @@ export class DeepPass extends QueueBase {
       for (const { name, state } of page.groups) groups.set(name, state);
       for (const { group } of page.members) if (!groups.has(group)) groups.set(group, "");
       cursor = page.cursor;
-    } while (cursor !== "0" && expected.size < MAX_EXPECTED);
+    } while (cursor !== "0" && expected.size < this.#maxExpected);
     const entries = [...expected.values()];
     this.#slices++;
     this.#ghostsBefore = entries.reduce((sum, { ghosts }) => sum + ghosts, 0) - this.#ghostsAdded;

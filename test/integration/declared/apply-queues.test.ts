@@ -4,6 +4,7 @@ import {
   applyQueues,
   type ApplyReport,
   defineQueue,
+  Operator,
   type QueueDeclaration,
   Schedules,
   sweep,
@@ -14,15 +15,19 @@ import { callOf } from "../../../src/queue/redis/binding.ts";
 import { declareScript } from "../../../src/queue/redis/operate-scripts.ts";
 import { lastReply } from "../../../src/queue/redis/replies.ts";
 import { encrypting, KEYS } from "../../support/encrypting.ts";
+import { instances } from "../../support/instances.ts";
 import { key, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
-const declared = (declaration: QueueDeclaration) => [defineQueue("emails", declaration)];
-const apply = (declaration: QueueDeclaration) =>
-  applyQueues(rig.transport, declared(declaration), { now: () => rig.now });
-const schedules = () => new Schedules("emails", { transport: rig.transport, now: () => rig.now });
+const { now, instance, between, dying, schedulesOf: schedules } = instances(rig);
+const applyTo = (transport: Transport, declaration: QueueDeclaration) =>
+  applyQueues(transport, [defineQueue("emails", declaration)], { now });
+const apply = (declaration: QueueDeclaration) => applyTo(instance(), declaration);
 const schedulesNow = async () => (await schedules().list()).schedules.map(({ name }) => name).toSorted();
+const settings = () => rig.operator().settings();
+const NOTHING = { applied: [], deferred: [], failed: [] };
+const APPLIED = { ...NOTHING, applied: ["emails"] };
 
 const daily = { cron: "0 9 * * *", timeZone: "Europe/Berlin", payload: "daily" };
 const hourly = { every: "1h", payload: "hourly" } as const;
@@ -34,24 +39,23 @@ describe("a declaration is applied", () => {
       rate: { most: 5, per: "1s" },
       schedules: { daily },
     };
-    expect(await apply(declaration)).toEqual({ applied: ["emails"], deferred: [], failed: [] });
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 20, rate: { most: 5, per: 1_000 } });
+    expect(await apply(declaration)).toEqual(APPLIED);
+    expect(await settings()).toMatchObject({ maxWorking: 20, rate: { most: 5, per: 1_000 } });
     expect(await schedules().get("daily")).toMatchObject({ ...daily, paused: false });
     const before = await rig.keySpace();
-    expect(await apply(declaration)).toEqual({ applied: [], deferred: [], failed: [] });
+    expect(await apply(declaration)).toEqual(NOTHING);
     expect(await rig.keySpace()).toEqual(before);
   });
 
   test("again only if it changes: what an operator has changed meanwhile stays until then", async () => {
-    await apply({ maxWorking: 20, maxPending: 100, schedules: { daily } });
+    const declaration = { maxWorking: 20, maxPending: 100, schedules: { daily } };
+    await apply(declaration);
     await rig.operator().configure({ maxWorking: 1 });
     await schedules().pause("daily");
-    expect((await apply({ maxWorking: 20, maxPending: 100, schedules: { daily } })).applied).toEqual([]);
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 1, maxPending: 100 });
-    expect((await apply({ maxWorking: 20, maxPending: 200, schedules: { daily } })).applied).toEqual([
-      "emails",
-    ]);
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 20, maxPending: 200 });
+    expect(await apply(declaration)).toEqual(NOTHING);
+    expect(await settings()).toMatchObject({ maxWorking: 1, maxPending: 100 });
+    expect(await apply({ ...declaration, maxPending: 200 })).toEqual(APPLIED);
+    expect(await settings()).toMatchObject({ maxWorking: 20, maxPending: 200 });
     expect(await schedules().get("daily")).toMatchObject({ paused: true });
   });
 
@@ -62,12 +66,12 @@ describe("a declaration is applied", () => {
     expect(await schedulesNow()).toEqual(["by-hand", "daily", "hourly"]);
     await apply({ maxPending: 9, schedules: { hourly } });
     expect(await schedulesNow()).toEqual(["by-hand", "hourly"]);
-    const settings = { maxWorking: null, maxPending: 9, statistics: true };
-    expect(await rig.operator().settings()).toMatchObject(settings);
-    expect((await apply({})).applied).toEqual(["emails"]);
+    const left = { maxWorking: null, maxPending: 9, statistics: true };
+    expect(await settings()).toMatchObject(left);
+    expect(await apply({})).toEqual(APPLIED);
     expect(await schedulesNow()).toEqual(["by-hand"]);
-    expect(await rig.operator().settings()).toMatchObject({ ...settings, maxPending: null });
-    expect((await apply({})).applied).toEqual([]);
+    expect(await settings()).toMatchObject({ ...left, maxPending: null });
+    expect(await apply({})).toEqual(NOTHING);
   });
 
   test("with the defaults of tasks for its schedules, unless a schedule sets them, and again if they change", async () => {
@@ -85,14 +89,14 @@ describe("a declaration is applied", () => {
     expect((await apply(withDefaults(4))).applied).toEqual(["emails"]);
     expect(await schedules().get("daily")).toMatchObject({ maxAttempts: 4 });
     rig.now += 3_600_000;
-    await sweep(rig.transport, { now: () => rig.now });
+    await sweep(rig.transport, { now });
     const [task] = await rig.queue().dequeue();
     expect(task).toMatchObject({ payload: "hourly", leasedFor: 60_000 });
     expect((await rig.space()).tasks.get(task?.id ?? "")).toMatch(/;l=60000;m=7;/);
   });
 
   test("if it has neither settings nor schedules, nothing is written", async () => {
-    expect(await apply({ maxAttempts: 3 })).toEqual({ applied: [], deferred: [], failed: [] });
+    expect(await apply({ maxAttempts: 3 })).toEqual(NOTHING);
     expect(await rig.keySpace()).toEqual({});
   });
 
@@ -115,74 +119,58 @@ describe("a declaration is applied", () => {
 
 describe("a declaration that cannot be applied", () => {
   test("is reported, does not stop the others, and is tried again", async () => {
-    const report = await applyQueues(
-      rig.transport,
-      [
-        defineQueue("broken", { schedules: { never: { cron: "0 0 31 2 *", payload: 1 } } }),
-        defineQueue("emails", { maxWorking: 3 }),
-      ],
-      { now: () => rig.now },
-    );
-    expect(report).toMatchObject({
-      applied: ["emails"],
-      failed: [
-        {
-          queue: "broken",
-          code: "invalid_argument",
-          message: "schedules.never must occur at least once from now on",
-        },
-      ],
-    });
-  });
-
-  test("names the schedule whose cron expression cannot be read", async () => {
-    const report = await apply({ schedules: { daily: { cron: "0 25 * * *", payload: 1 } } });
-    expect(report.failed).toEqual([
-      {
-        queue: "emails",
-        code: "invalid_argument",
-        message: "schedules.daily.cron must be a cron expression: Invalid value for hour: 25",
-      },
-    ]);
-  });
-
-  test("names the schedule that has an unknown option", async () => {
-    const daily = { every: "1d", payload: 1, tries: 2 } as never;
-    const report = await apply({ schedules: { daily } });
-    expect(report.failed[0]?.message).toMatch(/^schedules\.daily\.tries is an unknown option/);
-  });
-
-  test("for one of its schedules still applies its settings and its other schedules", async () => {
     const never = { cron: "0 0 31 2 *", payload: 1 };
-    const report = await apply({ maxWorking: 3, schedules: { never, hourly } });
-    expect(report.failed).toMatchObject([{ queue: "emails", code: "invalid_argument" }]);
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 3 });
-    expect(await schedulesNow()).toEqual(["hourly"]);
+    const queues = [
+      defineQueue("broken", { maxWorking: 3, schedules: { never, hourly } }),
+      defineQueue("emails", { maxWorking: 3 }),
+    ];
+    const message = "schedules.never must occur at least once from now on";
+    for (const applied of [["emails"], []])
+      expect(await applyQueues(instance(), queues, { now })).toMatchObject({
+        applied,
+        failed: [{ queue: "broken", code: "invalid_argument", message }],
+      });
+    // Its settings and its other schedules are applied.
+    const broken = { transport: rig.transport, now };
+    expect(await new Operator("broken", broken).settings()).toMatchObject({ maxWorking: 3 });
+    expect((await new Schedules("broken", broken).list()).schedules).toMatchObject([{ name: "hourly" }]);
   });
 
-  test("for the payload of a schedule, which does not match the schema", async () => {
+  const payload = { to: "a" };
+  test.each<[string, object, RegExp]>([
+    [
+      "a cron expression cannot be read",
+      { cron: "0 25 * * *", payload },
+      /^schedules\.daily\.cron must be a cron expression: Invalid value for hour: 25$/,
+    ],
+    [
+      "an option is unknown",
+      { every: "1d", payload, tries: 2 },
+      /^schedules\.daily\.tries is an unknown option/,
+    ],
+    ["a duration is invalid", { every: "1 minute", payload }, /^schedules\.daily\.every/],
+    [
+      "the payload does not match the schema",
+      { every: "1d", payload: { to: 7 } },
+      /^schedules\.daily\.payload\.to must match the schema/,
+    ],
+  ])("names the schedule of which %s, and applies the rest", async (_, schedule, message) => {
     const schema = z.object({ to: z.string() });
-    const schedules = { daily: { every: "1d", payload: { to: 7 } } } as const;
-    const queue = defineQueue("emails", { schema, schedules: schedules as never });
-    const { failed } = await applyQueues(rig.transport, [queue], { now: () => rig.now });
-    expect(failed).toMatchObject([
-      { message: expect.stringContaining("schedules.daily.payload.to must match the schema") as string },
+    const good = { every: "1m", payload } as const;
+    const declaration = { schema, maxPending: 5, schedules: { daily: schedule, good } };
+    const { failed } = await apply(declaration as never);
+    expect(failed).toEqual([
+      { queue: "emails", code: "invalid_argument", message: expect.stringMatching(message) as string },
     ]);
+    expect(await settings()).toMatchObject({ maxPending: 5 });
+    expect(await schedulesNow()).toEqual(["good"]);
   });
 
-  test("because a later release applied one, leaves everything", async () => {
+  test("because a later release applied or records one, leaves everything", async () => {
     await rig.command("HSET", key("tasks"), "~declared", "2;what it has");
     const before = await rig.keySpace();
-    expect(await apply({ schedules: { daily } })).toMatchObject({
-      applied: [],
-      failed: [{ queue: "emails", code: "newer_schema" }],
-    });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
-  test("because a later release records one meanwhile, leaves that record", async () => {
-    await rig.command("HSET", key("tasks"), "~declared", "2;what it has");
-    const before = await rig.keySpace();
+    const failed = [{ queue: "emails", code: "newer_schema" }];
+    expect(await apply({ schedules: { daily } })).toMatchObject({ applied: [], failed });
     const call = callOf(declareScript, queueKeys("emails"), { was: "", record: "1;;" });
     const outcomes = await rig.transport.send([call]);
     expect(() => declareScript.decode(lastReply(outcomes))).toThrow(
@@ -192,18 +180,11 @@ describe("a declaration that cannot be applied", () => {
   });
 
   test("because the request failed after the settings, is applied by the next call", async () => {
-    let requests = 0;
-    const failing = {
-      send: (...args: Parameters<typeof rig.transport.send>) => {
-        if (++requests > 3) throw new Error("no route");
-        return rig.transport.send(...args);
-      },
-    };
-    const first = await applyQueues(failing, declared({ maxWorking: 3 }), { now: () => rig.now });
-    expect(first.failed).toMatchObject([{ queue: "emails", message: "no route" }]);
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 3 });
-    expect((await apply({ maxWorking: 3 })).applied).toEqual(["emails"]);
-    expect((await apply({ maxWorking: 3 })).applied).toEqual([]);
+    const first = await applyTo(dying(3), { maxWorking: 3 });
+    expect(first.failed).toMatchObject([{ queue: "emails", message: "killed" }]);
+    expect(await settings()).toMatchObject({ maxWorking: 3 });
+    expect(await apply({ maxWorking: 3 })).toEqual(APPLIED);
+    expect(await apply({ maxWorking: 3 })).toEqual(NOTHING);
   });
 
   test("because another caller applies another one at the same time, gives way to it", async () => {
@@ -212,37 +193,35 @@ describe("a declaration that cannot be applied", () => {
     const won = [3, 4, 5].filter((_, i) => reports[i]?.applied.length === 1);
     expect(won).toHaveLength(1);
     expect(reports.flatMap(({ deferred }) => deferred)).toEqual(["emails", "emails"]);
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: won[0] });
+    expect(await settings()).toMatchObject({ maxWorking: won[0] });
     expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
-    expect(await rig.operator().settings()).toMatchObject({ maxWorking: 6 });
+    expect(await settings()).toMatchObject({ maxWorking: 6 });
   });
 });
 
 describe("a caller that another one has overtaken while it applied another declaration", () => {
   /** Applies a declaration, and `meanwhile` runs before its nth request. */
-  const overtaken = (maxWorking: number, nth: number, meanwhile: () => Promise<unknown>) =>
-    overtakenBy({ maxWorking }, nth, meanwhile);
-  const overtakenBy = (declaration: QueueDeclaration, nth: number, meanwhile: () => Promise<unknown>) => {
-    let requests = 0;
-    const transport: Transport = {
-      send: async (...args) => {
-        if (++requests === nth) await meanwhile();
-        return rig.transport.send(...args);
-      },
-    };
-    return applyQueues(transport, declared(declaration), { now: () => rig.now });
+  const overtaken = (
+    declaration: QueueDeclaration | number,
+    nth: number,
+    meanwhile: () => Promise<unknown>,
+  ) =>
+    applyTo(
+      between(nth - 1, meanwhile),
+      typeof declaration === "number" ? { maxWorking: declaration } : declaration,
+    );
+  const nextCallApplies = async (count: number) => {
+    expect(await apply({ maxWorking: count })).toEqual(APPLIED);
+    expect((await settings()).maxWorking).toBe(count);
+    expect(await apply({ maxWorking: count })).toEqual(NOTHING);
   };
-  const maxWorking = async () => (await rig.operator().settings()).maxWorking;
-
   // Its requests: the read, the beginning, the settings, the end.
   test.each([3, 4])("before its request %i leaves the other's to be applied again", async (nth) => {
     let other: ApplyReport | undefined;
     const report = await overtaken(3, nth, async () => (other = await apply({ maxWorking: 4 })));
     expect(other?.applied).toEqual(["emails"]);
-    expect(report).toEqual({ applied: [], deferred: ["emails"], failed: [] });
-    expect((await apply({ maxWorking: 4 })).applied).toEqual(["emails"]);
-    expect(await maxWorking()).toBe(4);
-    expect((await apply({ maxWorking: 4 })).applied).toEqual([]);
+    expect(report).toEqual({ ...NOTHING, deferred: ["emails"] });
+    await nextCallApplies(4);
   });
 
   test("and that fails leaves the other's to be applied again", async () => {
@@ -251,15 +230,14 @@ describe("a caller that another one has overtaken while it applied another decla
       throw new Error("no route");
     });
     expect(report.failed).toMatchObject([{ message: "no route" }]);
-    expect((await apply({ maxWorking: 4 })).applied).toEqual(["emails"]);
-    expect(await maxWorking()).toBe(4);
+    await nextCallApplies(4);
   });
 
   test("has no more to do if the other one has the same declaration", async () => {
     const report = await overtaken(3, 3, () => apply({ maxWorking: 3 }));
-    expect(report).toEqual({ applied: ["emails"], deferred: [], failed: [] });
-    expect(await maxWorking()).toBe(3);
-    expect((await apply({ maxWorking: 3 })).applied).toEqual([]);
+    expect(report).toEqual(APPLIED);
+    expect((await settings()).maxWorking).toBe(3);
+    expect(await apply({ maxWorking: 3 })).toEqual(NOTHING);
   });
 
   test("while the other one still applies: both give way, and the next call applies its own", async () => {
@@ -267,24 +245,22 @@ describe("a caller that another one has overtaken while it applied another decla
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     const outer = await overtaken(5, 3, async () => {
-      let begun = () => {};
-      const waiting = new Promise<void>((resolve) => (begun = resolve));
-      inner = overtaken(6, 4, async () => {
-        begun();
-        await held;
+      await new Promise<void>((begun) => {
+        inner = overtaken(6, 4, () => {
+          begun();
+          return held;
+        });
       });
-      await waiting;
     });
     release();
     expect([outer.deferred, (await inner)?.deferred]).toEqual([["emails"], ["emails"]]);
-    expect((await apply({ maxWorking: 6 })).applied).toEqual(["emails"]);
-    expect(await maxWorking()).toBe(6);
+    await nextCallApplies(6);
   });
 
   test("and by a third one: no schedule of any of them stays", async () => {
     const of = (name: string): QueueDeclaration => ({ schedules: { [name]: hourly } });
-    const report = await overtakenBy(of("one"), 4, async () => {
-      await overtakenBy(of("two"), 4, async () => void (await apply(of("three"))));
+    const report = await overtaken(of("one"), 4, async () => {
+      await overtaken(of("two"), 4, async () => void (await apply(of("three"))));
     });
     expect(report.deferred).toEqual(["emails"]);
     expect((await apply(of("three"))).applied).toEqual(["emails"]);
@@ -293,21 +269,9 @@ describe("a caller that another one has overtaken while it applied another decla
 });
 
 test("applyQueues refuses bad input", async () => {
-  await expect(applyQueues({} as never, declared({ maxWorking: 1 }))).rejects.toMatchObject({
-    path: "transport",
-  });
+  const queues = [defineQueue("emails", { maxWorking: 1 })];
+  await expect(applyQueues({} as never, queues)).rejects.toMatchObject({ path: "transport" });
   await expect(applyQueues(rig.transport, [], { prefx: "x" } as never)).rejects.toMatchObject({
     path: "prefx",
   });
-});
-
-test("an invalid duration of one schedule keeps out neither the settings nor the other schedules", async () => {
-  const declaration = {
-    maxPending: 5,
-    schedules: { bad: { every: "1 minute", payload: 1 }, good: { every: "1m", payload: 2 } },
-  };
-  const { failed } = await apply(declaration as QueueDeclaration);
-  expect(failed).toMatchObject([{ queue: "emails", message: expect.stringContaining("every") }]);
-  expect(await rig.operator().settings()).toMatchObject({ maxPending: 5 });
-  expect((await schedules().list()).schedules).toMatchObject([{ name: "good" }]);
 });

@@ -4,6 +4,8 @@ import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { checkScript } from "../../../src/queue/redis/repair-scripts.ts";
 import { deepTools, pageByPage } from "../../support/deep.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { recorded } from "../../support/recorded.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 import { saboteur } from "../../support/saboteur.ts";
 
@@ -11,8 +13,9 @@ import { saboteur } from "../../support/saboteur.ts";
 // either.
 const rig = useRig({ checkInvariants: false });
 const { runDeepSweep, enqueue } = deepTools(rig);
-const seed = Number(process.env["SABOTAGE_SEED"] ?? Date.now() % 1_000_000_000);
-const ids = Array.from({ length: 24 }, (_, i) => `t${i}`);
+/** The same blows each time, so that a failure comes from a change of the code. */
+const seed = Number(process.env["SABOTAGE_SEED"] ?? 20_261_130);
+const ids = numbered(24).map(({ id }) => id);
 
 async function check() {
   const call = callOf(checkScript, queueKeys(QUEUE), { testNow: String(rig.now) });
@@ -48,7 +51,7 @@ async function smallQueue(): Promise<void> {
 
 test(`after one or two acts of sabotage, a whole sweep finds no fault that the quick check missed (SABOTAGE_SEED=${seed})`, async () => {
   let sound = 0;
-  for (let i = 0; i < 40; i++) {
+  for (let i = 0; i < 30; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
     expect(await check()).toMatchObject({ valid: true });
@@ -65,11 +68,11 @@ test(`after one or two acts of sabotage, a whole sweep finds no fault that the q
     }
   }
   // Some acts damage nothing.
-  expect(sound).toBeLessThan(32);
+  expect(sound).toBeLessThan(24);
 });
 
 test("after a whole sweep the quick check finds no fault, and as many entries", async () => {
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 15; i++) {
     await rig.command("FLUSHALL");
     await smallQueue();
     const strike = saboteur(rig, seed + i, ids, new Set());
@@ -90,29 +93,21 @@ test.each([
   ["more members in a place than it reads", 129, {}],
   ["more bytes than it reads", 40, { payload: "x".repeat(100_000) }],
 ])("a queue with %s is checked page by page", async (_, count, options) => {
-  await enqueue(...Array.from({ length: count }, (__, i) => ({ id: `t${i}`, ...options })));
+  await enqueue(...numbered(count).map(({ id }) => ({ id, ...options })));
   expect(await check()).toMatchObject({ valid: null });
   expect(await runDeepSweep()).toMatchObject({ queues: 1, entries: 2 * count, faults: [] });
 });
 
 test("queues without faults share requests, and those after the end of the budget wait for the next call", async () => {
-  for (const name of ["a", "b", "c", "d"]) await rig.command("HSET", `sluice:{${name}}:tasks`, "~lease", "7");
-  await rig.command(
-    "ZADD",
-    "sluice:queues",
-    ...["a", "b", "c", "d"].flatMap((name) => [String(rig.now), name]),
-  );
+  for (const name of ["a", "b", "c", "d"]) {
+    await rig.command("HSET", `sluice:{${name}}:tasks`, "~lease", "7");
+    await rig.command("ZADD", "sluice:queues", String(rig.now), name);
+  }
   await rig.command("LPUSH", "sluice:{c}:pending", "lost");
-  let requests = 0;
-  const transport = {
-    send: (...args: Parameters<typeof rig.transport.send>) => {
-      requests++;
-      return rig.transport.send(...args);
-    },
-  };
+  const { transport, requests } = recorded(rig);
   const now = () => rig.now;
   expect(await deepSweep(transport, { budget: 0, now })).toMatchObject({ queues: 2, cursor: "c/working/0" });
-  expect(requests).toBe(2);
+  expect(requests).toHaveLength(2);
   const { faults, cursor } = await deepSweep(transport, { cursor: "c/working/0", now });
   expect([cursor, faults]).toMatchObject([null, [{ queue: "c", fault: "payload_missing" }]]);
 });

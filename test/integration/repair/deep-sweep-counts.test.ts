@@ -25,7 +25,7 @@ describe("a deep sweep repairs", () => {
 
   test("the count of tasks held behind their group's limit", async () => {
     await rig.operator().configureGroup("g", { maxWorking: 1 });
-    await enqueue(...["g0", "g1", "g2"].map((id) => ({ id, group: "g" })));
+    await rig.queue().enqueueMany(numbered(3, { group: "g" }));
     await rig.queue().dequeue();
     const times = String(await rig.command("HGET", key("tasks"), "~fair"));
     expect(times).toContain(";h=2");
@@ -57,7 +57,7 @@ describe("a deep sweep repairs", () => {
     "the state %j of a group, whose tasks are then delivered within its limit",
     async (state) => {
       await rig.operator().configureGroup("g", { maxWorking: 2 });
-      await enqueue(...Array.from({ length: 6 }, (_, i) => ({ id: `g${i}`, group: "g" })));
+      await rig.queue().enqueueMany(numbered(6, { group: "g" }));
       const [task] = await rig.queue().dequeue();
       if (state === "") await rig.command("HDEL", key("tasks"), "~g:g");
       else await rig.command("HSET", key("tasks"), "~g:g", state);
@@ -98,15 +98,6 @@ describe("a deep sweep repairs", () => {
     expect([...(await rig.space()).fair.keys()]).toEqual(["a2"]);
   });
 
-  test("nothing if several groups hold tasks", async () => {
-    for (const group of ["g", "h", "i"]) {
-      await rig.operator().configureGroup(group, { maxWorking: 1 });
-      await rig.queue().enqueueMany(numbered(5, { group }, group));
-    }
-    expect((await rig.space()).limited.size).toBe(12);
-    expect(await found()).toEqual({});
-  });
-
   test("the state of a group without tasks, by removing it", async () => {
     await enqueue("a");
     await rig.command("HSET", key("tasks"), "~g:ghost town", "1;w=3;h=1;0=5,2");
@@ -143,40 +134,31 @@ describe("a deep sweep repairs", () => {
     expect((await drained()).slice(0, 3)).toContain("plain");
   });
 
-  test("the lease counter, so that no number is used twice", async () => {
-    await enqueue("a", "b");
-    const [a] = await rig.queue().dequeue();
-    await rig.command("HDEL", key("tasks"), "~lease");
-    expect(await found()).toEqual({ control_broken: ["~lease"] });
-    const [b] = await rig.queue().dequeue();
-    expect(b?.receipt).not.toBe(a?.receipt);
-    expect((await rig.queue().get("b"))?.lease).toBeGreaterThan((await rig.queue().get("a"))?.lease ?? 0);
-    await rig.command("HSET", key("tasks"), "~lease", "many");
-    expect(await found()).toMatchObject({ control_broken: ["~lease"] });
-    await enqueue("c");
-    expect((await rig.queue().dequeue())[0]?.id).toBe("c");
-    expect((await rig.queue().get("c"))?.lease).toBeGreaterThan((await rig.queue().get("b"))?.lease ?? 0);
-  });
-
-  test("a lease counter rolled back, so that no ended lease's number is used again", async () => {
-    await enqueue("x", "y", "z");
-    await rig.queue().dequeue();
-    const [y] = await rig.queue().dequeue();
-    await y?.complete();
-    await rig.command("HSET", key("tasks"), "~lease", "0");
-    expect(await found()).toEqual({ control_broken: ["~lease"] });
-    await rig.queue().dequeue();
-    expect((await rig.queue().get("z"))?.lease).toBeGreaterThan(2);
-  });
-
-  test("an invalid lease counter without working tasks, so that no number is used again", async () => {
-    await enqueue("x", "y");
-    const [x] = await rig.queue().dequeue();
-    await x?.complete();
-    await rig.command("HSET", key("tasks"), "~lease", "many");
-    expect(await found()).toEqual({ control_broken: ["~lease"] });
-    await rig.queue().dequeue();
-    expect((await rig.queue().get("y"))?.lease).toBeGreaterThan(1);
+  test("the lease counter, lost, invalid or rolled back, so that no number is used twice", async () => {
+    await enqueue("a", "b", "c", "d", "e");
+    const leases: number[] = [];
+    /** Leases the next task, and notes the number that is in its receipt. */
+    const lease = async () => {
+      const [task] = await rig.queue().dequeue();
+      leases.push(Number(task?.receipt.split(".")[2]));
+      return task;
+    };
+    for (const [endsBefore, ...damage] of [
+      [false, "HDEL", key("tasks"), "~lease"],
+      [true, "HSET", key("tasks"), "~lease", "many"],
+      [false, "HSET", key("tasks"), "~lease", "many"],
+      [true, "HSET", key("tasks"), "~lease", "0"],
+    ] as const) {
+      const task = await lease();
+      if (endsBefore) await task?.complete();
+      await rig.command(...damage);
+      // The counter goes on from the time in ms.
+      rig.now += 1_000;
+      expect(await found()).toEqual({ control_broken: ["~lease"] });
+    }
+    await lease();
+    expect(leases).toEqual(leases.toSorted((a, b) => a - b));
+    expect(new Set(leases).size).toBe(5);
   });
 });
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { deepSweep, sweep, type LeasedTask } from "../../../src/index.ts";
-
 import { deepTools } from "../../support/deep.ts";
 import { key, useRig } from "../../support/rig.ts";
 
@@ -16,7 +15,7 @@ test("two deep sweeps at once beside producers, consumers and sweeps find nothin
   await operator.configureGroup("slow", { rate: { most: 40, per: "100ms" } });
   const kinds = [{}, { group: "a" }, { group: "capped" }, { group: "slow" }, { priority: 3 }, { delay: 20 }];
   const completed = new Map<string, number>();
-  const count = 900;
+  const count = 300;
   const run = { over: false, produced: 0 };
 
   async function produce(from: number): Promise<void> {
@@ -80,7 +79,7 @@ test("two deep sweeps at once beside producers, consumers and sweeps find nothin
       completed.has(`t${i}`) ? [`t${i}`, "completed", undefined] : [`t${i}`, "rejected", "cancelled"],
     );
   }
-  expect(looks).toBeGreaterThan(5);
+  expect(looks).toBeGreaterThan(1);
 });
 
 describe("the deep sweep has no fault of other queues' cleaners", () => {
@@ -123,11 +122,11 @@ describe("the deep sweep has no fault of other queues' cleaners", () => {
       for (let i = from; i < to; i += 1_000)
         await enqueue(...Array.from({ length: 1_000 }, (_, j) => `t${i + j}`));
     };
-    await add(0, 5_000);
+    await add(0, 2_000);
     const small = await commands();
-    await add(5_000, 20_000);
+    await add(2_000, 8_000);
     const large = await commands();
     expect(large / small).toBeLessThan(4.5);
-    expect(large).toBeLessThan(20_000 / 10);
+    expect(large).toBeLessThan(8_000 / 10);
   });
 });

@@ -1,31 +1,29 @@
 import { describe, expect, test } from "vitest";
-import { Queue, Schedules, type Transport } from "../../../src/index.ts";
-import { QUEUE, START, useRig } from "../../support/rig.ts";
+import { Queue, type Transport } from "../../../src/index.ts";
+import { START, useRig } from "../../support/rig.ts";
 import { FIRST, MINUTE, minutely, scheduling } from "../../support/scheduling.ts";
 
 const rig = useRig();
-const { schedules, run, reminder, waiting } = scheduling(rig);
+const { schedules, schedulesOf, run, sweepAt, between, dying, reminder, waiting } = scheduling(rig);
+const hourly = { every: "1h", from: FIRST, payload: 1 } as const;
 
 describe("many sweeps at once", () => {
   test("enqueue each occurrence of each schedule once, and report so in their counts", async () => {
-    const names = Array.from({ length: 30 }, (_, i) => `s${i}`);
-    for (const name of names) {
-      await schedules(`q${Number(name.slice(1)) % 3}`).put(name, { ...minutely, missed: "all" });
-    }
+    const names = Array.from({ length: 12 }, (_, i) => `s${i}`);
+    const queues = ["q0", "q1", "q2"];
+    for (const [i, name] of names.entries())
+      await schedules(queues[i % 3]).put(name, { ...minutely, missed: "all" });
     let scheduled = 0;
-    for (let minute = 0; minute < 6; minute += 2) {
-      rig.now = FIRST + minute * MINUTE;
-      const reports = await Promise.all(Array.from({ length: 8 }, () => run()));
+    for (const minute of [0, 2, 4]) {
+      const reports = await Promise.all(Array.from({ length: 8 }, () => sweepAt(minute)));
       scheduled += reports.reduce((sum, report) => sum + report.scheduled, 0);
       expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
     }
-    expect(scheduled).toBe(30 * 5);
+    expect(scheduled).toBe(12 * 5);
     const delivered: string[] = [];
-    for (const queue of ["q0", "q1", "q2"]) {
-      const tasks = await new Queue(queue, { transport: rig.transport, now: () => rig.now }).dequeue({
-        max: 100,
-      });
-      delivered.push(...tasks.map(({ id }) => id));
+    for (const queue of queues) {
+      const its = new Queue(queue, { transport: rig.transport, now: () => rig.now });
+      delivered.push(...(await its.dequeue({ max: 100 })).map(({ id }) => id));
     }
     const expected = names.flatMap((name) => [0, 1, 2, 3, 4].map((i) => `${name}.${FIRST + i * MINUTE}`));
     expect(delivered.toSorted()).toEqual(expected.toSorted());
@@ -33,92 +31,51 @@ describe("many sweeps at once", () => {
 
   test("follow all schedules, also more than one call takes", async () => {
     for (let i = 0; i < 130; i++) await schedules().put(`s${i}`, minutely);
-    rig.now = FIRST;
-    const reports = await Promise.all([run(), run()]);
+    const reports = await Promise.all([sweepAt(0), sweepAt(0)]);
     expect(reports.reduce((sum, { scheduled }) => sum + scheduled, 0)).toBe(130);
     expect(await reminder()).toBeLessThanOrEqual(FIRST + MINUTE);
-    rig.now += MINUTE;
-    expect(await run()).toMatchObject({ scheduled: 130, more: false });
+    expect(await sweepAt(1)).toMatchObject({ scheduled: 130, more: false });
     expect(await reminder()).toBe(FIRST + 2 * MINUTE);
   });
 });
 
-describe("a killed sweep", () => {
-  /** A transport that fails at one of its requests, which may have run. */
-  function dying(at: number, ran: boolean): Transport {
-    let sent = 0;
-    return {
-      send: async (commands, options) => {
-        if (sent++ < at) return rig.transport.send(commands, options);
-        if (ran) await rig.transport.send(commands, options);
-        throw new Error("killed");
-      },
-    };
-  }
-
-  test.each([0, 1, 2, 3].flatMap((at) => [[at, false] as const, [at, true] as const]))(
-    "at its request %i (which ran: %s) loses no occurrence and repeats none",
-    async (at, ran) => {
-      await schedules().put("x", minutely);
-      rig.now = FIRST;
-      await expect(run({}, dying(at, ran))).rejects.toThrow("killed");
-      await run();
-      expect(await waiting()).toEqual([0]);
-      rig.now += MINUTE;
-      await run();
-      expect(await waiting()).toEqual([0, MINUTE]);
-      expect(await reminder()).toBe(FIRST + 2 * MINUTE);
-    },
-  );
-});
+test.each([0, 1, 2, 3].flatMap((at) => [[at, false] as const, [at, true] as const]))(
+  "a sweep that is killed at its request %i (which ran: %s) loses no occurrence and repeats none",
+  async (at, ran) => {
+    await schedules().put("x", minutely);
+    await expect(sweepAt(0, dying(at, ran))).rejects.toThrow("killed");
+    await run();
+    expect(await waiting()).toEqual([0]);
+    await sweepAt(1);
+    expect(await waiting()).toEqual([0, 1]);
+    expect(await reminder()).toBe(FIRST + 2 * MINUTE);
+  },
+);
 
 describe("a schedule that is written during a sweep", () => {
-  /** Runs `then` after that many requests of a sweep. */
-  const between = (requests: number, then: () => Promise<unknown>): Transport => {
-    let sent = 0;
-    return {
-      send: async (commands, options) => {
-        if (sent++ === requests) await then();
-        return rig.transport.send(commands, options);
-      },
-    };
-  };
-
-  test.each([1, 2, 3])("after request %i: a new schedule's occurrence is not late", async (requests) => {
-    await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
-    rig.now = FIRST;
-    await run(
-      {},
-      between(requests, () => schedules().put("y", { every: "1d", from: FIRST + MINUTE, payload: 1 })),
-    );
+  test.each([1, 2, 3])("after request %i: a new schedule's occurrence is not late", async (at) => {
+    await schedules().put("x", hourly);
+    const put = () => schedules().put("y", { every: "1d", from: FIRST + MINUTE, payload: 1 });
+    await sweepAt(0, between(at, put));
     expect(await reminder()).toBeLessThanOrEqual(FIRST + MINUTE);
-    rig.now = FIRST + MINUTE;
-    await run();
-    const ids = (await rig.space()).pending.toSorted();
-    expect(ids).toEqual([`x.${FIRST}`, `y.${FIRST + MINUTE}`]);
+    await sweepAt(1);
+    expect((await rig.space()).pending.toSorted()).toEqual([`x.${FIRST}`, `y.${FIRST + MINUTE}`]);
   });
 
-  test.each([1, 2])("after request %i: a changed schedule is followed in its new form", async (requests) => {
-    await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
-    rig.now = FIRST;
-    await run(
-      {},
-      between(requests, () => schedules().put("x", { every: "1h", from: FIRST + MINUTE, payload: 2 })),
-    );
+  test.each([1, 2])("after request %i: a changed schedule is followed in its new form", async (at) => {
+    await schedules().put("x", hourly);
+    const put = () => schedules().put("x", { ...hourly, from: FIRST + MINUTE, payload: 2 });
+    await sweepAt(0, between(at, put));
     await run();
     expect((await rig.space()).pending).toEqual([]);
-    rig.now = FIRST + MINUTE;
-    await run();
+    await sweepAt(1);
     expect((await rig.queue().dequeue({ max: 9 })).map(({ payload }) => payload)).toEqual([2]);
   });
 
   test("after it was read: a schedule with a new interval and the same next occurrence continues by the new one", async () => {
-    await schedules().put("x", { every: "1h", from: FIRST, payload: 1 });
-    rig.now = FIRST;
-    await run(
-      {},
-      between(2, () => schedules().put("x", { every: "7m", from: FIRST, payload: 1 })),
-    );
+    await schedules().put("x", hourly);
+    const put = () => schedules().put("x", { ...hourly, every: "7m" });
+    await sweepAt(0, between(2, put));
     await run();
     expect(await waiting()).toEqual([0]);
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + 7 * MINUTE });
@@ -127,13 +84,11 @@ describe("a schedule that is written during a sweep", () => {
   test("after it was read: a schedule that was paused and resumed does not make up for the pause", async () => {
     await schedules().put("x", minutely);
     rig.now = FIRST + 1;
-    await run(
-      {},
-      between(2, async () => {
-        await schedules().pause("x");
-        await schedules().resume("x");
-      }),
-    );
+    const resuming = between(2, async () => {
+      await schedules().pause("x");
+      await schedules().resume("x");
+    });
+    await run(resuming);
     await run();
     expect(await waiting()).toEqual([]);
     expect(await schedules().get("x")).toMatchObject({ nextAt: FIRST + MINUTE, lastAt: null });
@@ -150,23 +105,19 @@ describe("a schedule that is written during a sweep", () => {
         return outcomes;
       },
     };
-    const own = new Schedules(QUEUE, { transport: split, now: () => rig.now });
-    await own.put("x", { every: "1h", from: START, payload: 1 });
+    await schedulesOf(split).put("x", { every: "1h", from: START, payload: 1 });
     expect(await reminder()).toBeLessThanOrEqual(START);
     expect(await run()).toMatchObject({ scheduled: 1 });
   });
 
-  test.each([1, 2])("after request %i: a paused or removed schedule does not occur", async (requests) => {
+  test.each([1, 2])("after request %i: a paused or removed schedule does not occur", async (at) => {
     await schedules().put("x", minutely);
     await schedules().put("y", minutely);
-    rig.now = FIRST;
-    await run(
-      {},
-      between(requests, async () => {
-        await schedules().pause("x");
-        await schedules().remove("y");
-      }),
-    );
+    const ending = between(at, async () => {
+      await schedules().pause("x");
+      await schedules().remove("y");
+    });
+    await sweepAt(0, ending);
     expect((await rig.space()).pending).toEqual([]);
   });
 });

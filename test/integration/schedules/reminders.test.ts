@@ -3,14 +3,17 @@ import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 import { FIRST, MINUTE, minutely, scheduling } from "../../support/scheduling.ts";
 
 const rig = useRig();
-const { schedules, run, reminder } = scheduling(rig);
+const { instance, schedules, run, reminder } = scheduling(rig);
 
 describe("reminders", () => {
   test("are followed for the queues that the caller sweeps", async () => {
     await schedules("mails").put("x", minutely);
     await schedules("other").put("x", minutely);
     rig.now = FIRST;
-    expect(await run({ queues: (name) => name === "mails" })).toMatchObject({ queues: 1, scheduled: 1 });
+    expect(await run(instance(), { queues: (name) => name === "mails" })).toMatchObject({
+      queues: 1,
+      scheduled: 1,
+    });
     expect(await run()).toMatchObject({ queues: 2, scheduled: 1 });
   });
 
@@ -32,7 +35,7 @@ describe("reminders", () => {
     await rig.command("ZREM", "sluice:queues", QUEUE);
     rig.now = FIRST;
     const woken: string[] = [];
-    const report = await run({ wake: { wake: (queue) => woken.push(queue) } });
+    const report = await run(instance(), { wake: { wake: (queue) => woken.push(queue) } });
     expect(report).toMatchObject({ queues: 1, scheduled: 1 });
     expect(woken).toEqual([QUEUE]);
   });

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { Schedules } from "../../../src/index.ts";
-import type { Transport } from "../../../src/queue/redis/transport.ts";
-import { useRig, QUEUE, START } from "../../support/rig.ts";
+import { useRig, START } from "../../support/rig.ts";
 import { minutely, scheduling } from "../../support/scheduling.ts";
 
 // Law 5: if a resend was answered that nothing is done, a late first copy gets the same answer.
 
 const rig = useRig();
-const { schedules } = scheduling(rig);
+const { between, schedules, schedulesOf } = scheduling(rig);
 const once = { idempotencyKey: "one" };
 const notFound = { ok: false, code: "not_found" };
 
@@ -51,24 +49,12 @@ describe.each(verbs)("a late copy of a %s that found no schedule", (verb) => {
   });
 });
 
-/** A transport that runs another call before its nth request. */
-function interrupted(nth: number, other: () => Promise<unknown>): Transport {
-  let sent = 0;
-  return {
-    async send(commands, options) {
-      if (++sent === nth) await other();
-      return rig.transport.send(commands, options);
-    },
-  };
-}
-
 test.each(["pause", "resume"] as const)(
   "a late copy of a %s whose schedule was removed meanwhile changes nothing of the next one",
   async (verb) => {
     const paused = verb === "resume";
     await schedules().put("x", { ...minutely, paused });
-    const transport = interrupted(2, () => schedules().remove("x"));
-    const meeting = new Schedules(QUEUE, { transport, now: () => rig.now });
+    const meeting = schedulesOf(between(1, () => schedules().remove("x")));
     expect(await meeting[verb]("x", once)).toEqual(notFound);
     await schedules().put("x", { ...minutely, paused });
     const before = await kept();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { listQueues, Schedules, sweep, type NewSchedule } from "../../../src/index.ts";
+import { listQueues, type NewSchedule } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { listSchedulesScript } from "../../../src/queue/redis/schedule-scripts.ts";
+import { allPages } from "../../support/paging.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
-import { FIRST, MINUTE, minutely } from "../../support/scheduling.ts";
+import { FIRST, MINUTE, minutely, scheduling } from "../../support/scheduling.ts";
 
 const rig = useRig();
-const schedules = <T = unknown>() =>
-  new Schedules<T>(QUEUE, { transport: rig.transport, now: () => rig.now });
+const { schedules, sweepAt } = scheduling(rig);
 const NEVER = 8_640_000_000_000_001;
 
 describe("a schedule that is put", () => {
@@ -46,12 +46,7 @@ describe("a schedule that is put", () => {
         [`~${QUEUE}`, FIRST],
       ],
     });
-  });
-
-  test("lists its queue, and not its reminder", async () => {
-    await schedules().put("x", minutely);
-    const { queues } = await listQueues(rig.transport);
-    expect(queues).toEqual([{ name: QUEUE, seenAt: START }]);
+    expect((await listQueues(rig.transport)).queues).toEqual([{ name: QUEUE, seenAt: START }]);
   });
 
   test("again keeps its next occurrence, and gets the new task", async () => {
@@ -77,41 +72,28 @@ describe("a schedule that is put", () => {
     // If the first occurrence has passed, the next one counts from now; earlier ones were never missed.
     expect(await at({ every: "10m", from: START - 100_000 })).toBe(START + 500_000);
     expect(await at({ every: "11m" })).toBe(rig.now + 660_000);
+    expect(await at({ every: "12m", from: rig.now })).toBe(rig.now);
   });
 
   test("again remembers what it has enqueued: a clock that jumps back repeats nothing", async () => {
     await schedules().put("x", minutely);
-    rig.now = FIRST + 5 * MINUTE;
-    await sweep(rig.transport, { now: () => rig.now });
+    await sweepAt(5);
     rig.now = FIRST;
     const put = await schedules().put("x", { cron: "*/2 * * * *", payload: 1 });
     expect(put).toMatchObject({ lastAt: FIRST + 5 * MINUTE, nextAt: FIRST + 6 * MINUTE });
   });
 
-  test("from now is due now", async () => {
-    expect(await schedules().put("x", { every: "1d", from: START, payload: 1 })).toMatchObject({
-      nextAt: START,
-    });
-  });
-
-  test("can be paused, and stays paused until it is set otherwise", async () => {
-    expect(await schedules().put("x", { ...minutely, paused: true })).toMatchObject({
-      paused: true,
-      nextAt: null,
-    });
-    expect(await schedules().put("x", minutely)).toMatchObject({ paused: true, nextAt: null });
+  test("can be paused, and stays paused until it is set otherwise; with a later end it occurs again", async () => {
+    const put = (more: { paused?: boolean; until?: number }) =>
+      schedules().put("x", { ...minutely, ...more });
+    const paused = { paused: true, nextAt: null };
+    expect(await put({ paused: true })).toMatchObject(paused);
+    expect(await put({})).toMatchObject(paused);
     rig.now += MINUTE;
-    expect(await schedules().put("x", { ...minutely, paused: false })).toMatchObject({
-      paused: false,
-      nextAt: FIRST + MINUTE,
-    });
-    expect(await schedules().put("x", minutely)).toMatchObject({ paused: false });
-  });
-
-  test("with a later end than before occurs again", async () => {
-    await schedules().put("x", { ...minutely, until: FIRST });
-    expect(await schedules().put("x", { ...minutely, until: FIRST - 1 })).toMatchObject({ nextAt: null });
-    expect(await schedules().put("x", minutely)).toMatchObject({ nextAt: FIRST });
+    expect(await put({ paused: false })).toMatchObject({ paused: false, nextAt: FIRST + MINUTE });
+    expect(await put({})).toMatchObject({ paused: false });
+    expect(await put({ until: FIRST })).toMatchObject({ nextAt: null });
+    expect(await put({})).toMatchObject({ nextAt: FIRST + MINUTE });
   });
 
   test("is refused if it would never occur, and nothing is written", async () => {
@@ -126,24 +108,26 @@ describe("a schedule that is put", () => {
     expect(await rig.keySpace()).toEqual({});
   });
 
-  test.each<[string, string, object]>([
-    ["name", "", minutely],
-    ["name", ".x", minutely],
-    ["name", "x".repeat(101), minutely],
-    ["schedule.delay", "x", { ...minutely, delay: "1m" }],
-    ["schedule.id", "x", { ...minutely, id: "y" }],
-    ["missed", "x", { ...minutely, missed: "none" }],
-    ["until", "x", { ...minutely, until: "tomorrow" }],
-    ["paused", "x", { ...minutely, paused: "yes" }],
-    ["lease", "x", { ...minutely, lease: 0 }],
-    ["priority", "x", { ...minutely, priority: 10 }],
-    ["payload", "x", { cron: "@daily" }],
-    ["headers", "x", { ...minutely, headers: { a: 1 } }],
-    ["headers.schedule", "x", { ...minutely, headers: { schedule: "x" } }],
-    ["headers.scheduled-at", "x", { ...minutely, headers: { "scheduled-at": "x" } }],
-  ])("with a bad %s is refused: %j, %j", async (path, name, schedule) => {
-    const put = schedules().put(name, schedule as NewSchedule<unknown>);
-    await expect(put).rejects.toMatchObject({ code: "invalid_argument", path });
+  test("with bad input is refused", async () => {
+    for (const [path, name, more] of [
+      ["name", "", {}],
+      ["name", ".x", {}],
+      ["name", "x".repeat(101), {}],
+      ["schedule.delay", "x", { delay: "1m" }],
+      ["schedule.id", "x", { id: "y" }],
+      ["missed", "x", { missed: "none" }],
+      ["until", "x", { until: "tomorrow" }],
+      ["paused", "x", { paused: "yes" }],
+      ["lease", "x", { lease: 0 }],
+      ["priority", "x", { priority: 10 }],
+      ["payload", "x", { payload: undefined }],
+      ["headers", "x", { headers: { a: 1 } }],
+      ["headers.schedule", "x", { headers: { schedule: "x" } }],
+      ["headers.scheduled-at", "x", { headers: { "scheduled-at": "x" } }],
+    ] as const) {
+      const put = schedules().put(name, { ...minutely, ...more } as NewSchedule<unknown>);
+      await expect(put).rejects.toMatchObject({ code: "invalid_argument", path });
+    }
     expect(await rig.keySpace()).toEqual({});
   });
 
@@ -155,33 +139,25 @@ describe("a schedule that is put", () => {
     await schedules().put("x", { ...minutely, payload: new Uint8Array(1_048_576) });
     const large = { ...minutely, payload: new Uint8Array(1_048_577) };
     await expect(schedules().put("x", large)).rejects.toMatchObject({ code: "too_large", path: "payload" });
-    expect((await schedules().get("x"))?.payload).toEqual(new Uint8Array(1_048_576));
+    const { payload } = (await schedules().get("x")) ?? {};
+    // A comparison by `expect` takes seconds.
+    expect(Buffer.from(payload as Uint8Array).equals(Buffer.alloc(1_048_576))).toBe(true);
   });
 });
 
-describe("a paused schedule", () => {
-  test("has no next occurrence until it is resumed, and then the first from now", async () => {
-    await schedules().put("x", { every: "10m", payload: 1 });
-    const paused = { paused: true, nextAt: null, every: 600_000, from: START + 600_000 };
-    expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
-    expect((await rig.space()).schedules).toEqual(new Map([["x", NEVER]]));
-    rig.now += 3_000_000 + 1;
-    expect(await schedules().resume("x")).toMatchObject({
-      ok: true,
-      schedule: { paused: false, nextAt: START + 3_600_000 },
-    });
-  });
-
-  test("can be paused again, and resumed again, without a change", async () => {
-    await schedules().put("x", minutely);
-    await schedules().pause("x");
-    const before = await rig.space();
-    expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: { paused: true } });
-    expect(await rig.space()).toEqual(before);
-    await schedules().resume("x");
-    rig.now += 3 * MINUTE;
-    expect(await schedules().resume("x")).toMatchObject({ ok: true, schedule: { nextAt: FIRST } });
-  });
+test("a paused schedule has no next occurrence until it is resumed, and then the first from now", async () => {
+  await schedules().put("x", { every: "10m", payload: 1 });
+  const paused = { paused: true, nextAt: null, every: 600_000, from: START + 600_000 };
+  expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
+  const before = await rig.space();
+  expect(before.schedules).toEqual(new Map([["x", NEVER]]));
+  expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
+  expect(await rig.space()).toEqual(before);
+  rig.now += 3_000_000 + 1;
+  const resumed = { paused: false, nextAt: START + 3_600_000 };
+  expect(await schedules().resume("x")).toMatchObject({ ok: true, schedule: resumed });
+  rig.now += 3_600_000;
+  expect(await schedules().resume("x")).toMatchObject({ ok: true, schedule: resumed });
 });
 
 test("a schedule whose time zone the runtime does not know is not resumed", async () => {
@@ -193,14 +169,6 @@ test("a schedule whose time zone the runtime does not know is not resumed", asyn
 });
 
 describe("schedules", () => {
-  test("are removed with all their data", async () => {
-    await schedules().put("x", minutely);
-    expect(await schedules().remove("x")).toEqual({ ok: true });
-    expect(await schedules().get("x")).toBeNull();
-    const { schedules: left, timetable } = await rig.space();
-    expect([left.size, timetable.size]).toEqual([0, 0]);
-  });
-
   test("that do not exist are not found", async () => {
     const refused = { ok: false, code: "not_found" };
     expect(await schedules().remove("x")).toEqual(refused);
@@ -212,26 +180,25 @@ describe("schedules", () => {
   });
 
   test("are listed in pages that together name all of them", async () => {
-    const names = Array.from({ length: 300 }, (_, i) => `s${String(i).padStart(3, "0")}`);
+    const names = Array.from({ length: 150 }, (_, i) => `s${String(i).padStart(3, "0")}`);
     for (const name of names) await schedules().put(name, { ...minutely, paused: true });
-    const found = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await schedules().list({ cursor, size: 20 });
-      for (const { name } of page.schedules) found.add(name);
-      cursor = page.cursor ?? undefined;
-    } while (cursor !== undefined);
+    const pages = await allPages((cursor) => schedules().list({ cursor, size: 20 }));
+    const found = new Set(pages.flatMap((page) => page.schedules.map(({ name }) => name)));
     expect([...found].toSorted()).toEqual(names);
   });
 
   test("of two queues, and with names that begin alike, are separate", async () => {
-    const other = new Schedules(`${QUEUE}-2`, { transport: rig.transport, now: () => rig.now });
+    const other = schedules(`${QUEUE}-2`);
     await schedules().put("x", minutely);
     await schedules().put("x.1", { ...minutely, payload: 2 });
     await other.put("x", { ...minutely, payload: 3 });
-    await schedules().remove("x");
+    expect(await schedules().remove("x")).toEqual({ ok: true });
+    expect(await schedules().get("x")).toBeNull();
+    expect([...(await rig.space()).schedules.keys()]).toEqual(["x.1"]);
     expect((await schedules().get("x.1"))?.payload).toBe(2);
     expect((await other.get("x"))?.payload).toBe(3);
+    await schedules().remove("x.1");
+    expect((await rig.space()).timetable.size).toBe(0);
   });
 
   test("of a newer release are left as they are", async () => {
