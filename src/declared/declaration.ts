@@ -119,7 +119,7 @@ export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>
   replyBytes(maxBytes);
   partitionCount(partitions);
   const defaults = pick(declaration, DEFAULT_OPTIONS);
-  fixedOptions(defaults, {}, "");
+  fixedOptions({}, defaults, "");
   whenReady(defaults, {}, "");
   if (backoff !== undefined) checkBackoff(backoff);
   if (timeout !== undefined) milliseconds(timeout, "timeout", { min: 1 });

@@ -37,6 +37,10 @@ export function brokenRequest(described: Described, route: Route, known: Returne
     .filter((broken) => broken !== undefined);
 }
 
+/** The request with each fault that it can have, one at a time. */
+export const brokenRequests = (described: Described, plan: Plan): Broken[] =>
+  kinds.flatMap((ways) => ways(described, plan));
+
 type Ways = (described: Described, plan: Plan) => Broken[];
 
 function brokenOf(

@@ -68,16 +68,15 @@ describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
 it("unknown routes, a missing configuration and a fault of the server have the closed headers too", async () => {
   expectClosed(await served.ask("GET", "/nowhere", { headers: preflight }));
   expectClosed(await served.ask("OPTIONS", "/nowhere", { headers: preflight }));
-  const none = createApp({ transport: served.transport, tokens: [] });
-  expectClosed(await asker((request) => none.fetch(request))("GET", "/v1/queues"));
-  const failing = createApp({
-    transport: { send: () => Promise.reject(new Error("a bug")) },
-    tokens,
-    onError: () => {},
-  });
-  const ask = asker((request) => failing.fetch(request));
-  expectClosed(await ask("GET", "/v1/queues"));
-  expectClosed(await ask("GET", "/health"));
+  const failing = { send: () => Promise.reject(new Error("a bug")) };
+  for (const app of [
+    createApp({ transport: served.transport, tokens: [] }),
+    createApp({ transport: failing, tokens, onError: () => {} }),
+  ]) {
+    const ask = asker((request) => app.fetch(request));
+    expectClosed(await ask("GET", "/v1/queues"));
+    expectClosed(await ask("GET", "/health"));
+  }
   const incomplete = () => configErrorResponse(new SluiceError("invalid_argument", "X is not set", "X"));
   expectClosed(await asker(incomplete)("GET", "/"));
 });

@@ -24,18 +24,11 @@ describe("GET /v1/token", () => {
 describe("GET /v1/diagnostics", () => {
   it("has what Redis reports of itself", async () => {
     const { status, body } = await ask("GET", "/v1/diagnostics");
-    expect([status, body]).toEqual([
-      200,
-      {
-        now: expect.any(Number),
-        roundTrip: expect.any(Number),
-        version: expect.stringMatching(/^\d+\.\d+/),
-        evictionPolicy: "noeviction",
-        usedMemory: expect.any(Number),
-        maxMemory: expect.any(Number),
-        appendOnly: expect.any(Boolean),
-      },
-    ]);
+    const numbers = { now: expect.any(Number), roundTrip: expect.any(Number) };
+    const memory = { usedMemory: expect.any(Number), maxMemory: expect.any(Number) };
+    const version = expect.stringMatching(/^\d+\.\d+/);
+    const policies = { evictionPolicy: "noeviction", appendOnly: expect.any(Boolean) };
+    expect([status, body]).toEqual([200, { ...numbers, version, ...memory, ...policies }]);
     expect(Math.abs(body.now - Date.now())).toBeLessThan(60_000);
   });
 
@@ -57,19 +50,14 @@ describe("GET /v1/diagnostics", () => {
 });
 
 describe("GET /v1/queues/:queue/diagnostics", () => {
-  it("has sizes, and says that all entries are valid", async () => {
+  it("has sizes, and says that all entries are valid, also of a queue that does not exist", async () => {
     await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
     await pull();
-    const { body } = await ask("GET", `${path()}/diagnostics`);
-    expect(body).toEqual({
-      queue: queue(),
-      fields: expect.any(Number),
-      bytes: expect.any(Number),
-      valid: true,
-      entries: expect.any(Number),
-    });
-    expect(body.fields).toBeGreaterThan(2);
-    expect(body.bytes).toBeGreaterThan(100);
+    const { fields, bytes, ...rest } = (await ask("GET", `${path()}/diagnostics`)).body;
+    expect(rest).toEqual({ queue: queue(), valid: true, entries: expect.any(Number) });
+    expect([fields > 2, bytes > 100]).toEqual([true, true]);
+    const none = { queue: "nothing-here", fields: 0, bytes: 0, valid: true, entries: 0 };
+    expect((await ask("GET", "/v1/queues/nothing-here/diagnostics")).body).toEqual(none);
   });
 
   it("says that a queue with a fault is not valid, and changes nothing", async () => {
@@ -81,15 +69,5 @@ describe("GET /v1/queues/:queue/diagnostics", () => {
     await client.close();
     // The invariants hold again.
     await ask("POST", "/v1/sweep", { json: { deep: true, queue: queue() } });
-  });
-
-  it("of a queue that does not exist is valid and empty", async () => {
-    expect((await ask("GET", "/v1/queues/nothing-here/diagnostics")).body).toEqual({
-      queue: "nothing-here",
-      fields: 0,
-      bytes: 0,
-      valid: true,
-      entries: 0,
-    });
   });
 });

@@ -92,14 +92,7 @@ describe("a token that hides payloads", () => {
 
   test("says in every task and schedule that it hides, whether there was something or not", async () => {
     const task = (await by("look", "GET", `${tasks}/dead?payload=true`)).body;
-    expect(Object.keys(task).toSorted()).toEqual(
-      [
-        "id,queue,state,reason,attempt,charged,lease,requeues,version,transitions,errors,worker,enqueuedAt",
-        "dequeuedAt,endedAt,error,payloadsHidden",
-      ]
-        .flatMap((names) => names.split(","))
-        .toSorted(),
-    );
+    for (const name of ["payload", "result", "progress", "headers"]) expect(task).not.toHaveProperty(name);
     expect([task.error, task.payloadsHidden]).toEqual([ERROR, true]);
     for (const state of taskStates) {
       const { body } = await by("look", "GET", `${tasks}?state=${state}&payloads=true`);
@@ -121,15 +114,11 @@ describe("a token that hides payloads", () => {
 
   test("is hidden from only if all of its entries that allow the request hide", async () => {
     // The entry that shows has the scope enqueue, which does not allow a request for the payload.
-    expect((await by("two", "GET", `${tasks}/done`)).body.result).toEqual({
-      [`${MARK}-field`]: `${MARK} result`,
-    });
-    expect((await by("two", "GET", `${tasks}/done?payload=true`)).body).toMatchObject({
-      payloadsHidden: true,
-    });
-    expect((await by("two", "GET", `${tasks}?state=completed`)).body.tasks[0]).toMatchObject({
-      payloadsHidden: true,
-    });
+    const result = { [`${MARK}-field`]: `${MARK} result` };
+    expect((await by("two", "GET", `${tasks}/done`)).body.result).toEqual(result);
+    const hides = { payloadsHidden: true };
+    expect((await by("two", "GET", `${tasks}/done?payload=true`)).body).toMatchObject(hides);
+    expect((await by("two", "GET", `${tasks}?state=completed`)).body.tasks[0]).toMatchObject(hides);
   });
 
   test("cannot search results, which would show parts of them", async () => {
@@ -159,11 +148,8 @@ describe("a token that hides payloads", () => {
     expect(expectProblem(await by("every", "POST", `${tasks}/pull`), "forbidden").detail).toBe(
       "A pull returns payloads, which the token hides.",
     );
-    const json = {
-      settlements: [{ receipt: `1.1.1.${"x".repeat(16)}.known`, outcome: "complete" }],
-      pull: {},
-    };
-    expectProblem(await by("every", "POST", `${tasks}/settle`, json), "forbidden");
+    const settlements = [{ receipt: `1.1.1.${"x".repeat(16)}.known`, outcome: "complete" }];
+    expectProblem(await by("every", "POST", `${tasks}/settle`, { settlements, pull: {} }), "forbidden");
     expect(await readKeySpace(served.redis.url)).toEqual(before);
   });
 
@@ -175,10 +161,4 @@ describe("a token that hides payloads", () => {
     expect((await ask("GET", path)).body.tasks.length).toBeLessThan(9);
     expect((await by("look", "GET", path)).body.tasks.length).toBe(9);
   });
-});
-
-test.each(["masked", "", true, null])("payloads is either shown or hidden, and not %j", (payloads) => {
-  const entry = { token: secrets.all, scopes: ["view"], queues: "*", payloads } as unknown as TokenEntry;
-  const make = () => createApp({ transport: served.transport, tokens: [entry] });
-  expect(make).toThrow("tokens[0].payloads must be shown or hidden");
 });

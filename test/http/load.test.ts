@@ -7,24 +7,10 @@ const { ask, queue, redis, path, enqueue, pull } = servedQueue();
 const load = async () => (await ask("GET", `${path()}/load`)).body;
 
 describe("GET /v1/queues/:queue/load", () => {
-  it("is 0 for a queue without tasks, and has only numbers to scale by", async () => {
-    expect(await ask("GET", `${path()}/load`)).toMatchObject({
-      status: 200,
-      body: {
-        queue: queue(),
-        pending: 0,
-        working: 0,
-        paused: false,
-        backlog: 0,
-        workers: 0,
-        perWorker: 0,
-        oldestAge: 0,
-        perMinute: { enqueued: 0, completed: 0 },
-      },
-    });
-  });
-
-  it("counts working tasks as backlog, and divides pending ones by the workers that gave a name", async () => {
+  it("has numbers to scale by: working tasks count as backlog, and pending ones are divided by the workers that gave a name", async () => {
+    const of = { queue: queue(), paused: false, perMinute: { enqueued: 0, completed: 0 } };
+    const none = { pending: 0, working: 0, backlog: 0, workers: 0, perWorker: 0, oldestAge: 0 };
+    expect(await load()).toMatchObject({ ...of, ...none });
     await enqueue({ tasks: Array.from({ length: 8 }, () => ({ payload: 1 })) });
     expect(await load()).toMatchObject({ pending: 8, working: 0, backlog: 8, workers: 0, perWorker: 8 });
     await pull({ worker: { name: "a" } });

@@ -7,64 +7,28 @@ const { ask, queue, redis, path, enqueue, settle, receipts } = servedQueue();
 const overview = (...names: readonly string[]) => ask("GET", `/v1/overview?queues=${names.join(",")}`);
 const zeros = Array.from({ length: 60 }, () => 0);
 const noDurations = { count: 0, total: 0, classes: Array.from({ length: 13 }, () => 0) };
-const noEvents = {
-  enqueued: 0,
-  dequeued: 0,
-  completed: 0,
-  requeued: 0,
-  rejected: 0,
-  cancelled: 0,
-  cancelRequested: 0,
-  reclaimed: 0,
-  redriven: 0,
-  deleted: 0,
-};
+const events =
+  "enqueued dequeued completed requeued rejected cancelled cancelRequested reclaimed redriven deleted";
+const noneOf = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, 0]));
 
 describe("GET /v1/overview", () => {
   it("has of a queue without tasks its counts, its settings, and zeros", async () => {
     const { status, body } = await overview("none");
-    expect([status, body]).toEqual([
-      200,
-      {
-        now: expect.any(Number),
-        queues: [
-          {
-            queue: "none",
-            pending: 0,
-            delayed: 0,
-            working: 0,
-            rejected: 0,
-            oldestAge: null,
-            nextDueAt: null,
-            broken: 0,
-            workers: 0,
-            paused: false,
-            partitions: 1,
-            settings: {
-              paused: false,
-              maxWorking: null,
-              rate: null,
-              maxPending: null,
-              events: false,
-              statistics: false,
-            },
-            statistics: {
-              on: false,
-              perMinute: noEvents,
-              series: {
-                enqueued: zeros,
-                dequeued: zeros,
-                completed: zeros,
-                failed: zeros,
-              },
-              waits: noDurations,
-              runs: noDurations,
-              calls: { enqueue: 0, dequeue: 0, settle: 0, other: 0 },
-            },
-          },
-        ],
-      },
-    ]);
+    const { settings, statistics, ...counts } = body.queues[0];
+    expect([status, body.now, body.queues.length]).toEqual([200, expect.any(Number), 1]);
+    const none = noneOf("pending delayed working rejected broken workers");
+    const times = { oldestAge: null, nextDueAt: null };
+    expect(counts).toEqual({ queue: "none", ...none, ...times, paused: false, partitions: 1 });
+    const limits = { maxWorking: null, rate: null, maxPending: null };
+    expect(settings).toEqual({ paused: false, ...limits, events: false, statistics: false });
+    expect(statistics).toEqual({
+      on: false,
+      perMinute: noneOf(events),
+      series: { enqueued: zeros, dequeued: zeros, completed: zeros, failed: zeros },
+      waits: noDurations,
+      runs: noDurations,
+      calls: noneOf("enqueue dequeue settle other"),
+    });
   });
 
   it("has of a queue in use what its own routes have, and of each minute of the last hour one number", async () => {
@@ -72,9 +36,7 @@ describe("GET /v1/overview", () => {
     await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }, { payload: 3 }, { payload: 4, delay: "1h" }] });
     const [first, second] = await receipts({ max: 2 });
     await settle({ receipt: first, outcome: "complete" }, { receipt: second, outcome: "requeue" });
-    const {
-      body: { now, queues },
-    } = await overview(queue());
+    const { now, queues } = (await overview(queue())).body;
     const [counts, settings, statistics] = await Promise.all(
       ["", "/settings", "/statistics"].map(async (part) => (await ask("GET", `${path()}${part}`)).body),
     );
@@ -101,16 +63,14 @@ describe("GET /v1/overview", () => {
     const client = resp(redis().url);
     await client.send([["HSET", queueKeys("newer").tasks, "~set", "2;p=1"]]);
     await client.close();
-    const { body } = await overview("z", "newer", "a");
-    expect(body.queues.map(({ queue, code }: { queue: string; code?: string }) => [queue, code])).toEqual([
-      ["z", undefined],
-      ["newer", "newer_schema"],
-      ["a", undefined],
+    const newer = { queue: "newer", code: "newer_schema" };
+    const { queues } = (await overview("z", "newer", "a")).body;
+    expect(queues).toEqual([
+      expect.objectContaining({ queue: "z" }),
+      newer,
+      expect.objectContaining({ queue: "a" }),
     ]);
-    expect((await overview("newer")).body).toEqual({
-      now: null,
-      queues: [{ queue: "newer", code: "newer_schema" }],
-    });
+    expect((await overview("newer")).body).toEqual({ now: null, queues: [newer] });
   });
 
   it("takes a hundred queues, and is refused for more, for none, for a name twice and for invalid names", async () => {

@@ -10,13 +10,14 @@ describe("queues", () => {
   it("are swept: due tasks become pending, expired leases are reclaimed or end as dead letters", async () => {
     await enqueue({
       tasks: [
-        { id: "due", payload: 1, delay: 5 },
         { id: "slow", payload: 2, lease: 1 },
         { id: "last", payload: 3, lease: 1, maxAttempts: 1 },
+        { id: "due", payload: 1, delay: 1 },
       ],
     });
     expect((await pull({ max: 2 })).body.tasks).toHaveLength(2);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // Redis's clock is at the next millisecond.
+    await new Promise((resolve) => setTimeout(resolve, 5));
     const { status, body } = await ask("POST", "/v1/sweep", { json: { budget: "5s" } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ promoted: 1, reclaimed: 1, rejected: 1, more: false, failed: [] });
@@ -78,19 +79,5 @@ describe("a deep sweep", () => {
     expect(detail).toBe(`The token does not have the scope admin for the queue ${queue()}.`);
     expect((await counts()).pending).toBe(0);
     expect((await sweep({ deep: true, queue: queue() }, "cron")).body.faults).toHaveLength(1);
-  });
-
-  it.each([
-    ["deep", { deep: false }],
-    ["queue", { deep: true, queue: ".a" }],
-    ["cursor", { deep: true, cursor: "x" }],
-    ["examples", { deep: true, examples: 1_001 }],
-    ["budget", { deep: true, budget: "2m" }],
-    ["limit", { deep: true, limit: 5 }],
-    ["queue", { queue: "a" }],
-    ["cursor", { cursor: "x" }],
-  ])("names the invalid field %j: %j", async (field, json) => {
-    const { errors } = expectProblem(await sweep(json), "invalid_request");
-    expect(errors).toEqual([{ path: field, message: expect.any(String) }]);
   });
 });

@@ -59,6 +59,8 @@ describe("what a token shows", () => {
     expect(reported).toBe(4);
     expect(text).not.toContain(PAYLOAD);
     for (const shown of ["a-result", "an-error"]) expect(text).toContain(shown);
+    const withPayload = "/v1/queues/q/tasks/working?payload=true";
+    expect((await served.ask("GET", withPayload, { as: "enqueue" })).status).toBe(403);
   });
 
   test("for looking: all that admin shows", async () => {
@@ -80,12 +82,11 @@ describe("what a token shows", () => {
     const receipt = `1.1.1.${"x".repeat(16)}.working`;
     const settlements = ["complete", "reject", "requeue", "extend"].map((outcome) => ({ receipt, outcome }));
     const before = (await served.ask("GET", "/v1/queues/q/tasks/working")).body;
-    for (const settlement of settlements) {
-      const json = { settlements: [settlement] };
-      const { body } = await served.ask("POST", "/v1/queues/q/tasks/settle", { as: "consume", json });
-      expect(body.results).toMatchObject([{ ok: false, code: "lease_lost" }]);
-    }
-    const { body } = await served.ask("POST", "/v1/queues/q/tasks/pull", { as: "consume", json: { max: 9 } });
+    const post = async (path: string, json: unknown) =>
+      (await served.ask("POST", `/v1/queues/q/tasks/${path}`, { as: "consume", json })).body;
+    const lost = { receipt, ok: false, code: "lease_lost" };
+    expect((await post("settle", { settlements })).results).toEqual([lost, lost, lost, lost]);
+    const body = await post("pull", { max: 9 });
     expect(body.tasks.map(({ id }: { id: string }) => id)).toEqual(["waiting"]);
     expect((await served.ask("GET", "/v1/queues/q/tasks/working")).body).toEqual(before);
   });

@@ -22,13 +22,15 @@ export function declarationRoutes(app: App, services: Services): void {
     const { name: queue } = c.get("queue");
     const body = await readBody(c, services, schemas.declaration);
     const { settings = {}, partitions, schedules = [], defaults } = body;
-    const declared = Object.entries(settings).filter(([, value]) => value !== null);
+    const declared = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
+    checkedAt("settings.", () => defineQueue(queue, declared));
+    checkedAt("defaults.", () => defineQueue(queue, { ...defaults }));
     const names = schedules.map(({ name }) => name);
     const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
     if (twice >= 0) throw invalid(`schedules[${twice}].name`, "must not be that of another schedule");
     const timetable = schedules.map(({ name, ...schedule }) => [name, schedule]);
     const definition = defineQueue(queue, {
-      ...Object.fromEntries(declared),
+      ...declared,
       ...defaults,
       partitions,
       // The queue checks that each has either cron or every.

@@ -1,0 +1,72 @@
+import * as fc from "fast-check";
+import { openapi } from "../../src/http/docs/openapi.gen.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
+import { fits } from "../fuzz/conforms.ts";
+import { Described, isObject } from "../fuzz/document.ts";
+import { type Plan, validRequest } from "../fuzz/valid-request.ts";
+
+export const described = new Described(openapi);
+
+/** A place of a request that takes a value. */
+export interface Place {
+  /** As an answer names it, such as `tasks[3].delay`. */
+  readonly field: string;
+  /** The outermost field that may be named instead, if it is unknown which form of a union was meant. */
+  readonly within: string;
+  readonly schema: JsonSchema;
+  /** The schema as the document has it in this place alone, perhaps a reference. */
+  readonly given: JsonSchema;
+  readonly where: "path" | "query" | "body";
+  /** The request with another value in that place. */
+  readonly put: (value: unknown) => Plan;
+}
+
+/**
+ * Each place of the API's requests whose schema is wanted, with its operation and field. Found in valid requests that
+ * are made from the document.
+ */
+export function places(wanted: (schema: JsonSchema) => boolean): readonly (readonly [string, Place])[] {
+  const routes = described.routes.filter(({ path }) => path.startsWith("/v1/"));
+  return routes.flatMap((route) => {
+    const plans = fc.sample(validRequest(described, route), { numRuns: route.body ? 300 : 20, seed: 2 });
+    const found = new Map<JsonSchema, Place>();
+    for (const place of plans.flatMap((plan) => [...placesOf(plan)]))
+      if (wanted(place.schema) && !found.has(place.given)) found.set(place.given, place);
+    return Array.from(found.values(), (place) => [`${route.operationId} ${place.field}`, place] as const);
+  });
+}
+
+function* placesOf(plan: Plan): Generator<Place> {
+  for (const { name, in: where, schema } of plan.route.parameters) {
+    if (where === "header" || plan[where][name] === undefined) continue;
+    const put = (value: unknown): Plan => ({ ...plan, [where]: { ...plan[where], [name]: value as string } });
+    yield { field: name, within: name, schema: described.schema(schema), given: schema, where, put };
+  }
+  if (!plan.route.body || plan.body === undefined) return;
+  yield* placesIn(plan.route.body.schema, plan.body, "", undefined, (body) => ({ ...plan, body }));
+}
+
+/** @param union the field of a union around it, if it is unknown which form was meant */
+function* placesIn(
+  given: JsonSchema,
+  value: unknown,
+  field: string,
+  union: string | undefined,
+  put: Place["put"],
+): Generator<Place> {
+  const schema = described.schema(given);
+  yield { field, within: union ?? field, schema, given, where: "body", put };
+  const forms = schema.anyOf ?? schema.oneOf ?? [];
+  const isAmbiguous = schema.anyOf !== undefined && field !== "";
+  for (const form of forms.filter((one) => fits(described, one, value)))
+    yield* placesIn(form, value, field, union ?? (isAmbiguous ? field : undefined), put);
+  if (Array.isArray(value))
+    for (const [i, item] of value.entries())
+      yield* placesIn(schema.items ?? {}, item, `${field}[${i}]`, union, (one) => put(value.with(i, one)));
+  else if (isObject(value))
+    for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+      if (!Object.hasOwn(value, name)) continue;
+      const at = field === "" ? name : `${field}.${name}`;
+      yield* placesIn(inner, value[name], at, union, (one) => put({ ...value, [name]: one }));
+    }
+}
