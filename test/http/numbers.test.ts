@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { expectProblem, servedQueue } from "./served.ts";
 
 const { ask, path, tasks, enqueue, receipts, get, counts } = servedQueue();
@@ -29,45 +29,39 @@ const finite: [text: string, kept: string][] = [
   [`{"1e400":["1e400",null,1e5]}`, `{"1e400":["1e400",null,100000]}`],
 ];
 
-describe.each(infinite)("a number without bounds, %s", (text, at) => {
-  const refused = async (method: string, to: string, raw: string, where: string) => {
-    const { errors } = expectProblem(await ask(method, to, { raw }), "invalid_request");
-    expect(errors).toEqual([{ path: where + at, message: allowed }]);
-  };
+const refused = async (method: string, to: string, raw: string, path: string) => {
+  const { errors } = expectProblem(await ask(method, to, { raw }), "invalid_request");
+  expect(errors).toEqual([{ path, message: allowed }]);
+};
 
-  it("is refused as a payload, and nothing is enqueued", async () => {
-    await refused("POST", tasks(), `{"payload":${text}}`, "payload");
-    await refused("POST", tasks(), `{"tasks":[{"payload":1},{"payload":${text}}]}`, "tasks[1].payload");
+it.each(infinite)(
+  "a number without bounds is refused as a payload, and nothing is enqueued: %s",
+  async (text, at) => {
+    await refused("POST", tasks(), `{"payload":${text}}`, `payload${at}`);
+    await refused("POST", tasks(), `{"tasks":[{"payload":1},{"payload":${text}}]}`, `tasks[1].payload${at}`);
     expect(await counts()).toMatchObject({ pending: 0 });
-  });
+  },
+);
 
-  it("is refused as a schedule's payload, and nothing is put", async () => {
-    const raw = `{"payload":${text},"every":"1m"}`;
-    await refused("PUT", `${path()}/schedules/s`, raw, "payload");
-    expect((await ask("GET", `${path()}/schedules/s`)).status).toBe(404);
-  });
-
-  it("is refused in every settlement, and no settlement of the request is made", async () => {
-    await enqueue({
-      tasks: [
-        { id: "a", payload: 1 },
-        { id: "b", payload: 1 },
-      ],
-    });
-    const [a, b] = await receipts({ max: 2 });
-    const before = [await get("a"), await get("b")].map(({ body }) => body);
-    for (const [outcome, name] of [
-      ["complete", "result"],
-      ["reject", "error"],
-      ["requeue", "error"],
-      ["extend", "progress"],
-    ] as const) {
-      const raw = `{"settlements":[{"receipt":"${a}","outcome":"complete"},
-        {"receipt":"${b}","outcome":"${outcome}","${name}":${text}}]}`;
-      await refused("POST", `${tasks()}/settle`, raw, `settlements[1].${name}`);
-    }
-    expect([await get("a"), await get("b")].map(({ body }) => body)).toEqual(before);
-  });
+it("and as a schedule's payload, and in every settlement, of which none of the request is made", async () => {
+  const schedule = `${path()}/schedules/s`;
+  await refused("PUT", schedule, '{"payload":[1e400],"every":"1m"}', "payload[0]");
+  expect((await ask("GET", schedule)).status).toBe(404);
+  await enqueue({ tasks: ["a", "b"].map((id) => ({ id, payload: 1 })) });
+  const [a, b] = await receipts({ max: 2 });
+  const read = async () => [(await get("a")).body, (await get("b")).body];
+  const before = await read();
+  for (const [outcome, name] of Object.entries({
+    complete: "result",
+    reject: "error",
+    requeue: "error",
+    extend: "progress",
+  })) {
+    const raw = `{"settlements":[{"receipt":"${a}","outcome":"complete"},
+      {"receipt":"${b}","outcome":"${outcome}","${name}":{"x":-1e400}}]}`;
+    await refused("POST", `${tasks()}/settle`, raw, `settlements[1].${name}.x`);
+  }
+  expect(await read()).toEqual(before);
 });
 
 it("the reported path into a value is cut to a helpful length", async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { notInstalled } from "../../src/optional-package.ts";
 import { dashboard } from "../../src/dashboard/index.ts";
-import { createApp } from "../../src/http/app.ts";
+import { type AppOptions, createApp } from "../../src/http/app.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
 import { offload } from "../../src/offload/index.ts";
@@ -26,52 +26,47 @@ function expectProblem(answer: Answer, code: ProblemCode): Answer["body"] {
   return expectAnswer(answer, code);
 }
 
-const enqueue = (json: unknown, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { json, headers });
+/** Asks an app with other options. */
+function asking(options: Partial<AppOptions>) {
+  const app = createApp({ transport: served.transport, tokens, ...options });
+  return asker((request) => app.fetch(request));
+}
+
+/** A transport whose Redis answers every command with that error. */
+const failing = (code: SluiceErrorCode): Transport => ({
+  send: async (commands) => commands.map(() => ({ error: new SluiceError(code, "the words of Redis") })),
+});
 
 describe("the faults of a client", () => {
-  it("invalid_request: a field that is not known", async () => {
-    const { errors } = expectProblem(await enqueue({ paylod: 1 }), "invalid_request");
+  it("invalid_request, invalid_json, unsupported_media_type, payload_too_large: a body of another form, another type, or too long", async () => {
+    const post = (raw: string, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { raw, headers });
+    const { errors } = expectProblem(await post('{"paylod":1}'), "invalid_request");
     expect(errors).toEqual([
       { path: "payload", message: "is required" },
       { path: "paylod", message: "is not a known field" },
     ]);
-  });
-
-  it("invalid_json, unsupported_media_type, payload_too_large: a body of another form, another type, or too long", async () => {
-    const post = (raw: string, headers = {}) => served.ask("POST", "/v1/queues/q/tasks", { raw, headers });
     expectProblem(await post("{"), "invalid_json");
     expectProblem(await post("{}", { "content-type": "text/plain" }), "unsupported_media_type");
     expectProblem(await post(" ".repeat(10_000_001)), "payload_too_large");
   });
 
   it("body_too_slow: a body that does not end in time", async () => {
-    const app = createApp({ transport: served.transport, tokens, limits: { bodyTime: 20 } });
     const raw = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([0x20])) });
-    const answer = await asker((request) => app.fetch(request))("POST", "/v1/queues/q/tasks", { raw });
+    const answer = await asking({ limits: { bodyTime: 20 } })("POST", "/v1/queues/q/tasks", { raw });
     expect(expectProblem(answer, "body_too_slow").detail).toBe("The body must arrive within 0.02 seconds.");
   });
 
-  it("unauthorized: no token", async () => {
+  it("unauthorized, forbidden, foreign_origin: no token, one without the scope, a request that the dashboard's page did not send", async () => {
     expectProblem(await served.ask("GET", "/v1/queues", { as: null }), "unauthorized");
-  });
-
-  it("forbidden: a token without the scope", async () => {
     expectProblem(await served.ask("GET", "/v1/queues", { as: "enqueue" }), "forbidden");
-  });
-
-  it("foreign_origin: a request to the dashboard that its page did not send", async () => {
-    const app = createApp({ transport: served.transport, tokens, dashboard });
-    const visit = asker((request) => app.fetch(request));
     const headers = { origin: "https://evil.test" };
-    expectProblem(await visit("DELETE", "/dashboard/session", { headers }), "foreign_origin");
+    expectProblem(await asking({ dashboard })("DELETE", "/dashboard/session", { headers }), "foreign_origin");
   });
 
-  it.each(["//", "/v1", "/v1/queues/", "/v1//queues", "/v1/queues/a/b", "/v2/queues"])(
-    "no_route: the path %s",
-    async (path) => {
+  it("no_route: another path", async () => {
+    for (const path of ["//", "/v1/queues/a/b", "/v2/queues"])
       expectProblem(await served.ask("GET", path), "no_route");
-    },
-  );
+  });
 
   it("not_found: a task that never existed, to get or to cancel", async () => {
     expectProblem(await served.ask("GET", "/v1/queues/q/tasks/missing"), "not_found");
@@ -97,32 +92,25 @@ describe("the faults of a client", () => {
     expect([options.status, options.headers.get("allow")]).toEqual([204, allow]);
   });
 
-  it("already_ended: a completed task is not cancelled", async () => {
-    await served.ask("POST", "/v1/queues/ended/tasks", { json: { payload: 1, id: "x" } });
-    const [{ receipt }] = (await served.ask("POST", "/v1/queues/ended/tasks/pull")).body.tasks;
+  it("alive, still_working, lease_lost, already_ended: a task or queue in another state than the call is for", async () => {
+    const queue = "/v1/queues/lives";
+    await served.ask("POST", `${queue}/tasks`, { json: { payload: 1, id: "x" } });
+    expectProblem(await served.ask("DELETE", `${queue}/tasks/x`), "alive");
+    const cancel = `${queue}/tasks/x/cancel`;
+    expectProblem(await served.ask("POST", cancel, { json: { lease: 99 } }), "lease_lost");
+    const [{ receipt }] = (await served.ask("POST", `${queue}/tasks/pull`)).body.tasks;
+    expectProblem(await served.ask("DELETE", queue), "still_working");
     const settlements = [{ receipt, outcome: "complete" }];
-    await served.ask("POST", "/v1/queues/ended/tasks/settle", { json: { settlements } });
-    expectProblem(await served.ask("POST", "/v1/queues/ended/tasks/x/cancel"), "already_ended");
-  });
-
-  it("alive: a task that has not ended is not deleted", async () => {
-    await served.ask("POST", "/v1/queues/living/tasks", { json: { payload: 1, id: "x" } });
-    expectProblem(await served.ask("DELETE", "/v1/queues/living/tasks/x"), "alive");
-  });
-
-  it("still_working: a queue whose tasks are being worked on is not deleted", async () => {
-    await served.ask("POST", "/v1/queues/busy/tasks", { json: { payload: 1 } });
-    await served.ask("POST", "/v1/queues/busy/tasks/pull");
-    expectProblem(await served.ask("DELETE", "/v1/queues/busy"), "still_working");
+    await served.ask("POST", `${queue}/tasks/settle`, { json: { settlements } });
+    expectProblem(await served.ask("POST", cancel), "already_ended");
   });
 
   it("idempotency_key_reused: other tasks under a used Idempotency-Key, and none is created", async () => {
     const headers = { "idempotency-key": "used" };
-    const enqueueUnder = (...payloads: number[]) =>
-      served.ask("POST", "/v1/queues/reused/tasks", {
-        json: { tasks: payloads.map((payload) => ({ payload })) },
-        headers,
-      });
+    const enqueueUnder = (...payloads: number[]) => {
+      const json = { tasks: payloads.map((payload) => ({ payload })) };
+      return served.ask("POST", "/v1/queues/reused/tasks", { json, headers });
+    };
     const first = await enqueueUnder(1);
     expectProblem(await enqueueUnder(1, 2, 3), "idempotency_key_reused");
     expect((await enqueueUnder(1)).body).toEqual(first.body);
@@ -136,22 +124,10 @@ describe("the faults of a client", () => {
     await served.ask("POST", "/v1/queues/failed/workers/w/fail");
     expectProblem(await served.ask("POST", "/v1/queues/failed/workers/heartbeat", { json }), "worker_lost");
   });
-
-  it("lease_lost: a task under another lease is not cancelled", async () => {
-    await enqueue({ payload: 1, id: "leased" });
-    expectProblem(
-      await served.ask("POST", "/v1/queues/q/tasks/leased/cancel", { json: { lease: 99 } }),
-      "lease_lost",
-    );
-  });
 });
 
 describe("the faults of Redis", () => {
   const silent = { onError: () => {} };
-  /** A transport whose Redis answers every command with that error. */
-  const failing = (code: SluiceErrorCode): Transport => ({
-    send: async (commands) => commands.map(() => ({ error: new SluiceError(code, "the words of Redis") })),
-  });
 
   it("queue_full: a Redis without memory, and the enqueue wrote nothing", async () => {
     const full = await serve(silent, ["--maxmemory", "1mb", "--maxmemory-policy", "noeviction"]);
@@ -178,8 +154,8 @@ describe("the faults of Redis", () => {
 
   it("redis_not_writable: a Redis with too few replicas", async () => {
     const alone = await serve(silent, ["--min-replicas-to-write", "1"]);
-    const transport = resp({ url: alone.redis.url, retry: { deadline: 200 } });
-    const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
+    const transport = resp({ url: alone.redis.url, retry: { tries: 2, firstWait: 1 } });
+    const ask = asking({ transport, ...silent });
     try {
       expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_not_writable");
       expect((await ask("GET", "/v1/queues/q")).status).toBe(200);
@@ -190,63 +166,55 @@ describe("the faults of Redis", () => {
   });
 
   it("redis_unreachable: no server at the address", async () => {
-    const transport = resp({ url: "redis://127.0.0.1:1", retry: { deadline: 200 } });
-    const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
+    const transport = resp({ url: "redis://127.0.0.1:1", retry: { tries: 2, firstWait: 1 } });
+    const ask = asking({ transport, ...silent });
     expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_unreachable");
     expectProblem(await ask("GET", "/health"), "redis_unreachable");
     await transport.close();
   });
 
   it("redis_unreachable: a health probe, open to every caller, waits less long than a call", async () => {
-    const transport: Transport = {
-      // A transport that goes on trying until it is aborted.
-      send: (_, { signal } = {}) =>
-        new Promise((_resolve, reject) => {
-          signal?.addEventListener("abort", () => reject(new SluiceError("aborted", "stopped")));
-        }),
-    };
-    const ask = asker((request) => createApp({ transport, tokens, ...silent }).fetch(request));
-    expectProblem(await ask("GET", "/health"), "redis_unreachable");
+    // A transport that goes on trying until it is aborted.
+    const send: Transport["send"] = (_, { signal } = {}) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(new SluiceError("aborted", "stopped")));
+      });
+    const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(AbortSignal.timeout(10));
+    expectProblem(await asking({ transport: { send }, ...silent })("GET", "/health"), "redis_unreachable");
+    expect(timeout).toHaveBeenCalledWith(2_000);
   });
 
   it("misconfigured: the package that reaches Redis is not installed", async () => {
     const send = () => Promise.reject(notInstalled("Redis over TCP", ["@redis/client"]));
-    const app = createApp({ transport: { send }, tokens, ...silent });
-    const body = expectProblem(
-      await asker((request) => app.fetch(request))("GET", "/v1/queues/q"),
-      "misconfigured",
-    );
-    expect(body.detail).toMatch(/^Redis over TCP needs @redis\/client, .*: npm install @redis\/client@6\.$/);
+    const answer = await asking({ transport: { send }, ...silent })("GET", "/v1/queues/q");
+    const { detail } = expectProblem(answer, "misconfigured");
+    expect(detail).toMatch(/^Redis over TCP needs @redis\/client, .*: npm install @redis\/client@6\.$/);
   });
 
   it("redis_error: a key of another type", async () => {
     const client = await createClient({ url: served.redis.url }).connect();
     await client.set("sluice:{broken}:tasks", "text");
-    const app = createApp({ transport: served.transport, tokens, ...silent });
-    const ask = asker((request) => app.fetch(request));
-    const body = expectProblem(await ask("GET", "/v1/queues/broken/tasks/x"), "redis_error");
-    expect(JSON.stringify(body)).not.toContain("WRONGTYPE");
+    const answer = await asking(silent)("GET", "/v1/queues/broken/tasks/x");
+    expect(JSON.stringify(expectProblem(answer, "redis_error"))).not.toContain("WRONGTYPE");
     await client.close();
   });
 
   it("unsupported: events over a transport that cannot subscribe", async () => {
     const { send } = served.transport;
-    const app = createApp({ transport: { send }, tokens, ...silent });
-    const ask = asker((request) => app.fetch(request));
-    expectProblem(await ask("GET", "/v1/queues/q/events"), "unsupported");
+    const answer = await asking({ transport: { send }, ...silent })("GET", "/v1/queues/q/events");
+    expectProblem(answer, "unsupported");
   });
 
   it.each(["redis_quota", "newer_schema", "unexpected_reply"] as const)("%s", async (code) => {
-    const app = createApp({ transport: failing(code), tokens, ...silent });
-    const body = expectProblem(await asker((request) => app.fetch(request))("GET", "/v1/queues/q"), code);
+    const answer = await asking({ transport: failing(code), ...silent })("GET", "/v1/queues/q");
+    const body = expectProblem(answer, code);
     expect(body.instance).toMatch(/^urn:uuid:/);
     expect(JSON.stringify(body)).not.toContain("the words of Redis");
   });
 
   it("are reported in one line, with the instance id of the caller's answer", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => {});
-    const app = createApp({ transport: failing("redis_quota"), tokens });
-    const { body } = await asker((request) => app.fetch(request))("GET", "/v1/queues/secret-name");
+    const { body } = await asking({ transport: failing("redis_quota") })("GET", "/v1/queues/secret-name");
     expect(error).toHaveBeenCalledTimes(1);
     expect(JSON.parse(error.mock.calls[0]?.[0] as string)).toEqual({
       instance: body.instance,
@@ -262,13 +230,9 @@ describe("the faults of Redis", () => {
 describe("the faults of the server", () => {
   it("internal: answers and logs show only where an error was thrown, nothing of its message", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => {});
-    const transport: Transport = {
-      send: async () => {
-        throw new TypeError("cannot read the payload 4711");
-      },
-    };
-    const ask = asker((request) => createApp({ transport, tokens }).fetch(request));
-    const answer = await ask("POST", "/v1/queues/q/tasks", { json: { payload: 4711 } });
+    const send = () => Promise.reject(new TypeError("cannot read the payload 4711"));
+    const json = { payload: 4711 };
+    const answer = await asking({ transport: { send } })("POST", "/v1/queues/q/tasks", { json });
     expect(expectProblem(answer, "internal").detail).toBe(problems.internal.meaning);
     const line = error.mock.calls[0]?.[0] as string;
     expect(JSON.parse(line)).toMatchObject({
@@ -280,57 +244,39 @@ describe("the faults of the server", () => {
   });
 
   it("auth_not_configured: no token", async () => {
-    const app = createApp({ transport: served.transport, tokens: [] });
-    expectProblem(await asker((request) => app.fetch(request))("GET", "/v1/queues"), "auth_not_configured");
+    expectProblem(await asking({ tokens: [] })("GET", "/v1/queues"), "auth_not_configured");
   });
 
   it("offload_failed: the object store of large payloads refuses a request; its reason is only logged", async () => {
     const refuse = () => Promise.reject(new SluiceError("offload_failed", "the bucket is private"));
     const store = { put: refuse, get: refuse, delete: refuse, list: refuse };
-    const large = offload({ store, over: 0 });
-    const app = createApp({ transport: served.transport, tokens, offload: large, onError: () => {} });
-    const ask = asker((request) => app.fetch(request));
+    const ask = asking({ offload: offload({ store, over: 0 }), onError: () => {} });
     const answer = await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } });
     expect(JSON.stringify(expectProblem(answer, "offload_failed"))).not.toContain("private");
   });
 
   it("misconfigured: the answer of an entry whose environment is invalid", async () => {
-    const answer = await asker(() =>
-      configErrorResponse(new SluiceError("invalid_argument", "X is not set", "X")),
-    )("GET", "/");
+    const fault = new SluiceError("invalid_argument", "X is not set", "X");
+    const answer = await asker(() => configErrorResponse(fault))("GET", "/");
     expect(expectProblem(answer, "misconfigured").detail).toBe("X is not set.");
     expect(() => configErrorResponse(new TypeError("a bug"))).toThrow("a bug");
   });
 });
 
-describe("every answer", () => {
-  it("lets no other origin in", async () => {
-    const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
-    for (const method of ["GET", "OPTIONS", "POST"]) {
-      const answer = await served.ask(method, "/v1/queues", { headers });
-      expect([...answer.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-    }
-  });
-
-  it("to HEAD is the answer to GET, without a body", async () => {
-    for (const path of [
-      "/health",
-      "/docs",
-      "/openapi.json",
-      "/v1/queues",
-      "/v1/queues/q",
-      "/v1/queues/q/tasks/none",
-      "/v1/queues/q/tasks?state=pending",
-      "/v1/queues/q/settings",
-      "/v1/queues/q/groups/g",
-      "/v1/queues/q/workers",
-    ]) {
-      const get = await served.ask("GET", path);
-      const head = await served.ask("HEAD", path);
-      expect([head.status, head.body]).toEqual([get.status, ""]);
-      expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
-    }
-  });
+it("every answer to HEAD is the answer to GET, without a body", async () => {
+  for (const path of [
+    "/health",
+    "/docs",
+    "/openapi.json",
+    ...["", "/q", "/q/tasks/none", "/q/tasks?state=pending", "/q/settings", "/q/groups/g", "/q/workers"].map(
+      (rest) => `/v1/queues${rest}`,
+    ),
+  ]) {
+    const get = await served.ask("GET", path);
+    const head = await served.ask("HEAD", path);
+    const type = get.headers.get("content-type");
+    expect([head.status, head.body, head.headers.get("content-type")]).toEqual([get.status, "", type]);
+  }
 });
 
 it("every documented problem was seen above", () => {

@@ -7,7 +7,7 @@ import { listen } from "../../serverless/process/node-listener.ts";
 import type { Listener } from "../../serverless/process/process.ts";
 import { createApp } from "../../src/http/app.ts";
 import { readKeySpace } from "../support/key-space.ts";
-import { asker, expectProblem, secrets, serve, tokens } from "./served.ts";
+import { expectProblem, secrets, serve, tokens } from "./served.ts";
 
 // Requests that no client writes, as bytes on a socket of a Node server; and headers.
 
@@ -105,10 +105,8 @@ describe.each(["adapter", "deployment"] as const)("a body on the wire, to the %s
 
   it("that comes in endless chunks is read to the limit: 413", async () => {
     const chunk = `64\r\n${"x".repeat(100)}\r\n`;
-    const { status, body } = await wire([
-      post(["Transfer-Encoding: chunked"]),
-      ...Array.from({ length: 30 }, () => chunk),
-    ]);
+    const chunks = Array.from({ length: 30 }, () => chunk);
+    const { status, body } = await wire([post(["Transfer-Encoding: chunked"]), ...chunks]);
     expect([status, JSON.parse(body).code]).toEqual([413, "payload_too_large"]);
     await alive();
   });
@@ -163,30 +161,19 @@ describe("a header on the wire", () => {
   });
 
   it("is no token in another alphabet, or of 10 KB, and 431 if it is longer than Node takes", async () => {
-    for (const token of [
-      "\u00e9\u00e8\u00ff-0123456789abcdef",
-      "x".repeat(10_000),
-      `${secrets.admin}\u00a0`,
-    ]) {
-      expect((await get(bearer(token))).status).toBe(401);
-    }
+    const tokens = ["\u00e9\u00e8\u00ff-0123456789abcdef", "x".repeat(10_000), `${secrets.admin}\u00a0`];
+    for (const token of tokens) expect((await get(bearer(token))).status).toBe(401);
     expect((await get(bearer("x".repeat(20_000)))).status).toBe(431);
     await alive();
   });
 
   it("changes no method: a method override is ignored", async () => {
-    const overrides = [
-      "X-HTTP-Method-Override: DELETE",
-      "X-HTTP-Method: DELETE",
-      "X-Method-Override: DELETE",
-    ];
-    const line = "POST /v1/queues/kept?_method=DELETE HTTP/1.1";
-    const asked = [line, "Host: a", "Connection: close", bearer(secrets.all), ...overrides, "", ""].join(
-      "\r\n",
-    );
+    const names = ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"];
+    const overrides = names.map((name) => `${name}: DELETE`);
+    const asked = post(overrides, "", { path: "/v1/queues/kept?_method=DELETE" });
     expect((await wire([asked])).status).toBe(405);
-    const withOverrides = await get(bearer(secrets.admin), ...overrides);
-    expect([withOverrides.status, withOverrides.body]).toEqual([200, expect.stringContaining('"queues"')]);
+    const { status, body } = await get(bearer(secrets.admin), ...overrides);
+    expect([status, body]).toEqual([200, expect.stringContaining('"queues"')]);
   });
 
   it("that names another host, scheme, client or path makes no difference", async () => {
@@ -216,10 +203,7 @@ describe("a method", () => {
       const head = [`${method} /v1/queues/q/tasks HTTP/1.1`, "Host: a", "Connection: close"];
       const { status } = await wire([[...head, `Authorization: Bearer ${secrets.all}`, "", ""].join("\r\n")]);
       // Node ends the connection of a CONNECT without a listener, without an answer.
-      expect([method, status]).toEqual([
-        method,
-        expect.toSatisfy((got: number) => got === 0 || (got >= 400 && got < 500)),
-      ]);
+      expect([method, status === 0 || (status >= 400 && status < 500)]).toEqual([method, true]);
       expect(await readKeySpace(served.redis.url)).toEqual(before);
       await alive();
     },
@@ -267,18 +251,4 @@ describe("a path", () => {
     }
     await alive();
   });
-});
-
-describe("a Last-Event-ID", () => {
-  it.each(["", "-1", "1.5", "1e9", "NaN", "0x1", "9".repeat(16), "é", "__proto__", "1 1", "'"])(
-    "that this server did not send is ignored: %j",
-    async (id) => {
-      const ask = asker((request) => served.app.fetch(request));
-      await ask("POST", "/v1/queues/followed/tasks", { json: { id: "x", payload: 1 } });
-      const headers = { accept: "text/event-stream", "last-event-id": id };
-      const answer = await ask("GET", "/v1/queues/followed/tasks/x?wait=20", { headers });
-      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-      expect(answer.body).toContain('"version":1,"to":"pending"');
-    },
-  );
 });
