@@ -1,81 +1,65 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spawn } from "node:child_process";
+import { dirname } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
-import { asker, type Ask, secrets, tokens } from "../http/served.ts";
-import { type Gateway, startGateway } from "../../src/local/index.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { freePort } from "../../src/local/stack/port.ts";
+import { asker, type Ask, secrets } from "../http/served.ts";
+import { type Page, read, shownOf } from "./page.ts";
+import { type Deployed, openMailServer, openPlace, type Place, wakeSecret } from "./place.ts";
+import { programs, type Project } from "./project.ts";
 
-/** `deployment.ts`, deployed on a platform. */
-export interface Deployed {
-  /** Sends one request to it. */
-  readonly fetch: (request: Request) => Promise<Response>;
-  /** Makes the platform's cron call it once, and waits for the end if the platform reports it. */
-  readonly cron: () => Promise<unknown>;
-  readonly stop: () => Promise<void>;
+/** The example of a platform's page, which runs as the page says. */
+export interface StartedExample extends Deployed {
+  /** Types a command beside it. Returns what it prints. */
+  readonly type: (command: string) => Promise<string>;
 }
 
-export const wakeSecret = `whsec_${btoa("a secret of at least 24 bytes")}`;
-
-/** The deployment's Redis, and the environment that it needs. */
-export interface Place {
-  readonly redis: TestRedis;
-  readonly gateway: Gateway;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** A Redis behind a gateway, and an environment that names it. */
-export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
-  const redis = await startRedis();
-  const gateway = await startGateway({ redisUrl: redis.url });
-  const env = {
-    UPSTASH_REDIS_REST_URL: gateway.url,
-    UPSTASH_REDIS_REST_TOKEN: gateway.token,
-    SLUICE_TOKENS: JSON.stringify(tokens),
-    CRON_SECRET: secrets.cron,
-    SLUICE_WAKE_SECRET: wakeSecret,
-  };
-  return {
-    redis,
-    gateway,
-    env,
-    async close() {
-      await gateway.close();
-      await redis.stop();
-    },
-  };
-}
-
-/** What differs on a platform from all others. */
-export interface Peculiarities {
-  /** Whether tasks that a request enqueues are worked on after the response, without cron. @default true */
-  readonly worksAfterResponse?: boolean;
-  /** Whether the deployment compresses the files of the dashboard, because the platform does not. @default false */
+export interface Platform {
+  readonly name: string;
+  readonly page: Page;
+  /** The code that a user writes, from the root of the repository. */
+  readonly code: readonly string[];
+  /** The configuration that a user writes. The part after `# In this repository` is not shown. */
+  readonly configuration: readonly string[];
+  /** Starts the example as the page says, in the place's environment, which has `MAIL_URL`, too. */
+  readonly start: (place: Place) => Promise<StartedExample>;
+  /** Whether it compresses the files of the dashboard, because the platform does not. @default false */
   readonly compresses?: boolean;
+}
+
+/** Turns the dashboard on, which no page does. */
+export const withDashboard = (project: Project, file: string) =>
+  project.edit(file, ["  consumers: [sendWelcome],\n", "  consumers: [sendWelcome],\n  dashboard: true,\n"]);
+
+/** Checks that all commands of a page are typed in a test, or need what no test has. */
+export function checksCommands(page: Page, typed: RegExp, remote: RegExp): void {
+  it(`${page.path} has no other command that needs neither an account nor the network`, () => {
+    expect(page.otherCommands.filter((line) => !typed.test(line) && !remote.test(line))).toEqual([]);
+  });
 }
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One suite for every platform: the same deployment does the same on each. */
-export function acceptance(
-  platform: string,
-  deploy: (place: Place) => Promise<Deployed>,
-  { worksAfterResponse = true, compresses = false }: Peculiarities = {},
-): void {
-  describe(platform, () => {
+/** One suite for every platform: the example of its page, and the HTTP interface beside it, do the same on each. */
+export function acceptance({ name, page, code, configuration, start, compresses = false }: Platform): void {
+  describe(name, () => {
     let place: Awaited<ReturnType<typeof openPlace>>;
-    let deployed: Deployed;
+    let mailServer: Awaited<ReturnType<typeof openMailServer>>;
+    let deployed: StartedExample;
     let ask: Ask;
     beforeAll(async () => {
-      place = await openPlace();
-      deployed = await deploy(place);
+      [place, mailServer] = await Promise.all([openPlace(), openMailServer()]);
+      deployed = await start({ ...place, env: { ...place.env, MAIL_URL: mailServer.url } });
       ask = asker((request) => deployed.fetch(request));
     }, 120_000);
     afterAll(async () => {
       await deployed?.stop();
+      await mailServer?.close();
       await place?.close();
     });
 
-    const task = async (queue: string, id: string, wait = "0s") =>
-      (await ask("GET", `/v1/queues/${queue}/tasks/${id}?wait=${wait}`)).body;
+    const task = async (queue: string, id: string) =>
+      (await ask("GET", `/v1/queues/${queue}/tasks/${encodeURIComponent(id)}`)).body;
     const enqueue = async (queue: string, json: object) => {
       const { status, body } = await ask("POST", `/v1/queues/${queue}/tasks`, { json });
       expect([status, body.created]).toEqual([201, true]);
@@ -86,6 +70,18 @@ export function acceptance(
     const settle = async (queue: string, settlement: object) =>
       (await ask("POST", `/v1/queues/${queue}/tasks/settle`, { json: { settlements: [settlement] } })).body
         .results[0];
+    const mailsTo = (to: string) =>
+      mailServer
+        .mails()
+        .filter((mail) => mail.to === to)
+        .map(({ key, status }) => `${key} ${status}`);
+
+    it("is the code of its page, which takes at most 40 lines", () => {
+      const shown = new Set(page.blocks("ts", "js", "toml", "json", "yaml", "yml", "dockerfile"));
+      expect([...code, ...configuration].map(shownOf).filter((text) => !shown.has(text))).toEqual([]);
+      const lines = code.flatMap((file) => read(file).split("\n")).filter((line) => line.trim() !== "");
+      expect(lines.length).toBeLessThanOrEqual(40);
+    });
 
     it("is healthy, and refuses calls without a token", async () => {
       expect((await ask("GET", "/health", { as: null })).body).toEqual({ status: "ok" });
@@ -111,41 +107,34 @@ export function acceptance(
       expect(body).toMatch(/\n# EOF\n$/);
     });
 
-    it("promotes a delayed task when cron calls", async () => {
-      const id = await enqueue("later", { payload: 1, delay: 20 });
-      expect(await task("later", id)).toMatchObject({ state: "delayed" });
-      await after(30);
-      await deployed.cron();
-      await expect.poll(async () => (await task("later", id)).state, { timeout: 10_000 }).toBe("pending");
-    });
-
-    it("reclaims an expired lease when cron calls, and its late holder gets lease_lost", async () => {
-      const id = await enqueue("lost", { payload: 1, lease: 1 });
+    it("promotes, reclaims, and keeps what died as dead letters, in each queue, when cron calls", async () => {
+      const later = await enqueue("later", { payload: 1, delay: 1 });
+      const lost = await enqueue("lost", { payload: 1, lease: 1 });
       const [{ receipt }] = await pull("lost");
-      await after(5);
-      await deployed.cron();
-      await expect.poll(async () => (await task("lost", id)).state, { timeout: 10_000 }).toBe("pending");
-      expect(await pull("lost", { lease: "1m" })).toMatchObject([{ id, attempt: 2 }]);
-      expect(await settle("lost", { receipt, outcome: "complete" })).toMatchObject({ code: "lease_lost" });
-    });
-
-    it("keeps dead letters: one rejected, one whose last lease expired", async () => {
-      const rejected = await enqueue("dead", { payload: 1 });
-      const [{ receipt }] = await pull("dead");
-      await settle("dead", { receipt, outcome: "reject", error: "no such address" });
-      expect(await task("dead", rejected)).toMatchObject({ state: "rejected", error: "no such address" });
       const expired = await enqueue("dead", { payload: 2, lease: 1, maxAttempts: 1 });
       await pull("dead");
+      const rejected = await enqueue("dead", { payload: 1 });
+      const [refused] = await pull("dead");
+      await settle("dead", { receipt: refused.receipt, outcome: "reject", error: "no such address" });
       await after(5);
-      await deployed.cron();
+      await (page.cron ? deployed.type(page.cron) : deployed.cron());
+      const states = async () => [
+        await task("later", later),
+        await task("lost", lost),
+        await task("dead", expired),
+      ];
       await expect
-        .poll(() => task("dead", expired), { timeout: 10_000 })
-        .toMatchObject({ state: "rejected", reason: "lease_expired" });
-      expect((await ask("GET", "/v1/queues/dead")).body).toMatchObject({
-        rejected: 2,
-        pending: 0,
-        working: 0,
-      });
+        .poll(states, { timeout: 20_000 })
+        .toMatchObject([
+          { state: "pending" },
+          { state: "pending" },
+          { state: "rejected", reason: "lease_expired" },
+        ]);
+      expect(await pull("lost", { lease: "1m" })).toMatchObject([{ id: lost, attempt: 2 }]);
+      expect(await settle("lost", { receipt, outcome: "complete" })).toMatchObject({ code: "lease_lost" });
+      expect(await task("dead", rejected)).toMatchObject({ state: "rejected", error: "no such address" });
+      const counts = { rejected: 2, pending: 0, working: 0 };
+      expect((await ask("GET", "/v1/queues/dead")).body).toMatchObject(counts);
     });
 
     it("sweeps on request over HTTP: for an admin, or for an external cron with its secret", async () => {
@@ -155,42 +144,62 @@ export function acceptance(
       expect(await task("asked", id)).toMatchObject({ state: "pending" });
       expect(await ask("GET", "/v1/sweep", { as: "cron" })).toMatchObject({ status: 200 });
       expect((await ask("GET", "/v1/sweep", { as: "admin" })).status).toBe(403);
+      if (page.sweep === undefined) return;
+      const swept = JSON.parse(await deployed.type(page.sweep)) as object;
+      expect(swept).toMatchObject({ status: 200, body: { failed: [] } });
     });
 
-    it("works on tasks that its own producer enqueues", async () => {
-      const { status, body } = await ask("POST", "/say?text=hello", { as: null });
-      expect([status, body.created]).toEqual([201, true]);
-      if (!worksAfterResponse) await deployed.cron();
-      expect(await task("work", body.id, "10s")).toMatchObject({
-        state: "completed",
-        result: { said: "hello", attempt: 1 },
+    it("works on tasks of its own producer after the response: sends each mail once", async () => {
+      const id = "welcome-a%40example.com";
+      expect(JSON.parse(await deployed.type(page.signUp))).toEqual({
+        status: 201,
+        body: { id, created: true },
       });
+      const again = await ask("GET", "/signup?to=a@example.com", { as: null });
+      expect([again.status, again.body]).toEqual([200, { id, created: false }]);
+      expect((await ask("GET", "/signup", { as: null })).status).toBe(404);
+      await expect.poll(async () => (await task("emails", id)).state, { timeout: 20_000 }).toBe("completed");
+      expect(mailsTo("a@example.com")).toEqual([`${id} 202`]);
     });
 
-    it("works on tasks enqueued over HTTP, retries failed ones, and rejects those that cannot succeed", async () => {
-      const flaky = await enqueue("work", { payload: { say: "at last", failures: 2 }, maxAttempts: 3 });
-      const hopeless = await enqueue("work", { payload: { say: "never", hopeless: true } });
-      await expect
-        .poll(
-          async () => {
-            await deployed.cron();
-            return [(await task("work", flaky)).state, (await task("work", hopeless)).state];
-          },
-          { timeout: 20_000 },
-        )
-        .toEqual(["completed", "rejected"]);
-      expect(await task("work", flaky)).toMatchObject({ result: { said: "at last", attempt: 3 } });
-      expect(await task("work", hopeless)).toMatchObject({
-        attempt: 1,
-        error: { message: "nothing can be done" },
-      });
+    it("works on tasks enqueued over HTTP: tries a failed mail again, and rejects one that is refused", async () => {
+      const ids = [
+        await enqueue("emails", { payload: { to: "b@example.com" }, id: "b" }),
+        await enqueue("emails", { payload: { to: "c@example.com" }, id: "c" }),
+      ];
+      // The backoff of the example takes up to 10 s.
+      const states = async () => {
+        await deployed.cron();
+        return Promise.all(ids.map((id) => task("emails", id)));
+      };
+      await expect.poll(states, { timeout: 60_000, interval: 500 }).toMatchObject([
+        { state: "completed", attempt: 2 },
+        { state: "rejected", attempt: 1, error: { message: "the mail server refuses the address" } },
+      ]);
+      expect(mailsTo("b@example.com")).toEqual(["b 503", "b 202"]);
+      expect(mailsTo("c@example.com")).toEqual(["c 422"]);
+    });
+
+    it("has dead letters that the page's commands list and redrive", async () => {
+      // Deno's and Bun's ways to run a package's command need the network.
+      const type = (line: string) => deployed.type(line.replace(/^.*sluice (?=dead|redrive)/, "npx sluice "));
+      const [list = "false", redrive = "false", ...more] = page.deadLetterCommands;
+      expect(more).toEqual([]);
+      expect(await type(list)).toContain('"id":"c"');
+      await type(redrive);
+      const sent = async () => (await deployed.cron(), mailsTo("c@example.com"));
+      await expect.poll(sent, { timeout: 20_000, interval: 250 }).toEqual(["c 422", "c 422"]);
+      await expect.poll(() => type(list), { timeout: 20_000 }).toContain('"attempt":2');
     });
 
     it("serves the dashboard: its page, a cookie for a token, and with the cookie the routes of /v1", async () => {
-      const page = await ask("GET", "/dashboard", { as: null });
-      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-      expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
-      const [, script = ""] = /src="(dashboard\/assets\/[^"]+\.js)"/.exec(page.body) ?? [];
+      const dashboard = await ask("GET", "/dashboard", { as: null });
+      expect([dashboard.status, dashboard.headers.get("content-type")]).toEqual([
+        200,
+        "text/html; charset=utf-8",
+      ]);
+      expect(dashboard.headers.get("content-security-policy")).toContain("script-src 'self'");
+      const [, script = ""] = /src="(dashboard\/assets\/[^"]+\.js)"/.exec(dashboard.body) ?? [];
       const asset = await ask("GET", `/${script}`, { as: null });
       expect([asset.status, asset.headers.get("cache-control")]).toEqual([
         200,
@@ -210,25 +219,44 @@ export function acceptance(
       const headers = { cookie, origin: `http://${host}` };
       const added = { as: null, headers, json: { payload: "seen", id: "seen" } };
       expect((await ask("POST", "/dashboard/api/v1/queues/seen/tasks", added)).status).toBe(201);
-      const read = await ask("GET", "/dashboard/api/v1/queues/seen/tasks/seen?payload=true", {
-        as: null,
-        headers,
+      const seen = "/dashboard/api/v1/queues/seen/tasks/seen?payload=true";
+      expect((await ask("GET", seen, { as: null, headers })).body).toMatchObject({
+        state: "pending",
+        payload: "seen",
       });
-      expect(read.body).toMatchObject({ state: "pending", payload: "seen" });
       expect((await ask("GET", "/v1/queues/seen", { as: null, headers })).status).toBe(401);
     });
 
     it("drains a queue when a signed POST wakes it, and no other POST", async () => {
-      const id = await enqueue("work", { payload: { say: "woken" }, delay: 20 });
+      const id = await enqueue("emails", { payload: { to: "d@example.com" }, delay: 20 });
       await after(30);
-      const body = JSON.stringify({ type: "sluice.wake", data: { queue: "work" } });
+      const body = JSON.stringify({ type: "sluice.wake", data: { queue: "emails" } });
       const headers = await signedHeaders(await signingKey(wakeSecret), "wake_1", body);
       const wake = (signed: Record<string, string>) =>
         ask("POST", "/wake", { as: null, raw: body, headers: signed });
       expect((await wake({ ...headers, "webhook-id": "wake_2" })).status).toBe(401);
       expect((await wake({})).status).toBe(401);
       expect([200, 202]).toContain((await wake(headers)).status);
-      expect(await task("work", id, "10s")).toMatchObject({ state: "completed", result: { said: "woken" } });
+      await expect.poll(async () => (await task("emails", id)).state, { timeout: 20_000 }).toBe("completed");
+      expect(mailsTo("d@example.com")).toEqual([`${id} 202`]);
     });
+
+    const { mailService } = page;
+    if (mailService !== undefined) {
+      it("has a mail service of one command, to try it against", () => runMailService(mailService));
+    }
   });
+}
+
+async function runMailService(command: string): Promise<void> {
+  const port = String(await freePort());
+  const PATH = [...Object.values(programs).map((program) => dirname(program)), process.env["PATH"]].join(":");
+  const service = spawn("bash", ["-c", `exec ${command.replace("9090", port)}`], { env: { PATH } });
+  onTestFinished(() => void service.kill());
+  const send = async (to: string) => {
+    const body = JSON.stringify({ to });
+    return (await fetch(`http://127.0.0.1:${port}`, { method: "POST", body })).status;
+  };
+  await expect.poll(() => send("a@example.com").catch(() => 0), { timeout: 20_000 }).toBe(204);
+  expect(await send("c@example.com")).toBe(422);
 }

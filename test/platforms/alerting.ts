@@ -4,7 +4,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished } from "vitest";
 import { Queue } from "../../src/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { openPlace } from "./acceptance.ts";
+import { openPlace } from "./place.ts";
 import type { AlertEnv } from "./alerting-deployment.ts";
 
 interface Received {

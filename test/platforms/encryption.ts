@@ -4,7 +4,7 @@ import { resp } from "../../src/transport/resp.ts";
 import { encrypting, KEYS, MARKER, shows } from "../support/encrypting.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";
-import { openPlace, type Deployed } from "./acceptance.ts";
+import { openPlace, type Deployed } from "./place.ts";
 
 /** The test of a runtime with a cryptography of its own; deploys `encrypting-deployment.ts`. */
 export function sharesEncryptionWithNode(

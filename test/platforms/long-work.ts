@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { asker } from "../http/served.ts";
-import type { Deployed } from "./acceptance.ts";
+import type { Deployed } from "./place.ts";
 import { LONG_TASKS } from "./long-work-deployment.ts";
 
 /** Enqueues tasks that take longer than one invocation, and expects all to be done without cron. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { onTestFinished, vi } from "vitest";
-import { root } from "./installed.ts";
+import { root } from "./project.ts";
 
 // The shipped files for a deployment of the service alone. The other tests of a platform replace them.
 

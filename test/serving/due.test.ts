@@ -4,7 +4,7 @@ import { start as startProcess } from "../../serverless/process/process.ts";
 import { Queue, Schedules, type Task } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { wakeSecret } from "../platforms/acceptance.ts";
+import { wakeSecret } from "../platforms/place.ts";
 
 // A server starts what is due at its time. Its cron runs at the start and each minute, so not during a test.
 

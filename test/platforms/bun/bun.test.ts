@@ -1,6 +1,8 @@
-import { acceptance } from "../acceptance.ts";
-import { deployedBy } from "../process/deployed.ts";
-import { endsInOrder } from "../process/ending.ts";
+import { serverPlatform } from "../process/server.ts";
 
-acceptance("Bun", deployedBy("bun", "bun main.ts"), { compresses: true });
-endsInOrder("bun", "bun main.ts");
+serverPlatform({
+  runtime: "bun",
+  main: "server.ts",
+  configuration: "Dockerfile",
+  remote: /^(bun (init|add)|docker )/,
+});

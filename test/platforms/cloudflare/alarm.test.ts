@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asker, type Ask } from "../../http/served.ts";
-import { openPlace } from "../acceptance.ts";
+import { openPlace } from "../place.ts";
 import { type RunningWorker, startWorker } from "../../../tools/workerd/harness.ts";
 
 // A Worker with the Durable Object SluiceAlarm starts what is due at its time. Its cron never runs here.

@@ -1,252 +1,59 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Gateway, startGateway } from "../../../src/local/index.ts";
-import { type Fetch, openEvents } from "../../http/event-frames.ts";
-import { asker, type Ask, secrets, tokens } from "../../http/served.ts";
-import { startRedis, type TestRedis } from "../../support/redis.ts";
-import { acceptance, openPlace } from "../acceptance.ts";
-import { startWorker, type TestHarness } from "../../../tools/workerd/harness.ts";
-import { expectLongWorkDone } from "../long-work.ts";
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { freePort } from "../../../src/local/stack/port.ts";
+import { acceptance, checksCommands, withDashboard } from "../acceptance.ts";
+import { Page, shownOf } from "../page.ts";
+import { Project } from "../project.ts";
 
-let redis: TestRedis;
-let gateway: Gateway;
+const page = new Page("cloudflare");
+const configuration = "examples/cloudflare/wrangler.toml";
 
-beforeAll(async () => {
-  redis = await startRedis();
-  gateway = await startGateway({ redisUrl: redis.url });
-});
-afterAll(async () => {
-  await gateway.close();
-  await redis.stop();
-});
-
-/** The deployment of wrangler.toml in workerd, with these secrets. */
-async function worker(secretsOfWorker: Record<string, string>) {
-  const { server, fetch } = await startWorker("wrangler.toml", secretsOfWorker);
-  return { server, ask: asker(fetch) };
+async function openProject(): Promise<Project> {
+  const project = await Project.open({
+    folder: "examples/cloudflare",
+    tools: { from: "tools/workerd", commands: ["wrangler"] },
+    env: {
+      CLOUDFLARE_CF_FETCH_ENABLED: "false",
+      WRANGLER_SEND_METRICS: "false",
+      WRANGLER_SEND_ERROR_REPORTS: "false",
+    },
+  });
+  await project.write("wrangler.toml", shownOf(configuration));
+  return project;
 }
 
-describe("the Worker in workerd", () => {
-  let server: TestHarness;
-  let ask: Ask;
-
-  beforeAll(async () => {
-    ({ server, ask } = await worker({
-      UPSTASH_REDIS_REST_URL: gateway.url,
-      UPSTASH_REDIS_REST_TOKEN: gateway.token,
-      SLUICE_TOKENS: JSON.stringify(tokens),
-      CRON_SECRET: secrets.cron,
-    }));
-  });
-  afterAll(() => server.close());
-
-  const fetchEvents: Fetch = (path, { headers = {} }) => server.fetch(path, { headers });
-
-  it("reports its health to every caller", async () => {
-    const { status, body } = await ask("GET", "/health", { as: null });
-    expect([status, body]).toEqual([200, { status: "ok" }]);
-  });
-
-  it("takes a task all the way: enqueued, swept by its cron, pulled, extended, settled, looked at", async () => {
-    const tasks = "/v1/queues/emails/tasks";
-    const enqueued = await ask("POST", tasks, {
-      json: { payload: { to: "a@example.com" }, id: "x", delay: 20 },
-    });
-    expect([enqueued.status, enqueued.body]).toEqual([201, { id: "x", created: true }]);
-    expect((await ask("GET", `${tasks}/x`)).body.state).toBe("delayed");
-
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const { outcome } = await server.getWorker().scheduled({ cron: "* * * * *", scheduledTime: new Date() });
-    expect(outcome).toBe("ok");
-    expect((await ask("GET", `${tasks}/x`)).body.state).toBe("pending");
-
-    const [task] = (await ask("POST", `${tasks}/pull`, { json: { lease: "30s" } })).body.tasks;
-    expect(task).toMatchObject({ id: "x", payload: { to: "a@example.com" }, attempt: 1 });
-    const settle = (settlement: object) =>
-      ask("POST", `${tasks}/settle`, { json: { settlements: [{ receipt: task.receipt, ...settlement }] } });
-    const extended = (await settle({ outcome: "extend", lease: "5m" })).body.results[0];
-    expect(extended.deadlineAt).toBeGreaterThan(task.deadlineAt);
-    expect((await settle({ outcome: "complete", result: "sent" })).body.results).toMatchObject([
-      { ok: true, state: "completed" },
-    ]);
-    expect((await ask("GET", `${tasks}/x`)).body).toMatchObject({ state: "completed", result: "sent" });
-  });
-
-  it("sweeps every registered queue by its cron: an expired lease is reclaimed", async () => {
-    for (const queue of ["one", "two"]) {
-      await ask("POST", `/v1/queues/${queue}/tasks`, { json: { payload: queue, lease: 1 } });
-      expect((await ask("POST", `/v1/queues/${queue}/tasks/pull`)).body.tasks).toHaveLength(1);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await server.getWorker().scheduled({ cron: "* * * * *" });
-    for (const queue of ["one", "two"]) {
-      expect((await ask("GET", `/v1/queues/${queue}`)).body).toMatchObject({ pending: 1, working: 0 });
-    }
-  });
-
-  it("carries payloads of every kind", async () => {
-    const payloads = [0, "", "42", "null", null, [], {}, "👩‍👩‍👧‍👦", "a\0b", "\ud800", "x".repeat(1_000_000)];
-    const tasks = "/v1/queues/awkward/tasks";
-    await ask("POST", tasks, { json: { tasks: payloads.map((payload) => ({ payload })) } });
-    await ask("POST", tasks, { json: { payload: "AAH/", encoding: "base64" } });
-    await ask("POST", tasks, { raw: `{"payload":${"[".repeat(999)}${"]".repeat(999)}}` });
-    const pulled = (await ask("POST", `${tasks}/pull`, { json: { max: 100 } })).body.tasks;
-    const [bytes, deep] = pulled.splice(payloads.length);
-    expect(pulled.map(({ payload }: { payload: unknown }) => payload)).toEqual(payloads);
-    expect(bytes).toMatchObject({ payload: "AAH/", encoding: "base64" });
-    expect(JSON.stringify(deep.payload)).toBe("[".repeat(999) + "]".repeat(999));
-  });
-
-  it("takes 1,000 tasks and gives 100 in one request each", async () => {
-    const tasks = "/v1/queues/many/tasks";
-    const json = { tasks: Array.from({ length: 1_000 }, (_, payload) => ({ payload })) };
-    gateway.resetUsage();
-    expect((await ask("POST", tasks, { json })).body.tasks).toHaveLength(1_000);
-    expect((await ask("POST", `${tasks}/pull`, { json: { max: 100 } })).body.tasks).toHaveLength(100);
-    expect(gateway.usage().requests).toBeLessThanOrEqual(4);
-  });
-
-  it("follows a task as server-sent events until its end, and goes on after the Last-Event-ID", async () => {
-    const path = "/v1/queues/followed/tasks";
-    const open = (headers?: Record<string, string>) => openEvents(fetchEvents, `${path}/x`, headers);
-    await ask("POST", path, { json: { payload: 1, id: "x" } });
-    const stream = await open();
-    expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-    expect(await stream.next()).toMatchObject({ event: "transition", id: "1", data: { to: "pending" } });
-    const [{ receipt }] = (await ask("POST", `${path}/pull`)).body.tasks;
-    expect(await stream.next()).toMatchObject({ event: "transition", id: "2", data: { to: "working" } });
-    await ask("POST", `${path}/settle`, { json: { settlements: [{ receipt, outcome: "complete" }] } });
-    const [end] = await stream.rest();
-    expect(end).toMatchObject({ event: "end", id: "3", data: { task: { state: "completed" } } });
-    expect(await (await open({ "last-event-id": "2" })).rest()).toEqual([end]);
-    expect((await open({ "last-event-id": "3" })).status).toBe(204);
-  });
-
-  it("waits for the end of a task, or for the time given", async () => {
-    const path = "/v1/queues/awaited/tasks";
-    await ask("POST", path, { json: { payload: 1, id: "x" } });
-    expect((await ask("GET", `${path}/x?wait=300ms`)).body.state).toBe("pending");
-    const waiting = ask("GET", `${path}/x?wait=30s`);
-    await ask("POST", `${path}/x/cancel`);
-    expect((await waiting).body).toMatchObject({ state: "rejected", reason: "cancelled" });
-  });
-
-  it("stops polling a task once the client has disconnected", async () => {
-    const path = "/v1/queues/left/tasks";
-    await ask("POST", path, { json: { payload: 1, id: "x" } });
-    const stream = await openEvents(fetchEvents, `${path}/x`);
-    expect(await stream.next()).toMatchObject({ id: "1" });
-    await stream.leave();
-    // Quiet for longer than the longest pause between two polls.
-    for (let requests = -1; requests !== gateway.usage().requests;) {
-      requests = gateway.usage().requests;
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
-    }
-  });
-
-  it("reports a queue's events from its answer on", async () => {
-    const path = "/v1/queues/reporting";
-    await ask("PATCH", `${path}/settings`, { json: { events: true } });
-    const stream = await openEvents(fetchEvents, `${path}/events`);
-    await ask("POST", `${path}/tasks`, { json: { payload: 1, id: "x" } });
-    await ask("POST", `${path}/tasks/x/cancel`);
-    expect(await stream.take(2)).toMatchObject([
-      { event: "enqueued", data: { ids: ["x"] } },
-      { event: "cancelled", data: { ids: ["x"] } },
-    ]);
-    await stream.leave();
-  });
-
-  it("answers problems as documented", async () => {
-    const problem = async (...args: Parameters<Ask>) => {
-      const { status, body } = await ask(...args);
-      return [status, body.code];
+acceptance({
+  name: "a Worker in `wrangler dev`",
+  page,
+  code: ["examples/cloudflare/worker.ts"],
+  configuration: [configuration],
+  async start({ env }) {
+    const project = await openProject();
+    await withDashboard(project, "worker.ts");
+    await project.write(".dev.vars", page.settings(env));
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const server = await project.start(`${page.command("npx wrangler dev")} --port ${port}`, {}, url);
+    return {
+      fetch: server.fetch,
+      cron: () => fetch(`${url}/cdn-cgi/handler/scheduled`),
+      type: (line) => project.run(line.replace("http://127.0.0.1:8787", url)),
+      stop: () => project.close(),
     };
-    expect(await problem("GET", "/v1/queues", { as: null })).toEqual([401, "unauthorized"]);
-    expect(await problem("GET", "/v1/queues", { as: "enqueue" })).toEqual([403, "forbidden"]);
-    expect(await problem("GET", "/nowhere")).toEqual([404, "no_route"]);
-    expect(await problem("PUT", "/v1/queues")).toEqual([405, "method_not_allowed"]);
-    expect(await problem("POST", "/v1/queues/a/tasks", { raw: "{" })).toEqual([400, "invalid_json"]);
-    expect(await problem("POST", "/v1/queues/a/tasks", { json: { paylod: 1 } })).toEqual([
-      400,
-      "invalid_request",
-    ]);
-    expect(await problem("GET", "/v1/queues/a%2Fb")).toEqual([400, "invalid_request"]);
-    expect(await problem("POST", "/v1/queues/a/tasks", { raw: "x".repeat(10_000_001) })).toEqual([
-      413,
-      "payload_too_large",
-    ]);
-  });
-
-  it("shows its documents", async () => {
-    expect((await ask("GET", "/openapi.json", { as: null })).body.openapi).toBe("3.1.1");
-    expect((await ask("GET", "/docs", { as: null })).body).toContain("<h1>Sluice");
-  });
-
-  it("sweeps at the request of an external cron", async () => {
-    expect((await ask("GET", "/v1/sweep", { as: "cron" })).status).toBe(200);
-    expect((await ask("GET", "/v1/sweep", { as: "all" })).status).toBe(403);
-  });
+  },
 });
 
-describe("a Worker with an incomplete environment", () => {
-  it("refuses every call without SLUICE_TOKENS, and is healthy", async () => {
-    const { server, ask } = await worker({
-      UPSTASH_REDIS_REST_URL: gateway.url,
-      UPSTASH_REDIS_REST_TOKEN: gateway.token,
-    });
-    try {
-      const { status, body } = await ask("POST", "/v1/queues/a/tasks", { json: { payload: 1 } });
-      expect([status, body.code]).toEqual([503, "auth_not_configured"]);
-      expect((await ask("GET", "/health")).status).toBe(200);
-    } finally {
-      await server.close();
-    }
-  });
-
-  it.each([
-    ["UPSTASH_REDIS_REST_TOKEN", { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1" }],
-    ["REDIS_URL", { REDIS_URL: "redis://127.0.0.1:1" }],
-    [
-      "SLUICE_TOKENS must be JSON",
-      {
-        UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1",
-        UPSTASH_REDIS_REST_TOKEN: "t0ken",
-        SLUICE_TOKENS: "[s3cret",
-      },
-    ],
-  ])("says what is wrong, without a secret: %s", async (what, environment) => {
-    const { server, ask } = await worker(environment);
-    try {
-      for (const path of ["/v1/queues", "/health"]) {
-        const { status, body } = await ask("GET", path);
-        expect([status, body.code]).toEqual([503, "misconfigured"]);
-        expect(body.detail).toContain(what);
-        expect(body.detail).not.toMatch(/s3cret|t0ken/);
-      }
-    } finally {
-      await server.close();
-    }
-  });
+it("shows what would be deployed to Cloudflare", async () => {
+  const project = await openProject();
+  onTestFinished(() => project.close());
+  const command = page.command("npx wrangler deploy --dry-run");
+  expect(await project.run(command)).toContain("--dry-run: exiting now");
+  await access(join(project.path, "build/worker.js"));
 });
 
-acceptance("a Worker with consumers", async ({ env }) => {
-  const { server, fetch, cron } = await startWorker("test/platforms/cloudflare/wrangler.toml", env);
-  return { fetch, cron, stop: () => server.close() };
-});
-
-describe("a Worker bound to itself", () => {
-  let place: Awaited<ReturnType<typeof openPlace>>;
-  beforeAll(async () => {
-    place = await openPlace();
-  });
-  afterAll(() => place.close());
-
-  it("goes on in further invocations if the work takes longer than one may", async () => {
-    const { server, fetch } = await startWorker("test/platforms/cloudflare/chain.toml", place.env);
-    try {
-      await expectLongWorkDone({ fetch });
-    } finally {
-      await server.close();
-    }
-  });
-});
+checksCommands(
+  page,
+  /^npx wrangler (?:dev|deploy --dry-run)|^npx sluice token/,
+  /^(npm install|npx wrangler (deploy|secret|tail)|curl "?https:|echo .* (\| npx wrangler secret|>> \.dev\.vars$)|while curl |curl ".*SLUICE_TOKEN)/,
+);

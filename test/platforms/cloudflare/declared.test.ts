@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Queue } from "../../../src/index.ts";
 import { upstash } from "../../../src/transport/upstash.ts";
-import { openPlace } from "../acceptance.ts";
+import { openPlace } from "../place.ts";
 import { startWorker } from "../../../tools/workerd/harness.ts";
 
 let place: Awaited<ReturnType<typeof openPlace>>;

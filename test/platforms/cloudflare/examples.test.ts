@@ -3,8 +3,7 @@ import { startWorker } from "../../../tools/workerd/harness.ts";
 import { Queue } from "../../../src/index.ts";
 import { upstash } from "../../../src/transport/upstash.ts";
 import { asker } from "../../http/served.ts";
-import { openPlace } from "../acceptance.ts";
-import { openMailServer } from "../quick-start.ts";
+import { openMailServer, openPlace } from "../place.ts";
 
 // The Workers that README.md and docs/library.md show.
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { secrets } from "../../http/served.ts";
-import { openPlace } from "../acceptance.ts";
+import { openPlace } from "../place.ts";
 import { startWorker } from "../../../tools/workerd/harness.ts";
 import { outside } from "../../tracing/traces.ts";
 

@@ -1,6 +1,8 @@
-import { acceptance } from "../acceptance.ts";
-import { deployedBy } from "../process/deployed.ts";
-import { endsInOrder } from "../process/ending.ts";
+import { serverPlatform } from "../process/server.ts";
 
-acceptance("Node", deployedBy("node", "node main.ts"), { compresses: true });
-endsInOrder("node", "node main.ts");
+serverPlatform({
+  runtime: "node",
+  main: "server.ts",
+  configuration: "Dockerfile",
+  remote: /^(npm (init|install)|docker )/,
+});

@@ -6,9 +6,9 @@ import { resp } from "../../../src/transport/resp.ts";
 import { Queue } from "../../../src/index.ts";
 import { secrets, tokens } from "../../http/served.ts";
 import { startRedis, type TestRedis } from "../../support/redis.ts";
-import { wakeSecret } from "../acceptance.ts";
-import { end } from "./deployed.ts";
-import { Project, type Runtime, type ServerProcess } from "./project.ts";
+import { wakeSecret } from "../place.ts";
+import { end, Project, type ServerProcess } from "../project.ts";
+import type { Runtime } from "./server.ts";
 
 /** The tasks that have begun and ended, as their handlers report. */
 async function openLedger() {

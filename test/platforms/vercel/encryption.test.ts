@@ -1,8 +1,8 @@
 import { sharesEncryptionWithNode } from "../encryption.ts";
-import { startProject } from "./project.ts";
+import { startFunction } from "./function.ts";
 
 sharesEncryptionWithNode((env) =>
-  startProject({
+  startFunction({
     configuration: "serverless/vercel/vercel.json",
     entry: "test/platforms/vercel/encrypting.ts",
     runtime: "edge",

@@ -1,11 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sluice } from "../../../serverless/lambda.ts";
-import { asker, secrets } from "../../http/served.ts";
-import { openPlace } from "../acceptance.ts";
-import { lambdaFolder, type Offline, startOffline } from "./offline.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { sluice } from "../../serverless/lambda.ts";
+import { asker, secrets } from "../http/served.ts";
+import { openPlace } from "../platforms/place.ts";
 import {
+  type Asked,
   balancerCheck,
   type BalancerHandler,
   byBalancer,
@@ -15,37 +13,44 @@ import {
   type HttpHandler,
   type RestHandler,
   type ScheduleHandler,
-} from "./events.ts";
+} from "./lambda-events.ts";
+import { handler } from "./lambda-handler.ts";
 
 let place: Awaited<ReturnType<typeof openPlace>>;
-let lambda: Offline;
-
 beforeAll(async () => {
   place = await openPlace();
-  const folder = await lambdaFolder("serverless/lambda");
-  await folder.write("handler.ts", await readFile(new URL("handler.ts", import.meta.url), "utf8"));
-  const config = await readFile(join(folder.path, "serverless.yml"), "utf8");
-  await folder.write(
-    "serverless.yml",
-    config
-      .replace("timeout: 29", "timeout: 4")
-      .replace("rate(1 minute)", "cron(0 0 1 1 ? *)")
-      .concat("plugins: [serverless-offline]\n"),
-  );
-  await folder.run(
-    "npx esbuild handler.ts --bundle --platform=node --format=esm --outfile=build/handler.mjs",
-  );
-  await folder.writeEnv(place.env);
-  lambda = await startOffline(folder, "sluice-dev-sluice");
+  for (const [name, value] of Object.entries(place.env)) vi.stubEnv(name, value);
 });
 afterAll(async () => {
-  await lambda?.stop();
-  await place?.close();
+  vi.unstubAllEnvs();
+  await place.close();
+});
+
+/** Calls the function as AWS does, with an event of any kind, for four seconds at most. Returns its result. */
+async function invoke(event: unknown): Promise<unknown> {
+  const end = Date.now() + 4_000;
+  const context = { getRemainingTimeInMillis: () => end - Date.now() };
+  const result: unknown = await handler(event as never, context);
+  return result === undefined ? undefined : JSON.parse(JSON.stringify(result));
+}
+
+/** The function behind its URL. */
+const ask = asker(async (request) => {
+  const { pathname: path, search } = new URL(request.url);
+  const asked: Asked = {
+    method: request.method,
+    path,
+    query: search.slice(1),
+    headers: Object.fromEntries(request.headers),
+    body: await request.text(),
+  };
+  const given = (await invoke(byUrl(asked))) as { statusCode: number; headers: Headers; body: string };
+  return new Response(given.body, { status: given.statusCode, headers: given.headers });
 });
 
 const bearer = { authorization: `Bearer ${secrets.all}` };
 const answer = async (event: object) => {
-  const { body, ...result } = (await lambda.invoke(event)) as { body: string; statusCode: number };
+  const { body, ...result } = (await invoke(event)) as { body: string; statusCode: number };
   return { ...result, body: JSON.parse(body) as unknown };
 };
 
@@ -95,7 +100,7 @@ describe.each([
   });
 
   test("gets a response with its bytes, each cookie and all values", async () => {
-    const given = (await lambda.invoke(by({ path: "/bytes" }))) as Record<string, unknown>;
+    const given = (await invoke(by({ path: "/bytes" }))) as Record<string, unknown>;
     expect(given).toMatchObject({ statusCode: 203, body: "AP/+gA==", isBase64Encoded: true });
     const one = { "content-type": "application/octet-stream", "x-many": "1, 2" };
     const cookies = ["a=1; Path=/", "b=2"];
@@ -150,7 +155,7 @@ describe("a warm-up", () => {
     ["of lambda-warmer", { warmer: true, concurrency: 3 }],
     ["of a schedule with an input of its own", { warmup: true }],
   ])("%s does nothing", async (_, event) => {
-    expect(await lambda.invoke(event)).toBeUndefined();
+    expect(await invoke(event)).toBeUndefined();
   });
 });
 
@@ -205,20 +210,16 @@ describe("a request", () => {
 
 describe("a response", () => {
   test("is sent as base64 if it is no text, with each cookie and all values", async () => {
-    expect(await lambda.invoke(byUrl({ path: "/bytes" }))).toEqual({
+    expect(await invoke(byUrl({ path: "/bytes" }))).toEqual({
       statusCode: 203,
       headers: { "content-type": "application/octet-stream", "x-many": "1, 2" },
       cookies: ["a=1; Path=/", "b=2"],
       body: "AP/+gA==",
       isBase64Encoded: true,
     });
-    const response = await fetch(`${lambda.url}/bytes`);
-    expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2"]);
-    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 0xff, 0xfe, 0x80]);
   });
 
   test("of events has all events until the time is over; a client that connects again goes on", async () => {
-    const ask = asker(lambda.fetch);
     const path = "/v1/queues/reporting/tasks";
     await ask("POST", path, { json: { payload: 1, id: "x" } });
     const follow = (headers = {}) =>
@@ -235,7 +236,6 @@ describe("a response", () => {
   });
 
   test("comes before the function is ended, however long a call would wait", async () => {
-    const ask = asker(lambda.fetch);
     await ask("POST", "/v1/queues/waited/tasks", { json: { payload: 1, id: "x", delay: "1h" } });
     const { status, headers } = await ask("GET", "/v1/queues/waited/tasks/x?wait=30s");
     expect(status).toBe(504);
@@ -245,9 +245,10 @@ describe("a response", () => {
 
 describe("a schedule's event", () => {
   test("makes consumers work only as long as the function may", async () => {
-    const ask = asker(lambda.fetch);
     await ask("POST", "/v1/queues/slow/tasks", { json: { payload: 1, id: "x", delay: 1 } });
-    expect(await lambda.cron()).toBeUndefined();
+    expect(
+      await invoke({ source: "aws.events", "detail-type": "Scheduled Event", detail: {} }),
+    ).toBeUndefined();
     expect((await ask("GET", "/v1/queues/slow/tasks/x")).body).toMatchObject({
       state: "delayed",
       attempt: 1,
@@ -255,7 +256,7 @@ describe("a schedule's event", () => {
   });
 
   test("of another kind is refused", async () => {
-    await expect(lambda.invoke({ source: "aws.s3", "detail-type": "Object Created" })).rejects.toThrow(
+    await expect(invoke({ source: "aws.s3", "detail-type": "Object Created" })).rejects.toThrow(
       /The event must be an HTTP request of a function URL, API Gateway or a load balancer, a Scheduled Event of EventBridge, or a warm-up/,
     );
     for (const event of [
@@ -267,6 +268,6 @@ describe("a schedule's event", () => {
       { requestContext: null },
       { requestContext: {} },
     ])
-      await expect(lambda.invoke(event)).rejects.toThrow(/must be an HTTP request/);
+      await expect(invoke(event)).rejects.toThrow(/must be an HTTP request/);
   });
 });

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
+import { type Fetch, openEvents } from "../../http/event-frames.ts";
+import { asker, type Ask } from "../../http/served.ts";
+import { openPlace } from "../place.ts";
+import { type RunningWorker, startWorker, type TestHarness } from "../../../tools/workerd/harness.ts";
+import { expectLongWorkDone } from "../long-work.ts";
+
+let place: Awaited<ReturnType<typeof openPlace>>;
+beforeAll(async () => {
+  place = await openPlace();
+});
+afterAll(() => place.close());
+
+describe("the Worker of wrangler.toml in workerd", () => {
+  let server: TestHarness;
+  let ask: Ask;
+  let cron: RunningWorker["cron"];
+
+  beforeAll(async () => {
+    const worker = await startWorker("wrangler.toml", place.env);
+    ({ server, cron } = worker);
+    ask = asker(worker.fetch);
+  });
+  afterAll(() => server.close());
+
+  const fetchEvents: Fetch = (path, { headers = {} }) => server.fetch(path, { headers });
+
+  it("takes a task all the way: enqueued, swept by its cron, pulled, extended, settled, looked at", async () => {
+    const tasks = "/v1/queues/emails/tasks";
+    const enqueued = await ask("POST", tasks, {
+      json: { payload: { to: "a@example.com" }, id: "x", delay: 20 },
+    });
+    expect([enqueued.status, enqueued.body]).toEqual([201, { id: "x", created: true }]);
+    expect((await ask("GET", `${tasks}/x`)).body.state).toBe("delayed");
+
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(await cron()).toMatchObject({ outcome: "ok" });
+    expect((await ask("GET", `${tasks}/x`)).body.state).toBe("pending");
+
+    const [task] = (await ask("POST", `${tasks}/pull`, { json: { lease: "30s" } })).body.tasks;
+    expect(task).toMatchObject({ id: "x", payload: { to: "a@example.com" }, attempt: 1 });
+    const settle = (settlement: object) =>
+      ask("POST", `${tasks}/settle`, { json: { settlements: [{ receipt: task.receipt, ...settlement }] } });
+    const extended = (await settle({ outcome: "extend", lease: "5m" })).body.results[0];
+    expect(extended.deadlineAt).toBeGreaterThan(task.deadlineAt);
+    expect((await settle({ outcome: "complete", result: "sent" })).body.results).toMatchObject([
+      { ok: true, state: "completed" },
+    ]);
+    expect((await ask("GET", `${tasks}/x`)).body).toMatchObject({ state: "completed", result: "sent" });
+  });
+
+  it("carries payloads of every kind", async () => {
+    const payloads = [0, "", "42", "null", null, [], {}, "👩‍👩‍👧‍👦", "a\0b", "\ud800", "x".repeat(1_000_000)];
+    const tasks = "/v1/queues/awkward/tasks";
+    await ask("POST", tasks, { json: { tasks: payloads.map((payload) => ({ payload })) } });
+    await ask("POST", tasks, { json: { payload: "AAH/", encoding: "base64" } });
+    await ask("POST", tasks, { raw: `{"payload":${"[".repeat(999)}${"]".repeat(999)}}` });
+    const pulled = (await ask("POST", `${tasks}/pull`, { json: { max: 100 } })).body.tasks;
+    const [bytes, deep] = pulled.splice(payloads.length);
+    expect(pulled.map(({ payload }: { payload: unknown }) => payload)).toEqual(payloads);
+    expect(bytes).toMatchObject({ payload: "AAH/", encoding: "base64" });
+    expect(JSON.stringify(deep.payload)).toBe("[".repeat(999) + "]".repeat(999));
+  });
+
+  it("takes 1,000 tasks and gives 100 in one request each", async () => {
+    const tasks = "/v1/queues/many/tasks";
+    const json = { tasks: Array.from({ length: 1_000 }, (_, payload) => ({ payload })) };
+    place.gateway.resetUsage();
+    expect((await ask("POST", tasks, { json })).body.tasks).toHaveLength(1_000);
+    expect((await ask("POST", `${tasks}/pull`, { json: { max: 100 } })).body.tasks).toHaveLength(100);
+    expect(place.gateway.usage().requests).toBeLessThanOrEqual(4);
+  });
+
+  it("follows a task as server-sent events until its end, and goes on after the Last-Event-ID", async () => {
+    const path = "/v1/queues/followed/tasks";
+    const open = (headers?: Record<string, string>) => openEvents(fetchEvents, `${path}/x`, headers);
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const stream = await open();
+    expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    expect(await stream.next()).toMatchObject({ event: "transition", id: "1", data: { to: "pending" } });
+    const [{ receipt }] = (await ask("POST", `${path}/pull`)).body.tasks;
+    expect(await stream.next()).toMatchObject({ event: "transition", id: "2", data: { to: "working" } });
+    await ask("POST", `${path}/settle`, { json: { settlements: [{ receipt, outcome: "complete" }] } });
+    const [end] = await stream.rest();
+    expect(end).toMatchObject({ event: "end", id: "3", data: { task: { state: "completed" } } });
+    expect(await (await open({ "last-event-id": "2" })).rest()).toEqual([end]);
+    expect((await open({ "last-event-id": "3" })).status).toBe(204);
+  });
+
+  it("waits for the end of a task, or for the time given", async () => {
+    const path = "/v1/queues/awaited/tasks";
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    expect((await ask("GET", `${path}/x?wait=300ms`)).body.state).toBe("pending");
+    const waiting = ask("GET", `${path}/x?wait=30s`);
+    await ask("POST", `${path}/x/cancel`);
+    expect((await waiting).body).toMatchObject({ state: "rejected", reason: "cancelled" });
+  });
+
+  it("stops polling a task once the client has disconnected", async () => {
+    const path = "/v1/queues/left/tasks";
+    await ask("POST", path, { json: { payload: 1, id: "x" } });
+    const stream = await openEvents(fetchEvents, `${path}/x`);
+    expect(await stream.next()).toMatchObject({ id: "1" });
+    await stream.leave();
+    // Quiet for longer than the longest pause between two polls.
+    for (let requests = -1; requests !== place.gateway.usage().requests;) {
+      requests = place.gateway.usage().requests;
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+    }
+  });
+
+  it("reports a queue's events from its answer on", async () => {
+    const path = "/v1/queues/reporting";
+    await ask("PATCH", `${path}/settings`, { json: { events: true } });
+    const stream = await openEvents(fetchEvents, `${path}/events`);
+    await ask("POST", `${path}/tasks`, { json: { payload: 1, id: "x" } });
+    await ask("POST", `${path}/tasks/x/cancel`);
+    expect(await stream.take(2)).toMatchObject([
+      { event: "enqueued", data: { ids: ["x"] } },
+      { event: "cancelled", data: { ids: ["x"] } },
+    ]);
+    await stream.leave();
+  });
+
+  it("answers problems as documented", async () => {
+    const problem = async (...args: Parameters<Ask>) => {
+      const { status, body } = await ask(...args);
+      return [status, body.code];
+    };
+    expect(await problem("GET", "/v1/queues", { as: null })).toEqual([401, "unauthorized"]);
+    expect(await problem("GET", "/v1/queues", { as: "enqueue" })).toEqual([403, "forbidden"]);
+    expect(await problem("GET", "/nowhere")).toEqual([404, "no_route"]);
+    expect(await problem("PUT", "/v1/queues")).toEqual([405, "method_not_allowed"]);
+    expect(await problem("POST", "/v1/queues/a/tasks", { raw: "{" })).toEqual([400, "invalid_json"]);
+    expect(await problem("POST", "/v1/queues/a/tasks", { json: { paylod: 1 } })).toEqual([
+      400,
+      "invalid_request",
+    ]);
+    expect(await problem("GET", "/v1/queues/a%2Fb")).toEqual([400, "invalid_request"]);
+    expect(await problem("POST", "/v1/queues/a/tasks", { raw: "x".repeat(10_000_001) })).toEqual([
+      413,
+      "payload_too_large",
+    ]);
+  });
+
+  it("shows its documents", async () => {
+    expect((await ask("GET", "/openapi.json", { as: null })).body.openapi).toBe("3.1.1");
+    expect((await ask("GET", "/docs", { as: null })).body).toContain("<h1>Sluice");
+  });
+});
+
+test("a Worker bound to itself goes on in further invocations if the work takes longer than one may", async () => {
+  const { server, fetch } = await startWorker("test/platforms/cloudflare/chain.toml", place.env);
+  onTestFinished(() => server.close());
+  await expectLongWorkDone({ fetch });
+});

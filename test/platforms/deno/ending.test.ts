@@ -1,0 +1,3 @@
+import { endsInOrder } from "../process/ending.ts";
+
+endsInOrder("deno", "deno run --allow-net --allow-env --unstable-cron main.ts");

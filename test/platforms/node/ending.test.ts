@@ -1,0 +1,3 @@
+import { endsInOrder } from "../process/ending.ts";
+
+endsInOrder("node", "node main.ts");
