@@ -2,14 +2,13 @@
 // lists the options.
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
-import { fastTier } from "../../tools/fast-tier.mjs";
 import { runForeground } from "../../tools/setup.mjs";
 import { endWrong, flag, optional, readOptions } from "../support/options.ts";
 import { everyScript, isTest, nearestTo, root } from "./nearest.ts";
 
-/** A file that more test files than this import is near to all of them: the fast tier runs. */
+/** The most test files for one that is imported: those that import it by way of the fewest others. */
 const MOST = 40;
 
 const program = { script: "test:near", does: "Runs the tests that are nearest to what has changed." };
@@ -37,15 +36,16 @@ if (!list && rows.size > 0) {
 if (!list && tests.size > 0) runForeground(process.execPath, [...vitest, ...tests]);
 
 function nearTo(file: string): readonly string[] {
-  const platform = /^serverless\/([a-z]+)\//.exec(file)?.[1];
-  if (platform !== undefined) console.log(`npm run test:platforms ${platform} has the tests of ${file}`);
+  const platform = /^serverless\/([a-z]+)\b/.exec(file)?.[1] ?? "";
+  if (existsSync(join(root, "test/platforms", platform || "none")))
+    console.log(`npm run test:platforms ${platform} has the tests of ${file}`);
   if (file.endsWith(".md")) return ["test/documents"];
   if (isTest(file)) return globSync(file, { cwd: root });
   if (!/\.(?:lua|[mc]?[jt]sx?)$/.test(file)) return [];
   const near = nearestTo(file);
   if (near.rows !== undefined) rows.add(near.rows);
   const sources = /^(?:lua|src)\//.test(file) ? ["test/contract"] : [];
-  return [...(near.tests.length > MOST && near.rows === undefined ? fastTier : near.tests), ...sources];
+  return [...(near.rows === undefined ? near.tests.slice(0, MOST) : near.tests), ...sources];
 }
 
 /** What differs from the base, or the last commit, and what git does not know yet. */

@@ -22,20 +22,26 @@ const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 
 /** @param at an offset in a file of lua/lib: counts only what uses the part there */
 export function nearestTo(file: string, at?: number): Nearest {
-  if (!file.endsWith(".lua")) return { tests: byName(importing(file), [file]) };
+  if (!file.endsWith(".lua")) {
+    const tests = importing(file);
+    return { tests: [...new Set([...tests.filter((test) => isNamed(test, [file])), ...tests])] };
+  }
   const scripts = scriptsWith(file, at);
   // Most promises are those of tasks.
   const own = scripts.map(dirname);
-  const folders = new Set([basename(file, ".lua"), ...own.filter((one) => one === "tasks"), ...own]);
+  const folders = new Set([
+    basename(file, ".lua"),
+    ...own.filter((one) => one === "tasks"),
+    "budget",
+    ...own,
+  ]);
   const tests = [...folders].flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
+  const named = found("test/integration/*/*.test.ts").filter((test) => isNamed(test, [file, ...scripts]));
   const rows = `^(?:${scripts.map(scriptName).join("|")}) `;
-  return { rows, tests: [...byName(tests, [file, ...scripts]), "test/model/model.test.ts"] };
+  return { rows, tests: [...new Set([...named, ...tests, "test/model/model.test.ts"])] };
 }
 
-/** The same tests, first those with a name such as one of the files. */
-const byName = (tests: readonly string[], files: readonly string[]) =>
-  tests.toSorted((one, other) => Number(isNamed(other, files)) - Number(isNamed(one, files)));
-
+/** Whether a test's name begins as that of one of the files. */
 const isNamed = (test: string, files: readonly string[]) =>
   files.some((file) => basename(test).startsWith(basename(file).replace(/\.\w+$/, "")));
 
@@ -62,20 +68,28 @@ function scriptsWith(file: string, at?: number): string[] {
 /** A relative path in quotes, as in an import, `new URL("…", import.meta.url)` and the like. */
 const PATHS = /["'`](\.{1,2}\/[^"'`\n$]*\.[a-z]+)["'`]/g;
 
-/** The test files that import a file, by way of as few others as possible first. */
-function importing(file: string): string[] {
-  const importers = new Map<string, string[]>();
+let known: Map<string, string[]> | undefined;
+
+/** The files that name each file. */
+function importers(): Map<string, string[]> {
+  if (known) return known;
+  known = new Map();
   for (const one of found("{src,serverless,test,tools,examples}/**/*.{ts,mts,mjs}")) {
     for (const [, path = ""] of readFileSync(join(root, one), "utf8").matchAll(PATHS)) {
       const key = join(dirname(one), path);
-      importers.set(key, [...(importers.get(key) ?? []), one]);
+      known.set(key, [...(known.get(key) ?? []), one]);
     }
   }
+  return known;
+}
+
+/** The test files that import a file, by way of as few others as possible first. */
+function importing(file: string): string[] {
   const reached = new Set([file]);
-  for (const next of reached) for (const importer of importers.get(next) ?? []) reached.add(importer);
+  for (const next of reached) for (const importer of importers().get(next) ?? []) reached.add(importer);
   return [...reached].filter((one) => isTest(one) && existsSync(join(root, one)));
 }
 
 /** Whether `npm test` runs the file. */
 export const isTest = (file: string): boolean =>
-  /^test\/(?!(?:dashboard|package|platforms)\/).*\.test\.ts$/.test(file);
+  /^test\/(?!(?:dashboard|long|package|platforms)\/).*\.test\.ts$/.test(file);
