@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ClientQueue } from "../../src/client/index.ts";
 import { drain, RequestBudget } from "../../src/index.ts";
-import { useServer, type Fault } from "./rig.ts";
+import { inOwnTime, TRY } from "../support/own-time.ts";
 import { ComparableAnswers } from "./comparable-answers.ts";
+import { failure, payload, problemOf } from "./failure.ts";
+import { FaultyWay, PATIENT, useServer, type Fault } from "./rig.ts";
 
 const server = useServer();
 
@@ -54,42 +56,34 @@ async function finalState(): Promise<unknown[]> {
   return [...(await Promise.all(ids.map((id) => queue.get(id)))), await queue.counts()];
 }
 
-async function run(fault: Fault | undefined, nth: number, tryTimeout?: number) {
+/** The day, with a fault at the first copy of each request. */
+async function run(fault?: Fault) {
   await server.redis("FLUSHALL");
   const way = server.way();
   way.clear();
-  way.faults = [...Array.from({ length: nth }, () => undefined), fault];
+  way.faults = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? fault : undefined));
   const comparable = new ComparableAnswers();
-  const retry = { deadline: "1m", tryTimeout } as const;
-  const answers = comparable.of(await day(server.client({ retry }).queue("emails")));
+  const queue = server.client({ retry: PATIENT }).queue("emails");
+  const answers = comparable.of(await server.inOwnTime(() => day(queue)));
   await way.runLate();
   return { answers, finalState: comparable.of(await finalState()), copies: [...way.copies] };
 }
 
 const html = { body: "<html>no JSON</html>", headers: { "content-type": "text/html" } };
 
-describe("with a fault at any one request each call has one effect and its right answer", () => {
-  const faults: Fault[] = ["lost reply", "reset", { late: 1 }, { late: 3 }];
-  test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))("%s", async (_, fault) => {
-    const { copies, ...expected } = await run(undefined, 0);
-    for (const nth of copies.keys()) {
-      const { copies: sent, ...actual } = await run(fault, nth);
-      expect({ nth, ...actual }).toEqual({ nth, ...expected });
-      expect(sent.length).toBe(copies.length + 1);
-      // The second copy is the same as the first.
-      expect(sent[nth + 1]).toEqual(sent[nth]);
-    }
-  });
-
-  test("a request that runs and is never answered", async () => {
-    const { copies, ...expected } = await run(undefined, 0);
-    for (const nth of copies.keys()) {
-      const { copies: sent, ...actual } = await run("silence", nth, 150);
-      expect({ nth, ...actual }).toEqual({ nth, ...expected });
-      expect(sent.length).toBeGreaterThan(copies.length);
-    }
-  });
-});
+const faults: Fault[] = ["lost reply", "reset", { late: 1 }, { late: 3 }, "silence"];
+test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(
+  "with a fault at every request each call has one effect and its right answer: %s",
+  async (_, fault) => {
+    const { copies, ...expected } = await run();
+    const { copies: sent, ...actual } = await run(fault);
+    expect(actual).toEqual(expected);
+    expect(sent.length).toBe(2 * copies.length);
+    // The second copy is the same as the first.
+    const isSecond = (_copy: unknown, i: number) => i % 2 === 1;
+    expect(sent.filter(isSecond)).toEqual(sent.filter((copy, i) => !isSecond(copy, i)));
+  },
+);
 
 describe("a temporary failure is sent again, as often as needed", () => {
   test.each<[string, Fault]>([
@@ -114,26 +108,80 @@ describe("a temporary failure is sent again, as often as needed", () => {
   ])("%s", async (_, fault) => {
     const way = server.way();
     way.faults = [fault, fault, fault];
-    const queue = server.client({ retry: { tryTimeout: 500 } }).queue("emails");
-    expect(await queue.enqueue("x", { id: "a" })).toEqual({ id: "a", created: true });
+    const queue = server.client({ retry: PATIENT }).queue("emails");
+    const added = await server.inOwnTime(() => queue.enqueue("x", { id: "a" }));
+    expect(added).toEqual({ id: "a", created: true });
     expect(way.copies.length).toBe(4);
     expect((await queue.counts()).pending).toBe(1);
   });
 });
 
+describe("at the deadline the error says what the last answer was", () => {
+  const never = (fault: Fault) => Array.from({ length: 100 }, () => fault);
+
+  test.each<[string, Fault[], string]>([
+    ["a 502", never({ status: 502 }), "HTTP 502"],
+    ["a temporary problem", never(problemOf("redis_unreachable", 504)), "HTTP 504 (redis_unreachable)"],
+    ["connections that end", never("reset"), "a network error (UND_ERR_SOCKET)"],
+    ["bodies that are cut", never("half JSON"), "a body that is cut off or not JSON"],
+    ["no answers", never("hang"), "no answer within 1000000 ms"],
+    [
+      "no answer in full time, whatever came before it",
+      [{ status: 502 }, ...never("hang")],
+      "no answer within 1000000 ms",
+    ],
+  ])("%s", async (_, mishaps, last) => {
+    server.way().faults = mishaps;
+    const queue = server.client({ retry: { ...PATIENT, deadline: 3 * TRY } }).queue("emails");
+    const { code, message } = await failure(() => server.inOwnTime(() => queue.enqueue(payload), TRY / 2));
+    expect(code).toBe("unreachable");
+    expect(message).toMatch(/^the server gave no useful answer in \d+ tries over \d+ ms; the last time: /);
+    expect(message).toContain(last);
+  });
+
+  test.each([
+    ["seconds", () => "60"],
+    ["a date", () => new Date(Date.now() + 60_000).toUTCString()],
+  ])("which a Retry-After beyond it, in %s, does not wait for", async (_, retryAfter) => {
+    server.way().faults = [{ status: 429, headers: { "retry-after": retryAfter() } }];
+    const queue = server.client().queue("emails");
+    const refused = await failure(() => server.inOwnTime(() => queue.enqueue(payload)));
+    expect(refused).toMatchObject({ code: "unreachable" });
+    expect(server.way().copies.length).toBe(1);
+  });
+
+  test("a server that is gone", async () => {
+    const gone = new FaultyWay("");
+    await gone.open();
+    gone.close();
+    let refused = 0;
+    const client = server.client({
+      url: gone.url,
+      retry: { ...PATIENT, deadline: TRY },
+      fetch: (url, init) => fetch(url, init).finally(() => refused++),
+    });
+    const getting = inOwnTime(
+      () => client.queue("emails").get("a"),
+      () => refused * TRY,
+    );
+    const { code, message } = await failure(() => getting);
+    expect(code).toBe("unreachable");
+    expect(message).toMatch(/; the last time: a network error \(ECONNREFUSED\)$/);
+  });
+});
+
 test("every POST has a key of its own, in all its copies; a pull has its token; a GET has neither", async () => {
-  const { copies } = await run("lost reply", 5);
-  const keys = copies
-    .filter(({ method }) => method === "POST")
-    .map(({ headers }) => headers.get("idempotency-key"));
+  const { copies } = await run("lost reply");
+  const posts = copies.filter(({ method }) => method === "POST");
+  const keys = posts.map(({ headers }) => headers.get("idempotency-key"));
   expect(keys).not.toContain(null);
-  expect(new Set(keys).size).toBe(keys.length - 1);
+  expect(new Set(keys).size).toBe(keys.length / 2);
   const pulls = copies.filter(({ path }) => path.endsWith("/pull"));
   const tokens = pulls.map(({ body }) => (JSON.parse(body) as { token: string }).token);
   expect(tokens.every((token) => /^[A-Za-z0-9]{16}$/.test(token))).toBe(true);
-  expect(new Set(tokens).size).toBe(tokens.length - 1);
+  expect(new Set(tokens).size).toBe(tokens.length / 2);
   const gets = copies.filter(({ method }) => method === "GET");
-  expect(gets.map(({ headers }) => headers.get("idempotency-key"))).toEqual([null, null]);
+  expect(gets.map(({ headers }) => headers.get("idempotency-key"))).toEqual([null, null, null, null]);
 });
 
 test("the caller's own idempotency key makes a call of another client the same call", async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach, onTestFinished, vi } from "vitest";
 import {
   createClient,
   type ClientOptions,
@@ -11,6 +11,7 @@ import {
 } from "../../src/client/index.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
 import { secrets, serve, type Caller } from "../http/served.ts";
+import { inOwnTime, TRY } from "../support/own-time.ts";
 import { ComparableAnswers } from "./comparable-answers.ts";
 
 /** What happens to one request on its way. */
@@ -46,6 +47,8 @@ export class FaultyWay {
   readonly copies: Copy[] = [];
   /** The faults of the copies to come, in order; the rest pass. */
   faults: (Fault | undefined)[] = [];
+  /** How many copies were left without an answer. */
+  unanswered = 0;
   /** The address that the client is given. */
   url = "";
   readonly #to: string;
@@ -69,6 +72,7 @@ export class FaultyWay {
   clear(): void {
     this.copies.length = 0;
     this.faults = [];
+    this.unanswered = 0;
     this.#late = [];
   }
 
@@ -88,7 +92,7 @@ export class FaultyWay {
     this.copies.push(copy);
     const fault = this.faults.shift();
     if (fault === "reset") return void response.destroy();
-    if (fault === "hang") return;
+    if (fault === "hang") return void this.unanswered++;
     if (typeof fault === "object" && "late" in fault) {
       this.#late.push({ copy, after: fault.late });
       return answer(response, 502, {}, "");
@@ -98,7 +102,7 @@ export class FaultyWay {
 
     const { status, headers, text } = await this.#forward(copy);
     await this.runLate((late) => --late.after <= 0);
-    if (fault === "silence") return;
+    if (fault === "silence") return void this.unanswered++;
     if (fault === "lost reply") return void response.destroy();
     if (fault === "cut body") {
       response.writeHead(status, { "content-length": Buffer.byteLength(text) });
@@ -136,6 +140,8 @@ async function listening(server: Server): Promise<string> {
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+export const PATIENT = { tryTimeout: TRY, deadline: 100 * TRY } as const;
 
 /** The calls that a queue and a client's queue both have. */
 export type Either = Pick<Queue, keyof ClientQueue & keyof Queue>;
@@ -180,6 +186,21 @@ export function useServer() {
       await served.transport.send([["FLUSHALL"]]);
       const overHttp = new ComparableAnswers().of(await calls(client().queue("emails", options)));
       return { direct: byQueue, overHttp };
+    },
+    /**
+     * Makes calls of a client with {@link PATIENT} for which time passes only as the copies of requests need it: each
+     * that gets no answer takes as long as it may, and the waits between them take none.
+     * @param ms how long each copy takes. Default: 0
+     */
+    inOwnTime<T>(call: () => Promise<T>, ms = 0): Promise<T> {
+      vi.spyOn(Math, "random").mockReturnValue(0);
+      onTestFinished(() => void vi.restoreAllMocks());
+      let [copies, unanswered] = [0, 0];
+      return inOwnTime(call, () => {
+        const passed = (way.copies.length - copies) * ms + (way.unanswered - unanswered) * TRY;
+        [copies, unanswered] = [way.copies.length, way.unanswered];
+        return passed;
+      });
     },
     operator: (name: string) => new Operator(name, { transport: served.transport }),
     transport: () => served.transport,

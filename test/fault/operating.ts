@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startGateway, type Fault, type FaultHandle, type Gateway } from "../../src/local/index.ts";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
 import * as lua from "../../src/queue/redis/lua.gen.ts";
-import { defaultPolicy } from "../../src/retry.ts";
 import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, withoutSlots, type KeySpace } from "../support/key-space.ts";
@@ -11,6 +10,9 @@ import { inOwnTime } from "../support/own-time.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 import { operations, type Operation } from "./operations.ts";
 import { startingPoint, type Caller } from "./starting-point.ts";
+
+/** The longest time of a request, ms: less than the budget of a call, which takes several. */
+const TRY = 5_000;
 
 /** The operations, each by a unique name. */
 export const titled = operations.map((operation) => {
@@ -27,7 +29,7 @@ export function useOperations() {
   const over = (retry: UpstashOptions["retry"] = {}) =>
     upstash(
       { url: gateway.url, token: gateway.token },
-      { retry: { firstWait: 0, longestWait: 0, ...retry } },
+      { retry: { firstWait: 0, longestWait: 0, tryTimeout: TRY, ...retry } },
     );
 
   beforeAll(async () => {
@@ -86,7 +88,7 @@ export function useOperations() {
    */
   async function overdue(operation: Operation, fault: Fault) {
     const { script, nth = 1, call, afterwards } = operation;
-    const by = await begin(operation, over({ deadline: defaultPolicy.tryTimeout }));
+    const by = await begin(operation, over({ deadline: TRY }));
     const hit = gateway.faults.add({ ...fault, match: { script, nth, times: "always" } });
     const error = await inOwnTime(() => call(by), passing(hit)).catch((thrown: unknown) => thrown);
     hit.remove();
@@ -100,13 +102,13 @@ export function useOperations() {
   return { outcome, twin, overdue };
 }
 
-/** Lets each held request take as long as one may, and the wait before its next copy a millisecond. */
+/** Lets each held request take as long as one may. */
 function passing(hit: FaultHandle): () => number {
   let held = 0;
   return () => {
     const isNew = hit.held > held;
     held = hit.held;
-    return isNew ? defaultPolicy.tryTimeout + 1 : 0;
+    return isNew ? TRY : 0;
   };
 }
 

@@ -2,7 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { vi } from "vitest";
 
 /**
- * Makes a call for which time passes only as the test says, however slow the machine is.
+ * The longest time of a try in {@link inOwnTime}, ms: so long that it passes only if the test says so. A deadline
+ * must be longer.
+ */
+export const TRY = 1_000_000;
+
+/**
+ * Makes a call for which time passes as the test says, however slow the machine is, and otherwise hardly at all.
  * @param passing called again and again while the call is under way: how much time has passed since, ms
  */
 export async function inOwnTime<T>(call: () => Promise<T>, passing: () => number): Promise<T> {
@@ -14,7 +20,8 @@ export async function inOwnTime<T>(call: () => Promise<T>, passing: () => number
     while (!run.isOver) {
       // Real: it lets the other side work.
       await sleep(1);
-      await vi.advanceTimersByTimeAsync(passing());
+      // A timer of no time takes a millisecond.
+      await vi.advanceTimersByTimeAsync(passing() + 1);
     }
     return await calling;
   } finally {

@@ -5,7 +5,7 @@ import type { RetryOptions } from "../../src/transport/retry.ts";
 import { hashSlot } from "../../src/transport/hash-slot.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { failOver, migrateSlot } from "../support/cluster-changes.ts";
-import { inOwnTime, passingAfter } from "../support/own-time.ts";
+import { inOwnTime, passingAfter, TRY } from "../support/own-time.ts";
 import { command, sharedCluster, type TestCluster } from "../support/redis-cluster.ts";
 import { startProxies, type ProxiedCluster } from "./proxied-cluster.ts";
 import { script } from "./script.ts";
@@ -21,8 +21,8 @@ const runs = (key: string): Command => ({
   args: ["first"],
   resendArgs: ["again"],
 });
+const PATIENT = { firstWait: 0, longestWait: 0, tryTimeout: TRY, deadline: 100 * TRY };
 const once = { reply: [1, "first"] };
-const TRY = 5_000;
 
 let cluster: TestCluster;
 let proxied: ProxiedCluster;
@@ -30,8 +30,7 @@ let transport: ReturnType<typeof resp>;
 /** Keys of three masters: each has a third of the slots. */
 const keys = ["b", "c", "a"] as [string, string, string];
 
-const reach = (retry: RetryOptions = {}) =>
-  resp({ ...proxied.options, retry: { firstWait: 1, longestWait: 20, ...retry } });
+const reach = (retry: RetryOptions = {}) => resp({ ...proxied.options, retry: { ...PATIENT, ...retry } });
 const ownerOf = (key: string) => cluster.masterOf(hashSlot(key));
 const connections = () => proxied.proxies.reduce((sum, proxy) => sum + proxy.connections(), 0);
 
@@ -138,7 +137,7 @@ describe("a node that does not answer", () => {
     const [first, proxy, last] = await Promise.all(keys.map((key) => proxied.proxyOf(key)));
     const before = [first, last].map((each) => each!.connections());
     const others = proxy!.hold().then(askOthers);
-    const sending = inOwnTime(() => transport.send(keys.map(runs)), passingAfter(others, TRY + 1));
+    const sending = inOwnTime(() => transport.send(keys.map(runs)), passingAfter(others, TRY));
     expect(await sending).toEqual([once, { reply: [2, "again"] }, once]);
     expect(await others).toEqual([[{ reply: "1" }], [{ reply: "1" }]]);
     expect([first, last].map((each) => each!.connections())).toEqual(before);
@@ -162,7 +161,7 @@ describe("a node that does not answer", () => {
 
   test("does not keep the others from naming the slots", async () => {
     void (await proxied.proxyOf(keys[1])).holdNew();
-    const one = reach({ tryTimeout: 60_000, tries: 1 });
+    const one = reach({ tries: 1 });
     expect(await one.send([["GET", keys[0]]])).toEqual([{ reply: null }]);
     await one.close();
   });
