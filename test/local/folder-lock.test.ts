@@ -115,8 +115,8 @@ describe("a lock that a killed process left", () => {
   });
 
   test("is taken by exactly one of many that start at once, as is a free folder", async () => {
-    const all = await Promise.all(Array.from({ length: 6 }, other));
-    for (let round = 0; round < 4; round++) {
+    const all = await Promise.all(Array.from({ length: 4 }, other));
+    for (let round = 0; round < 2; round++) {
       if (round % 2 === 0) left(1);
       const answers = await Promise.all(all.map((one) => one.lock()));
       const winner = all[answers.indexOf("locked")];
@@ -129,14 +129,4 @@ describe("a lock that a killed process left", () => {
       all.splice(all.indexOf(winner as (typeof all)[number]), 1);
     }
   });
-});
-
-test("a folder that cannot be written is named", async () => {
-  const file = join(folder, "file");
-  writeFileSync(file, "");
-  await expect(lockFolder(file)).rejects.toMatchObject({
-    name: "StackError",
-    message: expect.stringMatching(`^the data folder ${file} cannot be used: `),
-  });
-  expect(readdirSync(folder)).toEqual(["file"]);
 });
