@@ -7,6 +7,11 @@ import type { Rig } from "../support/rig.ts";
 /** A task as every front gives it to a handler. */
 export type Delivered = Pick<Task, "id" | "payload" | "headers">;
 
+/** A task as programs without the library pull it. */
+export interface Pulled extends Delivered {
+  readonly receipt: string;
+}
+
 /** What a user of a front sets. */
 export interface Given {
   /** The queue `emails`. */
@@ -57,10 +62,10 @@ export async function until(
   isSo: () => boolean | Promise<boolean>,
   each?: () => Promise<unknown>,
 ): Promise<void> {
-  for (;;) {
+  for (let pause = 5; ; pause = Math.min(2 * pause, 200)) {
     await each?.();
     if (await isSo()) return;
-    await sleep(5);
+    await sleep(pause);
   }
 }
 

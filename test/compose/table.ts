@@ -1,6 +1,6 @@
-// Which feature is tested through which front. `node test/compose/main.ts` prints it.
+// Which feature is tested through which front. `node test/compose/table.ts` prints it.
 
-export const featureNames = [
+const featureNames = [
   "partitions",
   "encryption",
   "offload",
@@ -31,70 +31,32 @@ export const frontNames = [
 export type FeatureName = (typeof featureNames)[number];
 export type FrontName = (typeof frontNames)[number];
 
-/** `runs`, or why the front does not have the feature. */
-type Cell = "runs" | { readonly without: string };
-type Row = Readonly<Record<FrontName, Cell>>;
-
-const runs = {
-  library: "runs",
-  http: "runs",
-  client: "runs",
-  cloudflare: "runs",
-  vercel: "runs",
-  lambda: "runs",
-  netlify: "runs",
-  node: "runs",
-  deno: "runs",
-  bun: "runs",
-  testDouble: "runs",
-  commandLine: "runs",
-} as const satisfies Row;
-
-export const table: Readonly<Record<FeatureName, Row>> = {
-  partitions: runs,
+/** Why a front does not have a feature. All others have it. */
+const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, string>>>>> = {
   encryption: {
-    ...runs,
-    http: { without: "Callers encrypt: the server has no keys. The client does so." },
-    commandLine: { without: "It has no keys, and shows encrypted values as such." },
+    http: "Callers encrypt: the server has no keys. The client does so.",
+    commandLine: "It has no keys, and shows encrypted values as such.",
   },
-  offload: {
-    ...runs,
-    commandLine: { without: "It reaches the store only through a deployment." },
-  },
-  groups: runs,
-  maxWorking: runs,
-  rate: runs,
-  schedules: runs,
-  wake: {
-    ...runs,
-    commandLine: { without: "It has no consumer to wake, and says so after an enqueue." },
-  },
+  offload: { commandLine: "It reaches the store only through a deployment." },
+  wake: { commandLine: "It has no consumer to wake, and says so after an enqueue." },
   tracing: {
-    ...runs,
-    http: { without: "Callers trace what they pull. The client does so." },
-    commandLine: { without: "It has no option for traces." },
+    http: "Callers trace what they pull. The client does so.",
+    commandLine: "It has no option for traces.",
   },
-  prefix: runs,
 };
 
-/** The table for a reader: a row for each feature, then the reasons. */
-export function printed(): string {
-  const width = Math.max(...featureNames.map((name) => name.length));
-  const line = (first: string, cells: readonly string[]) =>
-    [first.padEnd(width), ...cells.map((cell, i) => cell.padEnd((frontNames[i] ?? "").length))]
-      .join("  ")
-      .trimEnd();
-  const reasons: string[] = [];
-  const rows = featureNames.map((feature) =>
-    line(
-      feature,
-      frontNames.map((front) => {
-        const cell = table[feature][front];
-        if (cell === "runs") return cell;
-        reasons.push(`${feature} × ${front}: ${cell.without}`);
-        return "-";
-      }),
-    ),
-  );
-  return [line("", frontNames), ...rows, "", ...reasons].join("\n");
+/** Each feature, with the fronts that have it. */
+export const table = featureNames.map((feature) => {
+  const fronts = frontNames.filter((front) => without[feature]?.[front] === undefined);
+  return [feature, fronts] as const;
+});
+
+if (import.meta.main) {
+  const rows = table.map(([feature, fronts]) => {
+    const cells = frontNames.map((front) => [front, fronts.includes(front) ? "runs" : "-"]);
+    return [feature, Object.fromEntries(cells)];
+  });
+  console.table(Object.fromEntries(rows));
+  for (const [feature, reasons] of Object.entries(without))
+    for (const [front, reason] of Object.entries(reasons)) console.log(`${feature} × ${front}: ${reason}`);
 }

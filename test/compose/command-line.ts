@@ -1,15 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineQueue, type NewTask } from "../../../src/index.ts";
-import { runHere } from "../../cli/run-here.ts";
-import { QUEUE } from "../../support/rig.ts";
-import type { Counts, Created, Delivered, Seen, StartFront } from "../front.ts";
-import { storedIn } from "../front.ts";
-
-interface Pulled extends Delivered {
-  readonly receipt: string;
-}
+import { defineQueue, type NewTask } from "../../src/index.ts";
+import { runHere } from "../cli/run-here.ts";
+import { QUEUE } from "../support/rig.ts";
+import { type Counts, type Created, type Pulled, type Seen, type StartFront, storedIn } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
 const options = ({ id, group, delay }: NewTask<unknown>) =>

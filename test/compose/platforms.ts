@@ -1,16 +1,16 @@
 // The entry of each platform in serverless/, called in this process as its platform calls it.
 
-import * as bun from "../../../serverless/bun.ts";
-import * as cloudflare from "../../../serverless/cloudflare.ts";
-import * as deno from "../../../serverless/deno.ts";
-import { PendingWork } from "../../../serverless/deployment/pending-work.ts";
-import type { ServiceOptions } from "../../../serverless/deployment/service.ts";
-import * as lambda from "../../../serverless/lambda.ts";
-import * as netlify from "../../../serverless/netlify.ts";
-import { listen } from "../../../serverless/process/node-listener.ts";
-import * as node from "../../../serverless/node.ts";
-import * as vercel from "../../../serverless/vercel.ts";
-import type { Environment } from "../../../src/environment.ts";
+import * as bun from "../../serverless/bun.ts";
+import * as cloudflare from "../../serverless/cloudflare.ts";
+import * as deno from "../../serverless/deno.ts";
+import { PendingWork } from "../../serverless/deployment/pending-work.ts";
+import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import * as lambda from "../../serverless/lambda.ts";
+import * as netlify from "../../serverless/netlify.ts";
+import { listen } from "../../serverless/process/node-listener.ts";
+import * as node from "../../serverless/node.ts";
+import * as vercel from "../../serverless/vercel.ts";
+import type { Environment } from "../../src/environment.ts";
 
 /** A running deployment. */
 export interface Deployed {

@@ -1,0 +1,266 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
+import { large, offloading, testStore } from "../offload/rig.ts";
+import { encrypting, MARKER, shows } from "../support/encrypting.ts";
+import { QUEUE } from "../support/rig.ts";
+import type { Traces } from "../tracing/traces.ts";
+import { type Delivered, type Front, type Given, until, work } from "./front.ts";
+import type { FeatureName } from "./table.ts";
+
+/** What a feature promises, however a user reaches the queue. It knows only the interface of a front. */
+type Feature = (traces: Traces) => {
+  readonly given: Given;
+  readonly run: (front: Front) => Promise<void>;
+};
+
+/** A handler that notes the ids of its tasks, and what a feature needs beside it. */
+function noting(given: Partial<Given> = {}) {
+  const done: string[] = [];
+  const handler = ({ id }: Delivered) => void done.push(id);
+  return { done, given: { declaration: {}, concurrency: 5, handler, ...given } };
+}
+
+const tasksOf = (...ids: readonly string[]) => ids.map((id) => ({ payload: id, id }));
+const eight = tasksOf("t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7");
+const empty = { pending: 0, delayed: 0, working: 0, rejected: 0 };
+
+/** All partitions are worked on, and ids are unique in all of them together. */
+const partitions: Feature = () => {
+  const { done, given } = noting({ declaration: { partitions: 4 } });
+  return {
+    given: { ...given, handler: ({ id }) => (done.push(id), id) },
+    async run(front) {
+      const many = Array.from({ length: 12 }, (_, i) => ({ payload: i, id: `now-${i}` }));
+      const delayed = Array.from({ length: 4 }, (_, i) => ({
+        payload: i,
+        id: `later-${i}`,
+        delay: "1h" as const,
+      }));
+      const all = [...many, ...delayed];
+      expect(await front.add(all)).toEqual(all.map(({ id }) => ({ id, created: true })));
+      expect(await front.add(all)).toEqual(all.map(({ id }) => ({ id, created: false })));
+      for (const task of all.slice(-6))
+        expect(await front.add([task])).toEqual([{ id: task.id, created: false }]);
+      expect(await front.add([{ payload: 0, id: "alone" }])).toEqual([{ id: "alone", created: true }]);
+      const ready = [...many, { id: "alone" }];
+      const { keys } = await front.stored();
+      const used = [1, 2, 3].filter((partition) => keys.includes(`sluice:{${QUEUE}/${partition}}:tasks`));
+      expect(used).toEqual([1, 2, 3]);
+      await work(front, () => done.length >= ready.length);
+      expect(done.toSorted()).toEqual(ready.map(({ id }) => id).toSorted());
+      expect(await front.counts()).toMatchObject({ ...empty, delayed: 4 });
+      for (const { id } of ready)
+        expect(await front.get(id)).toMatchObject({ state: "completed", result: id });
+      for (const { id } of delayed) expect(await front.get(id)).toMatchObject({ state: "delayed" });
+    },
+  };
+};
+
+/** Handlers and callers see payloads and results; what is stored never does. */
+const encryption: Feature = () => {
+  const payloads: unknown[] = [];
+  const shown: boolean[] = [];
+  let stored: Front["stored"];
+  const look = async () => void shown.push(shows((await stored()).text));
+  return {
+    given: {
+      declaration: { encryption: encrypting() },
+      concurrency: 1,
+      async handler({ payload }) {
+        payloads.push(payload);
+        await look();
+        return payload;
+      },
+    },
+    async run(front) {
+      stored = front.stored;
+      const payload = { text: MARKER };
+      await front.add([{ payload, id: "secret" }]);
+      await look();
+      await work(front, () => payloads.length > 0);
+      await look();
+      expect(payloads).toEqual([payload]);
+      expect(shown).toEqual([false, false, false]);
+      expect(await front.get("secret")).toMatchObject({ state: "completed", result: payload });
+    },
+  };
+};
+
+/** Handlers get large payloads, which Redis does not have. Their objects are removed with their tasks. */
+const offload: Feature = () => {
+  const store = testStore(Date.now());
+  const payloads: unknown[] = [];
+  const inRedis: boolean[] = [];
+  let stored: Front["stored"];
+  return {
+    given: {
+      declaration: { offload: offloading(store) },
+      concurrency: 1,
+      async handler({ payload }) {
+        payloads.push(payload);
+        inRedis.push((await stored()).text.includes(large("").text));
+      },
+    },
+    async run(front) {
+      stored = front.stored;
+      const all = ["a", "b", "c"].map((id) => ({ id, payload: large(id) }));
+      await front.add(all);
+      await work(front, () => payloads.length >= all.length);
+      expect(payloads).toEqual(all.map(({ payload }) => payload));
+      expect(inRedis).toEqual([false, false, false]);
+      await until(async () => (await store.keys()).length === 0);
+      for (const { id } of all) expect(await front.get(id)).toMatchObject({ state: "completed" });
+    },
+  };
+};
+
+/** Groups take turns, however many tasks one of them has. */
+const groups: Feature = () => {
+  const { done, given } = noting({ concurrency: 1 });
+  return {
+    given,
+    async run(front) {
+      const of = (group: string, count: number) =>
+        Array.from({ length: count }, (_, i) => ({ payload: i, id: `${group}${i}`, group }));
+      await front.add([...of("a", 5), ...of("b", 2)]);
+      await work(front, () => done.length >= 7);
+      expect(done).toEqual(["a0", "b0", "a1", "b1", "a2", "a3", "a4"]);
+      expect(await front.counts()).toMatchObject(empty);
+    },
+  };
+};
+
+/** At most so many tasks are worked on at once. */
+const maxWorking: Feature = () => {
+  const done: string[] = [];
+  let running = 0;
+  let most = 0;
+  return {
+    given: {
+      declaration: { maxWorking: 2 },
+      concurrency: 5,
+      async handler({ id }) {
+        running += 1;
+        most = Math.max(most, running);
+        // Others would begin meanwhile.
+        await sleep(5);
+        running -= 1;
+        done.push(id);
+      },
+    },
+    async run(front) {
+      await front.add(eight);
+      await work(front, () => done.length >= eight.length);
+      expect(done.toSorted()).toEqual(eight.map(({ id }) => id));
+      expect(most).toBe(2);
+      expect(await front.counts()).toMatchObject(empty);
+    },
+  };
+};
+
+/** At most so many tasks start in each time. */
+const rate: Feature = () => {
+  const { done, given } = noting({ declaration: { rate: { most: 3, per: "1h" } } });
+  return {
+    given,
+    async run(front) {
+      await front.add(eight);
+      await work(front, () => done.length >= 3);
+      await front.run();
+      expect(done.toSorted()).toEqual(["t0", "t1", "t2"]);
+      expect(await front.counts()).toMatchObject({ ...empty, pending: 5 });
+    },
+  };
+};
+
+/** The tasks of a declared schedule are enqueued and handled, each once. */
+const schedules: Feature = () => {
+  const done: Delivered[] = [];
+  const payload = { to: "team" };
+  return {
+    given: {
+      declaration: { schedules: { beat: { every: "1s", payload } } },
+      concurrency: 5,
+      handler: (task) => void done.push(task),
+    },
+    async run(front) {
+      await work(front, () => done.length > 0);
+      const ids = done.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const task of done) {
+        const [, at = ""] = /^beat\.(\d+)$/.exec(task.id) ?? [];
+        expect(task).toMatchObject({ payload, headers: { schedule: "beat", "scheduled-at": at } });
+        expect(await front.get(task.id)).toMatchObject({ state: "completed" });
+      }
+    },
+  };
+};
+
+/** A consumer starts with the enqueue, without cron. */
+const wake: Feature = () => {
+  const { done, given } = noting();
+  return {
+    given,
+    async run(front) {
+      await front.add(tasksOf("a", "b", "c"));
+      await until(() => done.length >= 3);
+      expect(done.toSorted()).toEqual(["a", "b", "c"]);
+      await until(async () => (await front.counts()).working === 0);
+      for (const id of done) expect(await front.get(id)).toMatchObject({ state: "completed" });
+    },
+  };
+};
+
+/** The work on a task belongs to the trace of its enqueue. */
+const tracing: Feature = (traces) => {
+  const { done, given } = noting({ tracing: openTelemetry() });
+  return {
+    given,
+    async run(front) {
+      for (const task of tasksOf("a", "b", "c")) await front.add([task]);
+      await work(front, () => done.length >= 3);
+      const named = (name: string) => traces.finished().filter((span) => span.name === `${name} ${QUEUE}`);
+      await until(() => named("process").length >= 3);
+      const enqueues = named("enqueue");
+      const parents = named("process").map(
+        ({ parentSpanContext: parent }) =>
+          enqueues.find((span) => span.spanContext().spanId === parent?.spanId)?.spanContext().traceId ===
+          parent?.traceId,
+      );
+      expect(parents).toEqual([true, true, true]);
+      expect(new Set(named("process").map((span) => span.spanContext().traceId)).size).toBe(3);
+    },
+  };
+};
+
+/** Every key begins with the prefix. */
+const prefix: Feature = () => {
+  const yearly = { cron: "0 0 1 1 *", payload: 1 };
+  const declaration = { maxWorking: 5, partitions: 2, schedules: { yearly } };
+  const { done, given } = noting({ declaration, prefix: "mine" });
+  return {
+    given,
+    async run(front) {
+      await front.add(tasksOf("a", "b", "c", "d"));
+      await work(front, () => done.length >= 4);
+      expect(done.toSorted()).toEqual(["a", "b", "c", "d"]);
+      const { keys } = await front.stored();
+      expect(keys.length).toBeGreaterThan(2);
+      expect(keys.filter((key) => !/^(?:mine:|\{mine:)/.test(key))).toEqual([]);
+    },
+  };
+};
+
+export const features: Readonly<Record<FeatureName, Feature>> = {
+  partitions,
+  encryption,
+  offload,
+  groups,
+  maxWorking,
+  rate,
+  schedules,
+  wake,
+  tracing,
+  prefix,
+};

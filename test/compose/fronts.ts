@@ -1,0 +1,157 @@
+import { createClient } from "../../src/client/index.ts";
+import { createApp } from "../../src/http/app.ts";
+import { applyQueues, defineQueue, drain, type NewTask, Queue, sweep } from "../../src/index.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import { testDeployment } from "../../src/testing/index.ts";
+import { asker, secrets, tokens } from "../http/served.ts";
+import { QUEUE, type Rig } from "../support/rig.ts";
+import { commandLine } from "./command-line.ts";
+import { deployment, deploymentOf, ownPages } from "./deployments.ts";
+import {
+  addTo,
+  type Created,
+  type Given,
+  oneAtATime,
+  type Pulled,
+  type StartFront,
+  storedIn,
+} from "./front.ts";
+import type { FrontName } from "./table.ts";
+
+/** A program that makes its own queue, and drains and sweeps it. */
+const library: StartFront = async (rig, { declaration, handler, concurrency, prefix, tracing }) => {
+  const { transport } = rig;
+  const declared = defineQueue(QUEUE, declaration);
+  const { failed } = await applyQueues(transport, [declared], { prefix });
+  if (failed.length > 0) throw new Error(JSON.stringify(failed));
+  const consumer = oneAtATime(() => drain(queue, handler, { budget: "1m", concurrency }));
+  const wake = { wake: () => void consumer.start() };
+  const queue = new Queue(declared, { transport, prefix, tracing, wake });
+  return {
+    add: (tasks) => addTo(queue, tasks),
+    async run() {
+      await sweep(transport, { prefix });
+      await consumer.start();
+    },
+    get: (id) => queue.get(id),
+    counts: () => queue.counts(),
+    stored: () => storedIn(rig),
+    stop: consumer.ended,
+  };
+};
+
+/** A server of the HTTP interface that knows no declarations: the queue was declared to another one. */
+async function server(rig: Rig, { declaration, prefix, tracing }: Given, wake: Waker["wake"]) {
+  const { settings, schedules, partitions, options } = defineQueue(QUEUE, declaration);
+  const { offload } = options;
+  const app = createApp({ transport: rig.transport, tokens, prefix, tracing, offload, wake: { wake } });
+  const ask = asker((request) => app.fetch(request));
+  const other = createApp({ transport: { send: rig.transport.send }, tokens, prefix });
+  const path = `/v1/queues/${QUEUE}`;
+  const json = {
+    settings,
+    partitions,
+    schedules: Object.entries(schedules).map(([name, schedule]) => ({ name, ...schedule })),
+  };
+  const declared = await asker((request) => other.fetch(request))("PUT", `${path}/declaration`, { json });
+  if (declared.status !== 200) throw new Error(JSON.stringify(declared.body));
+  return { app, ask, path };
+}
+
+/** Requests to the HTTP interface, written by hand. */
+const http: StartFront = async (rig, given) => {
+  const consumer = oneAtATime(async () => {
+    for (;;) {
+      const { tasks } = await send<{ tasks: Pulled[] }>("POST", "/tasks/pull", { max: given.concurrency });
+      if (tasks.length === 0) return;
+      const settle = async (task: Pulled) => ({
+        receipt: task.receipt,
+        outcome: "complete",
+        result: await given.handler(task),
+      });
+      await send("POST", "/tasks/settle", { settlements: await Promise.all(tasks.map(settle)) });
+    }
+  });
+  const { ask, path } = await server(rig, given, () => void consumer.start());
+  const send = async <T>(method: string, rest: string, json?: unknown): Promise<T> => {
+    const { status, body } = await ask(method, path + rest, { json });
+    if (status >= 400) throw new Error(`${status} ${JSON.stringify(body)}`);
+    return body as T;
+  };
+  return {
+    async add(tasks: readonly NewTask<unknown>[]) {
+      const [first, ...others] = tasks;
+      if (first && others.length === 0) return [await send<Created>("POST", "/tasks", first)];
+      return (await send<{ tasks: Created[] }>("POST", "/tasks", { tasks })).tasks;
+    },
+    async run() {
+      await ask("POST", "/v1/sweep", { json: {} });
+      await consumer.start();
+    },
+    get: (id) => send("GET", `/tasks/${id}`),
+    counts: () => send("GET", ""),
+    stored: () => storedIn(rig),
+    stop: consumer.ended,
+  };
+};
+
+/** A program with the client of the HTTP interface, whose queue is declared in both. */
+const client: StartFront = async (rig, given) => {
+  const { declaration, handler, concurrency, tracing } = given;
+  const consumer = oneAtATime(() => drain(queue, handler, { budget: "1m", concurrency }));
+  const { app, ask } = await server(rig, given, () => void consumer.start());
+  const fetch = async (url: string, init: RequestInit) => app.fetch(new Request(url, init));
+  const queue = createClient({ url: "https://sluice.test", token: secrets.all, fetch, tracing }).queue(
+    defineQueue(QUEUE, declaration),
+  );
+  return {
+    add: (tasks) => addTo(queue, tasks),
+    async run() {
+      await ask("POST", "/v1/sweep", { json: {} });
+      await consumer.start();
+    },
+    get: (id) => queue.get(id),
+    counts: () => queue.counts(),
+    stored: () => storedIn(rig),
+    stop: consumer.ended,
+  };
+};
+
+/** `testDeployment` of `sluice-queue/testing`, on its own database, with its own clock. */
+const testDouble: StartFront = async (_, given) => {
+  const app = testDeployment(deploymentOf(given), { env: { SLUICE_PREFIX: given.prefix } });
+  const reply = async (...command: [string, ...string[]]) => {
+    const [outcome] = await app.transport.send([command]);
+    if (!outcome || !("reply" in outcome)) throw new Error(JSON.stringify(outcome));
+    return outcome.reply as string[];
+  };
+  const held = async (key: string) => {
+    // The own keys of a queue with partitions hold markers.
+    return String(await reply("TYPE", key)) === "hash" ? reply("HGETALL", key) : [];
+  };
+  return {
+    ...ownPages((request) => app.fetch(request)),
+    run: () => app.advance("1s"),
+    async stored() {
+      const keys = await reply("KEYS", "*");
+      const hashes = keys.filter((key) => key.endsWith(":tasks"));
+      return { keys, text: JSON.stringify(await Promise.all(hashes.map(held))) };
+    },
+    stop: async () => {},
+  };
+};
+
+export const fronts: Readonly<Record<FrontName, StartFront>> = {
+  library,
+  http,
+  client,
+  cloudflare: deployment("cloudflare"),
+  vercel: deployment("vercel"),
+  lambda: deployment("lambda"),
+  netlify: deployment("netlify"),
+  node: deployment("node"),
+  deno: deployment("deno"),
+  bun: deployment("bun"),
+  testDouble,
+  commandLine,
+};

@@ -1,3 +1,0 @@
-import { printed } from "./table.ts";
-
-console.log(printed());
