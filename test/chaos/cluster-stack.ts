@@ -2,7 +2,6 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { queueKeys, registryKey } from "../../src/queue/core/keys.ts";
-import { freePort } from "../../src/local/stack/port.ts";
 import { hashSlot } from "../../src/transport/hash-slot.ts";
 import { failOver, killMaster, migrateSlot, pauseUntilReplaced } from "../support/cluster-changes.ts";
 import { readKeySpace } from "../support/key-space.ts";
@@ -14,19 +13,14 @@ import {
   until,
 } from "../support/redis-cluster.ts";
 import { commandsOf } from "./cluster-history.ts";
-import { Processes, type ProcessesOptions } from "./processes.ts";
 import {
-  answersAt,
   brokenInvariants,
-  endAll,
+  freeUrl,
   ONCE,
-  PLAYERS,
-  SERVER,
-  setUp,
-  type Stack,
+  Stack,
   type StackOptions,
-  tasksLeft,
   type Trouble,
+  type Urls,
 } from "./stack.ts";
 import { QUEUES } from "./work.ts";
 
@@ -37,8 +31,7 @@ const SHORT_PAUSE = 1_000;
  * A cluster of three masters, a replica and a witness for each, and the processes that use it. Masters end
  * only when their replicas have all that they have acknowledged, so that nothing acknowledged may be lost.
  */
-export class ClusterStack implements Stack {
-  readonly processes: Processes;
+export class ClusterStack extends Stack {
   /** Fewer, because the troubles of a cluster take longer. */
   readonly shares = {
     consumer: { kill: 2, pause: 1 },
@@ -47,58 +40,31 @@ export class ClusterStack implements Stack {
     deepSweeper: ONCE,
   };
   readonly certain = ["redis", "server", "connections cut"];
-  ticks: ReadonlySet<string> = new Set();
   readonly #cluster: TestCluster;
-  readonly #options: ProcessesOptions;
   /** By queue, the witnesses of the masters that had its slot, in order. */
   readonly #stays = new Map<string, ClusterMember[]>();
   /** By witness, the append-only file that it began. */
   readonly #files = new Map<ClusterMember, string>();
-  #lives = 0;
 
   static async open(options: StackOptions, seconds: number): Promise<ClusterStack> {
     const cluster = await startCluster({ witnesses: true });
-    const stack = new ClusterStack(cluster, {
-      ...options,
-      environment: {
-        CHAOS_REDIS: cluster.url,
-        CHAOS_GATEWAY: "",
-        CHAOS_SERVER: `http://127.0.0.1:${await freePort()}`,
-        CHAOS_TOKEN: crypto.randomUUID(),
-      },
-    });
-    try {
-      await stack.#begin(seconds);
-      return stack;
-    } catch (error) {
-      await stack.close();
-      throw error;
-    }
+    const urls = { redis: cluster.url, gateway: "", server: await freeUrl() };
+    const stack = new ClusterStack(cluster, options, urls);
+    await stack.#noteStays();
+    return stack.begin(seconds);
   }
 
-  private constructor(cluster: TestCluster, options: ProcessesOptions) {
+  private constructor(cluster: TestCluster, options: StackOptions, urls: Urls) {
+    super(options, urls);
     this.#cluster = cluster;
-    this.#options = options;
-    this.processes = new Processes(options);
   }
 
-  async #begin(seconds: number): Promise<void> {
+  async #noteStays(): Promise<void> {
     for (const name of Object.values(QUEUES)) {
       const master = await this.#cluster.masterOf(hashSlot(queueKeys(name).tasks));
       this.#stays.set(name, [await this.#witnessOf(master)]);
     }
     for (const member of this.#witnesses()) this.#files.set(member, manifestOf(member));
-    this.#note("started");
-    this.ticks = await setUp(this.#cluster.url, seconds);
-    await this.processes.compile();
-    this.processes.start(SERVER);
-    await this.answers();
-    for (const role of PLAYERS) this.processes.start(role);
-  }
-
-  answers(): Promise<void> {
-    const url = `${this.#options.environment.CHAOS_SERVER}/openapi.json`;
-    return answersAt(url, SERVER, this.processes, this.#options.ledger);
   }
 
   troubles(): readonly Trouble[] {
@@ -117,11 +83,10 @@ export class ClusterStack implements Stack {
   /** A master is killed, its replica takes over, and it comes back as a replica. */
   readonly #kill: Trouble = async () => {
     const master = await this.#anyMaster();
-    this.#note("killed");
+    this.noteRedis("killed");
     await killMaster(this.#cluster, master);
-    this.#lives++;
-    this.#note("started");
-    await sleep(this.#options.roll(1_000));
+    this.noteRedis("started");
+    await sleep(this.options.roll(1_000));
     await master.redis.restart();
     await this.#cluster.settled();
   };
@@ -129,62 +94,56 @@ export class ClusterStack implements Stack {
   /** A master is paused until its replica has taken over. */
   readonly #pauseLong: Trouble = async () => {
     const master = await this.#anyMaster();
-    await this.#paused(() => pauseUntilReplaced(this.#cluster, master));
+    await this.paused(() => pauseUntilReplaced(this.#cluster, master));
     await this.#cluster.settled();
   };
 
   readonly #pauseShort: Trouble = async () => {
     const { redis } = await this.#anyMaster();
-    await this.#paused(async () => {
+    await this.paused(async () => {
       redis.signal("SIGSTOP");
-      await sleep(this.#options.roll(SHORT_PAUSE));
+      await sleep(this.options.roll(SHORT_PAUSE));
       redis.signal("SIGCONT");
     });
   };
 
   readonly #failOver: Trouble = async () => {
     const master = await this.#anyMaster();
-    await this.#paused(() => failOver(this.#cluster, master));
+    await this.paused(() => failOver(this.#cluster, master));
     await this.#cluster.settled();
   };
 
   /** All connections to a master break, and the replies on them are lost. */
   readonly #cut: Trouble = async () => {
     await command((await this.#anyMaster()).redis, "CLIENT", "KILL", "TYPE", "normal");
-    this.#options.ledger.write({ what: "fault", kind: "connections cut" });
+    this.options.ledger.write({ what: "fault", kind: "connections cut" });
   };
 
   /** A queue, or the registry, moves to another master, key by key. */
   readonly #migrate: Trouble = async () => {
-    const name = [...this.#stays.keys(), undefined][this.#options.roll(this.#stays.size + 1)];
+    const name = [...this.#stays.keys(), undefined][this.options.roll(this.#stays.size + 1)];
     const key = name === undefined ? registryKey() : queueKeys(name).tasks;
     const slot = hashSlot(key);
     const from = await this.#cluster.masterOf(slot);
     const others = (await this.#cluster.masters()).filter(({ id }) => id !== from.id);
-    const to = others[this.#options.roll(others.length)] as ClusterMember;
+    const to = others[this.options.roll(others.length)] as ClusterMember;
     // Without records nothing would show in the witness's file that the queue has arrived.
     if ((await command(from.redis, "EXISTS", key)) === 0) return;
-    await this.#paused(() => migrateSlot(this.#cluster, slot, to, () => sleep(this.#options.roll(60))));
+    await this.paused(() => migrateSlot(this.#cluster, slot, to, () => sleep(this.options.roll(60))));
     if (name !== undefined) this.#stays.get(name)?.push(await this.#witnessOf(to));
-    this.#options.ledger.write({ what: "fault", kind: "slot moved" });
+    this.options.ledger.write({ what: "fault", kind: "slot moved" });
     await this.#cluster.settled();
   };
 
   /** Stops writes meanwhile, on all masters. */
   async look(): Promise<string[]> {
     const masters = await this.#cluster.masters();
-    return this.#paused(async () => {
+    return this.paused(async () => {
       for (const { redis } of masters) await command(redis, "CLIENT", "PAUSE", "60000", "WRITE");
       const spaces = await Promise.all(masters.map(({ redis }) => readKeySpace(redis.url)));
       for (const { redis } of masters) await command(redis, "CLIENT", "UNPAUSE");
       return brokenInvariants(Object.assign({}, ...spaces));
     });
-  }
-
-  calm(): void {}
-
-  left(): Promise<number> {
-    return tasksLeft(this.#cluster.url);
   }
 
   async history() {
@@ -218,9 +177,8 @@ export class ClusterStack implements Stack {
       cpSync(join(redis.folder, "appendonlydir"), join(folder, `appendonlydir-${port}`), { recursive: true });
   }
 
-  async close(): Promise<void> {
-    await endAll(this.processes);
-    await this.#cluster.stop();
+  protected stopRedis(): Promise<void> {
+    return this.#cluster.stop();
   }
 
   #witnesses(): ClusterMember[] {
@@ -235,20 +193,7 @@ export class ClusterStack implements Stack {
 
   async #anyMaster(): Promise<ClusterMember> {
     const masters = await this.#cluster.masters();
-    return masters[this.#options.roll(masters.length)] as ClusterMember;
-  }
-
-  async #paused<T>(meanwhile: () => Promise<T>): Promise<T> {
-    this.#note("paused");
-    try {
-      return await meanwhile();
-    } finally {
-      this.#note("resumed");
-    }
-  }
-
-  #note(what: "started" | "killed" | "paused" | "resumed"): void {
-    this.#options.ledger.write({ what, process: `redis.${this.#lives}` });
+    return masters[this.options.roll(masters.length)] as ClusterMember;
   }
 }
 

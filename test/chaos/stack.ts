@@ -10,7 +10,6 @@ import { partitionSpaces } from "../support/partition-spaces.ts";
 import { PATIENT } from "../support/patient.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { appendedCommands } from "./append-only-file.ts";
-import type { Ledger } from "./ledger.ts";
 import { partitionFaults } from "./partition-faults.ts";
 import { Processes, type ProcessesOptions, type Role } from "./processes.ts";
 import { type Errand, MAX_WORKING, QUEUES } from "./work.ts";
@@ -18,10 +17,10 @@ import { type Errand, MAX_WORKING, QUEUES } from "./work.ts";
 /** Puts everything acknowledged on the disk, in a file that keeps all that was ever written. */
 const DURABLE = ["--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0"];
 
-export const GATEWAY: Role = { name: "gateway", program: "gateway" };
+const GATEWAY: Role = { name: "gateway", program: "gateway" };
 export const SERVER: Role = { name: "server", program: "server" };
 
-export const PLAYERS: readonly Role[] = [
+const PLAYERS: readonly Role[] = [
   { name: "producer-1", program: "producer" },
   { name: "producer-2", program: "producer" },
   { name: "producer-3", program: "producer", through: "server" },
@@ -46,82 +45,58 @@ export type Shares = Partial<Record<Role["program"], { readonly kill: number; re
 
 export const ONCE = { kill: 1, pause: 1 };
 
-/** Redis, or a cluster, and all processes that use it. */
-export interface Stack {
-  readonly processes: Processes;
-  readonly shares: Shares;
-  /** What is killed, or goes wrong, in each run. */
-  readonly certain: readonly string[];
-  /** The occurrences of the schedules until the end of the trouble, such as `tick.1700000000000`. */
-  readonly ticks: ReadonlySet<string>;
-  /** Some of each kind of trouble that is not of the processes alone. */
-  troubles(pause: (role: Role) => void): readonly Trouble[];
-  /** Waits until the server answers. */
-  answers(role: Role): Promise<void>;
-  /** Which invariants the raw keys violate, at a moment without writes. */
-  look(): Promise<string[]>;
-  /** Ends what it does to requests. */
-  calm(): void;
-  /** How many tasks have not ended, and schedules. */
-  left(): Promise<number>;
-  /** Each command that Redis ever carried out on a queue, in order. Read at the end. */
-  history(): Promise<{ readonly commands: Iterable<readonly string[]>; readonly faults: readonly string[] }>;
-  /** Copies Redis's files into a folder. */
-  keepFiles(folder: string): void;
-  /** Ends all that still runs, and removes Redis's files. */
-  close(): Promise<void>;
+export interface Urls {
+  readonly redis: string;
+  readonly gateway: string;
+  readonly server: string;
 }
+
+export const freeUrl = async () => `http://127.0.0.1:${await freePort()}`;
 
 /** What a stack is opened with. */
 export type StackOptions = Omit<ProcessesOptions, "environment">;
 
-/** One Redis, behind the gateway and the server. */
-export class SingleStack implements Stack {
-  readonly redis: TestRedis;
+/** Redis, or a cluster, and all processes that use it. */
+export abstract class Stack {
   readonly processes: Processes;
-  readonly shares: Shares = {
-    consumer: { kill: 4, pause: 3 },
-    producer: ONCE,
-    sweeper: ONCE,
-    deepSweeper: ONCE,
-  };
-  readonly certain: readonly string[] = ["redis", "gateway", "server"];
+  abstract readonly shares: Shares;
+  /** What is killed, or goes wrong, in each run. */
+  abstract readonly certain: readonly string[];
+  /** The occurrences of the schedules until the end of the trouble, such as `tick.1700000000000`. */
   ticks: ReadonlySet<string> = new Set();
   protected readonly options: ProcessesOptions;
-  #redisLives = 0;
+  /** How often a Redis was started. */
+  #lives = 0;
 
-  /** Starts Redis and the gateway; then the queues are set up, and all others start. */
-  static async open(options: StackOptions, seconds: number): Promise<SingleStack> {
-    const redis = await startRedis({ args: DURABLE });
-    const stack = new this(redis, {
-      ...options,
-      environment: {
-        CHAOS_REDIS: redis.url,
-        CHAOS_GATEWAY: `http://127.0.0.1:${await freePort()}`,
-        CHAOS_SERVER: `http://127.0.0.1:${await freePort()}`,
-        CHAOS_TOKEN: crypto.randomUUID(),
-      },
-    });
-    stack.#noteRedis();
-    try {
-      stack.ticks = await setUp(redis.url, seconds);
-      await stack.processes.compile();
-      for (const role of [GATEWAY, SERVER]) {
-        stack.processes.start(role);
-        await stack.answers(role);
-      }
-      for (const role of await stack.players()) stack.processes.start(role);
-      return stack;
-    } catch (error) {
-      await stack.close();
-      throw error;
-    }
+  /** @param urls of the gateway an empty one, if there is none */
+  protected constructor(options: StackOptions, urls: Urls) {
+    const environment = {
+      CHAOS_REDIS: urls.redis,
+      CHAOS_GATEWAY: urls.gateway,
+      CHAOS_SERVER: urls.server,
+      CHAOS_TOKEN: crypto.randomUUID(),
+    };
+    this.options = { ...options, environment };
+    this.processes = new Processes(this.options);
   }
 
-  protected constructor(redis: TestRedis, options: ProcessesOptions) {
-    this.redis = redis;
-    this.options = options;
-    this.processes = new Processes(options);
+  /** Sets up the queues, and starts the gateway and the server, then all others. */
+  async begin(seconds: number): Promise<this> {
+    const { CHAOS_REDIS, CHAOS_GATEWAY } = this.options.environment;
+    try {
+      this.noteRedis("started");
+      this.ticks = await setUp(CHAOS_REDIS, seconds);
+      await this.processes.compile();
+      for (const role of CHAOS_GATEWAY === "" ? [SERVER] : [GATEWAY, SERVER]) {
+        this.processes.start(role);
+        await this.answers(role);
+      }
+      for (const role of await this.players()) this.processes.start(role);
+      return this;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
   }
 
   /** The roles beside the gateway and the server. */
@@ -129,10 +104,101 @@ export class SingleStack implements Stack {
     return PLAYERS;
   }
 
-  answers(role: Role): Promise<void> {
+  /** Waits until the gateway, or the server, answers. */
+  async answers(role: Role): Promise<void> {
     const { CHAOS_GATEWAY, CHAOS_SERVER } = this.options.environment;
     const url = role === GATEWAY ? CHAOS_GATEWAY : `${CHAOS_SERVER}/openapi.json`;
-    return answersAt(url, role, this.processes, this.options.ledger);
+    for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
+      const answer = await fetch(url).catch(() => undefined);
+      await answer?.text();
+      if (answer) {
+        this.options.ledger.write({ what: "ready", process: this.processes.nameOf(role) });
+        return;
+      }
+    }
+    throw new Error(`the ${role.name} does not answer`);
+  }
+
+  /** Some of each kind of trouble that is not of the processes alone. */
+  abstract troubles(pause: (role: Role) => void): readonly Trouble[];
+
+  /** Which invariants the raw keys violate, at a moment without writes. */
+  abstract look(): Promise<string[]>;
+
+  /** Ends what it does to requests. */
+  calm(): void {
+    if (this.options.environment.CHAOS_GATEWAY !== "") this.processes.signal(GATEWAY, "SIGUSR2");
+  }
+
+  /** How many tasks have not ended, and schedules. */
+  async left(): Promise<number> {
+    const transport = resp({ url: this.options.environment.CHAOS_REDIS, retry: PATIENT });
+    try {
+      const timetable = new Schedules(QUEUES.ticks, { transport });
+      // First, because each occurrence becomes a task.
+      const schedules = await Promise.all(SCHEDULES.map(({ name }) => timetable.get(name)));
+      const due = schedules.filter((schedule) => schedule?.nextAt != null).length;
+      const counts = await Promise.all(
+        Object.values(QUEUES).map((name) => new Queue(name, { transport }).counts()),
+      );
+      return counts.reduce((sum, { pending, delayed, working }) => sum + pending + delayed + working, due);
+    } finally {
+      await transport.close();
+    }
+  }
+
+  /** Each command that Redis ever carried out on a queue, in order. Read at the end. */
+  abstract history(): Promise<{
+    readonly commands: Iterable<readonly string[]>;
+    readonly faults: readonly string[];
+  }>;
+
+  /** Copies Redis's files into a folder. */
+  abstract keepFiles(folder: string): void;
+
+  /** Ends all that still runs, and removes Redis's files. */
+  async close(): Promise<void> {
+    await endAll(this.processes);
+    await this.stopRedis();
+  }
+
+  protected abstract stopRedis(): Promise<void>;
+
+  protected async paused<T>(meanwhile: () => Promise<T>): Promise<T> {
+    this.noteRedis("paused");
+    try {
+      return await meanwhile();
+    } finally {
+      this.noteRedis("resumed");
+    }
+  }
+
+  protected noteRedis(what: "started" | "killed" | "paused" | "resumed"): void {
+    if (what === "started") this.#lives++;
+    this.options.ledger.write({ what, process: `redis.${this.#lives}` });
+  }
+}
+
+/** One Redis, behind the gateway and the server. */
+export class SingleStack extends Stack {
+  readonly redis: TestRedis;
+  readonly shares: Shares = {
+    consumer: { kill: 4, pause: 3 },
+    producer: ONCE,
+    sweeper: ONCE,
+    deepSweeper: ONCE,
+  };
+  readonly certain: readonly string[] = ["redis", "gateway", "server"];
+
+  static async open(options: StackOptions, seconds: number): Promise<SingleStack> {
+    const redis = await startRedis({ args: DURABLE });
+    const urls = { redis: redis.url, gateway: await freeUrl(), server: await freeUrl() };
+    return new this(redis, options, urls).begin(seconds);
+  }
+
+  protected constructor(redis: TestRedis, options: StackOptions, urls: Urls) {
+    super(options, urls);
+    this.redis = redis;
   }
 
   troubles(pause: (role: Role) => void): readonly Trouble[] {
@@ -148,28 +214,16 @@ export class SingleStack implements Stack {
   }
 
   async #killRedis(downFor: number): Promise<void> {
-    this.options.ledger.write({ what: "killed", process: `redis.${this.#redisLives}` });
+    this.noteRedis("killed");
     await this.redis.kill();
     await sleep(downFor);
     await this.redis.restart();
-    this.#noteRedis();
+    this.noteRedis("started");
   }
 
   /** Stops writes meanwhile. */
-  async look(): Promise<string[]> {
-    const process = `redis.${this.#redisLives}`;
-    this.options.ledger.write({ what: "paused", process });
-    const space = await readKeySpace(this.redis.url, true);
-    this.options.ledger.write({ what: "resumed", process });
-    return brokenInvariants(space);
-  }
-
-  calm(): void {
-    this.processes.signal(GATEWAY, "SIGUSR2");
-  }
-
-  left(): Promise<number> {
-    return tasksLeft(this.redis.url);
+  look(): Promise<string[]> {
+    return this.paused(async () => brokenInvariants(await readKeySpace(this.redis.url, true)));
   }
 
   async history(): ReturnType<Stack["history"]> {
@@ -180,33 +234,9 @@ export class SingleStack implements Stack {
     cpSync(join(this.redis.folder, "appendonlydir"), join(folder, "appendonlydir"), { recursive: true });
   }
 
-  /** Ends all that still runs, and removes Redis's files. */
-  async close(): Promise<void> {
-    await endAll(this.processes);
-    await this.redis.stop();
+  protected stopRedis(): Promise<void> {
+    return this.redis.stop();
   }
-
-  #noteRedis(): void {
-    this.options.ledger.write({ what: "started", process: `redis.${++this.#redisLives}` });
-  }
-}
-
-/** Waits until the gateway, or the server, answers. */
-export async function answersAt(
-  url: string,
-  role: Role,
-  processes: Processes,
-  ledger: Ledger,
-): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
-    const answer = await fetch(url).catch(() => undefined);
-    await answer?.text();
-    if (answer) {
-      ledger.write({ what: "ready", process: processes.nameOf(role) });
-      return;
-    }
-  }
-  throw new Error(`the ${role.name} does not answer`);
 }
 
 export function brokenInvariants(space: KeySpace): string[] {
@@ -216,23 +246,6 @@ export function brokenInvariants(space: KeySpace): string[] {
     ),
     ...partitionFaults(space, queue).map((fault) => `${queue}: ${fault}`),
   ]);
-}
-
-/** How many tasks have not ended, and schedules. */
-export async function tasksLeft(redisUrl: string): Promise<number> {
-  const transport = resp({ url: redisUrl, retry: PATIENT });
-  try {
-    const timetable = new Schedules(QUEUES.ticks, { transport });
-    // First, because each occurrence becomes a task.
-    const schedules = await Promise.all(SCHEDULES.map(({ name }) => timetable.get(name)));
-    const due = schedules.filter((schedule) => schedule?.nextAt != null).length;
-    const counts = await Promise.all(
-      Object.values(QUEUES).map((name) => new Queue(name, { transport }).counts()),
-    );
-    return counts.reduce((sum, { pending, delayed, working }) => sum + pending + delayed + working, due);
-  } finally {
-    await transport.close();
-  }
 }
 
 /** In the order in which they end. */
@@ -260,7 +273,7 @@ const SCHEDULES = [
  * @param seconds how long
  * @returns the occurrences of the schedules
  */
-export async function setUp(redisUrl: string, seconds: number): Promise<Set<string>> {
+async function setUp(redisUrl: string, seconds: number): Promise<Set<string>> {
   const ticks = new Set<string>();
   const transport = resp({ url: redisUrl, retry: PATIENT });
   try {
