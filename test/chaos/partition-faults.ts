@@ -1,7 +1,7 @@
 import { mapsKey } from "../../src/queue/core/keys.ts";
 import { readMap } from "../../src/queue/partitions/map.ts";
-import type { KeySpace, QueueSpace } from "../support/key-space.ts";
-import { partitionSpaces, unregistered } from "../support/partition-spaces.ts";
+import type { KeySpace } from "../support/key-space.ts";
+import { ownedSlots, partitionSpaces, unregistered } from "../support/partition-spaces.ts";
 
 /** What is wrong between the partitions of a queue, by the raw keys at a moment without writes. */
 export function partitionFaults(space: KeySpace, queue: string): string[] {
@@ -12,7 +12,7 @@ export function partitionFaults(space: KeySpace, queue: string): string[] {
   const owners = new Map<number, number>();
   const holders = new Map<string, number>();
   for (const [partition, own] of spaces) {
-    const { version, slots } = owned(own);
+    const { version, slots } = ownedSlots(own.tasks.get("~slots"));
     if (version > map.version)
       found.push(`partition ${partition} notes version ${version} of a map of version ${map.version}`);
     for (const slot of slots) {
@@ -31,13 +31,4 @@ export function partitionFaults(space: KeySpace, queue: string): string[] {
   const kept = plain.filter((key) => !("string" in (space[key] ?? {})));
   if (map.version > 0 && kept.length > 0) found.push(`beside the partitions there is ${kept.join()}`);
   return found;
-}
-
-/** What a partition notes of its slots. */
-function owned({ tasks }: QueueSpace): { readonly version: number; readonly slots: readonly number[] } {
-  const [, version = 0, digits = ""] = /^1;(\d+);([0-9a-f]{64})$/.exec(tasks.get("~slots") ?? "") ?? [];
-  const slots = Array.from(digits).flatMap((digit, i) =>
-    [0, 1, 2, 3].filter((bit) => (Number.parseInt(digit, 16) >> bit) % 2 === 1).map((bit) => 4 * i + bit),
-  );
-  return { version: Number(version), slots };
 }

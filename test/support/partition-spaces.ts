@@ -26,3 +26,12 @@ export function unregistered(space: KeySpace, queue: string): string[] {
   const missing = spaces.map(([partition]) => nameOfPartition(queue, partition));
   return missing.filter((name) => !names.has(name)).map((name) => `the registry lacks ${name}`);
 }
+
+/** What a partition notes of its slots, in its field `~slots`. */
+export function ownedSlots(note: string | null | undefined): { version: number; slots: number[] } {
+  const [, version = 0, digits = ""] = /^1;(\d+);([0-9a-f]{64})$/.exec(note ?? "") ?? [];
+  const slots = Array.from(digits).flatMap((digit, i) =>
+    [0, 1, 2, 3].filter((bit) => (Number.parseInt(digit, 16) >> bit) % 2 === 1).map((bit) => 4 * i + bit),
+  );
+  return { version: Number(version), slots };
+}

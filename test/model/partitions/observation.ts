@@ -3,6 +3,7 @@ import { type PartitionMap, partitionsOf, readMap } from "../../../src/queue/par
 import { violations } from "../../support/invariants.ts";
 import type { Direct } from "../way.ts";
 import { readQueueSpace, says, type QueueSpace } from "../../support/key-space.ts";
+import { ownedSlots } from "../../support/partition-spaces.ts";
 
 /** How many partitions the runs use at most. */
 export const MOST = 8;
@@ -105,10 +106,7 @@ function stateOf(letter: string | undefined, reason: string | undefined, isDelay
 export function ownersOf(notes: readonly (string | null | undefined)[]): (number | undefined)[] {
   const owners: (number | undefined)[] = Array<undefined>(256).fill(undefined);
   for (const [partition, note] of notes.entries()) {
-    const digits = note?.split(";")[2] ?? "";
-    for (let slot = 0; slot < 256; slot++) {
-      const digit = Number.parseInt(digits[Math.floor(slot / 4)] ?? "0", 16);
-      if (((digit >> (slot % 4)) & 1) === 0) continue;
+    for (const slot of ownedSlots(note).slots) {
       if (owners[slot] !== undefined) {
         throw new Error(`slot ${slot} has two owners: ${owners[slot]} and ${partition}`);
       }
