@@ -11,7 +11,6 @@ import { passage } from "./step.ts";
 export const throughCancelled = (weight: number) =>
   passage(
     weight,
-    "through cancelled tasks",
     record({
       settings: maybe(
         oneOf<object>(
@@ -44,7 +43,6 @@ export const throughCancelled = (weight: number) =>
 export const throughProgress = (weight: number) =>
   passage(
     weight,
-    "late progress",
     record({ receipt: nat(), steps: oneOf(2, 3), late: nat(2) }),
     ({ receipt: n, steps, late }, world): Operation[] => {
       const receipt = world.receipts.at(-1 - (n % Math.max(1, world.receipts.length)));

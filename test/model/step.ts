@@ -1,7 +1,7 @@
 /** Steps of a run: calls, or time that passes. */
 import { constant, nat, oneof, tuple, type Arbitrary, type AsyncCommand } from "fast-check";
 import { oneOf } from "./arbitraries.ts";
-import type { Mishap, Operation } from "./operations.ts";
+import type { Mishap, Of, Operation } from "./operations.ts";
 import type { Real } from "./real.ts";
 import { noteSetBack } from "./delivery-order.ts";
 import type { World } from "./world.ts";
@@ -9,12 +9,11 @@ import type { World } from "./world.ts";
 /** Does something to a model and to the real queue, and prints what it did. */
 export class Step<W extends object, R> implements AsyncCommand<W, R> {
   readonly #act: (world: W, real: R, note: (did: string) => void) => Promise<unknown>;
-  #did: string;
+  #did = "nothing";
 
-  /** @param act calls `note` with what it does, as far as the name does not say it */
-  constructor(name: string, act: (world: W, real: R, note: (did: string) => void) => Promise<unknown>) {
+  /** @param act calls `note` with what it does */
+  constructor(act: (world: W, real: R, note: (did: string) => void) => Promise<unknown>) {
     this.#act = act;
-    this.#did = name;
   }
 
   check(): boolean {
@@ -42,13 +41,12 @@ const mishap: Arbitrary<Mishap> = oneof(
  */
 export function step<T>(
   weight: number,
-  name: string,
   drawn: Arbitrary<T>,
   choose: (drawn: T, world: World) => Operation | undefined,
 ) {
   const arbitrary = tuple(drawn, nat(2), mishap).map(
     ([value, by, befalls]) =>
-      new Step<World, Real>(name, async (world, real, note) => {
+      new Step<World, Real>(async (world, real, note) => {
         const operation = choose(value, world);
         if (!operation) return;
         world.calls.push(operation);
@@ -61,19 +59,32 @@ export function step<T>(
   return { weight, arbitrary };
 }
 
+/** A call of that kind, with what is drawn. */
+export const asDrawn = <D extends Operation["does"]>(
+  weight: number,
+  does: D,
+  drawn: Arbitrary<Omit<Of<D>, "does">>,
+) => step(weight, drawn, (given) => ({ does, ...given }) as unknown as Operation);
+
+/** The same, with an idempotency key of its own. */
+export const withKey = <D extends Operation["does"]>(
+  weight: number,
+  does: D,
+  drawn: Arbitrary<Omit<Of<D>, "does" | "key">>,
+) => step(weight, drawn, (given, world) => ({ does, key: world.newKey(), ...given }) as unknown as Operation);
+
 /**
  * Several calls in a row that lead to a state that single random calls seldom reach, and how often they are to be
  * drawn.
  */
 export function passage<T>(
   weight: number,
-  name: string,
   drawn: Arbitrary<T>,
   make: (drawn: T, world: World) => readonly Operation[],
 ) {
   const arbitrary = tuple(drawn, nat(2)).map(
     ([value, by]) =>
-      new Step<World, Real>(name, async (world, real, note) => {
+      new Step<World, Real>(async (world, real, note) => {
         const operations = make(value, world);
         note(`${JSON.stringify(operations)} by ${by} and others at ${world.now}`);
         for (const [i, operation] of operations.entries()) {
@@ -90,7 +101,8 @@ export const wait = (weight: number, ...times: number[]) => ({
   weight,
   arbitrary: oneOf(...times).map(
     (ms) =>
-      new Step<World, Real>(`wait ${ms}`, async (world) => {
+      new Step<World, Real>(async (world, _, note) => {
+        note(`wait ${ms}`);
         world.now += ms;
         if (ms < 0) noteSetBack(world.queue, world.now);
       }),

@@ -41,7 +41,7 @@ function step<T>(
 ) {
   const arbitrary = tuple(nat(INSTANCES - 1), mishap, drawn, during).map(
     ([by, [befalls, nth], value, meanwhile]) =>
-      new Step<PartitionsWorld, RealPartitions>("unused", async (world, real, note) => {
+      new Step<PartitionsWorld, RealPartitions>(async (world, real, note) => {
         const operation = choose(value, world.state);
         if (!operation) return;
         const call = { operation, by, mishap: befalls, nth, meanwhile };
@@ -103,6 +103,19 @@ function settlementsOf(state: PartitionsState, drawn: readonly DrawnSettlement[]
 
 const idOf = (state: PartitionsState, n: number) => pick([...state.tasks.keys(), ...IDS], n) as string;
 
+/** A step that is no call. */
+const other = <T>(
+  weight: number,
+  drawn: Arbitrary<T>,
+  act: (drawn: T, note: (did: string) => void, world: PartitionsWorld, real: RealPartitions) => void,
+) => ({
+  weight,
+  arbitrary: drawn.map(
+    (value) =>
+      new Step<PartitionsWorld, RealPartitions>(async (world, real, note) => act(value, note, world, real)),
+  ),
+});
+
 /** A step of a run. */
 export const steps = oneof(
   step(
@@ -144,22 +157,16 @@ export const steps = oneof(
     ([count, stopAfter]) => ({ does: "resize", count, stopAfter }),
     change,
   ),
-  {
-    weight: 3,
-    arbitrary: nat(INSTANCES - 1).map(
-      (by) =>
-        new Step<PartitionsWorld, RealPartitions>(`instance ${by} is new\n`, async (_, real) =>
-          real.renew(by),
-        ),
-    ),
-  },
-  {
-    weight: 10,
-    arbitrary: oneOf(500, 2_000, 20_000, 62_000, 130_000, 310_000, 1_300_000, 4_000_000).map(
-      (ms) =>
-        new Step<PartitionsWorld, RealPartitions>(`${ms} ms pass\n`, async (world, real) =>
-          world.pass(real, ms),
-        ),
-    ),
-  },
+  other(3, nat(INSTANCES - 1), (by, note, _, real) => {
+    note(`instance ${by} is new\n`);
+    real.renew(by);
+  }),
+  other(
+    10,
+    oneOf(500, 2_000, 20_000, 62_000, 130_000, 310_000, 1_300_000, 4_000_000),
+    (ms, note, world, real) => {
+      note(`${ms} ms pass\n`);
+      world.pass(real, ms);
+    },
+  ),
 );
