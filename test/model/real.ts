@@ -33,8 +33,8 @@ export class Real {
   deadLetters: readonly ModelDeadLetter[] = [];
   /** How many calls were made in all. */
   calls = 0;
-  /** The cases covered since this was last emptied, see {@link casesOf}. */
-  readonly met = new Set<string>();
+  /** The cases covered, see {@link casesOf}. */
+  met = new Set<string>();
   readonly way: Way;
   #space: QueueSpace;
   #clients: readonly Client[] = [];

@@ -114,7 +114,7 @@ export function allSteps({
       ([state, meant, limit]) => {
         const ofGroup = "group" in meant && meant.group !== undefined ? { group: meant.group } : {};
         if (state === "pending")
-          return { does: "purge", state, ...ofGroup, limit: ofGroup ? undefined : limit };
+          return { does: "purge", state, ...ofGroup, limit: grouped ? undefined : limit };
         return { does: "purge", state, ...(state === "rejected" ? meant : ofGroup), limit };
       },
     ),
