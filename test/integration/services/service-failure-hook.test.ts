@@ -5,7 +5,7 @@ import { env, failing, useDeployments } from "./deployments.ts";
 
 // The hook of a deployment for failed attempts, and what the log has of them.
 const rig = useRig();
-const { lines, deployment, enqueue, letters } = useDeployments(rig);
+const { lines, deployment, enqueue, letters, queue } = useDeployments(rig);
 
 describe("onFailure of a deployment", () => {
   test("gets each failed attempt of its consumers with its stack, and the tools; the log has the stack too", async () => {
@@ -44,6 +44,11 @@ describe("onFailure of a deployment", () => {
         dueAt: expect.any(String),
       },
     ]);
+    const { dueAt = 0 } = (await queue().get("retried")) ?? {};
+    expect(failures.find(({ id }) => id === "retried")).toMatchObject({ dueAt });
+    expect(lines.err.find(({ task }) => task === "retried")).toMatchObject({
+      dueAt: new Date(dueAt).toISOString(),
+    });
     const copies = await new Queue("graveyard", { transport: rig.transport }).dequeue({ max: 9 });
     expect(copies.map(({ id }) => id).toSorted()).toEqual(["last", "retried"]);
   });
