@@ -137,16 +137,12 @@ describe("a resumed queue wakes a consumer", () => {
 });
 
 describe("a loosened limit wakes a consumer", () => {
-  test.each([
-    ["maxWorking is raised", { maxWorking: 1 }, { maxWorking: 2 }],
-    ["maxWorking is removed", { maxWorking: 1 }, { maxWorking: null }],
-    ["the rate is raised", { rate: { most: 1, per: "1h" } }, { rate: { most: 2, per: "1h" } }],
-  ] as const)("of the queue: %s", async (_, limit, loose) => {
-    await operator().configure(limit);
+  test("of the queue", async () => {
+    await operator().configure({ rate: { most: 1, per: "1h" } });
     await rig.queue().enqueueMany(many(2));
     expect(await rig.queue().dequeue({ max: 2 })).toHaveLength(1);
     expect(await rig.queue().dequeue()).toHaveLength(0);
-    await operator().configure(loose);
+    await operator().configure({ rate: { most: 2, per: "1h" } });
     expect(asked).toEqual([QUEUE]);
     expect(await rig.queue().dequeue()).toHaveLength(1);
   });

@@ -21,7 +21,7 @@ async function poll(): Promise<number> {
 beforeEach(() => resize(4));
 
 describe("a partition that was found without ready tasks", () => {
-  test("is idle until its next task is due, then it is visited again", async () => {
+  test("is idle until its next task is due or its lease expires, then it is visited again", async () => {
     await queueOf(4).enqueue(1, { id: await textIn(2), delay: "1h" });
     expect(await score(2)).toBe(rig.now);
     await poll();
@@ -30,6 +30,12 @@ describe("a partition that was found without ready tasks", () => {
     await poll();
     expect(await score(2)).toBe(rig.now - LATER + 3_600_000);
     rig.now += 3_600_000;
+    expect(await queueOf(4).dequeue({ lease: "2h" })).toHaveLength(1);
+    rig.now += LATER;
+    await poll();
+    expect(await score(2)).toBe(rig.now - LATER + 7_200_000);
+    rig.now += 7_200_000;
+    await sweepAll();
     expect(await poll()).toBe(1);
   });
 

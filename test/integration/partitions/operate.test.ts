@@ -38,14 +38,6 @@ describe("an operator of a queue with partitions", () => {
       await expect(operator().list({ state: "pending", cursor })).rejects.toMatchObject({ path: "cursor" });
   });
 
-  test("an operator that knows only the name sees all partitions", async () => {
-    const ids = await enqueue(40);
-    const byName = rig.operator({ partitions: "stored" });
-    const { tasks, cursor } = await byName.list({ state: "pending" });
-    expect([tasks.map(({ id }) => id).toSorted(), cursor]).toEqual([ids.toSorted(), null]);
-    expect((await rig.queue({ partitions: "stored" }).counts()).pending).toBe(40);
-  });
-
   test("removes ended tasks where they are", async () => {
     const ids = await enqueue(12);
     await drainAll(queue());

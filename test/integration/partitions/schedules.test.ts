@@ -174,15 +174,6 @@ describe("a schedule whose tasks have a group", () => {
     const all = (name: string) => Array.from({ length: 12 }, (_, minute) => `${name} ${minute}`).toSorted();
     expect(await stored()).toEqual({ 1: all("x"), 2: all("y") });
   });
-
-  test("that ends or is paused adds no more", async () => {
-    await put("x", 1, { until: FIRST + MINUTE });
-    await put("y", 1);
-    await schedulesOf().pause("y");
-    for (let minute = 0; minute < 4; minute++) await sweepAt(minute);
-    expect(await stored()).toEqual({ 1: ["x 0", "x 1"] });
-    expect(await schedulesOf().get("x")).toMatchObject({ nextAt: null, lastAt: FIRST + MINUTE });
-  });
 });
 
 describe("a sweep that stops in the middle", () => {

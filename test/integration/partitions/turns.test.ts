@@ -6,7 +6,7 @@ import { many } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
-const { instance, queueOf, keysIn, run } = instances(rig);
+const { instance, queueOf, keysIn } = instances(rig);
 
 const partitionSizes = () => Promise.all([0, 1].map((at) => rig.command("LLEN", keysIn(at).pending)));
 
@@ -48,28 +48,6 @@ describe("partitions without work", () => {
     await queueOf<number>(8).enqueue(7);
     const [task] = await queueOf<number>(8).dequeue();
     expect(task?.payload).toBe(7);
-  });
-
-  test("are visited when their next task is due or lease expires", async () => {
-    const queue = queueOf(4);
-    const ids = Array.from({ length: 12 }, (_, i) => `later-${i}`);
-    for (const id of ids) await queue.enqueue(1, { id, delay: "20m" });
-    await queue.enqueue(2, { id: "now" });
-    rig.now += 180_000;
-    const [task] = await queueOf<number>(4).dequeue({ lease: "30m" });
-    expect(task?.id).toBe("now");
-    expect([...(await queueOf<number>(4).dequeue())]).toEqual([]);
-    const { emails: _, "/emails": __, ...above } = await scores();
-    expect(Math.min(...Object.values(above))).toBeGreaterThan(rig.now);
-    rig.now += 1_020_000;
-    const found = [];
-    for (let i = 0; i < 12; i++) found.push(...(await queueOf<number>(4).dequeue()));
-    expect(found.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-    rig.now += 1_800_000;
-    await run();
-    const again = [];
-    for (let i = 0; i < 13; i++) again.push(...(await queueOf<number>(4).dequeue()));
-    expect(again.map(({ id }) => id).toSorted()).toEqual([...ids, "now"].toSorted());
   });
 
   test("a wait ends when a partition gets a task", async () => {

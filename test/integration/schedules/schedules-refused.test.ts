@@ -72,9 +72,3 @@ test("a late copy of a refused put does not end a schedule that was put since", 
   await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
   expect(await kept()).toEqual(before);
 });
-
-test("calls without an idempotency key leave no note", async () => {
-  for (const verb of ["pause", "resume"] as const) expect(await schedules()[verb]("x")).toEqual(notFound);
-  await expect(schedules().put("x", { ...minutely, until: START - 1 })).rejects.toThrow();
-  expect(await rig.keySpace()).toEqual({});
-});

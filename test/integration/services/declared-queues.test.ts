@@ -2,7 +2,6 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import type { ConsumerOptions } from "../../../serverless/deployment/consumer.ts";
 import { defineQueue, Schedules, type WorkOptions } from "../../../src/index.ts";
-import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 import { useDeployments } from "./deployments.ts";
 
@@ -66,20 +65,11 @@ describe("a deployment of declared queues", () => {
 
   test("applies settings and schedules with cron, once, and says so in the log", async () => {
     const options = { consumers: [emails.consumer(() => {})] };
-    const { transport, requests } = recorded(rig);
-    const { cron } = deployment(options, { transport: () => transport });
-    await cron();
+    await deployment(options).cron();
     expect(lines.out).toEqual([{ declared: "emails", applied: true }]);
     expect(await settings()).toMatchObject({ maxWorking: 20 });
     const schedules = new Schedules(emails, { transport: rig.transport });
     expect(await schedules.get("digest")).toMatchObject({ cron: "0 9 * * 1", payload: { to: "team" } });
-    // This instance has asked already, and asks no more.
-    const asks = async (run: () => Promise<unknown>) => {
-      requests.length = 0;
-      await run();
-      return requests.length;
-    };
-    expect(await asks(cron)).toBe(await asks(deployment({}, { transport: () => transport }).cron));
     await deployment(options).cron();
     expect(lines.out).toHaveLength(1);
   });
@@ -127,22 +117,6 @@ describe("a deployment of declared queues", () => {
     await idle();
     expect(await own.get(id)).toMatchObject({ state: "completed" });
     expect(seen).toEqual(["from elsewhere in the process"]);
-  });
-
-  test("costs requests nothing", async () => {
-    const { transport, requests } = recorded(rig);
-    const { call } = deployment(
-      {
-        queues: [emails],
-        fetch: async (_, its) => Response.json(await its.queue(emails).enqueue({ to: "a" })),
-      },
-      { transport: () => transport },
-    );
-    await call();
-    await call();
-    // The first enqueue in a minute registers the queue.
-    expect(requests.map((commands) => commands.length)).toEqual([2, 1]);
-    expect((await rig.space()).tasks.get("~declared")).toBeUndefined();
   });
 
   test("logs what cannot be applied, sweeps anyway, and tries again with the next cron", async () => {

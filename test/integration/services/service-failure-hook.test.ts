@@ -14,7 +14,7 @@ describe("onFailure of a deployment", () => {
     const failures: TaskFailure[] = [];
     await deployment({
       consumers: failing(function fails() {
-        return new TypeError("fetch failed");
+        return new TypeError("fetch failed", { cause: new Error("no route") });
       }),
       async onFailure(failure, tools) {
         expect(tools).toMatchObject({ env, queue: expect.any(Function), waitUntil: expect.any(Function) });
@@ -23,7 +23,7 @@ describe("onFailure of a deployment", () => {
       },
     }).cron();
     const stack = expect.stringMatching(/^TypeError: fetch failed\n +at .*fails/);
-    const error = { name: "TypeError", message: "fetch failed", stack };
+    const error = { name: "TypeError", message: "fetch failed", cause: "no route", stack };
     const failed = { queue: "emails", attempt: 1, ranFor: expect.any(Number), error };
     expect(failures.toSorted((a, b) => (a.id > b.id ? 1 : -1))).toEqual([
       { ...failed, id: "last", next: "dead_letter" },
@@ -33,17 +33,20 @@ describe("onFailure of a deployment", () => {
     expect(letters).toEqual([{ ...letter, id: "last", error }]);
     const line = { queue: "emails", stack };
     expect(lines.err.toSorted((a, b) => (String(a["task"]) > String(b["task"]) ? 1 : -1))).toEqual([
-      { ...letter, ...line, task: "last", deadLetter: true, error: "TypeError: fetch failed" },
+      { ...letter, ...line, task: "last", deadLetter: true, error: "TypeError: fetch failed (no route)" },
       {
         ...line,
         task: "retried",
         attempt: 1,
-        failed: "TypeError: fetch failed",
+        failed: "TypeError: fetch failed (no route)",
         ranFor: expect.any(Number),
         next: "retry",
         dueAt: expect.any(String),
       },
     ]);
+    expect(lines.out).toMatchObject([{ drain: "emails", requeued: 1, rejected: 1, ended: "empty" }]);
+    const { error: kept } = (await queue().get("last")) ?? {};
+    expect(kept).toMatchObject({ name: "TypeError", message: "fetch failed", cause: "no route" });
     const { dueAt = 0 } = (await queue().get("retried")) ?? {};
     expect(failures.find(({ id }) => id === "retried")).toMatchObject({ dueAt });
     expect(lines.err.find(({ task }) => task === "retried")).toMatchObject({

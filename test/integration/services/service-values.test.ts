@@ -10,7 +10,8 @@ import { due, useDeployments } from "./deployments.ts";
 const rig = useRig();
 const { lines, letters, queue: raw, deployment } = useDeployments(rig);
 const payload = { to: MARKER };
-const schema = z.object({ to: z.string() });
+const schema = z.object({ to: z.string(), times: z.number().default(1) });
+const read = { ...payload, times: 1 };
 
 let seen: unknown[];
 beforeEach(() => {
@@ -49,7 +50,7 @@ test.each([
     expect((await raw().get("a"))?.state).toBe("pending");
     expect(shows(await rig.keySpace())).toBe(false);
     await cron();
-    expect(seen).toEqual([payload, payload]);
+    expect(seen).toEqual([read, read]);
     expect(lines.err).toEqual([]);
   },
 );
@@ -87,7 +88,7 @@ test("each task that its consumer cannot decrypt, or that does not fit its schem
     .queue({ now: undefined, encryption: encrypting() })
     .enqueueMany([{ payload: { to: [MARKER] }, id: "misfit" }, { payload }]);
   await deployed().cron();
-  expect(seen).toEqual([payload]);
+  expect(seen).toEqual([read]);
   const rejected = { queue: "emails", reason: "rejected", attempts: 1 };
   const errors = {
     plain: [
