@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { applyQueues, defineQueue, type QueueDeclaration } from "../../../src/index.ts";
-import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
 import { instances } from "../../support/instances.ts";
 import { many, numbered } from "../../support/new-tasks.ts";
@@ -26,50 +25,6 @@ describe("a queue that gets more or fewer partitions", () => {
       for (const partition of partitionsOf(await map()))
         expect(await slotsIn(partition)).toEqual(slotsOf(partition));
     }
-  });
-
-  test("ids and dedup keys that a partition knows stay unique when their slots have another owner", async () => {
-    const tasks = numbered(60);
-    const keyed = Array.from({ length: 40 }, (_, i) => ({
-      payload: 1,
-      dedup: { key: `key-${i}`, window: "1h" as const },
-    }));
-    await queueOf(8).enqueueMany(tasks);
-    const first = await queueOf(8).enqueueMany(keyed);
-    const known = [...tasks, ...first].map(({ id }) => id);
-    for (const count of [8, 3, 1, 5]) {
-      await resize(count);
-      const both = await queueOf(8).enqueueMany([...tasks, { payload: 3, id: `new-${count}` }]);
-      expect(both.filter(({ created }) => created)).toEqual([{ id: `new-${count}`, created: true }]);
-      known.push(`new-${count}`);
-      for (const { id } of tasks) expect(await queueOf(8).enqueue(2, { id })).toEqual({ id, created: false });
-      const again = await queueOf(8).enqueueMany(keyed);
-      expect(again).toEqual(first.map(({ id }) => ({ id, created: false })));
-      const reader = queueOf(8);
-      for (const id of known) expect(await reader.get(id)).toMatchObject({ state: "pending" });
-    }
-    expect(await drainAll(queueOf(8))).toEqual(known.toSorted());
-    const ended = await queueOf(8).enqueueMany(tasks);
-    expect(ended.every(({ created }) => !created)).toBe(true);
-    rig.now += 3_600_001;
-    const later = await queueOf(8).enqueueMany(keyed);
-    expect(later.every(({ created }) => created)).toBe(true);
-  });
-
-  test("a producer with an old map writes where tasks are read, and learns of the new map", async () => {
-    const stale = queueOf(8);
-    await stale.enqueue(0, { id: "first" });
-    await resize(8);
-    await resize(3);
-    const enqueued = ["first"];
-    for (let i = 0; i < 40; i++) {
-      enqueued.push((await stale.enqueue(i, i % 2 ? { id: `id-${i}` } : {})).id);
-      enqueued.push((await stale.enqueue(i, { group: `g${i}` })).id);
-    }
-    expect(await drainAll(queueOf(3))).toEqual(enqueued.toSorted());
-    const owners = (await map()).owners;
-    const partitions = enqueued.filter((id) => id.startsWith("id-")).map((id) => owners[slotOf(id)]);
-    expect(new Set(partitions)).toEqual(new Set([0, 1, 2]));
   });
 
   test("a change that stopped at any point is completed by another caller, or by a sweep", async () => {
