@@ -1,52 +1,37 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { defineAlerts, type AlertRule } from "../../src/alerts/index.ts";
 import { Operator, Queue } from "../../src/index.ts";
-import { Redis } from "@upstash/redis";
-import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
 
 // What a pass of the alert rules costs: the figures of docs/costs.md.
 
-const all: readonly AlertRule[] = [
-  { when: { newDeadLetters: {} } },
+const billed = useBilled();
+let queue: Queue;
+beforeEach(() => {
+  ({ queue } = billed);
+  const errors = vi.spyOn(console, "error").mockImplementation(() => {});
+  onTestFinished(() => errors.mockRestore());
+});
+
+const manyDead: AlertRule = { when: { newDeadLetters: { above: 5 } } };
+const others: readonly AlertRule[] = [
   { when: { oldestAge: { above: "5m" } } },
   { when: { pending: { above: 10_000 } } },
   { when: { noConsumer: {} } },
 ];
 
-const redis = () => new Redis({ url: billed.gateway.url, token: billed.gateway.token });
 const connect = (rules: readonly AlertRule[]) => {
-  const transport = upstash({ url: billed.gateway.url, token: billed.gateway.token });
+  const { transport } = billed;
   const { evaluate } = defineAlerts({ rules, send: [() => {}] }).connect({});
   return () => evaluate({ transport, prefix: undefined, budget: 20_000, log: () => {} });
 };
 
 /** The cost of a pass, as a minute after the one before. */
 async function costOf(pass: () => Promise<void>) {
-  const fields = (await redis().hkeys("sluice:alerts")) ?? [];
-  await redis().hdel("sluice:alerts", "~", ...fields.filter((field) => field.startsWith("~pass")));
+  const fields = (await billed.client.hkeys("sluice:alerts")) ?? [];
+  await billed.client.hdel("sluice:alerts", "~", ...fields.filter((field) => field.startsWith("~pass")));
   return billed.cost(pass);
 }
-
-const quiet = () => {
-  const errors = vi.spyOn(console, "error").mockImplementation(() => {});
-  return () => errors.mockRestore();
-};
-
-const billed = useBilled(async ({ queue }) => {
-  const restore = quiet();
-  await queue.enqueue(1);
-  await connect([{ when: { pending: { above: 0 } } }])();
-  await (await queue.dequeue())[0]?.reject();
-  await connect([{ when: { failureRate: { above: 0 } } }])();
-  await redis().del("sluice:alerts");
-  restore();
-});
-let queue: Queue;
-beforeEach(() => {
-  ({ queue } = billed);
-  onTestFinished(quiet());
-});
 
 // To begin 5, and 1 for the open alerts.
 const BEGIN = 5 + 1;
@@ -54,22 +39,22 @@ const LIST = 3;
 const IDLE = 2;
 
 describe("a pass costs", () => {
-  test("6 commands, 3 for the list of queues, and 2 for an idle queue", async () => {
-    const rules = all.map((rule, i) => (i === 0 ? { when: { newDeadLetters: { above: 5 } } } : rule));
-    const pass = connect(rules);
+  test("6 commands, 3 for the list of queues, and 2 for an idle queue; 3 if another one began within 50 seconds", async () => {
+    const pass = connect([manyDead, ...others]);
     await pass();
+    expect(await billed.cost(pass)).toBe(3);
     expect(await costOf(pass)).toBe(BEGIN + LIST + IDLE);
     expect(billed.gateway.usage().requests).toBe(4);
   });
 
   test("no list for rules that name their queues, and 1 for an idle queue if no rule is on dead letters", async () => {
-    const pass = connect(all.slice(1).map((rule) => ({ ...rule, queues: queue.name })));
+    const pass = connect(others.map((rule) => ({ ...rule, queues: queue.name })));
     await pass();
     expect(await costOf(pass)).toBe(BEGIN + 1);
   });
 
   test("11 commands more for a queue with pending tasks, and 3 for a rule on failures", async () => {
-    const pass = connect(all.slice(1));
+    const pass = connect(others);
     await queue.enqueue(1);
     await pass();
     expect(await costOf(pass)).toBe(BEGIN + LIST + 1 + 11);
@@ -79,7 +64,7 @@ describe("a pass costs", () => {
   });
 
   test("6 commands for the alerts that it sends, one or forty", async () => {
-    const transport = upstash({ url: billed.gateway.url, token: billed.gateway.token });
+    const { transport } = billed;
     const one = connect([{ queues: queue.name, when: { pending: { above: 0 } } }]);
     await queue.enqueue(1);
     // A rule for a queue by its name does not read the registry, so 1 more reads which partitions the queue has.
@@ -90,19 +75,11 @@ describe("a pass costs", () => {
     expect(await costOf(forty)).toBe(BEGIN + LIST + 40 * (1 + 11) + 6);
   });
 
-  test("3 commands if another one began within 50 seconds", async () => {
-    const pass = connect(all.slice(1));
-    await pass();
-    expect(await billed.cost(pass)).toBe(3);
-  });
-
   test("2 commands for each of 1,000 idle queues, and the rest stays the same, in at most 30 requests", async () => {
-    const [first, ...rest] = Array.from({ length: 1_100 }, (_, i) => ({
-      score: Date.now(),
-      member: `queue-${i}`,
-    }));
-    await redis().zadd("sluice:queues", first as { score: number; member: string }, ...rest);
-    const pass = connect(all.slice(1).concat({ when: { newDeadLetters: { above: 5 } } }));
+    const names = Array.from({ length: 1_100 }, (_, i) => ({ score: Date.now(), member: `queue-${i}` }));
+    const [first = { score: 0, member: "" }, ...rest] = names;
+    await billed.client.zadd("sluice:queues", first, ...rest);
+    const pass = connect([manyDead, ...others]);
     await pass();
     const cost = await costOf(pass);
     // Redis returns about as many of the registry as it is asked for. One more read, and one write of the place.
@@ -113,12 +90,9 @@ describe("a pass costs", () => {
 
   // The last one, because the instance remembers that there are partitions.
   test("as much for each partition of a queue, and 1 more for each of the two requests", async () => {
-    const transport = upstash({ url: billed.gateway.url, token: billed.gateway.token });
+    const { transport } = billed;
     await new Operator("spread", { transport }).resize(4);
-    const pass = connect([
-      { when: { newDeadLetters: { above: 5 } } },
-      { when: { pending: { above: 10_000 } } },
-    ]);
+    const pass = connect([manyDead, { when: { pending: { above: 10_000 } } }]);
     await pass();
     expect(await costOf(pass)).toBe(BEGIN + LIST + IDLE + 4 * IDLE + 1);
     await new Queue("spread", { transport }).enqueue(1);

@@ -1,25 +1,18 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Operator, Queue } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
+import { many, numbered } from "../support/new-tasks.ts";
 
 // What a group's limit costs when it is reached. Until then it costs nothing: see features.test.ts.
 
-const billed = useBilled(async ({ queue, operator }) => {
-  await queue.enqueue(1, { resultTtl: 0 });
-  await (await queue.dequeue())[0]?.complete();
-  await queue.cancel("unknown");
-  await operator.configureGroup("a", {});
-});
+const billed = useBilled();
 const { cost } = billed;
 let queue: Queue;
 let operator: Operator;
-beforeEach(() => {
-  ({ queue, operator } = billed);
-});
+beforeEach(() => void ({ queue, operator } = billed));
 
 /** Enqueues tasks `t0`, `t1`, … of the group `a`. */
-const add = (count: number) =>
-  queue.enqueueMany(Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, group: "a" })));
+const add = (count: number) => queue.enqueueMany(numbered(count, { group: "a" }));
 
 /** Runs a dequeue, and returns its cost and its tasks. */
 async function dequeued(max: number): Promise<{ commands: number; tasks: readonly LeasedTask[] }> {
@@ -46,20 +39,14 @@ describe("a group at its maxWorking", () => {
     expect(await complete(fifty.tasks)).toBe(8 + 3);
   });
 
-  test("costs 9 to dequeue if all waiting tasks are held, in any number", async () => {
+  test("costs 9 to dequeue if all waiting tasks are held, in any number; 6 more to dequeue a plain task beside them", async () => {
     await operator.configureGroup("a", { maxWorking: 1 });
-    await add(2);
+    await queue.enqueueMany(many(2, { group: "a" }));
     await queue.dequeue();
     expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
-    await queue.enqueueMany(Array.from({ length: 100 }, () => ({ payload: 1, group: "a" })));
+    await queue.enqueueMany(many(100, { group: "a" }));
     expect(await dequeued(100)).toEqual({ commands: 9, tasks: [] });
-  });
-
-  test("costs 6 more to dequeue a plain task beside it", async () => {
-    await operator.configureGroup("a", { maxWorking: 1 });
-    await add(2);
-    await queue.dequeue();
-    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    await queue.enqueueMany(many(2));
     expect((await dequeued(1)).commands).toBe(6 + 6);
   });
 
@@ -73,28 +60,19 @@ describe("a group at its maxWorking", () => {
   test("costs about 14, once, for each hundred waiting tasks if it is set over a backlog", async () => {
     await add(1_000);
     await operator.configureGroup("a", { maxWorking: 1 });
-    const one = await dequeued(1);
-    expect(one.commands).toBe(13);
+    expect((await dequeued(1)).commands).toBe(13);
     expect(await dequeued(1)).toEqual({ commands: 9 + 140, tasks: [] });
     expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
   });
 });
 
-describe("a group at its rate", () => {
-  test("costs 1 more to dequeue, 2 if it sets a timer; 1 more to complete; 9 to find nothing", async () => {
-    await operator.configureGroup("a", { rate: { most: 2, per: "1h" } });
-    await add(10);
-    const [first, second] = [await dequeued(1), await dequeued(1)];
-    expect([first.commands, second.commands]).toEqual([13 + 2, 13 + 1]);
-    expect(await complete(first.tasks)).toBe(7 + 1);
-    expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
-    expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7);
-  });
-});
-
-test("setting a group that holds tasks costs 1 more if it admits none", async () => {
-  await operator.configureGroup("a", { rate: { most: 1, per: "1h" } });
-  await add(50);
-  await queue.dequeue();
+test("a group at its rate costs 1 more to dequeue, 2 if it sets a timer; 1 more to complete, and to be set; 9 to find nothing", async () => {
+  await operator.configureGroup("a", { rate: { most: 2, per: "1h" } });
+  await add(10);
+  const [first, second] = [await dequeued(1), await dequeued(1)];
+  expect([first.commands, second.commands]).toEqual([13 + 2, 13 + 1]);
+  expect(await complete(first.tasks)).toBe(7 + 1);
+  expect(await dequeued(1)).toEqual({ commands: 9, tasks: [] });
+  expect(await cost(() => queue.enqueue(1, { group: "a" }))).toBe(7);
   expect(await cost(() => operator.configureGroup("a", { weight: 5 }))).toBe(7 + 1);
 });

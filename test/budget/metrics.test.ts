@@ -8,18 +8,7 @@ import { readMetrics } from "../support/open-metrics.ts";
 
 // What the routes for dashboards, Prometheus and autoscalers cost.
 
-const billed = useBilled(async ({ queue, operator }) => {
-  await queue.enqueueMany([{ payload: 1, id: "warm" }, { payload: 2 }]);
-  await (await queue.dequeue())[0]?.complete();
-  await queue.cancel("warm");
-  await queue.counts();
-  await operator.groups();
-  await operator.configure({ events: true });
-  await ask("GET", "/v1/queues");
-  await operator.deleteQueue({ force: true });
-  await queue.enqueue(1, { resultTtl: 0 });
-  await (await queue.dequeue())[0]?.complete();
-});
+const billed = useBilled();
 let ask: Ask;
 beforeAll(() => {
   const { url, token } = billed.gateway;
@@ -64,8 +53,7 @@ describe("a queue costs a scrape of the metrics as much as its counts, and the s
 });
 
 test("a scrape costs as much for each partition as for a queue, and 1 for all queues that have any; it says so", async () => {
-  const { url, token } = billed.gateway;
-  const transport = upstash({ url, token });
+  const { transport } = billed;
   for (const name of ["first", "second"]) await new Operator(name, { transport }).resize(3);
   await new Queue("first", { transport }).enqueue(1);
   await scrape();
@@ -83,48 +71,33 @@ test("the overview and the load of a queue cost as much as its counts", async ()
   expect(await costOf("/v1/queues/none/load")).toBe(4);
 });
 
-test("the estimate of commands is what plain calls cost with statistics on", async () => {
-  const { queue, operator, cost } = billed;
-  await operator.configure({ statistics: true });
-  const run = async (...calls: (() => Promise<unknown>)[]) => {
-    const seen: number[] = [];
-    for (const call of calls) seen.push(await cost(call));
-    return seen;
-  };
-  let batch = await queue.dequeue();
-  const calls = [
-    () => queue.enqueue(1),
-    async () => (batch = await queue.dequeue()),
-    async () => batch[0]?.complete(),
-    () => queue.enqueue(1, { id: "x" }),
-    () => queue.cancel("x"),
-  ];
-  // The first call of a minute costs 1 more.
-  await queue.enqueue(0, { id: "first" });
-  await queue.cancel("first");
-  await queue.dequeue();
-  const { enqueue, dequeue, settle, other } = commandsPerCall;
-  expect(await run(...calls)).toEqual([enqueue, dequeue, settle, enqueue, other]);
-  const counted = { enqueue: 10, dequeue: 4, settle: 3, other: 2 };
-  expect(estimatedCommands(counted)).toBe(10 * 5 + 4 * 6 + 3 * 6 + 2 * 6);
-});
-
-test("a settle that also dequeues counts as one of each, and costs 2 less", async () => {
+test("the estimate of commands is what plain calls cost with statistics on; a settle that also dequeues counts as one of each, and costs 2 less", async () => {
   // At one instant, because the first call of a minute costs 1 more.
-  const [now, transport] = [() => 1_800_000_000_000, billed.queue["transport"]];
+  const [now, transport] = [() => 1_800_000_000_000, billed.transport];
   const operator = new Operator("timed", { transport, now });
   const queue = new Queue("timed", { transport, now });
   await operator.configure({ statistics: true });
-  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+  for (const id of ["first", "second"]) await queue.enqueue(0, { id });
+  await queue.cancel("first");
   let [task] = await queue.dequeue();
-  const both = async () => {
-    const settlements = [{ receipt: task?.receipt ?? "", outcome: "complete" as const }];
-    [task] = (await queue.settleAndDequeue(settlements, { max: 1 })).tasks;
-  };
-  await both();
-  const { settle, dequeue } = commandsPerCall;
+  const calls: (() => Promise<unknown>)[] = [
+    () => queue.enqueue(1),
+    () => queue.enqueue(2),
+    async () => task?.complete(),
+    async () => ([task] = await queue.dequeue()),
+    async () => {
+      const settlements = [{ receipt: task?.receipt ?? "", outcome: "complete" as const }];
+      await queue.settleAndDequeue(settlements, { max: 1 });
+    },
+    () => queue.enqueue(3, { id: "x" }),
+    () => queue.cancel("x"),
+  ];
+  const costs: number[] = [];
   // The clock of a test saves the command TIME.
-  expect(1 + (await billed.cost(both))).toBe(settle + dequeue - 2);
-  const { calls } = (await operator.statistics()).totals;
-  expect(calls).toEqual({ enqueue: 1, dequeue: 1 + 2, settle: 2, other: 0 });
+  for (const call of calls) costs.push(1 + (await billed.cost(call)));
+  const { enqueue, dequeue, settle, other } = commandsPerCall;
+  expect(costs).toEqual([enqueue, enqueue, settle, dequeue, settle + dequeue - 2, enqueue, other]);
+  const counted = { enqueue: 5, dequeue: 3, settle: 2, other: 2 };
+  expect((await operator.statistics()).totals.calls).toEqual(counted);
+  expect(estimatedCommands(counted)).toBe(5 * 5 + 3 * 6 + 2 * 6 + 2 * 6);
 });

@@ -2,51 +2,27 @@ import { beforeEach, describe, expect, test } from "vitest";
 import {
   countQueues,
   queueOverviews,
-  type NewTask,
+  type EnqueueOptions,
   type Operator,
   type Queue,
   type TaskState,
 } from "../../src/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import { useBilled } from "../support/billed.ts";
+import { many, numbered } from "../support/new-tasks.ts";
 
-// What it costs to operate a queue, beyond features.test.ts and workers.test.ts; exact, as there.
+// What it costs to operate a queue, and to follow a task; exact, as in commands.test.ts.
 
-const billed = useBilled(async ({ queue, operator }) => {
-  await queue.enqueueMany([{ payload: 1, id: "warm" }, { payload: 2 }]);
-  const [first, second] = await queue.dequeue({ max: 2, worker });
-  await first?.reject();
-  await queue.cancel("warm");
-  await queue.get("warm");
-  await queue.counts();
-  await queue.heartbeat(worker);
-  await operator.list({ state: "rejected" });
-  await operator.redrive({ ids: ["warm"] });
-  await operator.remove("warm");
-  await operator.purge({ state: "pending" });
-  await second?.complete();
-  await operator.configure({ events: true });
-  await operator.workers();
-  await operator.groups();
-  await operator.failWorker(worker);
-  await operator.deleteQueue();
-  await queue.enqueue(1, { resultTtl: 0 });
-  await (await queue.dequeue())[0]?.complete();
-});
+const billed = useBilled();
 const { cost } = billed;
-const worker = { name: "one", incarnation: "a", silentAfter: "1h" } as const;
 let queue: Queue;
 let operator: Operator;
-beforeEach(() => {
-  ({ queue, operator } = billed);
-});
+beforeEach(() => void ({ queue, operator } = billed));
 
 /** Fills the queue with tasks `t0`, `t1`, … in that state. */
-async function fill(state: TaskState, count: number, options: Partial<NewTask<unknown>> = {}) {
+async function fill(state: TaskState, count: number, options: EnqueueOptions = {}) {
   const delay = state === "delayed" ? { delay: "1h" as const } : {};
-  const tasks = Array.from({ length: count }, (_, i) => ({ payload: i, id: `t${i}`, ...delay, ...options }));
-  await queue.enqueueMany(tasks);
+  await queue.enqueueMany(numbered(count, { ...delay, ...options }));
   if (state === "pending" || state === "delayed") return;
   const batch = await queue.dequeue({ max: count });
   if (state === "working") return;
@@ -93,28 +69,45 @@ describe("reading", () => {
     expect(await cost(() => operator.list({ state: "pending" }))).toBe(11);
   });
 
-  test("a task costs 3, an ended or unknown one 2", async () => {
-    await fill("working", 1);
-    expect(await cost(() => queue.get("t0"))).toBe(3);
-    await queue.enqueue(1, { id: "ended" });
-    await (await queue.dequeue())[0]?.complete("done");
-    expect(await cost(() => queue.get("ended"))).toBe(2);
+  test("a task costs 3, an ended or unknown one 2; a wait or watch reads an ended one once", async () => {
+    await queue.enqueue(1, { id: "a" });
+    expect(await cost(() => queue.wait("a", { for: 0 }))).toBe(3);
+    const [task] = await queue.dequeue();
+    expect(await cost(() => queue.get("a"))).toBe(3);
+    expect(await cost(() => queue.wait("a", { for: 0 }))).toBe(3);
+    await task?.complete("done");
+    expect(await cost(() => queue.get("a"))).toBe(2);
     expect(await cost(() => queue.get("unknown"))).toBe(2);
+    expect(await cost(() => queue.wait("a"))).toBe(2);
+    const reported = async () => {
+      for await (const event of queue.watch("a")) expect(event.event).toBe("end");
+    };
+    expect(await cost(reported)).toBe(2);
+  });
+
+  test("listening to a queue's events costs 1, for any number of events", async () => {
+    await operator.configure({ events: true });
+    const leaving = new AbortController();
+    let events: AsyncIterator<unknown> | undefined;
+    const listen = async () => {
+      events = (await queue.events({ signal: leaving.signal }))[Symbol.asyncIterator]();
+    };
+    expect(await cost(listen)).toBe(1);
+    for (const id of ["a", "b"]) await queue.enqueue(1, { id });
+    expect(await cost(async () => [await events?.next(), await events?.next()])).toBe(0);
+    leaving.abort();
   });
 
   test("the counts costs 4 without tasks, 10 with dead letters alone, 11 if tasks wait, 14 with all features, 3 more if the next are cancelled", async () => {
     const counts = () => cost(() => queue.counts());
     expect(await counts()).toBe(4);
-    await queue.enqueue(1, { id: "dead" });
-    await (await queue.dequeue())[0]?.reject("no");
+    await fill("rejected", 1);
     expect(await counts()).toBe(10);
-    await operator.remove("dead");
+    await operator.remove("t0");
     await fill("pending", 12);
     expect(await counts()).toBe(11);
-    await queue.enqueueMany([
-      { payload: 1, id: "a", group: "a" },
-      { payload: 1, delay: "1h" },
-    ]);
+    await queue.enqueue(1, { group: "a" });
+    await queue.enqueue(1, { delay: "1h" });
     expect(await counts()).toBe(13);
     await queue.dequeue({ max: 1 });
     expect(await counts()).toBe(14);
@@ -125,10 +118,9 @@ describe("reading", () => {
   test("countQueues costs the counts of its queues, in one request; queueOverviews the same", async () => {
     await fill("pending", 12);
     await operator.configure({ statistics: true, maxWorking: 10 });
-    const { url, token } = billed.gateway;
-    const transport = upstash({ url, token });
     let requests = 0;
-    const counting: Transport = { send: (...args) => (requests++, transport.send(...args)) };
+    const { send } = billed.transport;
+    const counting: Transport = { send: (...args) => (requests++, send(...args)) };
     const names = [queue.name, "none", "none-either"];
     for (const read of [countQueues, queueOverviews]) {
       requests = 0;
@@ -147,54 +139,42 @@ describe("reading", () => {
     await fill("pending", 3, { group: "held" });
     await queue.dequeue();
     expect(await groups()).toBe(4 + 1);
-    await queue.enqueueMany(Array.from({ length: 201 }, () => ({ payload: 1, group: "large" })));
+    await queue.enqueueMany(many(201, { group: "large" }));
     expect(await groups()).toBe(4 + 1 + 1);
     await operator.deleteQueue({ force: true });
-    await queue.enqueueMany(Array.from({ length: 201 }, (_, i) => ({ payload: 1, group: `g${i % 3}` })));
+    await queue.enqueueMany(many(201).map((task, i) => ({ ...task, group: `g${i % 3}` })));
     expect(await groups()).toBe(4 + 1);
   });
-
-  test("the workers of a queue without workers costs 3", async () => {
-    expect(await cost(() => operator.workers())).toBe(3);
-  });
 });
 
-describe("cancelling a task", () => {
-  test("costs 4 while it is working, 3 the second time, 2 if it has ended or is unknown", async () => {
-    await fill("working", 1);
-    expect(await cost(() => queue.cancel("t0"))).toBe(4);
-    expect(await cost(() => queue.cancel("t0"))).toBe(3);
-    await queue.enqueue(1, { id: "ended" });
-    await (await queue.dequeue())[0]?.complete();
-    expect(await cost(() => queue.cancel("ended"))).toBe(2);
-    expect(await cost(() => queue.cancel("unknown"))).toBe(2);
-  });
-
-  test("costs 1 more with events on, also while it is working", async () => {
-    await fill("working", 1);
-    await operator.configure({ events: true });
-    await queue.enqueueMany([
-      { payload: 1, id: "pending" },
-      { payload: 1, id: "delayed", delay: "1h" },
-    ]);
-    expect(await cost(() => queue.cancel("pending"))).toBe(6 + 1);
-    expect(await cost(() => queue.cancel("delayed"))).toBe(7 + 1);
-    expect(await cost(() => queue.cancel("t0"))).toBe(4 + 1);
-  });
+test("cancelling a task costs 4 while it is working, 3 the second time, 2 if it has ended or is unknown; 1 more with events on", async () => {
+  const cancelled = (id: string) => cost(() => queue.cancel(id));
+  await fill("working", 2);
+  expect(await cancelled("t0")).toBe(4);
+  expect(await cancelled("t0")).toBe(3);
+  await queue.enqueueMany([
+    { payload: 1, id: "ended" },
+    { payload: 1, id: "delayed", delay: "1h" },
+  ]);
+  await (await queue.dequeue())[0]?.complete();
+  expect(await cancelled("ended")).toBe(2);
+  expect(await cancelled("unknown")).toBe(2);
+  await operator.configure({ events: true });
+  await queue.enqueue(1, { id: "pending" });
+  expect(await cancelled("pending")).toBe(6 + 1);
+  expect(await cancelled("delayed")).toBe(7 + 1);
+  expect(await cancelled("t1")).toBe(4 + 1);
 });
 
-describe("removing a task's record", () => {
-  test.each(["completed", "rejected"] as const)("costs 6 if it is %s, 2 the second time", async (state) => {
-    await fill(state, 1);
-    expect(await cost(() => operator.remove("t0"))).toBe(6);
-    expect(await cost(() => operator.remove("t0"))).toBe(2);
-  });
-
-  test("costs 2 if it has not ended or is unknown", async () => {
-    await fill("working", 1);
-    expect(await cost(() => operator.remove("t0"))).toBe(2);
-    expect(await cost(() => operator.remove("unknown"))).toBe(2);
-  });
+test.each<[TaskState, number]>([
+  ["completed", 6],
+  ["rejected", 6],
+  ["working", 2],
+])("removing the record of a task that is %s costs %i, 2 if it is unknown", async (state, commands) => {
+  await fill(state, 1);
+  expect(await cost(() => operator.remove("t0"))).toBe(commands);
+  expect(await cost(() => operator.remove("t0"))).toBe(2);
+  expect(await cost(() => operator.remove("unknown"))).toBe(2);
 });
 
 describe("redriving", () => {
@@ -218,51 +198,52 @@ describe("redriving", () => {
   });
 });
 
-describe("purging 100 tasks", () => {
-  test.each<[Exclude<TaskState, "working">, number]>([
-    ["pending", 9],
-    ["delayed", 11],
-    ["completed", 11],
-    ["rejected", 11],
-  ])("that are %s costs %i", async (state, commands) => {
-    // Each has a kept result: nothing of the warm-up task is to be purged.
-    await operator.deleteQueue();
-    await fill(state, 100);
-    expect(await cost(() => operator.purge({ state }))).toBe(commands);
-  });
-
-  test("costs 18 if they wait in a group", async () => {
-    await fill("pending", 100, { group: "a" });
-    expect(await cost(() => operator.purge({ state: "pending", group: "a" }))).toBe(18);
-  });
+test.each<[Exclude<TaskState, "working">, object, number]>([
+  ["pending", {}, 9],
+  ["delayed", {}, 11],
+  ["completed", {}, 11],
+  ["rejected", {}, 11],
+  ["pending", { group: "a" }, 18],
+])("purging 100 tasks that are %s %j costs %i", async (state, group, commands) => {
+  // Each has a kept result: nothing of an earlier task is to be purged.
+  await operator.deleteQueue();
+  await fill(state, 100, group);
+  expect(await cost(() => operator.purge({ state, ...group }))).toBe(commands);
 });
 
-test("failing a worker by its name costs 4 if there is none, 6 without tasks, 13 with a hundred", async () => {
-  expect(await cost(() => operator.failWorker("one"))).toBe(4);
-  await queue.dequeue({ worker });
-  expect(await cost(() => operator.failWorker("one"))).toBe(6);
+test("deleting a queue costs 10, 9 if forced, 1 more with events on; 6 if refused while tasks are working", async () => {
   await fill("pending", 100);
-  await queue.dequeue({ max: 100, worker });
-  expect(await cost(() => operator.failWorker("one"))).toBe(13);
-});
-
-test("deleting a queue costs 10, and 1 more with events on", async () => {
-  await fill("pending", 100);
+  await queue.dequeue();
+  expect(await cost(() => operator.deleteQueue())).toBe(6);
+  expect(await cost(() => operator.deleteQueue({ force: true }))).toBe(9);
+  await fill("pending", 1);
   expect(await cost(() => operator.deleteQueue())).toBe(10);
-  await queue.enqueue(1);
   await operator.configure({ events: true });
   expect(await cost(() => operator.deleteQueue())).toBe(10 + 1);
 });
 
-test("setting a queue costs 3 more if it registers the queue; 4 without settings, 5 without a change", async () => {
+test("setting a queue, pausing or resuming it costs 6, and 3 more if it registers the queue; 4 without settings, 5 without a change; 2 to read settings, 3 an hour's statistics", async () => {
   expect(await cost(() => operator.configure({}))).toBe(4);
   expect(await cost(() => operator.configure({ maxWorking: null }))).toBe(5);
+  expect(await cost(() => operator.pause())).toBe(6);
+  expect(await cost(() => operator.resume())).toBe(6);
+  expect(await cost(() => operator.configure({ rate: { most: 5, per: "1s" }, statistics: true }))).toBe(6);
+  expect(await cost(() => operator.settings())).toBe(2);
+  expect(await cost(() => operator.statistics())).toBe(3);
   await operator.deleteQueue();
   expect(await cost(() => operator.configure({ maxWorking: 5 }))).toBe(6 + 3);
 });
 
+test("setting a group costs 7; 4 more if it admits held tasks, 5 if its last setting is removed", async () => {
+  expect(await cost(() => operator.configureGroup("a", { maxWorking: 1 }))).toBe(7);
+  await queue.enqueueMany(many(50, { group: "a" }));
+  expect(await cost(() => operator.configureGroup("a", { maxWorking: 40 }))).toBe(7 + 4);
+  expect(await cost(() => operator.configureGroup("a", { maxWorking: null }))).toBe(7 + 5);
+  expect(await cost(() => operator.groupSettings("a"))).toBe(2);
+});
+
 test("handing back unstarted tasks costs 6, for one or a hundred; 8 for a group", async () => {
-  await queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: i })));
+  await queue.enqueueMany(many(100));
   const unstarted = { outcome: "requeue", unstarted: true } as const;
   for (const max of [1, 100]) {
     const batch = await queue.dequeue({ max });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Redis } from "@upstash/redis";
 import { Operator, Queue, Schedules, sweep, type Batch, type EnqueueOptions } from "../../src/index.ts";
 import { slotOf } from "../../src/queue/core/partition-slots.ts";
 import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
 import { useBilled } from "../support/billed.ts";
+import { many } from "../support/new-tasks.ts";
 
 // What a queue with four partitions costs, for docs/partitions.md: commands as Upstash bills them, and requests.
 // Exact, as in commands.test.ts. The clock of this process is stopped, so that what it remembers for a quarter
@@ -23,35 +23,19 @@ const EMPTY_LOOK = 5;
 const REGISTRY = 3;
 const RECORD_IDLE = 3;
 
-const billed = useBilled(async ({ queue }) => {
-  const transport = queue["transport"];
-  const warm = new Queue(`${queue.name}-warm`, { transport, partitions: 4 });
-  await warm.enqueueMany(PARTITIONS.map((i) => ({ payload: 1, id: `t${i}`, resultTtl: 0 })));
-  await drain(warm);
-  await warm.counts();
-  const [task] = await dequeueOne(warm);
-  await warm.settleAndDequeue([{ receipt: task ?? "", outcome: "complete" }]);
-  await drain(warm);
-  await makeIdle(warm);
-  await sweepOne(warm.name, "a");
-  await client().flushdb();
-  await queue.enqueue("warm", { resultTtl: 0 });
-  await drain(queue);
-});
-const client = () => new Redis({ url: billed.gateway.url, token: billed.gateway.token });
-const transportOf = () => billed.queue["transport"];
+const billed = useBilled();
 
 let queue: Queue;
 /** Different ids, groups or dedup keys whose slots a partition owns. */
 let owned: (partition: number, place?: number) => string;
 /** Another consumer, which knows the map and no more. */
-const consumer = () => new Queue(queue.name, { transport: transportOf(), partitions: 4 });
+const consumer = () => new Queue(queue.name, { transport: billed.transport, partitions: 4 });
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
-  queue = new Queue(`${billed.queue.name}-spread`, { transport: transportOf(), partitions: 4 });
+  queue = new Queue(`${billed.queue.name}-spread`, { transport: billed.transport, partitions: 4 });
   await queue.enqueue(0, { resultTtl: 0 });
-  const { owners } = await fetchMap({ name: queue.name, prefix: undefined, transport: transportOf() });
+  const { owners } = await fetchMap({ name: queue.name, prefix: undefined, transport: billed.transport });
   owned = (partition, place = 0) => {
     const texts = Array.from({ length: 1_000 }, (_, i) => `t${i}`);
     return texts.filter((text) => owners[slotOf(text)] === partition)[place] as string;
@@ -73,11 +57,6 @@ async function drain(from: Queue) {
   }
 }
 
-async function dequeueOne(from: Queue): Promise<string[]> {
-  await from.enqueue(1, { resultTtl: 0 });
-  return (await from.dequeue()).map(({ receipt }) => receipt);
-}
-
 const begin = (at: number) => vi.spyOn(Math, "random").mockReturnValue(at);
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
@@ -97,31 +76,25 @@ async function fill(partitions: readonly number[], each: number) {
 }
 
 /** Lets all partitions look unused for three minutes. The next polls record them as idle. */
-async function makeOld(of: Queue) {
-  for (const partition of PARTITIONS) {
-    const score = Date.now() - 180_000;
-    await client().zadd("sluice:queues", { score, member: `${of.name}/${partition}` });
-  }
-}
-
-async function makeIdle(of: Queue) {
-  await makeOld(of);
-  await new Queue(of.name, { transport: transportOf(), partitions: 4 }).dequeue();
+async function makeOld() {
+  const names = PARTITIONS.map((i) => ({ score: Date.now() - 180_000, member: `${queue.name}/${i}` }));
+  const [first = { score: 0, member: "" }, ...others] = names;
+  await billed.client.zadd("sluice:queues", first, ...others);
 }
 
 let sweeps = 0;
 
 /** A sweep that finds one schedule due, whose task may have a group. */
 async function sweepOne(name: string, group: string | undefined) {
-  const schedules = new Schedules(name, { transport: transportOf() });
+  const schedules = new Schedules(name, { transport: billed.transport });
   // Each call has another occurrence.
   const score = Date.now() - 1_000_000 + sweeps++;
   await schedules.put("s", { every: "1d", payload: 1, group });
   // The queue's own keys hold markers if it has partitions.
-  const first = (await client().type(`sluice:{${name}}:tasks`)) === "string" ? "/0" : "";
-  await client().zadd(`sluice:{${name}}${first}:schedules`, { xx: true }, { score, member: "s" });
-  await client().zadd("sluice:queues", { xx: true }, { score: 1, member: `~${name}${first}` });
-  return usage(() => sweep(transportOf(), { queues: (other) => other === name }));
+  const first = (await billed.client.type(`sluice:{${name}}:tasks`)) === "string" ? "/0" : "";
+  await billed.client.zadd(`sluice:{${name}}${first}:schedules`, { xx: true }, { score, member: "s" });
+  await billed.client.zadd("sluice:queues", { xx: true }, { score: 1, member: `~${name}${first}` });
+  return usage(() => sweep(billed.transport, { queues: (other) => other === name }));
 }
 
 describe("an enqueue", () => {
@@ -136,7 +109,7 @@ describe("an enqueue", () => {
         group: await one({ group: named(2) }),
         idAndGroup: await one({ id: `x{${named(2)}}`, group: named(2) }),
         dedup: await one({ dedup: { key: named(3), window: "1m" } }),
-        many: await usage(() => to.enqueueMany(Array.from({ length: 100 }, () => ({ payload: 1 })))),
+        many: await usage(() => to.enqueueMany(many(100))),
       };
     };
     const without = await prices(billed.queue, (partition) => `t${partition}`);
@@ -146,18 +119,18 @@ describe("an enqueue", () => {
   });
 
   test("of a hundred tasks costs 5 for each partition to which their ids or groups belong; one request", async () => {
-    const many = (id: (i: number) => string) =>
-      usage(() => queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: 1, id: id(i) }))));
-    expect(await many((i) => `x${i}`)).toEqual([4 * 5, 1]);
-    expect(await many((i) => `x${i}{${owned(1)}}`)).toEqual([5, 1]);
+    const hundred = (id: (i: number) => string) =>
+      usage(() => queue.enqueueMany(many(100).map((task, i) => ({ ...task, id: id(i) }))));
+    expect(await hundred((i) => `x${i}`)).toEqual([4 * 5, 1]);
+    expect(await hundred((i) => `x${i}{${owned(1)}}`)).toEqual([5, 1]);
   });
 
   test("after a minute costs 1 for the map, in a request of its own, and 4 for each partition", async () => {
-    const another = new Queue(queue.name, { transport: transportOf(), partitions: 4 });
+    const another = consumer();
     pass(61_000);
     expect(await usage(() => another.enqueue(1))).toEqual([4 + 1 + 4, 2]);
     expect(await usage(() => another.enqueue(1))).toEqual([4, 1]);
-    const { owners } = await fetchMap({ name: queue.name, prefix: undefined, transport: transportOf() });
+    const { owners } = await fetchMap({ name: queue.name, prefix: undefined, transport: billed.transport });
     expect(new Set(owners)).toEqual(new Set(PARTITIONS));
   });
 });
@@ -199,7 +172,7 @@ describe("a dequeue", () => {
   test("of an idle queue costs 3, also with 16 partitions; the first one of a consumer 13", async () => {
     begin(BEGIN.first);
     const one = consumer();
-    await makeOld(queue);
+    await makeOld();
     const all = NOTHING + 3 * EMPTY_LOOK + REGISTRY;
     expect(await usage(() => one.dequeue())).toEqual([all + RECORD_IDLE, 3]);
     pass(1_500);
@@ -211,8 +184,8 @@ describe("a dequeue", () => {
       expect(await usage(() => consumer().dequeue())).toEqual([NOTHING + EMPTY_LOOK + REGISTRY, 1]);
     }
 
-    await new Operator(queue.name, { transport: transportOf(), partitions: 4 }).resize(16);
-    const wide = new Queue(queue.name, { transport: transportOf(), partitions: 16 });
+    await new Operator(queue.name, { transport: billed.transport, partitions: 4 }).resize(16);
+    const wide = new Queue(queue.name, { transport: billed.transport, partitions: 16 });
     await wide.dequeue();
     pass(1_500);
     expect(await usage(() => wide.dequeue())).toEqual([REGISTRY, 1]);
@@ -253,13 +226,14 @@ describe("a settle", () => {
 
 describe("a sweep", () => {
   test("costs 3 more than without partitions, and 5 for each further one in use", async () => {
-    const swept = () => usage(() => sweep(transportOf(), { queues: (name) => name === queue.name }));
+    const swept = () => usage(() => sweep(billed.transport, { queues: (name) => name === queue.name }));
     const one = 3 + 1 + 2;
     expect(await swept()).toEqual([one + 4 * 5, 4]);
     await fill(PARTITIONS, 2);
     expect(await swept()).toEqual([one + 4 * 5, 4]);
     await drain(queue);
-    await makeIdle(queue);
+    await makeOld();
+    await consumer().dequeue();
     expect(await swept()).toEqual([one, 3]);
   });
 
@@ -284,7 +258,7 @@ test("counts cost as much as those of each partition, 4 if it is empty, and 1 fo
 
 test("a change by an operator costs as much as in each partition, and 2 commands and requests for the map", async () => {
   const paused = async (name: string, partitions?: number) => {
-    const operator = new Operator(name, { transport: transportOf(), partitions });
+    const operator = new Operator(name, { transport: billed.transport, partitions });
     await operator.resume();
     return usage(() => operator.pause());
   };

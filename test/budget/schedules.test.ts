@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Redis } from "@upstash/redis";
 import { deepSweep, Schedules, sweep } from "../../src/index.ts";
 import { useBilled } from "../support/billed.ts";
 
@@ -8,62 +7,46 @@ import { useBilled } from "../support/billed.ts";
 const FAR = 4_000_000_000_000;
 const daily = { every: "1d", from: FAR, payload: 1 } as const;
 
-const billed = useBilled(async ({ queue, operator }) => {
-  const schedules = new Schedules(queue.name, { transport: queue["transport"] });
-  await schedules.put("x", { every: "1d", from: Date.now() + 60_000, payload: 1 });
-  await schedules.get("x");
-  await makeDue(1, ["x"]);
-  await sweep(queue["transport"]);
-  await deepSweep(queue["transport"], { queue: queue.name });
-  await operator.deleteQueue();
-  await queue.enqueue(1, { resultTtl: 0 });
-  await (await queue.dequeue())[0]?.complete();
-});
+const billed = useBilled();
 const { cost } = billed;
 let schedules: Schedules;
 beforeEach(() => {
-  schedules = new Schedules(billed.queue.name, { transport: billed.queue["transport"] });
+  schedules = new Schedules(billed.queue.name, { transport: billed.transport });
 });
 
-const swept = () => cost(() => sweep(billed.queue["transport"]));
+const swept = () => cost(() => sweep(billed.transport));
 /** A sweep of one queue that finds nothing. */
 const NONE = 3 + 5;
 
 /** Sets when schedules and their reminder are due. */
 async function makeDue(at: number, names: readonly string[]) {
-  const client = new Redis({ url: billed.gateway.url, token: billed.gateway.token });
-  for (const name of names) {
-    await client.zadd(`sluice:{${billed.queue.name}}:schedules`, { xx: true }, { score: at, member: name });
-  }
-  await client.zadd("sluice:queues", { xx: true }, { score: at, member: `~${billed.queue.name}` });
+  const { client, queue } = billed;
+  const [first, ...others] = names.map((member) => ({ score: at, member }));
+  if (first) await client.zadd(`sluice:{${queue.name}}:schedules`, { xx: true }, first, ...others);
+  await client.zadd("sluice:queues", { xx: true }, { score: at, member: `~${queue.name}` });
 }
 
-test("putting a schedule costs 17, and 18 to change it", async () => {
+test("putting a schedule costs 17, 18 to change it, to pause or to resume it, 6 to remove it", async () => {
   expect(await cost(() => schedules.put("x", daily))).toBe(17);
   expect(await cost(() => schedules.put("x", { ...daily, payload: 2 }))).toBe(18);
-});
-
-test("reading one costs 3, a page 3, an empty page 2", async () => {
-  expect(await cost(() => schedules.list())).toBe(2);
-  for (const name of ["x", "y", "z"]) await schedules.put(name, daily);
-  expect(await cost(() => schedules.list())).toBe(3);
-  expect(await cost(() => schedules.get("x"))).toBe(3);
-});
-
-test("pausing or resuming costs 18, removing 6", async () => {
-  await schedules.put("x", daily);
   expect(await cost(() => schedules.pause("x"))).toBe(18);
   expect(await cost(() => schedules.resume("x"))).toBe(18);
   expect(await cost(() => schedules.remove("x"))).toBe(6);
 });
 
-describe("a sweep", () => {
-  test("costs nothing more for schedules that are not due", async () => {
-    expect(await swept()).toBe(NONE);
-    for (const name of ["x", "y", "z"]) await schedules.put(name, daily);
-    expect(await swept()).toBe(NONE);
-  });
+test("reading one costs 3, a page 3, an empty page 2; a sweep nothing more if none is due, a deep sweep 3 more", async () => {
+  const deep = () => cost(() => deepSweep(billed.transport, { queue: billed.queue.name }));
+  const without = await deep();
+  expect(await cost(() => schedules.list())).toBe(2);
+  expect(await swept()).toBe(NONE);
+  for (const name of ["x", "y", "z"]) await schedules.put(name, daily);
+  expect(await cost(() => schedules.list())).toBe(3);
+  expect(await cost(() => schedules.get("x"))).toBe(3);
+  expect(await swept()).toBe(NONE);
+  expect(await deep()).toBe(without + 3);
+});
 
+describe("a sweep", () => {
   test("costs 17 more for one occurrence or a hundred of one schedule, 20 for one each of fifty", async () => {
     await schedules.put("x", { ...daily, from: Date.now() + 60_000 });
     await makeDue(Date.now() - 1, ["x"]);
@@ -89,13 +72,6 @@ describe("a sweep", () => {
     expect(await swept()).toBe(NONE + 7);
     expect(await swept()).toBe(NONE);
   });
-});
-
-test("a deep sweep costs 3 more for a queue with a few schedules", async () => {
-  const deep = () => cost(() => deepSweep(billed.queue["transport"], { queue: billed.queue.name }));
-  const without = await deep();
-  for (let i = 0; i < 8; i++) await schedules.put(`s${i}`, daily);
-  expect(await deep()).toBe(without + 3);
 });
 
 test("the note for a resend costs only calls that find no schedule: 2 with a key, nothing without", async () => {

@@ -12,10 +12,7 @@ import { pause, reported } from "./draining.ts";
 
 // Requests, and commands as Upstash bills them.
 
-const billed = useBilled(async ({ queue }) => {
-  await queue.enqueue("warm", { resultTtl: 0 });
-  await drain(queue, ({ extend }) => extend());
-});
+const billed = useBilled();
 const time = useSimulatedTime();
 let queue: Queue;
 beforeEach(() => {

@@ -2,24 +2,27 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Operator, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
+import * as scripts from "../../src/queue/redis/lua.gen.ts";
+import { keyLocking, type Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
 /** A test file's gateway, which counts commands as Upstash bills them, and a new queue for each test. */
 export interface Billed {
   readonly gateway: Gateway;
+  /** New in each test, as of a new instance. */
+  readonly transport: Transport;
+  /** For commands beside those of the product. */
+  readonly client: Redis;
+  /** Is registered, and has had a task. */
   readonly queue: Queue;
   readonly operator: Operator;
   /** The number of commands that Upstash would bill for `run`. */
   cost(run: () => Promise<unknown>): Promise<number>;
 }
 
-/**
- * Registers the set-up with vitest.
- * @param warm calls each script once, as in any instance that has run for a minute: the scripts are then
- *   loaded, and the queue is registered
- */
-export function useBilled(warm: (billed: Billed) => Promise<unknown>): Billed {
+/** Registers the set-up with vitest. Redis knows all scripts, as if the instances had run for a while. */
+export function useBilled(): Billed {
   const billed = {
     async cost(run) {
       billed.gateway.resetUsage();
@@ -33,17 +36,20 @@ export function useBilled(warm: (billed: Billed) => Promise<unknown>): Billed {
   beforeAll(async () => {
     redis = await sharedRedis();
     billed.gateway = await startGateway({ redisUrl: redis.url });
+    const { url, token } = billed.gateway;
+    billed.client = new Redis({ url, token });
+    for (const { source } of Object.values(scripts)) await billed.client.scriptLoad(keyLocking + source);
   });
   beforeEach(async () => {
-    const transport = upstash({ url: billed.gateway.url, token: billed.gateway.token });
+    const { url, token } = billed.gateway;
+    billed.transport = upstash({ url, token });
     const name = `emails-${++tests}`;
-    billed.queue = new Queue(name, { transport });
-    billed.operator = new Operator(name, { transport });
-    await warm(billed);
+    billed.queue = new Queue(name, { transport: billed.transport });
+    billed.operator = new Operator(name, { transport: billed.transport });
+    await billed.queue.enqueue(1, { resultTtl: 0 });
+    await (await billed.queue.dequeue())[0]?.complete();
   });
-  afterEach(async () => {
-    await new Redis({ url: billed.gateway.url, token: billed.gateway.token }).flushall();
-  });
+  afterEach(() => billed.client.flushall());
   afterAll(async () => {
     await billed.gateway.close();
     await redis.stop();
