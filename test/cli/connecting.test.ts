@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
-import { against, ENQUEUE_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
+import { against, ENQUEUE_TOKEN, HIDING_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
 const rig = useCli();
@@ -160,6 +160,22 @@ describe("a token", () => {
       expect([args, code, out]).toEqual([args, 3, ""]);
       expect(err).toMatch(/^sluice: .*scope/);
     }
+  });
+
+  test("that hides payloads: show and ls say so, and export refuses, because an import would lose them", async () => {
+    await rig.queue().enqueue({ to: "a@example.com" }, { id: "one" });
+    const onTerminal = (...args: string[]) =>
+      rig.run(args, { env: { SLUICE_TOKEN: HIDING_TOKEN }, terminal: true });
+    const { rows } = await run(HIDING_TOKEN, "show", "emails", "one");
+    expect(rows).toMatchObject([{ id: "one", payloadsHidden: true }]);
+    const shown = await onTerminal("show", "emails", "one");
+    expect(shown.text).toContain("\nThe token hides payload, result, progress and headers.\n");
+    const listed = await onTerminal("ls", "emails", "--payloads");
+    expect(listed.text).toMatch(/PAYLOAD\n.* hidden\n/);
+    expect(JSON.stringify([rows, shown.text, listed.text])).not.toContain("a@example.com");
+    const { code, out, err } = await run(HIDING_TOKEN, "export", "emails");
+    expect([code, out, err]).toEqual([1, "", "sluice: the token hides the payloads of emails\n"]);
+    expect((await run(HIDING_TOKEN, "pause", "emails")).err).toContain("does not have the scope admin");
   });
 });
 

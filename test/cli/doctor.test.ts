@@ -22,14 +22,15 @@ test.each(targets)("with %s doctor finds nothing wrong with a sound queue", asyn
   await rig.queue().enqueue(1);
   const { code, rows } = await rig.to(target).sluice("doctor");
   expect(code).toBe(0);
-  expect(byAbout(rows)).toMatchObject({
-    // Whether this is slow depends on the machine.
-    Redis: [expect.any(String), expect.stringMatching(/^scripts run; \d+ ms a call$/), undefined],
+  // Whether these are slow or late depends on the machine.
+  const { Redis, clock, ...others } = byAbout(rows);
+  expect(Redis?.[1]).toMatch(/^scripts run; \d+ ms a call$/);
+  expect(clock?.[1]).toContain("this machine");
+  expect(others).toMatchObject({
     version: ["ok", expect.stringMatching(/^\d+\.\d+/), undefined],
     eviction: ["ok", "off (noeviction)", undefined],
     memory: ["ok", expect.stringMatching(/^\d+ MB used$/), undefined],
     durability: ["warning", "no append-only file", "a restart of Redis loses tasks. Set appendonly yes"],
-    clock: [expect.any(String), expect.stringContaining("this machine"), undefined],
     emails: ["ok", expect.stringMatching(/^1 pending, 0 working, about 1 KB; \d+ valid entr/), undefined],
   });
   const { text, err } = await rig.to(target).onTerminal("doctor");

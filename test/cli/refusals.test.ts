@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { useCli } from "./rig.ts";
 
-// Command lines that are refused before they change anything. A text is split at its spaces.
+// Command lines that change nothing: they are refused, or what they name is not there. A text is split at its spaces.
 
 const rig = useCli();
 
 const LONG = "must be 1 to 128";
 const OUTCOME = "give one of --complete, --reject, --requeue or --extend";
 
-test.each<[line: string | readonly string[], message: string]>([
+test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["nope", "sluice: unknown command 'nope'\nSee `sluice --help`.\n"],
   ["help nope", "sluice: unknown command 'nope'\nSee `sluice --help`.\n"],
   ["ls emails --nope", "sluice: unknown option '--nope'\nSee `sluice ls --help`.\n"],
@@ -96,11 +96,17 @@ test.each<[line: string | readonly string[], message: string]>([
   ["settle emails r --complete", "receipt must be"],
   ["settle emails", "give receipts, or lines of JSON from a pipe"],
   ["settle emails --complete", "give receipts"],
-])("sluice %j ends with 2, and changes nothing", async (line, message) => {
+
+  ["show emails nope", "sluice: emails has no task nope; its record may have expired\n", 1],
+  ["show emails a/b", "sluice: emails has no task a/b; its record may have expired\n", 1],
+  ["schedules emails --remove digest", "sluice: There is no schedule with this name in the queue\n", 1],
+  ["workers emails --fail mailr", "has no worker mailr; perhaps its tasks were taken back already\n", 1],
+  ["tail emails", "emails publishes no events; switch them on: sluice settings emails events=on\n", 1],
+])("sluice %j is refused, and changes nothing", async (line, message, exitCode = 2) => {
   await rig.queue().enqueue(1, { id: "task" });
   const before = await rig.raw(["DEBUG", "DIGEST"]);
   const { code, out, err } = await rig.run(typeof line === "string" ? line.split(" ") : line);
-  expect([code, out]).toEqual([2, ""]);
+  expect([code, out]).toEqual([exitCode, ""]);
   expect(err).toContain(message);
   expect(err).not.toContain("s3cret");
   expect(await rig.raw(["DEBUG", "DIGEST"])).toEqual(before);

