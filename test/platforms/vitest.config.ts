@@ -6,5 +6,5 @@ const { projects: _, ...settings } = all.test ?? {};
 export default defineConfig({
   ...all,
   // Its tests start processes, of which some fill a core.
-  test: { ...settings, include: ["test/platforms/**/*.test.ts"], maxWorkers: 2 },
+  test: { ...settings, include: ["test/platforms/**/*.test.ts"], maxWorkers: 2, silent: "passed-only" },
 });

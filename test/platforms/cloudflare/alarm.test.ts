@@ -1,33 +1,23 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { asker, type Ask } from "../../http/served.ts";
-import { openPlace } from "../place.ts";
-import { type RunningWorker, startWorker } from "../../../tools/workerd/harness.ts";
+import { startWorker } from "../../../tools/workerd/harness.ts";
+import { useWorker } from "./rig.ts";
 
 // A Worker with the Durable Object SluiceAlarm starts what is due at its time. Its cron never runs here.
 
 /** How late a task may start, ms: usually some hundredths of a second. */
-const PROMPT = 2_000;
+const PROMPT = 30_000;
 
-let place: Awaited<ReturnType<typeof openPlace>>;
-let worker: RunningWorker;
-let ask: Ask;
-beforeAll(async () => {
-  place = await openPlace();
-  worker = await startWorker("test/platforms/cloudflare/alarm.toml", place.env);
-  ask = asker(worker.fetch);
-}, 60_000);
-afterAll(async () => {
-  await worker?.server.close();
-  await place?.close();
-});
+const rig = useWorker("test/platforms/cloudflare/alarm.toml");
+const ask: Ask = (...args) => rig.ask(...args);
 
 const tasks = "/v1/queues/due/tasks";
 
 /** Waits until a task has completed, and returns when it was enqueued, requeued and begun, by Redis's clock. */
 async function timesOf(id: string) {
   const found = async () => (await ask("GET", `${tasks}/${id}`)).body;
-  await expect.poll(async () => (await found()).state, { timeout: 25_000 }).toBe("completed");
+  await expect.poll(async () => (await found()).state, { timeout: 60_000 }).toBe("completed");
   const { enqueuedAt, requeuedAt, transitions } = await found();
   const begun = (transitions as { to: string; at: number }[]).filter(({ to }) => to === "working");
   return { enqueuedAt, requeuedAt, begun: begun.map(({ at }) => at) };
@@ -83,15 +73,12 @@ test("the object and the RPC method have no path", async () => {
 test("a producer in a Worker of its own shares the object of the Worker with the consumers", async () => {
   const config = "test/platforms/cloudflare/producer.toml";
   const others = ["test/platforms/cloudflare/alarm.toml"];
-  const producer = await startWorker(config, place.env, others);
-  try {
-    const json = { payload: 1, id: "from-elsewhere", delay: "3s" };
-    expect((await asker(producer.fetch)("POST", tasks, { json })).status).toBe(201);
-    const { enqueuedAt, begun } = await timesOf("from-elsewhere");
-    expectPrompt(enqueuedAt + 3_000, begun[0]);
-  } finally {
-    await producer.server.close();
-  }
+  const producer = await startWorker(config, rig.place.env, others);
+  onTestFinished(() => producer.server.close());
+  const json = { payload: 1, id: "from-elsewhere", delay: "3s" };
+  expect((await asker(producer.fetch)("POST", tasks, { json })).status).toBe(201);
+  const { enqueuedAt, begun } = await timesOf("from-elsewhere");
+  expectPrompt(enqueuedAt + 3_000, begun[0]);
 });
 
 test("the configuration is the one that the page on Cloudflare has", () => {

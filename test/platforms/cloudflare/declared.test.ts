@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Queue } from "../../../src/index.ts";
 import { upstash } from "../../../src/transport/upstash.ts";
-import { openPlace } from "../place.ts";
-import { startWorker } from "../../../tools/workerd/harness.ts";
+import { useWorker } from "./rig.ts";
 
-let place: Awaited<ReturnType<typeof openPlace>>;
-beforeAll(async () => {
-  place = await openPlace();
-});
-afterAll(() => place.close());
+const rig = useWorker("test/platforms/cloudflare/declared.toml");
 
 // Workers forbid that requests share I/O.
 it("the own methods of a declared queue work in workerd, in many requests at once", async () => {
-  const { server, fetch } = await startWorker("test/platforms/cloudflare/declared.toml", place.env);
-  try {
-    const numbers = Array.from({ length: 40 }, (_, i) => i);
-    const answers = await Promise.all(
-      numbers.map(async (number) => {
-        const response = await fetch(new Request(`https://declared.test/${number}`));
-        return [response.status, await response.json()];
-      }),
-    );
-    const expected = numbers.map((number) => [200, { id: String(number), created: true, state: "pending" }]);
-    expect(answers).toEqual(expected);
-    const queue = new Queue("orders", { transport: upstash(place.env) });
-    expect(await queue.counts()).toMatchObject({ pending: 80 });
-  } finally {
-    await server.close();
-  }
+  const numbers = Array.from({ length: 40 }, (_, i) => i);
+  const answers = await Promise.all(
+    numbers.map(async (number) => {
+      const response = await rig.fetch(new Request(`https://declared.test/${number}`));
+      return [response.status, await response.json()];
+    }),
+  );
+  const expected = numbers.map((number) => [200, { id: String(number), created: true, state: "pending" }]);
+  expect(answers).toEqual(expected);
+  const queue = new Queue("orders", { transport: upstash(rig.place.env) });
+  expect(await queue.counts()).toMatchObject({ pending: 80 });
 });

@@ -5,7 +5,7 @@ import { sluice } from "../../../serverless/cloudflare.ts";
 export default sluice<Environment & { MAIL_URL: string }>({
   consumers: {
     emails: async ({ id }, { MAIL_URL }) => {
-      const response = await fetch(MAIL_URL, { method: "POST", body: id });
+      const response = await fetch(MAIL_URL, { method: "POST", body: JSON.stringify({ to: id }) });
       await response.body?.cancel();
     },
   },

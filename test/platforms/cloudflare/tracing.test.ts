@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { secrets } from "../../http/served.ts";
-import { openPlace } from "../place.ts";
-import { startWorker } from "../../../tools/workerd/harness.ts";
+import { useWorker } from "./rig.ts";
 import { outside } from "../../tracing/traces.ts";
 
 interface WorkerSpan {
@@ -12,16 +11,7 @@ interface WorkerSpan {
   readonly links: readonly string[];
 }
 
-let place: Awaited<ReturnType<typeof openPlace>>;
-let worker: Awaited<ReturnType<typeof startWorker>>;
-beforeAll(async () => {
-  place = await openPlace();
-  worker = await startWorker("test/tracing/documented/wrangler.toml", place.env);
-});
-afterAll(async () => {
-  await worker.server.close();
-  await place.close();
-});
+const worker = useWorker("test/tracing/documented/wrangler.toml");
 
 const spansOnceThere = async (count: number): Promise<WorkerSpan[]> => {
   for (;;) {

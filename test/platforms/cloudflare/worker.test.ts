@@ -1,29 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import { type Fetch, openEvents } from "../../http/event-frames.ts";
-import { asker, type Ask } from "../../http/served.ts";
-import { openPlace } from "../place.ts";
-import { type RunningWorker, startWorker, type TestHarness } from "../../../tools/workerd/harness.ts";
+import { type Ask } from "../../http/served.ts";
+import { startWorker } from "../../../tools/workerd/harness.ts";
+import { useWorker } from "./rig.ts";
 import { expectLongWorkDone } from "../long-work.ts";
 
-let place: Awaited<ReturnType<typeof openPlace>>;
-beforeAll(async () => {
-  place = await openPlace();
-});
-afterAll(() => place.close());
+const rig = useWorker("wrangler.toml");
+const ask: Ask = (...args) => rig.ask(...args);
 
 describe("the Worker of wrangler.toml in workerd", () => {
-  let server: TestHarness;
-  let ask: Ask;
-  let cron: RunningWorker["cron"];
-
-  beforeAll(async () => {
-    const worker = await startWorker("wrangler.toml", place.env);
-    ({ server, cron } = worker);
-    ask = asker(worker.fetch);
-  });
-  afterAll(() => server.close());
-
-  const fetchEvents: Fetch = (path, { headers = {} }) => server.fetch(path, { headers });
+  const fetchEvents: Fetch = (path, { headers = {} }) => rig.server.fetch(path, { headers });
 
   it("takes a task all the way: enqueued, swept by its cron, pulled, extended, settled, looked at", async () => {
     const tasks = "/v1/queues/emails/tasks";
@@ -34,7 +20,7 @@ describe("the Worker of wrangler.toml in workerd", () => {
     expect((await ask("GET", `${tasks}/x`)).body.state).toBe("delayed");
 
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(await cron()).toMatchObject({ outcome: "ok" });
+    expect(await rig.cron()).toMatchObject({ outcome: "ok" });
     expect((await ask("GET", `${tasks}/x`)).body.state).toBe("pending");
 
     const [task] = (await ask("POST", `${tasks}/pull`, { json: { lease: "30s" } })).body.tasks;
@@ -65,10 +51,10 @@ describe("the Worker of wrangler.toml in workerd", () => {
   it("takes 1,000 tasks and gives 100 in one request each", async () => {
     const tasks = "/v1/queues/many/tasks";
     const json = { tasks: Array.from({ length: 1_000 }, (_, payload) => ({ payload })) };
-    place.gateway.resetUsage();
+    rig.place.gateway.resetUsage();
     expect((await ask("POST", tasks, { json })).body.tasks).toHaveLength(1_000);
     expect((await ask("POST", `${tasks}/pull`, { json: { max: 100 } })).body.tasks).toHaveLength(100);
-    expect(place.gateway.usage().requests).toBeLessThanOrEqual(4);
+    expect(rig.place.gateway.usage().requests).toBeLessThanOrEqual(4);
   });
 
   it("follows a task as server-sent events until its end, and goes on after the Last-Event-ID", async () => {
@@ -103,8 +89,8 @@ describe("the Worker of wrangler.toml in workerd", () => {
     expect(await stream.next()).toMatchObject({ id: "1" });
     await stream.leave();
     // Quiet for longer than the longest pause between two polls.
-    for (let requests = -1; requests !== place.gateway.usage().requests;) {
-      requests = place.gateway.usage().requests;
+    for (let requests = -1; requests !== rig.place.gateway.usage().requests;) {
+      requests = rig.place.gateway.usage().requests;
       await new Promise((resolve) => setTimeout(resolve, 2_500));
     }
   });
@@ -150,7 +136,7 @@ describe("the Worker of wrangler.toml in workerd", () => {
 });
 
 test("a Worker bound to itself goes on in further invocations if the work takes longer than one may", async () => {
-  const { server, fetch } = await startWorker("test/platforms/cloudflare/chain.toml", place.env);
+  const { server, fetch } = await startWorker("test/platforms/cloudflare/chain.toml", rig.place.env);
   onTestFinished(() => server.close());
   await expectLongWorkDone({ fetch });
 });
