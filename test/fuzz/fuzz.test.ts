@@ -3,7 +3,7 @@ import { fuzz } from "./fuzz.ts";
 import { openAppStack } from "./stack.ts";
 
 /** `npm run test:fuzz` makes 20,000 from each of its seeds, to the Worker in workerd. */
-const requests = 1_500;
+const requests = 4_000;
 
 test("requests made from the OpenAPI document are answered as it says, and each broken one is refused with its fault", async () => {
   const stack = await openAppStack();
