@@ -1,104 +1,62 @@
 import { describe, expect, test } from "vitest";
-import { unavailable, useStack } from "./stack.ts";
+import { failed, ok, unavailable, useStack, words } from "./stack.ts";
 
-const { ask } = useStack();
+const { ask, run } = useStack();
+const pipeline = (...commands: string[]) => ask("/pipeline", commands.map(words));
+const transaction = (...commands: string[]) => ask("/multi-exec", commands.map(words));
+const NOT_INTEGER = { error: "ERR value is not an integer or out of range" };
 
 describe("a pipeline", () => {
   test("answers each command in its place, with 200", async () => {
-    const commands = [
-      ["SET", "key", "valuex"],
-      ["SETEX", "other", 13, "z"],
-      ["INCR", "key"],
-      ["NOPE"],
-      ["ZADD", "zset", 11, "a", 22, "b"],
-    ];
-    expect(await ask("/pipeline", commands)).toEqual([
+    const commands = ["SET key valuex", "SETEX other 13 z", "INCR key", "NOPE", "ZADD zset 11 a 22 b"];
+    expect(await pipeline(...commands)).toEqual([
       200,
-      [
-        { result: "OK" },
-        { result: "OK" },
-        { error: "ERR value is not an integer or out of range" },
-        (unavailable("NOPE") as [number, object])[1],
-        { result: 2 },
-      ],
+      [{ result: "OK" }, { result: "OK" }, NOT_INTEGER, unavailable("NOPE")[1], { result: 2 }],
     ]);
   });
 
   test("runs its commands in order", async () => {
-    const commands = Array.from({ length: 500 }, () => ["INCR", "counter"]);
-    const [, replies] = await ask("/pipeline", commands);
-    expect(replies).toEqual(commands.map((_, index) => ({ result: index + 1 })));
+    const counts = Array.from({ length: 500 }, (_, index) => ({ result: index + 1 }));
+    expect(await pipeline(...counts.map(() => "INCR counter"))).toEqual([200, counts]);
   });
 
   test("is an array of commands, at least one, by POST or PUT", async () => {
-    const refusal = { error: "ERR the body of /pipeline must be a JSON array of at least one command" };
-    expect(await ask("/pipeline", [])).toEqual([400, refusal]);
-    expect(await ask("/pipeline", { a: 1 })).toEqual([400, refusal]);
-    expect(await ask("/pipeline", ["GET", "a"])).toEqual([
-      400,
-      { error: "ERR a command must be a JSON array of its name and arguments" },
-    ]);
-    expect(await ask("/pipeline")).toEqual([405, { error: "ERR /pipeline must be a POST or PUT" }]);
+    const refused = failed("ERR the body of /pipeline must be a JSON array of at least one command");
+    expect(await ask("/pipeline", [])).toEqual(refused);
+    expect(await ask("/pipeline", { a: 1 })).toEqual(refused);
+    const noCommand = failed("ERR a command must be a JSON array of its name and arguments");
+    expect(await ask("/pipeline", ["GET", "a"])).toEqual(noCommand);
+    expect(await ask("/pipeline")).toEqual(failed("ERR /pipeline must be a POST or PUT", 405));
   });
 });
 
 describe("a transaction", () => {
   test("answers each command, and runs on when one fails", async () => {
-    const commands = [
-      ["SET", "key", "x"],
-      ["INCR", "key"],
-      ["GET", "none"],
-      ["LRANGE", "none", 0, 1],
-      ["GET", "key"],
-    ];
-    expect(await ask("/multi-exec", commands)).toEqual([
+    expect(await transaction("SET key x", "INCR key", "GET none", "LRANGE none 0 1", "GET key")).toEqual([
       200,
-      [
-        { result: "OK" },
-        { error: "ERR value is not an integer or out of range" },
-        { result: null },
-        { result: [] },
-        { result: "x" },
-      ],
+      [{ result: "OK" }, NOT_INTEGER, { result: null }, { result: [] }, { result: "x" }],
     ]);
   });
 
   test("is discarded whole, with one error, if Redis does not queue a command", async () => {
-    expect(
-      await ask("/multi-exec", [
-        ["SET", "key", "x"],
-        ["SET", "key"],
-      ]),
-    ).toEqual([400, { error: "EXECABORT Transaction discarded because of previous errors." }]);
-    expect(
-      await ask("/multi-exec", [
-        ["SET", "key", "x"],
-        ["BLPOP", "l", 0],
-      ]),
-    ).toEqual(unavailable("BLPOP"));
-    expect(await ask("/", ["EXISTS", "key"])).toEqual([200, { result: 0 }]);
+    const discarded = failed("EXECABORT Transaction discarded because of previous errors.");
+    expect(await transaction("SET key x", "SET key")).toEqual(discarded);
+    expect(await transaction("SET key x", "BLPOP l 0")).toEqual(unavailable("BLPOP"));
+    expect(await run("EXISTS key")).toEqual(ok(0));
   });
 
   test("lets no other request run in between", async () => {
-    const add = () =>
-      ask("/multi-exec", [
-        ["INCR", "counter"],
-        ["INCR", "counter"],
-        ["EVAL", "return redis.call('INCR', KEYS[1])", 1, "counter"],
-      ]);
-    const noise = () => ask("/", ["INCR", "counter"]);
+    const script = ["EVAL", "return redis.call('INCR', KEYS[1])", 1, "counter"];
+    const increment = ["INCR", "counter"];
     const replies = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => (index % 2 ? add() : noise())),
+      Array.from({ length: 60 }, (_, index) =>
+        index % 2 ? ask("/multi-exec", [increment, increment, script]) : run(increment),
+      ),
     );
-    for (const [, body] of replies) {
-      if (!Array.isArray(body)) continue;
-      const [first, second, third] = body.map(({ result }: { result: number }) => result) as [
-        number,
-        number,
-        number,
-      ];
-      expect([second, third]).toEqual([first + 1, first + 2]);
-    }
-    expect(await ask("/", ["GET", "counter"])).toEqual([200, { result: "120" }]);
+    const several = replies.map(([, body]) => body).filter((body) => Array.isArray(body));
+    expect(several).toHaveLength(30);
+    for (const [first, second, third] of several as { result: number }[][])
+      expect([second?.result, third?.result]).toEqual([first!.result + 1, first!.result + 2]);
+    expect(await run("GET counter")).toEqual(ok("120"));
   });
 });

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
+import type { Argument } from "../../src/local/gateway/redis-client.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../../src/local/index.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
@@ -41,28 +43,50 @@ export async function startStack(options: Partial<GatewayOptions> = {}, given?: 
   };
 }
 
-/** Registers a stack for a test file, emptied before each test. Its `ask` returns only status and JSON. */
-export function useStack() {
+/** Registers a stack for a test file, without keys, scripts and faults before each test. */
+export function useStack(options: Partial<GatewayOptions> = {}) {
   const its = {} as { stack: Stack };
   beforeAll(async () => {
-    its.stack = await startStack();
+    its.stack = await startStack(options);
   });
   afterAll(() => its.stack.stop());
-  beforeEach(() => its.stack.direct.send(["FLUSHALL"]));
-  const ask = async (path: string, body?: unknown, init?: RequestInit) => {
-    const { status, json } = await its.stack.rest(path, body, init);
-    return [status, json];
+  beforeEach(async () => {
+    const { direct, gateway } = its.stack;
+    gateway.faults.clear();
+    await direct.send(["FLUSHALL"]);
+    await direct.send(["SCRIPT", "FLUSH"]);
+    gateway.resetUsage();
+  });
+  return {
+    its,
+    /** One request. Returns only status and JSON. */
+    ask: async (path: string, body?: unknown, init?: RequestInit) => {
+      const { status, json } = await its.stack.rest(path, body, init);
+      return [status, json];
+    },
+    /** One command, as words or with spaces between them. */
+    run: async (command: string | readonly unknown[]) => {
+      const { status, json } = await its.stack.rest("/", words(command));
+      return [status, json];
+    },
+    direct: (...command: readonly [Argument, ...Argument[]]) => its.stack.direct.send(command),
   };
-  return { its, ask };
 }
 
+export const words = (command: string | readonly unknown[]) =>
+  typeof command === "string" ? command.split(" ") : command;
+
+export const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
+
+/** Status and JSON of a success, and of a failure. */
+export const ok = (result: unknown) => [200, { result }];
+export const failed = (error: unknown, status = 400) => [status, { error }];
+
 /** The answer to a command that Upstash does not have. */
-export const unavailable = (name: string) => [
-  400,
-  {
-    error: `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
-  },
-];
+export const unavailable = (name: string) =>
+  failed(
+    `ERR Command is not available: '${name}'. See https://upstash.com/docs/redis/overall/rediscompatibility for details`,
+  );
 
 export async function rest(
   url: string,
