@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { deepSweep, type Transport } from "../../../src/index.ts";
+import { deepSweep, type LeasedTask, type QueueCounts } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { recountGroupsScript } from "../../../src/queue/redis/repair-scripts.ts";
 import type { Command } from "../../../src/queue/redis/transport.ts";
 import { deepTools, pageByPage } from "../../support/deep.ts";
+import { instances } from "../../support/instances.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { key, QUEUE, useRig } from "../../support/rig.ts";
 
@@ -22,24 +23,37 @@ const nameOf = (command: Command) => {
   return ["scan", "recountGroups"].includes(script.name) ? `${script.name} ${args[1]}` : script.name;
 };
 
+type Happening = Readonly<Record<string, () => Promise<unknown>>>;
+
 /** Runs a deep sweep, and each given function before the first command of its name. */
-async function lookWith(happens: Readonly<Record<string, () => Promise<unknown>>>) {
+async function lookWith(happens: Happening) {
   const left = new Map(Object.entries(happens));
-  const transport: Transport = {
-    async send(commands, options) {
-      for (const command of commands) {
-        const name = nameOf(command);
-        const act = left.get(name);
-        left.delete(name);
-        await act?.();
-      }
-      return rig.transport.send(commands, options);
-    },
-  };
+  const transport = instances(rig).instance(async (_, commands) => {
+    for (const command of commands) {
+      const name = nameOf(command);
+      const act = left.get(name);
+      left.delete(name);
+      await act?.();
+    }
+  });
   const { faults } = await deepSweep(pageByPage(transport), { now: () => rig.now });
   expect([...left.keys()]).toEqual([]);
   return faults.map(({ fault, ids }) => [fault, ...ids]);
 }
+
+/** Expects that a deep sweep finds no fault while these happen, nor another one after it. */
+async function findsNothing(happens: Happening, counts: Partial<QueueCounts> = {}): Promise<void> {
+  expect(await lookWith(happens)).toEqual([]);
+  expect(await rig.queue().counts()).toMatchObject(counts);
+  expect((await runDeepSweep()).faults).toEqual([]);
+}
+const LIST = `LRANGE ${key("pending")}`;
+
+/** Lets a dequeue put an entry aside, and lease a task. */
+const putAside = async () => {
+  await rig.command("RPUSH", key("pending"), "lost");
+  await rig.queue().dequeue();
+};
 
 test("an entry that moves while it looks is found again, and of two the first in line is kept", async () => {
   await rig.queue().enqueueMany(numbered(20));
@@ -53,13 +67,11 @@ test("an entry that moves while it looks is found again, and of two the first in
 test("a task that leaves the list and comes back while it looks gets no second place", async () => {
   await enqueue("a", "b");
   const queue = rig.queue();
-  const leased: Awaited<ReturnType<typeof queue.dequeue>>[number][] = [];
-  const list = `LRANGE ${key("pending")}`;
-  const faults = await lookWith({
-    [list]: async () => leased.push(...(await queue.dequeue())),
+  const leased: LeasedTask[] = [];
+  await findsNothing({
+    [LIST]: async () => leased.push(...(await queue.dequeue())),
     placeLost: async () => leased[0]?.requeue(),
   });
-  expect(faults).toEqual([]);
   expect((await rig.space()).pending).toEqual(["a", "b"]);
 });
 
@@ -67,30 +79,30 @@ test("ghosts added or dropped while it counts stay counted correctly", async () 
   await enqueue("x", "y", "z");
   const queue = rig.queue();
   await queue.cancel("x");
-  const faults = await lookWith({
-    // The dequeue drops the ghost of x, and leases y.
-    "scan tasks": () => queue.dequeue(),
-    [`LRANGE ${key("pending")}`]: () => queue.cancel("z"),
-  });
-  expect(faults).toEqual([]);
-  expect(await queue.counts()).toMatchObject({ pending: 0, working: 1 });
-  expect((await runDeepSweep()).faults).toEqual([]);
+  await findsNothing(
+    {
+      // The dequeue drops the ghost of x, and leases y.
+      "scan tasks": () => queue.dequeue(),
+      [LIST]: () => queue.cancel("z"),
+    },
+    { pending: 0, working: 1 },
+  );
 });
 
 test("the count of ghosts is kept if others replaced them meanwhile", async () => {
   await enqueue("a");
   await rig.queue().cancel("a");
-  const faults = await lookWith({
-    // The dequeue drops the ghost, and leases nothing.
-    "scan tasks": () => rig.queue().dequeue(),
-    "control counts": async () => {
-      await enqueue("b");
-      await rig.queue().cancel("b");
+  await findsNothing(
+    {
+      // The dequeue drops the ghost, and leases nothing.
+      "scan tasks": () => rig.queue().dequeue(),
+      "control counts": async () => {
+        await enqueue("b");
+        await rig.queue().cancel("b");
+      },
     },
-  });
-  expect(faults).toEqual([]);
-  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
-  expect((await runDeepSweep()).faults).toEqual([]);
+    { pending: 0 },
+  );
 });
 
 test("the count of ghosts is kept if a new task became a ghost meanwhile", async () => {
@@ -98,12 +110,10 @@ test("the count of ghosts is kept if a new task became a ghost meanwhile", async
   await rig.queue().cancel("a");
   rig.now += 300_000;
   await rig.sweepOnce();
-  const faults = await lookWith({
-    "scan tasks": () => enqueue("a"),
-    "control counts": () => rig.queue().cancel("a"),
-  });
-  expect(faults).toEqual([]);
-  expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+  await findsNothing(
+    { "scan tasks": () => enqueue("a"), "control counts": () => rig.queue().cancel("a") },
+    { pending: 0 },
+  );
 });
 
 test("the count of timers is kept if others replaced them meanwhile", async () => {
@@ -112,38 +122,35 @@ test("the count of timers is kept if others replaced them meanwhile", async () =
   await enqueue({ id: "a", group: "soon" }, { id: "b", group: "late" }, { id: "c", group: "soon" });
   await rig.queue().dequeue({ max: 2, lease: "2h" });
   expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:soon"]);
-  const faults = await lookWith({
-    "scan delayed": async () => {
-      rig.now += 20_000;
-      await rig.sweepOnce();
+  await findsNothing(
+    {
+      "scan delayed": async () => {
+        rig.now += 20_000;
+        await rig.sweepOnce();
+      },
+      "control counts": () => enqueue({ id: "d", group: "late" }),
     },
-    "control counts": () => enqueue({ id: "d", group: "late" }),
-  });
-  expect(faults).toEqual([]);
+    { delayed: 0 },
+  );
   expect([...(await rig.space()).delayed.keys()]).toEqual(["~g:late"]);
-  expect(await rig.queue().counts()).toMatchObject({ delayed: 0 });
 });
 
 test("a queue that is deleted and created again while it counts is not repaired from old counts", async () => {
-  const limited = () => rig.operator().configureGroup("g", { rate: { most: 1, per: "1s" } });
   const hold = async () => {
-    await limited();
+    await rig.operator().configureGroup("g", { rate: { most: 1, per: "1s" } });
     await rig.queue().enqueueMany(numbered(2, { group: "g" }));
     await rig.queue().dequeue();
+    await enqueue("a");
+    await rig.queue().cancel("a");
   };
   await hold();
-  await enqueue("a");
-  await rig.queue().cancel("a");
-  const faults = await lookWith({
-    "scan delayed": () => rig.operator().deleteQueue({ force: true }),
-    "control counts": async () => {
-      await hold();
-      await enqueue("a");
-      await rig.queue().cancel("a");
+  await findsNothing(
+    {
+      "scan delayed": () => rig.operator().deleteQueue({ force: true }),
+      "control counts": hold,
     },
-  });
-  expect(faults).toEqual([]);
-  expect(await rig.queue().counts()).toMatchObject({ pending: 1, delayed: 0 });
+    { pending: 1, delayed: 0 },
+  );
 });
 
 test("two at once do not repair the same count twice", async () => {
@@ -160,10 +167,6 @@ test("two at once do not repair the same count twice", async () => {
 
 test("with two at once, an entry put aside between their ends stays counted", async () => {
   await enqueue("a", "b");
-  const putAside = async () => {
-    await rig.command("RPUSH", key("pending"), "lost");
-    await rig.queue().dequeue();
-  };
   await putAside();
   await lookWith({
     "control counts": async () => {
@@ -177,14 +180,11 @@ test("with two at once, an entry put aside between their ends stays counted", as
 });
 
 test("entries put aside after a queue is deleted and created again stay counted", async () => {
-  const putAside = async () => {
-    await enqueue("a", "b");
-    await rig.command("RPUSH", key("pending"), "lost");
-    await rig.queue().dequeue();
-  };
+  await enqueue("a", "b");
   await putAside();
   await lookWith({ "scan working": () => rig.operator().deleteQueue({ force: true }) });
   expect(await rig.space()).toMatchObject({ pending: [], tasks: new Map() });
+  await enqueue("a", "b");
   await putAside();
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
 });
@@ -218,13 +218,9 @@ test("the state of a group changes with every change of its tasks, so that an ol
 
 test("entries that dequeue puts aside while it looks are left to the next deep sweep", async () => {
   await enqueue("a", "b");
-  const putAside = async () => {
-    await rig.command("RPUSH", key("pending"), "lost");
-    await rig.queue().dequeue();
-  };
   await putAside();
   expect(await rig.queue().counts()).toMatchObject({ broken: 1 });
-  expect(await lookWith({ [`LRANGE ${key("pending")}`]: putAside })).toEqual([]);
+  expect(await lookWith({ [LIST]: putAside })).toEqual([]);
   expect(await rig.queue().counts()).toMatchObject({ broken: 1, working: 2 });
   await runDeepSweep();
   expect(await rig.queue().counts()).toMatchObject({ broken: 0, working: 2 });
