@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Command, Transport } from "../../../src/index.ts";
+import { fixChance } from "../../support/day.ts";
 import { many, named } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
@@ -7,6 +8,10 @@ import { useRig } from "../../support/rig.ts";
 // Real time: dequeues that wait follow the clocks of this process and of Redis.
 const rig = useRig();
 const queue = (transport = rig.transport) => rig.queue({ now: undefined, transport });
+
+// One pair of random tokens in 1,024 shares a slot, and the later one then takes it.
+beforeEach(() => fixChance());
+afterEach(() => void vi.restoreAllMocks());
 
 const isPull = (command: Command | undefined) =>
   command !== undefined && "script" in command && command.script.name === "dequeue";
