@@ -18,7 +18,7 @@ async function work() {
     text = JSON.stringify(task);
     known.set(task.id, JSON.parse(text.replace(/(\d+)@/, "$1.$1@")));
     if (round % 8 === 0) createHash("sha1").update(text).digest("hex");
-    await known;
+    await Promise.resolve(round);
   }
   return [...known.values()].toSorted((a, b) => a.at[0] - b.at[0]).length;
 }

@@ -74,19 +74,25 @@ test("a script has 500 million steps, and gets an error for too many results, to
     return f()`;
   const scripts = [
     "while true do pcall(function() while true do end end) end",
-    ...[most, most, most],
+    most,
+    most,
+    most,
     "return { unpack({}, 1, 1e8) }",
     "return string.format('%999999d', 1)",
     "local s = 'x' while true do s = s .. s end",
     // 190 functions of C within each other do no harm.
-    ...[nested, nested],
+    nested,
+    nested,
   ];
   expect(replies(scripts)).toEqual([
     "ReplyError ERR Script killed by limit of 500 million steps script: SHA, on @user_script:1.",
-    ...[2e7, 2e7, 2e7],
+    2e7,
+    2e7,
+    2e7,
     "ReplyError ERR user_script:1: too many results to unpack script: SHA, on @user_script:1.",
     "ReplyError ERR user_script:1: invalid format (width or precision too long) script: SHA, on @user_script:1.",
     "ReplyError ERR not enough memory",
-    ...["end", "end"],
+    "end",
+    "end",
   ]);
 });
