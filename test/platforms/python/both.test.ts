@@ -9,81 +9,68 @@ import { useBothClients } from "./both-clients.ts";
 
 const both = useBothClients(useRig());
 
-/** The same payloads, in Python and in TypeScript. */
-const inPython = String.raw`["42", "null", "007", "", None, 42, "🧑‍🚀 ok", "a\0b\n;%3B", "\ud800", b"", bytes(range(256)), {"ü": [1.5]}]`;
-const inTypeScript = [
-  "42",
-  "null",
-  "007",
-  "",
-  null,
-  42,
-  "🧑‍🚀 ok",
-  "a\0b\n;%3B",
-  "\ud800",
-  new Uint8Array(),
-  Uint8Array.from({ length: 256 }, (_, i) => i),
-  { ü: [1.5] },
-];
-
-test("what Python enqueues, TypeScript dequeues and completes, and Python reads the results", async () => {
-  const answers = await both.python(`
-    report(queue.enqueue_many([
-        *({"payload": value, "id": f"p{i}"} for i, value in enumerate(${inPython})),
-        {"payload": 1, "id": "all", "lease": 60_000, "max_attempts": 0, "result_ttl": 90_000, "dead_ttl": 0,
-         "group": "a;b%", "priority": 7, "headers": {"trace": "ü;1"}},
-    ]))
-  `);
-  const ids = inTypeScript.map((_, i) => `p${i}`);
-  expect(answers).toEqual([...ids, "all"].map((id) => [id, true]));
-  expect(await both.queue.get("all")).toMatchObject({ state: "pending", group: "a;b%", priority: 7 });
-
-  const [all, ...tasks] = await both.queue.dequeue({ max: 100 });
-  expect(all).toMatchObject({ id: "all", payload: 1, attempt: 1, group: "a;b%", headers: { trace: "ü;1" } });
-  expect(tasks.map(({ id, payload }) => [id, comparable(payload)])).toEqual(
-    inTypeScript.map((payload, i) => [`p${i}`, comparable(payload)]),
-  );
-  for (const task of tasks) expect(await task.complete(task.payload)).toMatchObject({ state: "completed" });
-  expect(
-    await both.python(`
-      report([queue.get(f"p{i}")["result"] == value for i, value in enumerate(${inPython})])
-    `),
-  ).toEqual(inTypeScript.map(() => true));
-});
-
-test("what TypeScript enqueues, Python dequeues, extends and completes, and TypeScript reads it", async () => {
-  await both.queue.enqueueMany(
-    awkwardPayloads.map(([name, payload], i) => ({
-      payload,
-      id: `t${i}`,
-      headers: { name, Grüße: "ü\n🚀" },
-      ...(i % 2 && { group: "g;%" }),
-    })),
-  );
+test("payloads of every kind come to Python, and from there as results and as payloads", async () => {
+  const awkward = awkwardPayloads.map(([name, payload], i) => ({
+    payload,
+    id: `t${i}`,
+    headers: { name, Grüße: "ü\n🚀" },
+    ...(i % 2 && { group: "g;%" }),
+  }));
+  await both.queue.enqueueMany(awkward);
   const answers = await both.python(`
     def work(task):
         extended = task.extend(progress={"of;": "ü%", "n": 1})
         progress = queue.get(task.id)["progress"]
         completed = task.complete(task.payload)
-        return task.id, task.headers, task.group, task.attempt, extended.state, progress, completed.state
+        again = {"payload": task.payload, "id": f"from-{task.id}", "headers": task.headers}
+        return again, [task.id, task.headers, task.group, task.attempt, extended.state, progress, completed.state]
 
     answers = []
     while tasks := queue.dequeue(max=10, worker="python;1"):
         answers += map(work, tasks)
-    report(sorted(answers, key=lambda each: int(each[0][1:])))
+    answers.sort(key=lambda each: int(each[1][0][1:]))
+    added = queue.enqueue_many(again for again, _ in answers)
+    report([added, [seen for _, seen in answers]])
   `);
   const progress = { "of;": "ü%", n: 1 };
-  expect(answers).toEqual(
-    awkwardPayloads.map(([name], i) => {
-      const headers = { name, Grüße: "ü\n🚀" };
-      return [`t${i}`, headers, i % 2 ? "g;%" : "", 1, "working", progress, "completed"];
-    }),
+  expect(answers).toEqual([
+    awkward.map(({ id }) => [`from-${id}`, true]),
+    awkward.map(({ id, headers, group = "" }) => [id, headers, group, 1, "working", progress, "completed"]),
+  ]);
+  const found = await both.queue.dequeue({ max: 100 });
+  expect(found.map(({ id, payload, headers }) => [id, comparable(payload), headers])).toEqual(
+    awkward.map(({ id, payload, headers }) => [`from-${id}`, comparable(payload), headers]),
   );
-  for (const [i, [name, payload]] of awkwardPayloads.entries()) {
-    const info = await both.queue.get(`t${i}`);
-    expect({ name, result: comparable(info?.result) }).toEqual({ name, result: comparable(payload) });
+  for (const { id, payload } of awkward) {
+    const info = await both.queue.get(id);
+    expect([id, comparable(info?.result)]).toEqual([id, comparable(payload)]);
     expect(info).toMatchObject({ state: "completed", worker: { name: "python;1" }, attempt: 1 });
   }
+});
+
+test("a task of Python's has all of its options in TypeScript, and its result in Python", async () => {
+  const added = await both.python(`
+    report(queue.enqueue_many([{
+        "payload": b"\\x00\\xff", "id": "all", "lease": 60_000, "max_attempts": 0, "result_ttl": 90_000, "dead_ttl": 0,
+        "group": "a;b%", "priority": 7, "headers": {"trace": "ü;1"},
+    }]))
+  `);
+  expect(added).toEqual([["all", true]]);
+  expect(await both.queue.get("all")).toMatchObject({
+    state: "pending",
+    group: "a;b%",
+    priority: 7,
+    options: { lease: 60_000, maxAttempts: 0, resultTtl: 90_000, deadTtl: 0 },
+  });
+  const [task] = await both.queue.dequeue();
+  expect(task).toMatchObject({
+    payload: new Uint8Array([0, 255]),
+    attempt: 1,
+    group: "a;b%",
+    headers: { trace: "ü;1" },
+  });
+  await task?.complete({ ü: [1.5, null] });
+  expect(await both.python(`report(queue.get("all")["result"] == {"ü": [1.5, None]})`)).toBe(true);
 });
 
 test("TypeScript sees how Python requeued, rejected, cancelled and handed back", async () => {
