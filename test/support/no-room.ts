@@ -39,7 +39,7 @@ function refusing(transport: Transport, refused: string): Transport {
   const fault = `
     ${refused}
     local real = redis
-    local redis = { call = real.call, pcall = function(command, ...)
+    local redis = { log = real.log, LOG_WARNING = real.LOG_WARNING, call = real.call, pcall = function(command, ...)
       if command == 'HSET' and refused(...) then return { err = 'OOM command not allowed' } end
       return real.pcall(command, ...)
     end }

@@ -23,13 +23,6 @@ async function allPages(operator: Operator, size: number) {
 }
 
 describe("the list of groups", () => {
-  test("is empty if no task has a group, also if tasks have priorities", async () => {
-    const operator = rig.operator();
-    expect(await operator.groups()).toEqual({ groups: [], cursor: null });
-    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, priority: 3 }]);
-    expect(await operator.groups()).toEqual({ groups: [], cursor: null });
-  });
-
   test("has the groups with ready tasks by name, then those whose tasks all wait for limits", async () => {
     const operator = rig.operator();
     await operator.configureGroup("a-full", { maxWorking: 1 });

@@ -136,4 +136,18 @@ describe("an id that was cancelled while pending and is enqueued again", () => {
       ["a", "new", 1],
     ]);
   });
+
+  test("leaves two ghosts if cancelled again, each dropped once", async () => {
+    await queue.enqueue("new", { id: "a", delay: 1_000 });
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    await queue.cancel("a");
+    expect(ghostsOf(await rig.space())).toBe(2);
+    expect(await queue.counts()).toMatchObject({ pending: 1 });
+    expect(await delivered()).toEqual([["b", "b", 1]]);
+    expect(ghostsOf(await rig.space())).toBe(0);
+    rig.now += 300_000;
+    await rig.sweepOnce();
+    expect((await rig.space()).tasks.has("a")).toBe(false);
+  });
 });

@@ -108,9 +108,4 @@ describe("bad input is named in the error and writes nothing", () => {
   ])("%s", async (_, run) => {
     await expectRefused((async () => run())(), "transport");
   });
-
-  test("an empty batch sends nothing to Redis", async () => {
-    expect(await rig.queue().enqueueMany([])).toEqual([]);
-    expect(await rig.keySpace()).toEqual({});
-  });
 });

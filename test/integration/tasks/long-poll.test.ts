@@ -80,13 +80,6 @@ describe("a dequeue that waits", () => {
     expect([seconds(), dequeues]).toEqual([0.7, 2]);
   });
 
-  test("answers when a task is due that was enqueued with a delay while it waited", async () => {
-    const waiting = queue.dequeue({ wait: "20s" });
-    expect(await passing(waiting, () => queue.enqueue("later", { delay: 2_500 }))).toHaveLength(1);
-    // Not at its next call, after ten seconds.
-    expect(seconds()).toBeLessThan(5);
-  });
-
   test("answers when the lease of another holder expires", async () => {
     await queue.enqueue("lost");
     await queue.enqueue("later", { delay: "1h" });

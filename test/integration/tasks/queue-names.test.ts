@@ -82,9 +82,7 @@ const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string
     (name) => operatorOf(name).failWorker("one"),
     () => ({ returned: 1, rejected: 0, more: false }),
   ],
-  ["a heartbeat", (name) => queueOf(name).heartbeat({ name: "one" }), () => ({ ok: true, leases: 1 })],
   ["cancel", (name) => queueOf(name).cancel("next"), () => ({ ok: true, state: "rejected" })],
-  ["redrive", (name) => operatorOf(name).redrive({ reason: "rejected" }), () => ({ redriven: 1 })],
   ["purge", (name) => operatorOf(name).purge({ state: "pending" }), () => ({ purged: 2 })],
   ["delete", (name) => operatorOf(name).deleteQueue({ force: true }), () => ({ ok: true })],
 ];

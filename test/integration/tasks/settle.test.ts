@@ -71,17 +71,21 @@ describe("outcomes", () => {
     expect(await queue.get("a")).toMatchObject(ended);
   });
 
-  test("there are exactly maxAttempts deliveries by expiry (I5)", async () => {
-    const { queue } = await leased({ maxAttempts: 3 }, 10);
-    let deliveries = 1;
-    for (let i = 0; i < 10; i++) {
-      rig.now += 10;
-      deliveries += (await queue.dequeue({ lease: 10 })).length;
-    }
-    expect(deliveries).toBe(3);
-    const ended = { state: "rejected", reason: "lease_expired", attempt: 3, charged: 3 };
-    expect(await queue.get("a")).toMatchObject(ended);
-  });
+  test.each([3, undefined])(
+    "there are exactly maxAttempts deliveries by expiry, 10 by default (I5): %s",
+    async (maxAttempts) => {
+      const { queue } = await leased({ maxAttempts }, 10);
+      let deliveries = 1;
+      for (let i = 0; i < 12; i++) {
+        rig.now += 10;
+        deliveries += (await queue.dequeue({ lease: 10 })).length;
+      }
+      const most = maxAttempts ?? 10;
+      expect(deliveries).toBe(most);
+      const ended = { state: "rejected", reason: "lease_expired", attempt: most, charged: most };
+      expect(await queue.get("a")).toMatchObject(ended);
+    },
+  );
 
   test("a requeue that does not count refunds the attempt but not the delivery (I4 I5)", async () => {
     const { queue, task } = await leased({ maxAttempts: 1 });

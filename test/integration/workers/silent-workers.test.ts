@@ -37,16 +37,6 @@ describe("a silent worker", () => {
     expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
   });
 
-  test("is failed by another worker's dequeue, which gets its task", async () => {
-    await queue.enqueueMany(numbered(3));
-    await take(queue, one, 3);
-    expect(await take(queue, two, 1)).toMatchObject({ length: 0, nextDueAt: START + MINUTE });
-    rig.now += MINUTE;
-    expect(idsOf(await take(queue, two, 1))).toEqual(["t0"]);
-    expect(await queue.get("t0")).toMatchObject({ attempt: 2, worker: { name: "two" } });
-    expect(await queue.counts()).toMatchObject({ pending: 2, working: 1, workers: 1 });
-  });
-
   test("loses none of 2,500 tasks, started or not", async () => {
     for (let i = 0; i < 5; i++) {
       await queue.enqueueMany(numbered(2_500).slice(500 * i, 500 * i + 500));

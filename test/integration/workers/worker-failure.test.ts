@@ -103,6 +103,17 @@ describe("failing a worker", () => {
     expect((await rig.space()).pending.toReversed()).toEqual([...namesOf(2_500), "later"]);
   });
 
+  test("in part leaves the rest to the sweep if the caller does not continue", async () => {
+    await refill({ ...one, silentAfter: "1m" }, 30);
+    expect(await fail(one, 10)).toEqual({ returned: 10, rejected: 0, more: true });
+    const [listed] = (await rig.operator().workers()).workers;
+    expect(listed).toMatchObject({ ...one, seenAt: null, working: 20 });
+    rig.now += 60_000;
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 20, 0, 0, 0, 0, 0]);
+    expect((await rig.space()).pending.toReversed()).toEqual(namesOf(30));
+    expect((await queue.counts()).workers).toBe(0);
+  });
+
   test("beside active workers loses no task and delivers none twice", async () => {
     await queue.enqueueMany(numbered(400, { maxAttempts: 0 }));
     const done: string[] = [];

@@ -20,19 +20,6 @@ async function leased(count: number, options = {}) {
   return queue.dequeue({ max: count, worker: one, lease: "10s" });
 }
 
-describe("the leases of a worker", () => {
-  test("are found by a sweep also for workers with names that look like fields", async () => {
-    await queue.enqueueMany(named(ids, { maxAttempts: 0 }));
-    for (const name of ["a;f=1", "a%", "a=b", "a!", "arm", "larm"]) {
-      await queue.dequeue({ worker: { name, incarnation: "g:x", node: name, silentAfter: "1s" } });
-    }
-    expect((await queue.counts()).workers).toBe(6);
-    rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 6, 0, 0, 0, 0, 0]);
-    expect(await hands()).toEqual([]);
-  });
-});
-
 test("an entry of an ended lease is ignored, and removed when its worker is failed", async () => {
   const tasks = await leased(2);
   await tasks[1]?.requeue();
