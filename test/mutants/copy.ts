@@ -200,9 +200,12 @@ interface Report {
   }[];
 }
 
-/** The first test that failed. */
+/**
+ * The first test that failed.
+ * @throws if Vitest ended without a report, which says nothing about the fault
+ */
 function failureIn(file: string): Failure {
-  if (!existsSync(file)) return { file: undefined, what: "Vitest, which did not start", isTimeout: false };
+  if (!existsSync(file)) throw new Error("Vitest ended without a report");
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
   // The first failure ends the other tests, which may then fail in the middle of their work.
   const [first] = testResults

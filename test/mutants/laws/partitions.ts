@@ -44,11 +44,6 @@ export const partitions: LawMutants = {
     lua: change("found == was and found ~= map", "found ~= map"),
     because: "of two changes at once one is undone, halfway",
   },
-  "put-map keeps what is to be removed": {
-    breaks: "law 10",
-    lua: change("redis.call('HDEL', maps, queue)", "redis.call('HSET', maps, queue, map)"),
-    because: "fields of searches that are over pile up",
-  },
   "set-idle overwrites a newer note": {
     breaks: "I6",
     lua: change("score and int(score) == _", "score"),
