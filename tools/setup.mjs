@@ -39,9 +39,10 @@ async function ensureInstalled(folder, development) {
   const flags = ["--ignore-scripts", "--no-fund", "--no-audit", "--loglevel=error"];
   // TypeScript is also an optional peer of valibot.
   if (!development) flags.push("--omit=dev", "--omit=optional");
-  // On Windows npm is a batch file, which only a shell runs.
+  // Its messages are none of the output of the program that follows. On Windows npm is a batch file, which only a
+  // shell runs.
   const shell = process.platform === "win32";
-  const npm = spawn("npm", ["ci", ...flags], { cwd: join(root, folder), stdio: "inherit", shell });
+  const npm = spawn("npm", ["ci", ...flags], { cwd: join(root, folder), stdio: ["inherit", 2, 2], shell });
   const failure = await new Promise((resolve) => {
     npm.once("error", ({ message }) => resolve(`: ${message}`));
     npm.once("exit", (status) => resolve(status === 0 ? undefined : "; its messages are above"));

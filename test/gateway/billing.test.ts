@@ -1,45 +1,37 @@
-import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { dollars } from "../../src/local/index.ts";
-import { openStream } from "./event-stream.ts";
-import { type Stack, startStack } from "./stack.ts";
+import { dice } from "../support/dice.ts";
+import { useStreams } from "./event-stream.ts";
+import { sha1, words } from "./stack.ts";
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
+const { its, direct, stream } = useStreams();
 beforeEach(async () => {
-  await stack.direct.send(["FLUSHALL"]);
-  await stack.direct.send(["SCRIPT", "FLUSH"]);
-  await stack.direct.send(["SET", "text", "x"]);
-  await stack.direct.send(["CONFIG", "RESETSTAT"]);
-  stack.gateway.resetUsage();
+  await direct("SET", "text", "x");
+  await direct("CONFIG", "RESETSTAT");
 });
 
 /**
  * Calls by command as Redis itself counts them since the last reset, without those that are free of charge.
  */
 async function redisCalls(): Promise<Record<string, number>> {
-  const info = String(await stack.direct.send(["INFO", "commandstats"]));
+  const info = String(await direct("INFO", "commandstats"));
   const calls = [...info.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(
     ([, name, count]) => [(name as string).toUpperCase(), Number(count)] as const,
   );
-  const unbilled = new Set(["INFO", "PING", "CONFIG|RESETSTAT", "COMMAND|GETKEYS", "BLPOP"]);
+  const unbilled = new Set(["INFO", "PING", "CLIENT|LIST", "CONFIG|RESETSTAT", "COMMAND|GETKEYS", "BLPOP"]);
   return Object.fromEntries(calls.filter(([name, count]) => count > 0 && !unbilled.has(name)));
 }
 
-const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
-const bill = async (body: unknown, path = "/") => {
-  await stack.rest(path, body);
-  const { commands, byCommand } = stack.gateway.usage();
+const bill = async (command: string | readonly unknown[], path = "/") => {
+  await its.stack.rest(path, words(command));
+  const { commands, byCommand } = its.stack.gateway.usage();
   return { commands, byCommand };
 };
 
 test("a command counts 1, failed or not", async () => {
-  expect(await bill(["INCR", "n"])).toEqual({ commands: 1, byCommand: { INCR: 1 } });
-  expect(await bill(["INCR", "text"])).toEqual({ commands: 2, byCommand: { INCR: 2 } });
-  expect(await bill(["GET", "none"])).toEqual({ commands: 3, byCommand: { GET: 1, INCR: 2 } });
+  expect(await bill("INCR n")).toEqual({ commands: 1, byCommand: { INCR: 1 } });
+  expect(await bill("INCR text")).toEqual({ commands: 2, byCommand: { INCR: 2 } });
+  expect(await bill("GET none")).toEqual({ commands: 3, byCommand: { GET: 1, INCR: 2 } });
   expect(await redisCalls()).toEqual({ GET: 1, INCR: 2 });
 });
 
@@ -61,37 +53,24 @@ test("a fixed window of Upstash's own rate limiter counts 3", async () => {
 });
 
 test("MULTI and EXEC count, with what runs between them", async () => {
-  expect(
-    await bill(
-      [
-        ["INCR", "n"],
-        ["INCR", "text"],
-      ],
-      "/multi-exec",
-    ),
-  ).toEqual({
-    commands: 4,
-    byCommand: { EXEC: 1, INCR: 2, MULTI: 1 },
-  });
-  expect(await bill([["INCR", "n"], ["INCR"]], "/multi-exec")).toEqual({
-    commands: 6,
-    byCommand: { EXEC: 2, INCR: 2, MULTI: 2 },
-  });
-  expect(await redisCalls()).toEqual({ EXEC: 2, INCR: 2, MULTI: 2 });
+  const transaction = (...commands: string[]) => bill(commands.map(words), "/multi-exec");
+  const once = { commands: 4, byCommand: { EXEC: 1, INCR: 2, MULTI: 1 } };
+  expect(await transaction("INCR n", "INCR text")).toEqual(once);
+  const twice = { commands: 6, byCommand: { EXEC: 2, INCR: 2, MULTI: 2 } };
+  expect(await transaction("INCR n", "INCR")).toEqual(twice);
+  expect(await redisCalls()).toEqual(twice.byCommand);
 });
 
-test("a NOSCRIPT counts, as for Redis", async () => {
-  expect(await bill(["EVALSHA", "f".repeat(40), 0])).toEqual({ commands: 1, byCommand: { EVALSHA: 1 } });
+test("a NOSCRIPT counts, as for Redis, and the error of a script that is no Lua costs nothing more", async () => {
+  expect(await bill(`EVALSHA ${"f".repeat(40)} 0`)).toEqual({ commands: 1, byCommand: { EVALSHA: 1 } });
   expect(await redisCalls()).toEqual({ EVALSHA: 1 });
+  const both = { commands: 2, byCommand: { EVAL: 1, EVALSHA: 1 } };
+  expect(await bill(["EVAL", "return ] x", 0])).toEqual(both);
 });
 
 test("PING, INFO and blocking commands are free, and so are commands that never run", async () => {
-  const nothing = { commands: 0, byCommand: {} };
-  expect(await bill(["PING"])).toEqual(nothing);
-  expect(await bill(["INFO"])).toEqual(nothing);
-  expect(await bill(["NOPE"])).toEqual(nothing);
-  expect(await bill(["BLPOP", "x", 1])).toEqual(nothing);
-  expect(await bill(["GET"])).toEqual(nothing);
+  for (const command of ["PING", "INFO", "NOPE", "BLPOP x 1", "GET"])
+    expect(await bill(command)).toEqual({ commands: 0, byCommand: {} });
   expect(await redisCalls()).toEqual({});
   const inside =
     "redis.call('PING') redis.call('BLPOP', 'x', 1) redis.pcall('NOPE') redis.pcall('GET') redis.pcall('SUBSCRIBE', 'x')";
@@ -100,61 +79,39 @@ test("PING, INFO and blocking commands are free, and so are commands that never 
 });
 
 test("a stream counts 1 when it opens, however many channels it has and messages it brings", async () => {
-  const streams = [];
-  for (const path of ["/subscribe/a/b", "/psubscribe/*/c*", "/monitor"]) {
-    streams.push(await openStream(stack, path));
-  }
-  await bill(
-    [
-      ["PUBLISH", "a", "1"],
-      ["PUBLISH", "b", "2"],
-    ],
-    "/pipeline",
+  const [subscriber, ofPatterns, monitor] = await Promise.all(
+    ["/subscribe/a/b", "/psubscribe/*/c*", "/monitor"].map((path) => stream(path)),
   );
-  const events = [4, 4, 3];
-  for (const [index, stream] of streams.entries()) await stream.take(events[index] as number);
-  const { commands, byCommand } = stack.gateway.usage();
-  expect({ commands, byCommand }).toEqual({
-    commands: 5,
-    byCommand: { MONITOR: 1, PSUBSCRIBE: 1, PUBLISH: 2, SUBSCRIBE: 1 },
-  });
+  await bill(["PUBLISH a 1", "PUBLISH b 2"].map(words), "/pipeline");
+  await subscriber!.take(4);
+  await ofPatterns!.take(4);
+  await monitor!.take(3);
+  const { commands, byCommand } = its.stack.gateway.usage();
+  expect(commands).toBe(5);
+  expect(byCommand).toEqual({ MONITOR: 1, PSUBSCRIBE: 1, PUBLISH: 2, SUBSCRIBE: 1 });
   expect(await redisCalls()).toEqual(byCommand);
-  for (const stream of streams) stream.close();
 });
 
 test("PUBLISH counts 1 alone, in a transaction and in a script, and is delivered", async () => {
-  const stream = await openStream(stack, "/subscribe/chat");
+  const subscriber = await stream("/subscribe/chat");
   const source = "#!lua flags=allow-key-locking\nfor i = 1, 2 do redis.call('PUBLISH', 'chat', ARGV[1]) end";
-  await bill(["PUBLISH", "chat", "a"]);
+  await bill("PUBLISH chat a");
   await bill([["PUBLISH", "chat", "b"]], "/multi-exec");
-  expect(await bill(["EVAL", source, 0, "c"])).toEqual({
-    commands: 8,
-    byCommand: { EVAL: 1, EXEC: 1, MULTI: 1, PUBLISH: 4, SUBSCRIBE: 1 },
-  });
-  expect(await redisCalls()).toEqual(stack.gateway.usage().byCommand);
-  expect(await stream.take(5)).toEqual([
-    "subscribe,chat,1",
-    ...["a", "b", "c", "c"].map((message) => `message,chat,${message}`),
-  ]);
-  expect(stack.gateway.usage().bytesOut).toBe(
-    "data: subscribe,chat,1\n\n".length +
-      4 * "data: message,chat,a\n\n".length +
-      '{"result":1}'.length +
-      '[{"result":1}]'.length +
-      '{"result":null}'.length,
-  );
-  stream.close();
-});
-
-test("the error of a script that is no Lua costs nothing more", async () => {
-  expect(await bill(["EVAL", "return ] x", 0])).toEqual({ commands: 1, byCommand: { EVAL: 1 } });
+  const byCommand = { EVAL: 1, EXEC: 1, MULTI: 1, PUBLISH: 4, SUBSCRIBE: 1 };
+  expect(await bill(["EVAL", source, 0, "c"])).toEqual({ commands: 8, byCommand });
+  expect(await redisCalls()).toEqual(byCommand);
+  const messages = ["a", "b", "c", "c"].map((message) => `message,chat,${message}`);
+  expect(await subscriber.take(5)).toEqual(["subscribe,chat,1", ...messages]);
+  const events = "data: subscribe,chat,1\n\n".length + 4 * "data: message,chat,a\n\n".length;
+  const answers = '{"result":1}[{"result":1}]{"result":null}'.length;
+  expect(its.stack.gateway.usage().bytesOut).toBe(events + answers);
 });
 
 test("requests and bytes are counted", async () => {
   const sent = JSON.stringify(["SET", "key", "é"]);
-  const { text } = await stack.rest("/", sent);
-  await stack.rest("/get/key");
-  expect(stack.gateway.usage()).toEqual({
+  const { text } = await its.stack.rest("/", sent);
+  await its.stack.rest("/get/key");
+  expect(its.stack.gateway.usage()).toEqual({
     commands: 2,
     requests: 2,
     bytesIn: Buffer.byteLength(sent),
@@ -169,26 +126,16 @@ test("100,000 commands cost 0.20 dollars", () => {
 });
 
 test("the counts can be read and reset over HTTP", async () => {
-  await stack.rest("/", ["INCR", "n"]);
-  expect((await stack.rest("/-/usage")).json).toEqual(stack.gateway.usage());
-  expect((await stack.rest("/-/usage")).json).toMatchObject({ commands: 1, requests: 1 });
-  const reset = await stack.rest("/-/usage", undefined, { method: "DELETE" });
-  expect(reset.json).toEqual({
-    commands: 0,
-    requests: 0,
-    bytesIn: 0,
-    bytesOut: 0,
-    byCommand: {},
-    dollars: 0,
-  });
-  expect((await stack.rest("/-/nope")).status).toBe(404);
+  await its.stack.rest("/", ["INCR", "n"]);
+  expect((await its.stack.rest("/-/usage")).json).toEqual(its.stack.gateway.usage());
+  expect((await its.stack.rest("/-/usage")).json).toMatchObject({ commands: 1, requests: 1 });
+  const reset = await its.stack.rest("/-/usage", undefined, { method: "DELETE" });
+  const nothing = { commands: 0, requests: 0, bytesIn: 0, bytesOut: 0, byCommand: {}, dollars: 0 };
+  expect(reset.json).toEqual(nothing);
+  expect((await its.stack.rest("/-/nope")).status).toBe(404);
 });
 
 describe("under a mixed concurrent load", () => {
-  const random = (seed: number) => () => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return seed / 2 ** 31;
-  };
   const flag = "#!lua flags=allow-key-locking\n";
   const scripts = {
     loop: "for i = 1, tonumber(ARGV[1]) do redis.call('HINCRBY', KEYS[1], 'f' .. i, i) end return redis.call('HGETALL', KEYS[1])",
@@ -208,71 +155,58 @@ describe("under a mixed concurrent load", () => {
     reading: "return {redis.call('GET', 'text'), redis.call('STRLEN', 'text')}",
     writing: "return redis.call('SET', KEYS[1], 'x')",
   };
-  const name = Object.keys(scripts) as (keyof typeof scripts)[];
+  const plain = [
+    ..."SET k:1 x; GET k:1; GET k:2; INCR text; LPUSH text x; HSET h a; HSET h a 1 b 2; GET; NOPE x; BLPOP x 1; PING".split(
+      "; ",
+    ),
+    ..."XADD stream * a 1; XGROUP CREATE stream g $; XGROUP NOPE; XREAD COUNT 1 STREAMS stream 0".split("; "),
+    `SCRIPT EXISTS ${sha1(scripts.loop)}`,
+    "EVALSHA abc",
+  ].map(words);
+  const wrong = [
+    ["SCRIPT", "LOAD", scripts.caught],
+    ["EVAL", "return 1", "x"],
+    ["EVAL", "return 1", 2, "one"],
+  ];
 
-  function request(next: () => number, index: number): readonly [path: string, body: unknown] {
-    const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)] as T;
+  function request(roll: () => number): readonly [path: string, body: unknown] {
+    const pick = <T>(list: readonly T[]): T => list[Math.floor(roll() * list.length)] as T;
     const script = (): readonly unknown[] => {
-      const chosen = pick(name);
-      const source = scripts[chosen];
-      const args =
-        chosen === "composed"
-          ? pick([
-              ["APPEND", "x"],
-              ["setrange", "1"],
-              ["Lrem", "x"],
-            ])
-          : [String(Math.floor(next() * 20))];
-      const rest = ["1", `${chosen}:${index % 7}`, ...args];
+      const [name, source] = pick(Object.entries(scripts));
+      const composed = pick([
+        ["APPEND", "x"],
+        ["setrange", "1"],
+        ["Lrem", "x"],
+      ]);
+      const args = name === "composed" ? composed : [String(Math.floor(roll() * 20))];
+      const rest = ["1", `${name}:${Math.floor(roll() * 7)}`, ...args];
       const forms = [
         ["EVAL", source, ...rest],
         ["EVALSHA", sha1(source), ...rest],
         ["evalsha", sha1(`${source} `), ...rest],
       ];
-      if (chosen === "reading" || chosen === "writing") forms.push(["EVAL_RO", source, ...rest]);
+      if (name === "reading" || name === "writing") forms.push(["EVAL_RO", source, ...rest]);
       return pick(forms);
     };
-    const plain = (): readonly unknown[] =>
-      pick<readonly unknown[]>([
-        ["SET", `k:${index % 11}`, index],
-        ["GET", `k:${index % 11}`],
-        ["INCR", "text"],
-        ["LPUSH", "text", "x"],
-        ["HSET", "h", "a"],
-        ["HSET", "h", "a", "1", "b", "2"],
-        ["GET"],
-        ["NOPE", "x"],
-        ["BLPOP", "x", 1],
-        ["PING"],
-        ["XADD", "stream", "*", "a", index],
-        ["XGROUP", "CREATE", "stream", `g${index}`, "$"],
-        ["XGROUP", "NOPE"],
-        ["XREAD", "COUNT", 1, "STREAMS", "stream", "0"],
-        ["SCRIPT", "EXISTS", sha1(scripts.loop)],
-        ["SCRIPT", "LOAD", scripts.caught],
-        ["EVAL", "return 1", "x"],
-        ["EVALSHA", "abc"],
-        ["EVAL", "return 1", 2, "one"],
-      ]);
-    const any = () => (next() < 0.5 ? script() : plain());
-    const several = () => Array.from({ length: 1 + Math.floor(next() * 8) }, any);
-    const form = next();
+    const any = () => (roll() < 0.5 ? script() : pick([...plain, ...wrong]));
+    const several = () => Array.from({ length: 1 + Math.floor(roll() * 8) }, any);
+    const form = roll();
     if (form < 0.5) return ["/", any()];
     return [form < 0.75 ? "/pipeline" : "/multi-exec", several()];
   }
 
-  test.each([1, 2, 3])("each command's count is that of Redis (seed %i)", async (seed) => {
-    const next = random(seed);
-    const requests = Array.from({ length: 800 }, (_, index) => request(next, index));
+  test.each([1, 2])("each command's count is that of Redis (seed %i)", async (seed) => {
+    const roll = dice(seed);
+    const requests = Array.from({ length: 800 }, () => request(roll));
     const statuses = new Set<number>();
     const worker = async () => {
       for (let one = requests.pop(); one; one = requests.pop()) {
-        const { status } = await stack.rest(...one);
+        const { status } = await its.stack.rest(...one);
         statuses.add(status);
       }
     };
     await Promise.all(Array.from({ length: 25 }, worker));
-    const { byCommand, commands } = stack.gateway.usage();
+    const { byCommand, commands } = its.stack.gateway.usage();
     const calls = await redisCalls();
     expect(byCommand).toEqual(calls);
     expect(commands).toBe(Object.values(calls).reduce((sum, count) => sum + count, 0));

@@ -1,20 +1,12 @@
 import { Ratelimit } from "@upstash/ratelimit";
 import { Redis } from "@upstash/redis";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Stack, startStack, token } from "./stack.ts";
+import { describe, expect, test } from "vitest";
+import { token, useStack } from "./stack.ts";
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
-beforeEach(async () => {
-  await stack.direct.send(["FLUSHALL"]);
-  await stack.direct.send(["SCRIPT", "FLUSH"]);
-});
+const { its } = useStack();
 
 const client = (options: { responseEncoding?: false; enableAutoPipelining?: boolean } = {}) =>
-  new Redis({ url: stack.gateway.url, token, enableTelemetry: false, ...options });
+  new Redis({ url: its.stack.gateway.url, token, enableTelemetry: false, ...options });
 
 describe.each([
   ["by default", {}],
@@ -104,22 +96,18 @@ describe.each([
   });
 
   test("gets Upstash's errors", async () => {
-    await expect(
-      client(options)
-        .incr("n")
-        .then(() => client(options).lpush("n", 1)),
-    ).rejects.toThrow(/WRONGTYPE /);
-    const stranger = new Redis({ url: stack.gateway.url, token: "wrong", retry: false, ...options });
+    await client(options).incr("n");
+    await expect(client(options).lpush("n", 1)).rejects.toThrow(/WRONGTYPE /);
+    const stranger = new Redis({ url: its.stack.gateway.url, token: "wrong", retry: false, ...options });
     await expect(stranger.get("n")).rejects.toThrow(/WRONGPASS invalid or missing auth token/);
   });
 });
 
 test("many commands at once are one pipeline of the client's", async () => {
-  stack.gateway.resetUsage();
   const redis = client();
   const counts = await Promise.all(Array.from({ length: 50 }, () => redis.incr("n")));
   expect(counts).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
-  expect(stack.gateway.usage()).toMatchObject({ requests: 1, commands: 50 });
+  expect(its.stack.gateway.usage()).toMatchObject({ requests: 1, commands: 50 });
 });
 
 describe("the stock @upstash/ratelimit", () => {
@@ -169,8 +157,8 @@ describe("the stock @upstash/ratelimit", () => {
       analytics: false,
     });
     await limit.limit("warm-up");
-    stack.gateway.resetUsage();
+    its.stack.gateway.resetUsage();
     await limit.limit("someone");
-    expect(stack.gateway.usage().commands).toBe(3);
+    expect(its.stack.gateway.usage().commands).toBe(3);
   });
 });

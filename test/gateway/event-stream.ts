@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Stack, token } from "./stack.ts";
+import { afterEach, beforeEach } from "vitest";
+import { type Stack, token, useStack } from "./stack.ts";
+
+/** The connections without an open stream: the gateway's and the test's own. */
+export const IDLE = 2;
+
+/** The header that a stream needs. */
+export const sse = { accept: "text/event-stream" };
 
 /** One stream of the gateway, read by the standard of server-sent events. */
 export interface EventStream {
@@ -24,7 +31,7 @@ export async function openStream(
     ...init,
     signal: client.signal,
     headers: {
-      accept: "text/event-stream",
+      ...sse,
       authorization: `Bearer ${token}`,
       ...(headers as Record<string, string> | undefined),
     },
@@ -67,11 +74,29 @@ async function* readEvents({ body }: Response): AsyncGenerator<string, undefined
   }
 }
 
-/** Resolves when this many connections to Redis are open: the gateway's and the test's own. */
-export async function untilConnections({ direct }: Pick<Stack, "direct">, count: number): Promise<void> {
-  for (;;) {
-    const list = String(await direct.send(["CLIENT", "LIST"]));
-    if (list.trim().split("\n").length === count) return;
-    await sleep(10);
+/** Registers a stack for a test file, whose streams are closed after each test. */
+export function useStreams() {
+  const stack = useStack();
+  const open: EventStream[] = [];
+  /** Resolves when this many connections to Redis are open. */
+  async function untilConnections(count: number): Promise<void> {
+    const list = async () => String(await stack.direct("CLIENT", "LIST"));
+    while ((await list()).trim().split("\n").length !== count) await sleep(10);
   }
+  beforeEach(() => untilConnections(IDLE));
+  afterEach(async () => {
+    for (const stream of open.splice(0)) stream.close();
+    await untilConnections(IDLE);
+  });
+  return {
+    ...stack,
+    untilConnections,
+    async stream(path: string, init?: RequestInit): Promise<EventStream> {
+      const opened = await openStream(stack.its.stack, path, init);
+      open.push(opened);
+      return opened;
+    },
+    /** Returns how many received it. */
+    publish: (channel: string, message: string | Buffer) => stack.direct("PUBLISH", channel, message),
+  };
 }

@@ -1,91 +1,54 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { connectRedis } from "../../src/local/gateway/redis.ts";
 import { RedisUnavailable } from "../../src/local/gateway/redis-client.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { startRedis } from "../support/redis.ts";
-import { rest, token } from "./stack.ts";
+import { failed, ok, rest, token, words } from "./stack.ts";
 
-const ends: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const end of ends.toReversed()) await end();
-});
-
-/** Starts a new Redis on the port of an earlier one. */
-async function startAgain(port: number): Promise<void> {
-  const server = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", ""], {
-    stdio: "ignore",
-  });
-  ends.push(async () => {
-    const closed = once(server, "close");
-    server.kill("SIGKILL");
-    await closed;
-  });
-  for (;;) {
-    try {
-      (await connectRedis(`redis://127.0.0.1:${port}`, () => {})).close();
-      return;
-    } catch {
-      await sleep(10);
-    }
-  }
+async function newRedis() {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  return redis;
 }
 
 test("while Redis is down every request fails with 500, and works again when it is back", async () => {
-  const redis = await startRedis();
+  const redis = await newRedis();
   const log: string[] = [];
   const gateway = await startGateway({ redisUrl: redis.url, token, log: (line) => log.push(line) });
-  ends.push(() => gateway.close());
-  const ask = (body: unknown, path = "/") => rest(gateway.url, path, body);
-  const loaded = (await ask(["SCRIPT", "LOAD", "return redis.call('INCR', KEYS[1])"])).json as {
-    result: string;
+  onTestFinished(() => gateway.close());
+  const ask = async (body: unknown, path = "/") => {
+    const { status, json } = await rest(gateway.url, path, body);
+    return [status, json];
   };
-  expect((await ask(["EVALSHA", loaded.result, 1, "n"])).json).toEqual({ result: 1 });
+  const [increment, ping] = [["INCR", "n"], ["PING"]];
+  const [, loaded] = await ask(["SCRIPT", "LOAD", "return redis.call('INCR', KEYS[1])"]);
+  const call = ["EVALSHA", (loaded as { result: string }).result, 1, "n"];
+  expect(await ask(call)).toEqual(ok(1));
 
-  const underWay = Promise.all([
+  const underWay = [
     ask(["EVAL", "while true do end", 0]),
-    ask(["INCR", "n"]),
-    ask(
-      [
-        ["INCR", "n"],
-        ["INCR", "n"],
-      ],
-      "/multi-exec",
-    ),
-  ]);
+    ask(increment),
+    ask([increment, increment], "/multi-exec"),
+  ];
   await sleep(50);
-  await redis.stop();
-  for (const { status, json } of await underWay) {
-    expect([status, json]).toEqual([500, { error: expect.stringMatching(/^ERR Redis is not reachable: /) }]);
-  }
-  for (const [body, path] of [
-    [["PING"], "/"],
-    [[["GET", "n"], ["PING"]], "/pipeline"],
-    [[["GET", "n"]], "/multi-exec"],
-  ] as const) {
-    const { status, json } = await ask(body, path);
-    expect([status, json]).toEqual([500, { error: expect.stringMatching(/^ERR Redis is not reachable: /) }]);
-  }
+  await redis.kill();
+  const isDown = failed(expect.stringMatching(/^ERR Redis is not reachable: /), 500);
+  expect(await Promise.all(underWay)).toEqual([isDown, isDown, isDown]);
+  const later = [
+    ask(ping),
+    ask(["GET n", "PING"].map(words), "/pipeline"),
+    ask([["GET", "n"]], "/multi-exec"),
+  ];
+  expect(await Promise.all(later)).toEqual([isDown, isDown, isDown]);
   expect(gateway.usage().byCommand).toEqual({ EVALSHA: 1, INCR: 1, "SCRIPT|LOAD": 1 });
 
-  await startAgain(redis.port);
-  while ((await ask(["PING"])).status === 500) await sleep(20);
-  expect((await ask(["GET", "n"])).json).toEqual({ result: null });
-  const { status, json } = await ask(["EVALSHA", loaded.result, 1, "n"]);
-  expect([status, json]).toEqual([400, { error: "NOSCRIPT No matching script. Please use EVAL." }]);
-  expect(
-    (
-      await ask(
-        [
-          ["INCR", "n"],
-          ["INCR", "n"],
-        ],
-        "/multi-exec",
-      )
-    ).json,
-  ).toEqual([{ result: 1 }, { result: 2 }]);
+  await redis.restart();
+  while ((await ask(ping))[0] === 500) await sleep(20);
+  expect(await ask(["GET", "n"])).toEqual(ok(null));
+  expect(await ask(call)).toEqual(failed("NOSCRIPT No matching script. Please use EVAL."));
+  const counted = [200, [{ result: 1 }, { result: 2 }]];
+  expect(await ask([increment, increment], "/multi-exec")).toEqual(counted);
   expect(log).toEqual([expect.stringMatching(/^Redis is unreachable: /), "Redis is reachable again"]);
 });
 
@@ -96,8 +59,7 @@ test("the gateway does not start without Redis", async () => {
 });
 
 test("the gateway does not start on a port in use, and closes its connections to Redis", async () => {
-  const redis = await startRedis();
-  ends.push(() => redis.stop());
+  const redis = await newRedis();
   const first = await startGateway({ redisUrl: redis.url, token });
   const port = Number(new URL(first.url).port);
   await expect(startGateway({ redisUrl: redis.url, token, port })).rejects.toThrow(/EADDRINUSE/);
@@ -113,8 +75,7 @@ test("the gateway does not start on a port in use, and closes its connections to
 });
 
 test("a password and a database in the URL are used", async () => {
-  const redis = await startRedis();
-  ends.push(() => redis.stop());
+  const redis = await newRedis();
   const direct = await connectRedis(redis.url, () => {});
   await direct.send(["CONFIG", "SET", "requirepass", "secret"]);
   direct.close();

@@ -1,195 +1,158 @@
-import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { outcomeJson } from "../../src/local/gateway/reply.ts";
-import { type Stack, startStack } from "./stack.ts";
+import { failed, ok, sha1, useStack } from "./stack.ts";
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
-beforeEach(async () => {
-  await stack.direct.send(["FLUSHALL"]);
-  await stack.direct.send(["SCRIPT", "FLUSH"]);
-});
-
-const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
-const ask = async (body: unknown) => {
-  const { status, json } = await stack.rest("/", body);
-  return [status, json];
-};
+const { its, run, direct } = useStack();
 
 describe("a script's reply is the same as without the gateway", () => {
-  const scripts: readonly (readonly [what: string, source: string])[] = [
-    ["nothing", ""],
-    ["nil", "return nil"],
-    ["false", "return false"],
-    ["true", "return true"],
-    ["a negative number", "return -7"],
-    ["a float, cut", "return 3.99"],
-    ["a negative float, cut", "return -3.99"],
-    ["a large number", "return 2^53 * 4"],
-    ["a text", "return 'text'"],
-    ["an empty text", "return ''"],
-    ["bytes", String.raw`return '\255\0\128'`],
-    ["a status", "return {ok = 'FINE'}"],
-    ["OK", "return {ok = 'OK'}"],
-    ["an error table", "return {err = 'MINE is an error'}"],
-    ["an error table without a code", "return {err = 'mine'}"],
-    ["error_reply", "return redis.error_reply('my error')"],
-    ["status_reply", "return redis.status_reply('STATUS')"],
-    ["an empty table", "return {}"],
-    ["a table cut at nil", "return {1, 2, nil, 4}"],
-    ["a table with false inside", "return {1, false, true, 'x'}"],
-    ["a table with names only", "return {a = 1}"],
-    ["nested tables", "return {1, {2, {3.7, {'x', {}}}}, {ok = 'IN'}, {err = 'IN error'}}"],
-    ["several values, of which the first counts", "return 1, 2, 3"],
-    ["a RESP3 double", "redis.setresp(3) return {double = 3.25}"],
-    ["a RESP3 map", "redis.setresp(3) return {map = {a = 1}}"],
-    ["KEYS and ARGV", "return {KEYS[1], ARGV[1], #KEYS, #ARGV, KEYS[9]}"],
-    ["no varargs", "return select('#', ...)"],
-    ["a command's status", "return redis.call('SET', KEYS[1], 'x')"],
-    ["a command's nil", "return redis.call('GET', 'none')"],
-    [
-      "a command's list",
-      "redis.call('RPUSH', KEYS[1], 'a', 'b') return redis.call('LRANGE', KEYS[1], 0, -1)",
-    ],
-    [
-      "a RESP3 reply",
+  const scripts: Readonly<Record<string, string>> = {
+    nothing: "",
+    nil: "return nil",
+    false: "return false",
+    true: "return true",
+    "a negative number": "return -7",
+    "a float, cut": "return 3.99",
+    "a negative float, cut": "return -3.99",
+    "a large number": "return 2^53 * 4",
+    "a text": "return 'text'",
+    "an empty text": "return ''",
+    bytes: String.raw`return '\255\0\128'`,
+    "a status": "return {ok = 'FINE'}",
+    OK: "return {ok = 'OK'}",
+    "an error table": "return {err = 'MINE is an error'}",
+    "an error table without a code": "return {err = 'mine'}",
+    error_reply: "return redis.error_reply('my error')",
+    status_reply: "return redis.status_reply('STATUS')",
+    "an empty table": "return {}",
+    "a table cut at nil": "return {1, 2, nil, 4}",
+    "a table with false inside": "return {1, false, true, 'x'}",
+    "a table with names only": "return {a = 1}",
+    "nested tables": "return {1, {2, {3.7, {'x', {}}}}, {ok = 'IN'}, {err = 'IN error'}}",
+    "several values, of which the first counts": "return 1, 2, 3",
+    "a RESP3 double": "redis.setresp(3) return {double = 3.25}",
+    "a RESP3 map": "redis.setresp(3) return {map = {a = 1}}",
+    "KEYS and ARGV": "return {KEYS[1], ARGV[1], #KEYS, #ARGV, KEYS[9]}",
+    "no varargs": "return select('#', ...)",
+    "a command's status": "return redis.call('SET', KEYS[1], 'x')",
+    "a command's nil": "return redis.call('GET', 'none')",
+    "a command's list": "redis.call('RPUSH', KEYS[1], 'a', 'b') return redis.call('LRANGE', KEYS[1], 0, -1)",
+    "a RESP3 reply":
       "redis.setresp(3) redis.call('HSET', KEYS[1], 'a', 1) return redis.call('HGETALL', KEYS[1])",
-    ],
-    ["a call in parentheses", "return (redis.call('INCR', KEYS[1]))"],
-    ["a call with a text only", "return redis.call 'TIME' and 1"],
-    ["a call compared", "return redis.call('INCR', KEYS[1]) == 1 and 'first' or 'later'"],
-    ["two calls", "return redis.call('INCR', KEYS[1]), redis.call('INCR', KEYS[1])"],
-    ["pcall's error, returned", "return redis.pcall('INCR', 'text')"],
-    ["pcall's error, read", "return redis.pcall('INCR', 'text').err"],
-    [
-      "Lua's pcall around a failing call",
+    "a call in parentheses": "return (redis.call('INCR', KEYS[1]))",
+    "a call with a text only": "return redis.call 'TIME' and 1",
+    "a call compared": "return redis.call('INCR', KEYS[1]) == 1 and 'first' or 'later'",
+    "two calls": "return redis.call('INCR', KEYS[1]), redis.call('INCR', KEYS[1])",
+    "pcall's error, returned": "return redis.pcall('INCR', 'text')",
+    "pcall's error, read": "return redis.pcall('INCR', 'text').err",
+    "Lua's pcall around a failing call":
       "local ok, e = pcall(redis.call, 'INCR', 'text') return {ok, type(e), e}",
-    ],
-    [
-      "Lua's xpcall around a failing call",
+    "Lua's xpcall around a failing call":
       "local ok, e = xpcall(function() redis.call('INCR', 'text') end, function(e) return type(e) end) return {tostring(ok), e}",
-    ],
-    [
-      "a coroutine",
+    "a coroutine":
       "local co = coroutine.wrap(function() coroutine.yield(redis.call('INCR', KEYS[1])) end) return co()",
-    ],
-    ["sha1hex", "return redis.sha1hex('x')"],
-    ["cjson", "return cjson.encode({1, {a = 'b'}})"],
-    ["constants", "return {redis.LOG_WARNING, redis.REPL_ALL}"],
-    ["a comment at the end", "return 1 -- the end"],
-    ["a long comment", "--[==[ return redis.call('NOPE') ]] ]==] return 'x'"],
-    [
-      "words in texts",
+    sha1hex: "return redis.sha1hex('x')",
+    cjson: "return cjson.encode({1, {a = 'b'}})",
+    constants: "return {redis.LOG_WARNING, redis.REPL_ALL}",
+    "a comment at the end": "return 1 -- the end",
+    "a long comment": "--[==[ return redis.call('NOPE') ]] ]==] return 'x'",
+    "words in texts":
       "local t = [[\nreturn redis.call('X') end end end]] return t .. 'return redis.call end' .. \"\\\"end\"",
-    ],
-    ["a local called call", "local call = redis.call return call('INCR', KEYS[1])"],
-    ["an own local redis", "local redis = {call = function() return 1, 2 end} return redis.call('x')"],
-    ["many returned values", "local function f() return 1, 2, 3 end return {f()}"],
-    ["repeat until", "local n = 0 repeat n = n + 1 until n > 3 return n"],
-    [
-      "150 locals",
-      `${Array.from({ length: 150 }, (_, i) => `local v${i} = ${i}`).join("\n")}\nreturn v0 + v149`,
-    ],
-
-    ["a failing call", "return redis.call('INCR', 'text')"],
-    ["a failing call on line 3", "local x = 1\n\nreturn redis.call('INCR', 'text')"],
-    ["a failing call that is not returned", "local x = 1\nredis.call('INCR', 'text')\nreturn x"],
-    [
-      "a failing call in a function",
+    "a local called call": "local call = redis.call return call('INCR', KEYS[1])",
+    "an own local redis": "local redis = {call = function() return 1, 2 end} return redis.call('x')",
+    "many returned values": "local function f() return 1, 2, 3 end return {f()}",
+    "repeat until": "local n = 0 repeat n = n + 1 until n > 3 return n",
+    "150 locals": `${Array.from({ length: 150 }, (_, i) => `local v${i} = ${i}`).join("\n")}\nreturn v0 + v149`,
+    "a failing call": "return redis.call('INCR', 'text')",
+    "a failing call on line 3": "local x = 1\n\nreturn redis.call('INCR', 'text')",
+    "a failing call that is not returned": "local x = 1\nredis.call('INCR', 'text')\nreturn x",
+    "a failing call in a function":
       "local function f()\n  local n = redis.call('INCR', 'text')\n  return n\nend\nlocal m = f()\nreturn m",
-    ],
-    ["a failing call by another name", "local call = redis.call\nlocal n = 1\nreturn call('INCR', 'text')"],
-    [
-      "a failing call in a coroutine",
+    "a failing call by another name": "local call = redis.call\nlocal n = 1\nreturn call('INCR', 'text')",
+    "a failing call in a coroutine":
       "local co = coroutine.wrap(function()\n return redis.call('INCR', 'text') end)\nreturn co()",
-    ],
-    ["pcall's error, raised", "local e = redis.pcall('INCR', 'text')\n\nerror(e)"],
-    ["an unknown command", "return redis.call('NOPE')"],
-    ["a wrong number of arguments", "return redis.call('GET')"],
-    ["a wrong number of arguments, said by the command", "return redis.call('HSET', KEYS[1], 'a')"],
-    ["a command that scripts may not run", "return redis.call('SUBSCRIBE', 'x')"],
-    ["no command", "return redis.call()"],
-    ["a table as argument", "return redis.call('GET', {})"],
-    ["error with a text", "local x\nerror('boom')"],
-    ["error without a place", "error('boom', 0)"],
-    ["error with an error table", "\nerror({err = 'MINE went wrong'})"],
-    ["error with nothing", "error()"],
-    ["a nil that is indexed", "local x\nreturn x.y"],
-    ["a function that is not there", "return redis.nope()"],
-    ["an unknown global", "\n\nreturn nope"],
-    ["a global that is set", "\nnope = 1"],
-    ["redis that is changed", "redis.call = nil"],
-    ["a wrong argument of a Lua function", "return tonumber()"],
-    ["assert", "\nassert(false, 'asserted')"],
-    ["code that is no Lua", "return ] x"],
-    ["a missing end", "if true then\nreturn 1"],
-    ["an end too many", "return 1 end"],
-    ["code that would end the function around it", "return 1 end, function() return 2"],
-    ["an unfinished text", "return 'x"],
-    ["an unfinished comment", "--[[ x"],
-    ["a flag that Redis does not know", "#!lua flags=nope\nreturn 1"],
-    ["another language", "#!js\nreturn 1"],
-    ["a flag that Redis knows", "#!lua flags=no-writes\nlocal x = 1\nreturn redis.call('SET', KEYS[1], 'x')"],
-  ];
+    "pcall's error, raised": "local e = redis.pcall('INCR', 'text')\n\nerror(e)",
+    "an unknown command": "return redis.call('NOPE')",
+    "a wrong number of arguments": "return redis.call('GET')",
+    "a wrong number of arguments, said by the command": "return redis.call('HSET', KEYS[1], 'a')",
+    "a command that scripts may not run": "return redis.call('SUBSCRIBE', 'x')",
+    "no command": "return redis.call()",
+    "a table as argument": "return redis.call('GET', {})",
+    "error with a text": "local x\nerror('boom')",
+    "error without a place": "error('boom', 0)",
+    "error with an error table": "\nerror({err = 'MINE went wrong'})",
+    "error with nothing": "error()",
+    "a nil that is indexed": "local x\nreturn x.y",
+    "a function that is not there": "return redis.nope()",
+    "an unknown global": "\n\nreturn nope",
+    "a global that is set": "\nnope = 1",
+    "redis that is changed": "redis.call = nil",
+    "a wrong argument of a Lua function": "return tonumber()",
+    assert: "\nassert(false, 'asserted')",
+    "code that is no Lua": "return ] x",
+    "a missing end": "if true then\nreturn 1",
+    "an end too many": "return 1 end",
+    "code that would end the function around it": "return 1 end, function() return 2",
+    "an unfinished text": "return 'x",
+    "an unfinished comment": "--[[ x",
+    "a flag that Redis does not know": "#!lua flags=nope\nreturn 1",
+    "another language": "#!js\nreturn 1",
+    "a flag that Redis knows": "#!lua flags=no-writes\nlocal x = 1\nreturn redis.call('SET', KEYS[1], 'x')",
+  };
 
-  test.each(scripts)("%s", async (_, source) => {
-    const command = ["EVAL", source, "1", "key", "argument"];
+  test.each(Object.entries(scripts))("%s", async (_, source) => {
+    const command = ["EVAL", source, "1", "key", "argument"] as const;
     const state = async () => {
-      const keys = (await stack.direct.send(["KEYS", "*"])) as Buffer[];
+      const keys = (await direct("KEYS", "*")) as Buffer[];
       return await Promise.all(
         keys
           .map(String)
           .toSorted()
-          .map(async (key) => [key, await stack.direct.send(["DUMP", key])]),
+          .map(async (key) => [key, await direct("DUMP", key)]),
       );
     };
     const prepare = async () => {
-      await stack.direct.send(["FLUSHALL"]);
-      await stack.direct.send(["SET", "text", "x"]);
+      await direct("FLUSHALL");
+      await direct("SET", "text", "x");
     };
 
     await prepare();
-    const reply = await stack.direct.send(command);
+    const reply = await direct(...command);
     const expected = [reply instanceof Error ? 400 : 200, outcomeJson({ reply }, "base64"), await state()];
 
     await prepare();
     const base64 = { headers: { "upstash-encoding": "base64" } };
-    const evaluated = await stack.rest("/", command, base64);
+    const evaluated = await its.stack.rest("/", command, base64);
     expect([evaluated.status, evaluated.text, await state()]).toEqual(expected);
 
     if (reply instanceof Error && /compiling|shebang|engine/i.test(reply.message)) return;
     await prepare();
-    const bySha = await stack.rest("/", ["EVALSHA", sha1(source), ...command.slice(2)], base64);
+    const bySha = await its.stack.rest("/", ["EVALSHA", sha1(source), ...command.slice(2)], base64);
     expect([bySha.status, bySha.text, await state()]).toEqual(expected);
 
     await prepare();
-    const inTransaction = await stack.rest("/multi-exec", [command], base64);
+    const inTransaction = await its.stack.rest("/multi-exec", [command], base64);
     expect([inTransaction.text, await state()]).toEqual([`[${String(expected[1])}]`, expected[2]]);
   });
 
   test("a large one", async () => {
     const value = Buffer.alloc(8 * 1024 * 1024, "é");
-    await stack.direct.send(["SET", "large", value]);
-    const reply = await stack.rest("/", ["EVAL", "return {redis.call('GET', KEYS[1])}", 1, "large"]);
+    await direct("SET", "large", value);
+    const reply = await its.stack.rest("/", ["EVAL", "return {redis.call('GET', KEYS[1])}", 1, "large"]);
     expect(reply.json).toEqual({ result: [value.toString()] });
   });
 });
 
 test("a thrown value that is no error message gives an error; Redis 7.0 would crash", async () => {
-  expect(await ask(["EVAL", "error({1, 2})", 0])).toEqual([
-    400,
-    { error: `ERR unknown error script: ${sha1("error({1, 2})")}, on @user_script:1.` },
-  ]);
+  expect(await run(["EVAL", "error({1, 2})", 0])).toEqual(
+    failed(`ERR unknown error script: ${sha1("error({1, 2})")}, on @user_script:1.`),
+  );
 });
 
 test("an error of Redis about a script names it by the client's SHA", async () => {
-  await stack.direct.send(["CONFIG", "SET", "busy-reply-threshold", "10"]);
+  await direct("CONFIG", "SET", "busy-reply-threshold", "10");
   const source = "while true do end";
-  const evaluated = ask(["EVAL", source, 0]);
-  while ((await stack.direct.send(["SCRIPT", "KILL"])) instanceof Error);
+  const evaluated = run(["EVAL", source, 0]);
+  while ((await direct("SCRIPT", "KILL")) instanceof Error);
   expect(await evaluated).toEqual([
     400,
     {
@@ -204,24 +167,24 @@ test("an error of Redis about a script names it by the client's SHA", async () =
 
 describe("the script cache", () => {
   const source = "return redis.call('INCR', KEYS[1])";
-  const noScript = [400, { error: "NOSCRIPT No matching script. Please use EVAL." }];
+  const noScript = failed("NOSCRIPT No matching script. Please use EVAL.");
 
   test("knows a script once it was sent or loaded, by the SHA of the client's text", async () => {
-    expect(await ask(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
-    expect(await ask(["EVAL", source, 1, "n"])).toEqual([200, { result: 1 }]);
-    expect(await ask(["EVALSHA", sha1(source).toUpperCase(), 1, "n"])).toEqual([200, { result: 2 }]);
+    expect(await run(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
+    expect(await run(["EVAL", source, 1, "n"])).toEqual(ok(1));
+    expect(await run(["EVALSHA", sha1(source).toUpperCase(), 1, "n"])).toEqual(ok(2));
     const other = "return ARGV[1]";
-    expect(await ask(["SCRIPT", "EXISTS", sha1(source), sha1(other)])).toEqual([200, { result: [1, 0] }]);
-    expect(await ask(["SCRIPT", "LOAD", other])).toEqual([200, { result: sha1(other) }]);
-    expect(await ask(["EVALSHA_RO", sha1(other), 0, "x"])).toEqual([200, { result: "x" }]);
-    expect(await ask(["SCRIPT", "EXISTS", sha1(source), sha1(other)])).toEqual([200, { result: [1, 1] }]);
+    expect(await run(["SCRIPT", "EXISTS", sha1(source), sha1(other)])).toEqual(ok([1, 0]));
+    expect(await run(["SCRIPT", "LOAD", other])).toEqual(ok(sha1(other)));
+    expect(await run(["EVALSHA_RO", sha1(other), 0, "x"])).toEqual(ok("x"));
+    expect(await run(["SCRIPT", "EXISTS", sha1(source), sha1(other)])).toEqual(ok([1, 1]));
   });
 
   test("is empty after SCRIPT FLUSH", async () => {
-    await ask(["SCRIPT", "LOAD", source]);
-    expect(await ask(["SCRIPT", "FLUSH"])).toEqual([200, { result: "OK" }]);
-    expect(await ask(["SCRIPT", "EXISTS", sha1(source)])).toEqual([200, { result: [0] }]);
-    expect(await ask(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
+    await run(["SCRIPT", "LOAD", source]);
+    expect(await run(["SCRIPT", "FLUSH"])).toEqual(ok("OK"));
+    expect(await run(["SCRIPT", "EXISTS", sha1(source)])).toEqual(ok([0]));
+    expect(await run(["EVALSHA", sha1(source), 1, "n"])).toEqual(noScript);
   });
 
   test("does not take a script that is no Lua", async () => {
@@ -229,19 +192,17 @@ describe("the script cache", () => {
     const error = {
       error: "ERR Error compiling script (new function): user_script:1: unexpected symbol near ']'",
     };
-    expect(await ask(["SCRIPT", "LOAD", broken])).toEqual([400, error]);
-    expect(await ask(["EVALSHA", sha1(broken), 0])).toEqual(noScript);
+    expect(await run(["SCRIPT", "LOAD", broken])).toEqual([400, error]);
+    expect(await run(["EVALSHA", sha1(broken), 0])).toEqual(noScript);
   });
 
   test("leaves wrong arguments to Redis", async () => {
-    await ask(["SCRIPT", "LOAD", source]);
-    expect(await ask(["EVALSHA", sha1(source)])).toEqual([
-      400,
-      { error: "ERR wrong number of arguments for 'evalsha' command" },
-    ]);
-    expect(await ask(["EVAL", source, 2, "n"])).toEqual([
-      400,
-      { error: "ERR Number of keys can't be greater than number of args" },
-    ]);
+    await run(["SCRIPT", "LOAD", source]);
+    expect(await run(["EVALSHA", sha1(source)])).toEqual(
+      failed("ERR wrong number of arguments for 'evalsha' command"),
+    );
+    expect(await run(["EVAL", source, 2, "n"])).toEqual(
+      failed("ERR Number of keys can't be greater than number of args"),
+    );
   });
 });

@@ -1,84 +1,72 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
 import { startRedis } from "../support/redis.ts";
-import { openStream, untilConnections } from "./event-stream.ts";
-import { rest, type Stack, startStack, token } from "./stack.ts";
+import { IDLE, openStream, sse, useStreams } from "./event-stream.ts";
+import { failed, rest, startStack, token } from "./stack.ts";
 
-/** The connections without an open stream: the gateway's and the test's own. */
-const idle = 2;
 const MEBIBYTE = 1024 * 1024;
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
-beforeEach(async () => {
-  stack.gateway.faults.clear();
-  stack.gateway.resetUsage();
-  await untilConnections(stack, idle);
-});
-
-const stream = (path: string) => openStream(stack, path);
-const publish = (message: string) => stack.direct.send(["PUBLISH", "chat", message]);
-const sse = { accept: "text/event-stream" };
+const { its, ask, direct, stream, publish: send, untilConnections } = useStreams();
+const publish = (message: string) => send("chat", message);
+const gateway = () => its.stack.gateway;
 
 describe("the connection to Redis of a stream is closed", () => {
   test.each(["/subscribe/chat", "/psubscribe/c*", "/monitor"])(
     "when the client of %s goes away",
     async (path) => {
       const streams = await Promise.all(Array.from({ length: 20 }, () => stream(path)));
-      await untilConnections(stack, idle + 20);
+      await untilConnections(IDLE + 20);
       for (const one of streams.splice(0, 19)) one.close();
-      await untilConnections(stack, idle + 1);
+      await untilConnections(IDLE + 1);
       for (const one of streams) one.close();
-      await untilConnections(stack, idle);
+      await untilConnections(IDLE);
     },
   );
 
   test("when the client goes away before the stream is open", async () => {
-    const fault = stack.gateway.faults.add({ kind: "delay", ms: 100 });
+    const fault = gateway().faults.add({ kind: "delay", ms: 100 });
     const client = new AbortController();
-    const response = fetch(`${stack.gateway.url}/subscribe/chat`, {
+    const response = fetch(`${gateway().url}/subscribe/chat`, {
       headers: { ...sse, authorization: `Bearer ${token}` },
       signal: client.signal,
     });
     while (fault.hits === 0) await sleep(5);
     client.abort();
     await expect(response).rejects.toThrow(/abort/);
-    while (stack.gateway.usage().commands === 0) await sleep(5);
-    await untilConnections(stack, idle);
+    while (gateway().usage().commands === 0) await sleep(5);
+    await untilConnections(IDLE);
   });
 
   test("when the gateway is closed", async () => {
-    const gateway = await startGateway({ redisUrl: stack.redis.url, token });
+    const other = await startGateway({ redisUrl: its.stack.redis.url, token });
     const streams = await Promise.all(
-      ["/subscribe/a/b", "/psubscribe/*", "/monitor"].map((path) => openStream({ gateway }, path)),
+      ["/subscribe/a/b", "/psubscribe/*", "/monitor"].map((path) => openStream({ gateway: other }, path)),
     );
-    await untilConnections(stack, idle + 4);
-    const opening = openStream({ gateway }, "/subscribe/late").catch(() => undefined);
-    await gateway.close();
-    await untilConnections(stack, idle);
+    await untilConnections(IDLE + 4);
+    const opening = openStream({ gateway: other }, "/subscribe/late").catch(() => undefined);
+    await other.close();
+    await untilConnections(IDLE);
     const last = await opening;
     for (const one of last ? [...streams, last] : streams) {
       while (![undefined, "broken"].includes(await one.next()));
     }
   });
 
-  test.each([1, 20])("when %i clients are 1 MiB behind, whose streams then break", async (clients) => {
+  test("when 20 clients are 1 MiB behind, whose streams then break", async () => {
+    const clients = 20;
     const sockets = await Promise.all(Array.from({ length: clients }, () => openSocket("/subscribe/chat")));
     const closed = Promise.all(sockets.map((socket) => once(socket, "close")));
     const message = "x".repeat(64 * 1024);
-    await untilConnections(stack, idle + clients);
+    await untilConnections(IDLE + clients);
     // The sockets are not read: beside the 1 MiB in the gateway, some fits into buffers whose size the system
     // decides.
     let published = 0;
     while ((await publish(message)) !== "0") published += message.length;
     expect(published).toBeLessThan(16 * MEBIBYTE);
-    await untilConnections(stack, idle);
+    await untilConnections(IDLE);
     let received = 0;
     for (const socket of sockets) {
       socket.on("data", (bytes: Buffer) => (received += bytes.length));
@@ -96,7 +84,6 @@ describe("the connection to Redis of a stream is closed", () => {
       await publish(message);
       expect((await one.next())?.length).toBe(message.length + "message,chat,".length);
     }
-    one.close();
   });
 });
 
@@ -107,15 +94,14 @@ describe("a stream ends", () => {
     expect(await subscriber.next()).toBe("subscribe,chat,1");
     expect(await monitor.next()).toBe('"OK"');
     await publish("last");
-    await stack.direct.send(["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]);
-    await stack.direct.send(["CLIENT", "KILL", "TYPE", "pubsub"]);
+    await direct("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await direct("CLIENT", "KILL", "TYPE", "pubsub");
     expect(await subscriber.take(2)).toEqual(["message,chat,last", undefined]);
     expect(await monitor.next()).toMatch(/"PUBLISH" "chat" "last"$/);
     while ((await monitor.next()) !== undefined);
-    while ((await stack.rest("/ping")).status !== 200) await sleep(5);
+    while ((await its.stack.rest("/ping")).status !== 200) await sleep(5);
     const again = await stream("/subscribe/chat");
     expect(await again.next()).toBe("subscribe,chat,1");
-    again.close();
   });
 
   test("when Redis goes down, and none opens until it is back", async () => {
@@ -129,7 +115,7 @@ describe("a stream ends", () => {
       expect(await one.next()).toBeUndefined();
     }
     const { status, json } = await rest(own.gateway.url, "/subscribe/chat", undefined, { headers: sse });
-    expect([status, json]).toEqual([500, { error: expect.stringMatching(/^ERR Redis is not reachable: /) }]);
+    expect([status, json]).toEqual(failed(expect.stringMatching(/^ERR Redis is not reachable: /), 500));
     await own.gateway.close();
     own.direct.close();
   });
@@ -143,27 +129,27 @@ describe("a fault", () => {
   };
 
   test("cut opens nothing", async () => {
-    stack.gateway.faults.add({ kind: "cut", match: { command: "subscribe" } });
+    gateway().faults.add({ kind: "cut", match: { command: "subscribe" } });
     await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
-    expect(stack.gateway.usage()).toMatchObject({ commands: 0, requests: 1, bytesOut: 0 });
+    expect(gateway().usage()).toMatchObject({ commands: 0, requests: 1, bytesOut: 0 });
   });
 
   test("lose-reply opens the stream and breaks before a byte of it", async () => {
-    stack.gateway.faults.add({ kind: "lose-reply" });
+    gateway().faults.add({ kind: "lose-reply" });
     await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
-    expect(stack.gateway.usage()).toMatchObject({ commands: 1, requests: 1, bytesOut: 0 });
-    await untilConnections(stack, idle);
+    expect(gateway().usage()).toMatchObject({ commands: 1, requests: 1, bytesOut: 0 });
+    await untilConnections(IDLE);
   });
 
   test("cut-body breaks the stream in the middle of its first message", async () => {
-    stack.gateway.faults.add({ kind: "cut-body" });
+    gateway().faults.add({ kind: "cut-body" });
     const subscriber = await subscribed();
     expect(await subscriber.next()).toBe("subscribe,chat,1");
     expect(await publish("first")).toBe("1");
     expect(await subscriber.next()).toBe("broken");
-    await untilConnections(stack, idle);
+    await untilConnections(IDLE);
 
-    stack.gateway.faults.add({ kind: "cut-body" });
+    gateway().faults.add({ kind: "cut-body" });
     const socket = await openSocket("/subscribe/chat");
     let text = "";
     socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -173,78 +159,70 @@ describe("a fault", () => {
   });
 
   test("cut-body closes the connection when the client leaves first, and ends with Redis's connection", async () => {
-    stack.gateway.faults.add({ kind: "cut-body", match: { times: 2 } });
+    gateway().faults.add({ kind: "cut-body", match: { times: 2 } });
     const first = await subscribed();
     first.close();
-    await untilConnections(stack, idle);
+    await untilConnections(IDLE);
     const second = await subscribed();
-    await stack.direct.send(["CLIENT", "KILL", "TYPE", "pubsub"]);
+    await direct("CLIENT", "KILL", "TYPE", "pubsub");
     expect(await second.take(2)).toEqual(["subscribe,chat,1", undefined]);
   });
 
   test("delay opens the stream later", async () => {
-    stack.gateway.faults.add({ kind: "delay", ms: 50 });
+    gateway().faults.add({ kind: "delay", ms: 50 });
     const opening = subscribed();
     expect(await publish("too early")).toBe("0");
     const subscriber = await opening;
     await publish("in time");
     expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,in time"]);
-    subscriber.close();
   });
 
   test("quota and http answer in its place", async () => {
-    stack.gateway.faults.add({ kind: "quota" });
-    stack.gateway.faults.add({ kind: "http", status: 429 });
-    const answers = [];
-    for (let index = 0; index < 2; index++) {
-      const { status, json } = await stack.rest("/subscribe/chat", undefined, { headers: sse });
-      answers.push([status, json]);
-    }
-    expect(answers).toEqual([
-      [400, { error: expect.stringMatching(/^ERR max requests limit exceeded\. /) }],
-      [429, { error: "ERR injected fault" }],
-    ]);
-    expect(stack.gateway.usage().commands).toBe(0);
+    gateway().faults.add({ kind: "quota" });
+    gateway().faults.add({ kind: "http", status: 429 });
+    const refusal = () => ask("/subscribe/chat", undefined, { headers: sse });
+    expect(await refusal()).toEqual(failed(expect.stringMatching(/^ERR max requests limit exceeded\. /)));
+    expect(await refusal()).toEqual(failed("ERR injected fault", 429));
+    expect(gateway().usage().commands).toBe(0);
   });
 
   test("duplicate opens it twice and closes one of the two", async () => {
     for (const answer of ["first", "second"] as const) {
-      stack.gateway.faults.add({ kind: "duplicate", answer });
+      gateway().faults.add({ kind: "duplicate", answer });
       const subscriber = await subscribed();
-      await untilConnections(stack, idle + 1);
+      await untilConnections(IDLE + 1);
       expect(await publish("hello")).toBe("1");
       expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
       subscriber.close();
-      await untilConnections(stack, idle);
+      await untilConnections(IDLE);
     }
-    expect(stack.gateway.usage()).toMatchObject({ commands: 4, requests: 4 });
+    expect(gateway().usage()).toMatchObject({ commands: 4, requests: 4 });
   });
 
   test("hold opens it at its release, though its client is gone", async () => {
-    const fault = stack.gateway.faults.add({ kind: "hold" });
+    const fault = gateway().faults.add({ kind: "hold" });
     await expect(stream("/subscribe/chat")).rejects.toThrow(TypeError);
-    expect([fault.held, stack.gateway.usage().commands]).toEqual([1, 0]);
+    expect([fault.held, gateway().usage().commands]).toEqual([1, 0]);
     await fault.release();
-    expect([fault.held, stack.gateway.usage().commands]).toEqual([0, 1]);
-    await untilConnections(stack, idle);
+    expect([fault.held, gateway().usage().commands]).toEqual([0, 1]);
+    await untilConnections(IDLE);
   });
 
   test("noscript has no effect on it", async () => {
-    stack.gateway.faults.add({ kind: "noscript" });
+    gateway().faults.add({ kind: "noscript" });
     const subscriber = await subscribed();
     expect(await subscriber.next()).toBe("subscribe,chat,1");
-    subscriber.close();
   });
 });
 
 /** A stream over a plain socket, which is not read on its own; resolves when Redis has its subscriber. */
 async function openSocket(path: string) {
-  const { hostname, port } = new URL(stack.gateway.url);
+  const { hostname, port } = new URL(gateway().url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);
   socket.write(
     `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`,
   );
-  while (String(await stack.direct.send(["PUBSUB", "NUMSUB", "chat"])) === "chat,0") await sleep(5);
+  while (String(await direct("PUBSUB", "NUMSUB", "chat")) === "chat,0") await sleep(5);
   return socket;
 }

@@ -1,33 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EventStream, openStream, untilConnections } from "./event-stream.ts";
+import { describe, expect, test } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
-import { readOnlyToken, rest, type Stack, startStack, token } from "./stack.ts";
+import { openStream, sse, useStreams } from "./event-stream.ts";
+import { failed, readOnlyToken, rest, token } from "./stack.ts";
 
-let stack: Stack;
-let open: EventStream[] = [];
-beforeAll(async () => {
-  stack = await startStack();
-});
-afterAll(() => stack.stop());
-beforeEach(() => stack.direct.send(["FLUSHALL"]));
-afterEach(async () => {
-  for (const stream of open) stream.close();
-  open = [];
-  await untilConnections(stack, 2);
-});
+const { its, direct, stream, publish, untilConnections, ask: request } = useStreams();
 
-const stream = async (path: string, init?: RequestInit): Promise<EventStream> => {
-  const opened = await openStream(stack, path, init);
-  open.push(opened);
-  return opened;
-};
-const publish = (channel: string, message: string | Buffer) =>
-  stack.direct.send(["PUBLISH", channel, message]);
-const ask = async (path: string, headers: Record<string, string>, init: RequestInit = {}) => {
-  const { status, json } = await stack.rest(path, undefined, { ...init, headers });
-  return [status, json];
-};
-const sse = { accept: "text/event-stream" };
+const ask = (path: string, headers: Record<string, string>, init: RequestInit = {}) =>
+  request(path, undefined, { ...init, headers });
 
 describe("/subscribe", () => {
   test("streams a channel's messages by GET and by POST, in Upstash's frames", async () => {
@@ -37,10 +16,10 @@ describe("/subscribe", () => {
       expect(subscriber.headers.get("content-type")).toBe("text/event-stream");
       expect(subscriber.headers.get("cache-control")).toBe("no-cache");
       expect(subscriber.headers.get("upstash-sync-token")).toMatch(/^\S+$/);
-      expect((await stack.rest("/publish/chat/hello")).json).toEqual({ result: 1 });
+      expect((await its.stack.rest("/publish/chat/hello")).json).toEqual({ result: 1 });
       expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
       subscriber.close();
-      await untilConnections(stack, 2);
+      await untilConnections(2);
     }
   });
 
@@ -110,7 +89,7 @@ describe("/subscribe", () => {
   test("many messages come in their order, to each of several streams", async () => {
     const subscribers = await Promise.all(Array.from({ length: 10 }, () => stream("/subscribe/chat")));
     const messages = Array.from({ length: 1000 }, (_, index) => String(index));
-    await stack.rest(
+    await its.stack.rest(
       "/pipeline",
       messages.map((message) => ["PUBLISH", "chat", message]),
     );
@@ -147,8 +126,8 @@ describe("/monitor", () => {
   test("streams the commands that Redis runs", async () => {
     const monitor = await stream("/monitor", { method: "POST" });
     expect(await monitor.next()).toBe('"OK"');
-    await stack.rest("/", ["SET", "key", 'line\n"é" 1,2']);
-    await stack.rest("/get/key");
+    await its.stack.rest("/", ["SET", "key", 'line\n"é" 1,2']);
+    await its.stack.rest("/get/key");
     const lines = await monitor.take(2);
     expect(lines.map((line) => /^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] (.*)$/s.exec(line ?? "")?.[1])).toEqual([
       String.raw`"SET" "key" "line\n\"\xc3\xa9\" 1,2"`,
@@ -160,10 +139,9 @@ describe("/monitor", () => {
 describe("a stream is refused", () => {
   test("with 400 without the header Accept: text/event-stream", async () => {
     for (const accept of ["*/*", "application/json", "text/event-streams", "text/*"]) {
-      expect(await ask("/subscribe/chat", { accept })).toEqual([
-        400,
-        { error: "ERR /subscribe is a stream and needs the header Accept: text/event-stream" },
-      ]);
+      expect(await ask("/subscribe/chat", { accept })).toEqual(
+        failed("ERR /subscribe is a stream and needs the header Accept: text/event-stream"),
+      );
     }
     expect((await ask("/psubscribe/*", {}))[0]).toBe(400);
     expect((await ask("/monitor", {}))[0]).toBe(400);
@@ -178,22 +156,18 @@ describe("a stream is refused", () => {
     for (const method of ["PUT", "DELETE", "PATCH"]) {
       expect((await ask("/subscribe/chat", sse, { method }))[0]).toBe(405);
     }
-    expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual([
-      405,
-      { error: "ERR /subscribe must be a GET or POST" },
-    ]);
+    expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual(
+      failed("ERR /subscribe must be a GET or POST", 405),
+    );
     expect((await ask("/monitor", sse, { method: "HEAD" }))[0]).toBe(405);
   });
 
   test("with 400 if there is no channel, or an argument to monitor", async () => {
-    const wrong = (name: string) => [400, { error: `ERR wrong number of arguments for '${name}' command` }];
+    const wrong = (name: string) => failed(`ERR wrong number of arguments for '${name}' command`);
     expect(await ask("/subscribe", sse)).toEqual(wrong("subscribe"));
     expect(await ask("/psubscribe/", sse)).toEqual(wrong("psubscribe"));
     expect(await ask("/monitor/all", sse)).toEqual(wrong("monitor"));
-    expect(await ask("/subscribe/%E0%A4", sse)).toEqual([
-      400,
-      { error: "ERR the path must be percent-encoded UTF-8" },
-    ]);
+    expect(await ask("/subscribe/%E0%A4", sse)).toEqual(failed("ERR the path must be percent-encoded UTF-8"));
   });
 
   test("to the read-only token and to strangers", async () => {
@@ -202,43 +176,35 @@ describe("a stream is refused", () => {
       ["/psubscribe/*", "psubscribe"],
       ["/monitor", "monitor"],
     ] as const) {
-      expect(await ask(path, { ...sse, authorization: `Bearer ${readOnlyToken}` })).toEqual([
-        400,
-        { error: `NOPERM this user has no permissions to run the '${name}' command or its subcommand` },
-      ]);
-      expect(await ask(path, { ...sse, authorization: "Bearer wrong" })).toEqual([
-        401,
-        { error: "WRONGPASS invalid or missing auth token" },
-      ]);
+      expect(await ask(path, { ...sse, authorization: `Bearer ${readOnlyToken}` })).toEqual(
+        failed(`NOPERM this user has no permissions to run the '${name}' command or its subcommand`),
+      );
+      expect(await ask(path, { ...sse, authorization: "Bearer wrong" })).toEqual(
+        failed("WRONGPASS invalid or missing auth token", 401),
+      );
     }
   });
 
   test("as a command, with the header too", async () => {
     for (const command of [["SUBSCRIBE", "chat"], ["PSUBSCRIBE", "*"], ["MONITOR"], ["UNSUBSCRIBE"]]) {
-      const { status, json } = await stack.rest("/", command, { headers: sse });
-      expect([status, json]).toEqual([
-        400,
-        { error: expect.stringMatching(`^ERR Command is not available: '${command[0]}'\\. `) },
-      ]);
+      const { status, json } = await its.stack.rest("/", command, { headers: sse });
+      expect([status, json]).toEqual(
+        failed(expect.stringMatching(`^ERR Command is not available: '${command[0]}'\\. `)),
+      );
     }
   });
 
   test("in Redis's own words when Redis does not allow it", async () => {
-    await stack.direct.send(["ACL", "SETUSER", "quiet", "on", ">secret", "~*", "&chat", "+@all", "-monitor"]);
-    const quiet = await startGateway({ redisUrl: stack.redis.url.replace("//", "//quiet:secret@"), token });
-    try {
-      const refusal = async (path: string) => {
-        const { status, json } = await rest(quiet.url, path, undefined, { headers: sse });
-        return [status, json];
-      };
-      expect(await refusal("/subscribe/other")).toEqual([400, { error: expect.stringMatching(/^NOPERM /) }]);
-      expect(await refusal("/monitor")).toEqual([400, { error: expect.stringMatching(/^NOPERM /) }]);
-      expect(quiet.usage().commands).toBe(0);
-      const allowed = await openStream({ gateway: quiet }, "/subscribe/chat");
-      expect(await allowed.next()).toBe("subscribe,chat,1");
-      allowed.close();
-    } finally {
-      await quiet.close();
+    await direct("ACL", "SETUSER", "quiet", "on", ">secret", "~*", "&chat", "+@all", "-monitor");
+    const redisUrl = its.stack.redis.url.replace("//", "//quiet:secret@");
+    const quiet = await startGateway({ redisUrl, token });
+    for (const path of ["/subscribe/other", "/monitor"]) {
+      const { status, json } = await rest(quiet.url, path, undefined, { headers: sse });
+      expect([status, json]).toEqual(failed(expect.stringMatching(/^NOPERM /)));
     }
+    expect(quiet.usage().commands).toBe(0);
+    const allowed = await openStream({ gateway: quiet }, "/subscribe/chat");
+    expect(await allowed.next()).toBe("subscribe,chat,1");
+    await quiet.close();
   });
 });

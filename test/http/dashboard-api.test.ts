@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { readKeySpace } from "../support/key-space.ts";
 import { callables } from "./access-rows.ts";
 import { cookieOf, ORIGIN, serveDashboard } from "./dashboard-served.ts";
+import { type Fetch, openEvents } from "./event-frames.ts";
 import { expectProblem, secrets } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serveDashboard>>;
@@ -68,26 +69,19 @@ describe("the routes of /v1 below the dashboard", () => {
     expect([head.status, head.text]).toEqual([200, ""]);
     const options = await served.visit("OPTIONS", `${api}/queues/q/settings`, { cookie: served.view });
     expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, PATCH, OPTIONS"]);
-    expectProblem(await served.visit("PUT", `${api}/queues`, { cookie: served.admin }), "method_not_allowed");
-    expectProblem(await served.visit("GET", `${api}/nothing`, { cookie: served.admin }), "no_route");
+    const put = await served.visit("PUT", `${api}/queues`, { cookie: served.admin });
+    expectProblem(put, "method_not_allowed");
   });
 
   test("stream, and end with their reader", async () => {
     await served.ask("POST", "/v1/queues/stream/tasks", { json: { id: "a", payload: 1 } });
-    const leaving = new AbortController();
-    const response = await served.fetch(
-      new Request(`${ORIGIN}${api}/queues/stream/tasks/a`, {
-        headers: { cookie: served.view, accept: "text/event-stream" },
-        signal: leaving.signal,
-      }),
-    );
-    expect(response.headers.get("content-type")).toBe("text/event-stream");
-    const reader = response.body!.getReader();
-    let text = "";
-    while (!text.includes("event: transition")) text += new TextDecoder().decode((await reader.read()).value);
-    leaving.abort();
-    for (;;) if ((await reader.read().catch(() => ({ done: true }))).done) break;
-    expect(text).toContain('"to":"pending"');
+    const headers = { authorization: "", cookie: served.view };
+    const fetch: Fetch = (path, init) => served.fetch(new Request(`${ORIGIN}${api}${path}`, init));
+    const stream = await openEvents(fetch, "/queues/stream/tasks/a", headers);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    expect(await stream.next()).toMatchObject({ event: "transition", data: { to: "pending" } });
+    await stream.leave();
+    expect(await stream.rest()).toEqual([]);
   });
 
   test("get the environment and the waitUntil of the request", async () => {
@@ -136,38 +130,34 @@ describe("a request of another origin", () => {
     [ORIGIN, { "sec-fetch-site": "none" }],
   ])("changes nothing: Origin %j, with %j", async (origin, more) => {
     const before = await keySpace();
-    expectProblem(await pause({ origin, ...more }), "foreign_origin");
-    const session = { json: { token: secrets.view }, headers: { origin, ...more } };
-    const answer = await served.visit("POST", "/dashboard/session", session);
-    expectProblem(answer, "foreign_origin");
-    expect(answer.headers.getSetCookie()).toEqual([]);
-    expectProblem(
-      await served.visit("DELETE", "/dashboard/session", { headers: { origin, ...more } }),
-      "foreign_origin",
-    );
+    const headers = { origin, ...more };
+    expectProblem(await pause(headers), "foreign_origin");
+    for (const method of ["POST", "DELETE"]) {
+      const json = { token: secrets.view };
+      const answer = await served.visit(method, "/dashboard/session", { json, headers });
+      expectProblem(answer, "foreign_origin");
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
     expect(await keySpace()).toEqual(before);
   });
 
   test("is one without an Origin too", async () => {
-    const request = (path: string, method: string) =>
-      new Request(`${ORIGIN}${path}`, { method, headers: { cookie: served.admin } });
     for (const [method, path] of [
       ["POST", `${api}/queues/q/pause`],
       ["DELETE", `${api}/queues/q`],
       ["DELETE", "/dashboard/session"],
     ] as const) {
-      const response = await served.fetch(request(path, method));
+      const request = new Request(`${ORIGIN}${path}`, { method, headers: { cookie: served.admin } });
+      const response = await served.fetch(request);
       expect([response.status, (await response.json()).code]).toEqual([403, "foreign_origin"]);
     }
   });
 
   test.each(["cross-site", "same-site"])("is shown nothing: %s", async (site) => {
     const headers = { "sec-fetch-site": site };
-    expectProblem(
-      await served.visit("GET", `${api}/queues`, { cookie: served.view, headers }),
-      "foreign_origin",
-    );
-    expect((await served.visit("HEAD", `${api}/queues`, { cookie: served.view, headers })).status).toBe(403);
+    const as = { cookie: served.view, headers };
+    expectProblem(await served.visit("GET", `${api}/queues`, as), "foreign_origin");
+    expect((await served.visit("HEAD", `${api}/queues`, as)).status).toBe(403);
     // A link from elsewhere may lead to the page.
     expect((await served.visit("GET", "/dashboard", { headers })).status).toBe(200);
   });

@@ -4,7 +4,7 @@ import { createApp } from "../../src/http/app.ts";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { files, html } from "../../src/dashboard/page.gen.ts";
 import { createDashboard } from "../../src/http/dashboard/routes.ts";
-import { browser, type Fetch, serveDashboard } from "./dashboard-served.ts";
+import { browser, serveDashboard } from "./dashboard-served.ts";
 import { expectProblem, secrets, tokens } from "./served.ts";
 
 let served: Awaited<ReturnType<typeof serveDashboard>>;
@@ -86,20 +86,17 @@ test("every response of the dashboard has its headers, and only the page and its
 });
 
 test("methods that a path does not support get 405, and HEAD is a GET without the body", async () => {
-  expect(expectProblem(await served.visit("POST", "/dashboard"), "method_not_allowed").detail).toBe(
-    "This route allows GET, HEAD, OPTIONS.",
-  );
-  expect(expectProblem(await served.visit("PUT", "/dashboard/session"), "method_not_allowed").detail).toBe(
-    "This route allows GET, POST, DELETE, HEAD, OPTIONS.",
-  );
-  const head = await served.visit("HEAD", "/dashboard");
-  expect([head.status, head.text, head.headers.get("content-type")]).toEqual([
-    200,
-    "",
-    "text/html; charset=utf-8",
-  ]);
-  const options = await served.visit("OPTIONS", "/dashboard");
-  expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+  for (const [method, path, allowed] of [
+    ["POST", "", "GET, HEAD, OPTIONS"],
+    ["PUT", "/session", "GET, POST, DELETE, HEAD, OPTIONS"],
+  ] as const) {
+    const answer = await served.visit(method, `/dashboard${path}`);
+    expect(expectProblem(answer, "method_not_allowed").detail).toBe(`This route allows ${allowed}.`);
+    const options = await served.visit("OPTIONS", `/dashboard${path}`);
+    expect([options.status, options.headers.get("allow")]).toEqual([204, allowed]);
+  }
+  const { status, text, headers } = await served.visit("HEAD", "/dashboard");
+  expect([status, text, headers.get("content-type")]).toEqual([200, "", "text/html; charset=utf-8"]);
 });
 
 test.each([
@@ -118,24 +115,13 @@ test("an address with a slash at its end leads to the page", async () => {
 });
 
 describe("below the path of another app", () => {
-  const mounts: Record<string, (app: ReturnType<typeof createApp>) => Fetch> = {
-    "by route()": (app) => {
-      const outer = new Hono().route("/internal/queue", app);
-      return (request) => outer.fetch(request);
-    },
-    "by route(), with a parameter": (app) => {
-      const outer = new Hono().route("/:tenant/queue", app);
-      return (request) => outer.fetch(request);
-    },
-    "by mount()": (app) => {
-      const outer = new Hono().mount("/internal/queue", (request, ...rest) => app.fetch(request, ...rest));
-      return (request) => outer.fetch(request);
-    },
-  };
-
-  test.each(Object.keys(mounts))("the dashboard works as at the top: %s", async (how) => {
-    const app = createApp({ transport: served.transport, tokens, dashboard });
-    const visit = browser(mounts[how]!(app), "/internal/queue");
+  test.each<[string, (app: ReturnType<typeof createApp>) => Hono]>([
+    ["by route()", (app) => new Hono().route("/internal/queue", app)],
+    ["by route(), with a parameter", (app) => new Hono().route("/:tenant/queue", app)],
+    ["by mount()", (app) => new Hono().mount("/internal/queue", app.fetch)],
+  ])("the dashboard works as at the top: %s", async (_, mounted) => {
+    const outer = mounted(createApp({ transport: served.transport, tokens, dashboard }));
+    const visit = browser((request) => outer.fetch(request), "/internal/queue");
     const page = await visit("GET", "/dashboard");
     expect([page.status, page.text]).toEqual([200, html]);
     for (const link of links) {
@@ -154,8 +140,6 @@ describe("below the path of another app", () => {
     expect(added.status).toBe(201);
     const counts = await visit("GET", "/dashboard/api/v1/queues/dashboard?", { cookie });
     expect(counts.body.queue).toBe("dashboard");
-    expectProblem(await visit("GET", "/dashboard/api/v1/nothing", { cookie }), "no_route");
-    expectProblem(await visit("GET", "/dashboard/api/v1/queues"), "unauthorized");
   });
 });
 

@@ -47,9 +47,13 @@ test("a Redis that existed before the stack keeps its keys, and no key of the st
 
 test("a part that ends by itself fails the stack, and the error names it", async () => {
   const running = new Running();
+  // Of earlier files of this process.
+  const others = new Set(descendants(process.pid).map(({ pid }) => pid));
   try {
     await startStack(running, { folder, runtime: "node", log: () => {} });
-    const redis = descendants(process.pid).find(({ command }) => command === "redis-server");
+    const redis = descendants(process.pid).find(
+      ({ command, pid }) => command === "redis-server" && !others.has(pid),
+    );
     process.kill(redis?.pid as number, "SIGKILL");
     await expect(running.failed).rejects.toThrow("redis-server was ended by SIGKILL");
   } finally {

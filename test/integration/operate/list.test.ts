@@ -49,16 +49,6 @@ describe("the tasks of a state", () => {
       expect(await rig.operator().list({ state })).toEqual(none);
   });
 
-  test("fill a page, although records of other states come before them", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b", "c", "d", "e", "f", "g", "h"]));
-    for (const id of ["a", "b", "c", "d"]) await queue.cancel(id);
-    expect(await pages({ state: "pending", size: 4 })).toEqual([["e", "f", "g", "h"]]);
-    for (const task of await queue.dequeue({ max: 2 })) await task.complete();
-    expect(await pages({ state: "completed", size: 1 })).toEqual([["e"], ["f"]]);
-    expect(await pages({ state: "completed", size: 2 })).toEqual([["e", "f"]]);
-  });
-
   test("with payloads on request, beside headers, results and errors", async () => {
     await oneOfEach();
     await rig.queue().enqueue(new Uint8Array([0, 255]), { id: "bytes", headers: { a: "ü\n" } });
@@ -79,20 +69,6 @@ describe("the tasks of a state", () => {
 
 describe("page by page", () => {
   const ids = sortedIds(25);
-
-  test("each state: all in order, none twice, also if many have the same time", async () => {
-    const queue = rig.queue();
-    const expected = [ids.slice(0, 10), ids.slice(10, 20), ids.slice(20)];
-    for (const state of STATES) {
-      await rig.command("FLUSHALL");
-      if (state === "rejected") await bury(queue, named(ids));
-      else await queue.enqueueMany(named(ids, state === "delayed" ? { delay: "1m" } : {}));
-      const batch = state === "working" || state === "completed" ? await queue.dequeue({ max: 25 }) : [];
-      if (state === "completed")
-        await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
-      expect([state, ...(await pages({ state, size: 10 }))]).toEqual([state, ...expected]);
-    }
-  });
 
   test("continues after its place if the listed tasks were removed, at equal or different times", async () => {
     for (const step of [0, 1]) {

@@ -8,21 +8,6 @@ const rig = useRig();
 const { enqueue, calls, nothingLeft } = purging(rig);
 
 describe("a purge of ended tasks", () => {
-  test("removes dead letters, with a tombstone for five minutes, and keeps cancelled tasks", async () => {
-    const queue = rig.queue();
-    await bury(queue, named(["old"]));
-    rig.now += WINDOW;
-    await bury(queue, named(["new"]));
-    await queue.enqueue("c", { id: "cancelled" });
-    await queue.cancel("cancelled");
-    expect(await rig.operator().purge({ state: "rejected" })).toMatchObject({ purged: 2, cursor: null });
-    const { dead, expiry, tasks } = await rig.space();
-    const found = [dead.size, [...expiry.keys()].toSorted(), tasks.has("old")];
-    expect(found).toEqual([0, ["cancelled", "new"], false]);
-    expect([await queue.get("new"), await queue.get("old")]).toEqual([null, null]);
-    expect((await queue.enqueue(1, { id: "new" })).created).toBe(false);
-  });
-
   test("removes completed tasks in bounded calls, and no other record", async () => {
     const queue = rig.queue();
     await bury(queue, named(["dead"]));

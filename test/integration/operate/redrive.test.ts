@@ -41,15 +41,6 @@ describe("a redriven dead letter", () => {
     expect(await (await queue.dequeue())[0]?.requeue()).toMatchObject({ reason: "attempts_exhausted" });
   });
 
-  test("goes to the back, oldest dead letter first (I8)", async () => {
-    await bury(rig.queue(), named(["c"]));
-    rig.now += 1;
-    await bury(rig.queue(), named(["b", "a"]));
-    await rig.queue().enqueue("p", { id: "pending" });
-    expect(await redrive()).toMatchObject({ redriven: 3, cursor: null });
-    expect(await dequeued()).toEqual(["pending", "c", "a", "b"]);
-  });
-
   test.each([
     [{}, ["lost", "spent"]],
     [{ text: "no" }, ["spent"]],
@@ -166,21 +157,6 @@ describe("a redrive", () => {
 });
 
 describe("a redrive at a rate", () => {
-  test("makes the first task pending at once, and delays each further one by its share of a second", async () => {
-    await bury(rig.queue(), named(["a", "b", "c", "d"]));
-    expect(await redrive({ rate: 2 })).toMatchObject({ redriven: 4 });
-    const { pending, delayed } = await rig.space();
-    expect([pending, ...delayed]).toEqual([
-      ["a"],
-      ["b", START + 500],
-      ["c", START + 1_000],
-      ["d", START + 1_500],
-    ]);
-    expect(await rig.queue().get("b")).toMatchObject({ state: "delayed", dueAt: START + 500, charged: 0 });
-    rig.now += 1_000;
-    expect(await dequeued()).toEqual(["a", "b", "c"]);
-  });
-
   test("continues over several calls, also if they come faster or later than the rate", async () => {
     await bury(rig.queue(), named(sortedIds(9)));
     const first = await redrive({ rate: 3, limit: 4 });

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { Operator } from "../../../src/index.ts";
 import { bury } from "../../support/dead-letters.ts";
 import { ghostsOf } from "../../support/key-space.ts";
 import { named } from "../../support/new-tasks.ts";
@@ -73,23 +72,6 @@ test("a late copy of an earlier request gets its old answer, and another produce
 
 describe("remove is refused, with nothing changed (I3)", () => {
   afterEach(async () => rig.command("ACL", "SETUSER", "default", "+@all"));
-
-  test("while the task is pending, delayed or working, and on another queue", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany([...named(["working", "pending"]), ...named(["delayed"], { delay: 1_000 })]);
-    await queue.dequeue();
-    const before = await rig.keySpace();
-    for (const id of ["working", "pending", "delayed"]) {
-      expect(await rig.operator().remove(id)).toEqual({ ok: false, code: "alive" });
-    }
-    const other = new Operator("other", { transport: rig.transport, now: () => rig.now });
-    for (const [operator, id] of [
-      [rig.operator(), "unknown"],
-      [other, "pending"],
-    ] as const)
-      expect(await operator.remove(id)).toEqual({ ok: false, code: "not_found" });
-    expect(await rig.keySpace()).toEqual(before);
-  });
 
   test("for an invalid id, for a record of a newer release, and by a Redis that cannot write records", async () => {
     await completed();

@@ -74,33 +74,6 @@ describe("statistics", () => {
     expect(await statistics()).toMatchObject({ on: true });
   });
 
-  test("count each event of a task once", async () => {
-    const queue = rig.queue();
-    await on();
-    await queue.enqueueMany(many(6, { maxAttempts: 2 }));
-    await queue.enqueue("alone");
-    await queue.enqueue("later", { delay: "1m", id: "later" });
-    await queue.enqueue("known", { id: "later" });
-    const [a, b, c, d, e] = await queue.dequeue({ max: 5, lease: 1_000 });
-    for (let copy = 0; copy < 2; copy++) await queue.dequeue({ max: 5, lease: 1_000, token: "token-01" });
-    expect(await found()).toEqual({ 0: { enqueued: 8, dequeued: 7 } });
-    await a?.complete();
-    await a?.complete();
-    await b?.reject("no");
-    await c?.requeue();
-    await d?.requeue({ delay: 10 });
-    await queue.cancel(e?.id ?? "");
-    await e?.extend();
-    await e?.requeue();
-    await queue.cancel("later");
-    await queue.cancel("later");
-    const counts = { completed: 1, rejected: 1, requeued: 2, cancelled: 2, cancelRequested: 1 };
-    expect(await found()).toEqual({ 0: { enqueued: 8, dequeued: 7, ...counts } });
-    rig.now += 1_000;
-    await rig.sweepOnce();
-    expect((await found())[0]).toMatchObject({ reclaimed: 2, dequeued: 7, rejected: 1 });
-  });
-
   test("count as failed attempts those that are rejected, requeued or expired, the last one too, not those that are handed back or cancelled", async () => {
     const queue = rig.queue();
     await on();

@@ -76,14 +76,6 @@ describe("an occurrence", () => {
 });
 
 describe("after an outage", () => {
-  test("the last missed occurrence is enqueued, and later ones at their time", async () => {
-    await schedules().put("x", minutely);
-    expect(await sweepAt(60.5)).toMatchObject({ scheduled: 1, more: false });
-    expect(await waiting()).toEqual([60]);
-    await sweepAt(61);
-    expect(await waiting()).toEqual([60, 61]);
-  });
-
   test("each missed occurrence is enqueued on request, oldest first, in bounded calls", async () => {
     await schedules().put("x", { ...minutely, missed: "all" });
     rig.now = FIRST + 999 * MINUTE;
@@ -112,19 +104,6 @@ describe("after an outage", () => {
     const report = await run(slow, { budget: 4_000, wake });
     expect(report).toMatchObject({ queues: 2, scheduled: 10 * 200, promoted: 1, more: true });
     expect(woken.toSorted()).toEqual([QUEUE, "ticks"]);
-  });
-
-  test("no occurrence after the end of a schedule is made up for, and an interval keeps its rhythm", async () => {
-    await schedules().put("last", { ...minutely, until: FIRST + 2 * MINUTE });
-    await schedules().put("x", { ...minutely, missed: "all", until: FIRST + 2 * MINUTE + 1 });
-    await schedules().put("rhythm", { every: "7m", from: FIRST, payload: 1 });
-    expect(await sweepAt(60)).toMatchObject({ scheduled: 5 });
-    for (const name of ["last", "x"]) {
-      expect(await schedules().get(name)).toMatchObject({ lastAt: FIRST + 2 * MINUTE, nextAt: null });
-    }
-    const next = { lastAt: FIRST + 56 * MINUTE, nextAt: FIRST + 63 * MINUTE };
-    expect(await schedules().get("rhythm")).toMatchObject(next);
-    expect(await sweepAt(62)).toMatchObject({ scheduled: 0 });
   });
 
   test("a clock that jumps back repeats nothing, also for a schedule that is resumed meanwhile", async () => {

@@ -9,7 +9,6 @@ import { FIRST, MINUTE, minutely, scheduling } from "../../support/scheduling.ts
 
 const rig = useRig();
 const { schedules, sweepAt } = scheduling(rig);
-const NEVER = 8_640_000_000_000_001;
 
 describe("a schedule that is put", () => {
   test("is stored with its task, its next occurrence, and a reminder for the sweep", async () => {
@@ -49,15 +48,6 @@ describe("a schedule that is put", () => {
     expect((await listQueues(rig.transport)).queues).toEqual([{ name: QUEUE, seenAt: START }]);
   });
 
-  test("again keeps its next occurrence, and gets the new task", async () => {
-    await schedules().put("x", minutely);
-    rig.now += 50_000;
-    const changed = await schedules().put("x", { ...minutely, payload: 2, missed: "all" });
-    // It has been due for ten seconds: the next sweep enqueues it.
-    expect(changed).toMatchObject({ created: false, nextAt: FIRST, createdAt: START, missed: "all" });
-    expect((await schedules().get("x"))?.payload).toBe(2);
-  });
-
   test("with another time zone, expression or interval occurs next counted from now", async () => {
     await schedules().put("x", { cron: "0 0 * * *", payload: 1 });
     const at = async (schedule: Partial<NewSchedule<unknown>>) =>
@@ -81,19 +71,6 @@ describe("a schedule that is put", () => {
     rig.now = FIRST;
     const put = await schedules().put("x", { cron: "*/2 * * * *", payload: 1 });
     expect(put).toMatchObject({ lastAt: FIRST + 5 * MINUTE, nextAt: FIRST + 6 * MINUTE });
-  });
-
-  test("can be paused, and stays paused until it is set otherwise; with a later end it occurs again", async () => {
-    const put = (more: { paused?: boolean; until?: number }) =>
-      schedules().put("x", { ...minutely, ...more });
-    const paused = { paused: true, nextAt: null };
-    expect(await put({ paused: true })).toMatchObject(paused);
-    expect(await put({})).toMatchObject(paused);
-    rig.now += MINUTE;
-    expect(await put({ paused: false })).toMatchObject({ paused: false, nextAt: FIRST + MINUTE });
-    expect(await put({})).toMatchObject({ paused: false });
-    expect(await put({ until: FIRST })).toMatchObject({ nextAt: null });
-    expect(await put({})).toMatchObject({ nextAt: FIRST + MINUTE });
   });
 
   test("is refused if it would never occur, and nothing is written", async () => {
@@ -145,21 +122,6 @@ describe("a schedule that is put", () => {
   });
 });
 
-test("a paused schedule has no next occurrence until it is resumed, and then the first from now", async () => {
-  await schedules().put("x", { every: "10m", payload: 1 });
-  const paused = { paused: true, nextAt: null, every: 600_000, from: START + 600_000 };
-  expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
-  const before = await rig.space();
-  expect(before.schedules).toEqual(new Map([["x", NEVER]]));
-  expect(await schedules().pause("x")).toMatchObject({ ok: true, schedule: paused });
-  expect(await rig.space()).toEqual(before);
-  rig.now += 3_000_000 + 1;
-  const resumed = { paused: false, nextAt: START + 3_600_000 };
-  expect(await schedules().resume("x")).toMatchObject({ ok: true, schedule: resumed });
-  rig.now += 3_600_000;
-  expect(await schedules().resume("x")).toMatchObject({ ok: true, schedule: resumed });
-});
-
 test("a schedule whose time zone the runtime does not know is not resumed", async () => {
   await schedules().put("x", { ...minutely, paused: true });
   await rig.command("HSET", key("timetable"), ".x", "1;c=* * * * *;p=1;z=Mars/Olympus");
@@ -169,16 +131,6 @@ test("a schedule whose time zone the runtime does not know is not resumed", asyn
 });
 
 describe("schedules", () => {
-  test("that do not exist are not found", async () => {
-    const refused = { ok: false, code: "not_found" };
-    expect(await schedules().remove("x")).toEqual(refused);
-    expect(await schedules().pause("x")).toEqual(refused);
-    expect(await schedules().resume("x")).toEqual(refused);
-    expect(await schedules().get("x")).toBeNull();
-    const { [key("operator-calls")]: _, ...space } = await rig.keySpace();
-    expect(space).toEqual({});
-  });
-
   test("are listed in pages that together name all of them", async () => {
     const names = Array.from({ length: 150 }, (_, i) => `s${String(i).padStart(3, "0")}`);
     for (const name of names) await schedules().put(name, { ...minutely, paused: true });
