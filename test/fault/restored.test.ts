@@ -148,6 +148,8 @@ test("a consumer whose lease the new primary does not know gets lease_lost, also
   while (!/^master_link_status:up\r$/m.test(String(await command(next.redis, "INFO", "replication"))))
     await sleep(10);
   await old.queue.enqueueMany(numbered(5));
+  // WAIT waits for what was written before the last command of its own connection.
+  await command(old.redis, "PING");
   expect(await command(old.redis, "WAIT", "1", "20000")).toBe(1);
   await command(next.redis, "REPLICAOF", "NO", "ONE");
   // What the old primary still did is lost.
