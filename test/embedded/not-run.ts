@@ -44,7 +44,4 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     test: "every documented problem was seen above",
     reason: "needs the tests above that are not run",
   },
-  { file: "test/http/sweep.test.ts", test: "a deep sweep > puts a task", reason: CLIENT },
-  { file: "test/http/sweep.test.ts", test: "a deep sweep > goes through all queues", reason: CLIENT },
-  { file: "test/http/sweep.test.ts", test: "a deep sweep > leaves queues alone", reason: CLIENT },
 ];

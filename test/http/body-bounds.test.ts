@@ -1,20 +1,19 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { markLengthEnforced, readBounded } from "../../src/bounded-body.ts";
-import { createApp } from "../../src/http/app.ts";
+import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
+import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { callables } from "./access-rows.ts";
-import { asker, expectProblem, serve, tokens } from "./served.ts";
+import { expectProblem, useServed } from "./served.ts";
 
-// How much of a body is read, and for how long.
+// How much of a body is read, and for how long, by a clock that the test moves.
 
-let served: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  served = await serve();
-});
-afterAll(() => served.stop());
+const served = useServed();
+afterEach(() => void vi.useRealTimers());
+const stopClock = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
-/** A body that arrives piece by piece. Counts the pieces that were read, and notes if it was cancelled. */
+/** A body that arrives piece by piece. Counts the bytes that were read, and notes if it was cancelled. */
 function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) {
   const reported = { bytes: 0, let: false };
   const body = new ReadableStream<Uint8Array>(
@@ -43,7 +42,22 @@ const memoryHeld = () => {
   return process.memoryUsage().heapUsed;
 };
 const never = () => new Promise<Uint8Array>(() => {});
+const breaking = () =>
+  new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError("terminated")) });
 const within = 60_000;
+
+/** Whether something comes within exactly so many ms, not earlier. */
+async function takes(ms: number, coming: Promise<unknown>): Promise<boolean> {
+  let hasCome = false;
+  void coming.then(() => (hasCome = true));
+  // The credentials are checked first.
+  while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+  await vi.advanceTimersByTimeAsync(ms - 1);
+  const isEarly = hasCome;
+  await vi.advanceTimersByTimeAsync(1);
+  await coming;
+  return !isEarly && vi.getTimerCount() === 0;
+}
 
 describe("reading a body", () => {
   it("returns all of it, however small the pieces, in memory of its own", async () => {
@@ -80,58 +94,59 @@ describe("reading a body", () => {
     expect(await readBounded(request(bytes), { limit: 1_000, within })).toEqual(bytes);
   });
 
-  it("reads nothing if its Content-Length is too long", async () => {
-    const { body, reported } = coming(() => new Uint8Array(10));
-    const asked = request(body, { "content-length": "1001" });
-    expect(await readBounded(asked, { limit: 1_000, within })).toBe("too_large");
-    expect(reported.bytes).toBe(0);
-  });
-
-  it.each(["0", "10", "-1", "1e1", "ten", "", "0x10", "10, 10"])(
-    "reads no more than the limit and one piece, whatever its Content-Length: %j",
+  it.each(["0", "10", "-1", "1e1", "ten", "", "0x10", "10, 10", "1001"])(
+    "reads no more than the limit and one piece, whatever its Content-Length, and nothing if that is too long: %j",
     async (length) => {
       const { body, reported } = coming(() => new Uint8Array(100));
       const headers = { "content-length": length };
       expect(await readBounded(request(body, headers), { limit: 1_000, within })).toBe("too_large");
-      expect(reported).toEqual({ bytes: 1_100, let: true });
+      expect(reported).toEqual(length === "1001" ? { bytes: 0, let: false } : { bytes: 1_100, let: true });
     },
   );
 
   it("ends at the time limit though bytes go on coming", async () => {
+    stopClock();
     const { body, reported } = coming(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await vi.advanceTimersByTimeAsync(1);
       return new Uint8Array(1);
     });
     expect(await readBounded(request(body), { limit: 1_000_000, within: 50 })).toBe("too_slow");
-    const { bytes } = reported;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(reported.bytes - bytes).toBeLessThanOrEqual(1);
+    for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(reported.bytes).toBeLessThanOrEqual(51);
   });
 
   const stuck = () => never().then(() => {});
-  const large = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(600));
-  const breaks = (controller: ReadableStreamDefaultController) =>
-    controller.error(new TypeError("terminated"));
+  it.each<[string, UnderlyingDefaultSource]>([
+    ["if nothing comes", { pull: stuck }],
+    ["if cancelling never returns", { pull: stuck, cancel: stuck }],
+  ])("ends at the time limit %s", async (_, source) => {
+    stopClock();
+    const reading = readBounded(request(new ReadableStream(source)), { limit: 1_000, within });
+    expect([await takes(within, reading), await reading]).toEqual([true, "too_slow"]);
+  });
 
-  it.each<[string, UnderlyingDefaultSource, Awaited<ReturnType<typeof readBounded>>]>([
-    ["at the time limit if nothing comes", { pull: stuck }, "too_slow"],
-    ["at the time limit if cancelling never returns", { pull: stuck, cancel: stuck }, "too_slow"],
-    ["at the size limit if cancelling never returns", { pull: large, cancel: stuck }, "too_large"],
+  const large = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(600));
+  const failing = () => Promise.reject(new Error());
+  it.each<[string, ReadableStream, Awaited<ReturnType<typeof readBounded>>]>([
     [
-      "at the size limit if cancelling fails",
-      { pull: large, cancel: () => Promise.reject(new Error()) },
+      "at the size limit if cancelling never returns",
+      new ReadableStream({ pull: large, cancel: stuck }),
       "too_large",
     ],
-    ["when the body breaks off", { pull: breaks }, "broken"],
-  ])("ends %s", async (_, source, expected) => {
-    const body = new ReadableStream<Uint8Array>(source);
-    expect(await readBounded(request(body), { limit: 1_000, within: 30 })).toBe(expected);
+    [
+      "at the size limit if cancelling fails",
+      new ReadableStream({ pull: large, cancel: failing }),
+      "too_large",
+    ],
+    ["when the body breaks off", breaking(), "broken"],
+  ])("ends %s", async (_, body, expected) => {
+    expect(await readBounded(request(body), { limit: 1_000, within })).toBe(expected);
   });
 });
 
 describe("a body whose length its server enforces", () => {
-  const enforced = (body: BodyInit, length: number | string) => {
-    const asked = request(body, { "content-length": String(length) });
+  const enforced = (body: BodyInit, length?: number | string) => {
+    const asked = request(body, length === undefined ? {} : { "content-length": String(length) });
     markLengthEnforced(asked);
     return asked;
   };
@@ -141,39 +156,32 @@ describe("a body whose length its server enforces", () => {
     expect(await readBounded(enforced(bytes, size), { limit: 200_000, within })).toEqual(bytes);
   });
 
-  it("is not read if it is longer than the limit, however short the limit is", async () => {
-    const { body, reported } = coming(() => new Uint8Array(10));
-    expect(await readBounded(enforced(body, 11), { limit: 10, within })).toBe("too_large");
-    expect(reported.bytes).toBe(0);
-  });
-
   it("ends at the time limit, and when it breaks off", async () => {
+    expect(await readBounded(enforced(breaking(), 10), { limit: 1_000, within })).toBe("broken");
+    stopClock();
     const { body } = coming((so) => (so < 3 ? new Uint8Array(1) : never()));
-    expect(await readBounded(enforced(body, 10), { limit: 1_000, within: 30 })).toBe("too_slow");
-    const broken = new ReadableStream({ pull: (controller) => controller.error(new TypeError("gone")) });
-    expect(await readBounded(enforced(broken, 10), { limit: 1_000, within })).toBe("broken");
+    const reading = readBounded(enforced(body, 10), { limit: 1_000, within });
+    expect([await takes(within, reading), await reading]).toEqual([true, "too_slow"]);
   });
 
-  it.each(["none", "ten", "1e6", String(70_000)])(
-    "is read to the limit and no further if it is long or has no valid length: %s",
-    async (length) => {
-      const { body, reported } = coming(() => new Uint8Array(100));
-      const asked = request(body, length === "none" ? {} : { "content-length": length });
-      markLengthEnforced(asked);
-      expect(await readBounded(asked, { limit: 2_000_000, within })).toBe("too_large");
-      expect(reported.bytes).toBeLessThanOrEqual(2_000_100);
-    },
-  );
+  it.each([
+    [undefined, 2_000_000, 2_000_100],
+    ["ten", 2_000_000, 2_000_100],
+    ["1e6", 2_000_000, 2_000_100],
+    ["70000", 2_000_000, 2_000_100],
+    // However short the limit is.
+    ["11", 10, 0],
+  ])("is read to the limit and no further: length %s, limit %i", async (length, limit, most) => {
+    const { body, reported } = coming(() => new Uint8Array(100));
+    expect(await readBounded(enforced(body, length), { limit, within })).toBe("too_large");
+    expect(reported.bytes).toBeLessThanOrEqual(most);
+  });
 });
 
 it.each(callables.filter(({ method, scopes }) => scopes.length > 0 && !["GET", "DELETE"].includes(method)))(
   "$route refuses a body that is too long or too slow, and reports a hundred faults at most",
   async ({ method, path }) => {
-    const { transport } = served;
-    const ask = (limits: object, raw: BodyInit) => {
-      const app = createApp({ transport, tokens, limits });
-      return asker((request) => app.fetch(request))(method, path("bodies"), { raw });
-    };
+    const ask = (limits: object, raw: BodyInit) => served.asking({ limits })(method, path("bodies"), { raw });
     expectProblem(await ask({ body: 1_000 }, `"${"x".repeat(999)}"`), "payload_too_large");
     const endless = coming(() => new Uint8Array(100)).body;
     expectProblem(await ask({ body: 1_000 }, endless), "payload_too_large");
@@ -183,3 +191,37 @@ it.each(callables.filter(({ method, scopes }) => scopes.length > 0 && !["GET", "
     expect(errors.length).toBeLessThanOrEqual(100);
   },
 );
+
+/** Sends the first byte, and no other. */
+const stalling = () => new ReadableStream({ start: (controller) => controller.enqueue(Uint8Array.of(0x7b)) });
+
+it("a body has 30 seconds to arrive, and its timer ends with it", async () => {
+  stopClock();
+  const send = () => Promise.reject(new Error("Redis must not be asked"));
+  const answer = served.asking({ transport: { send } })("POST", "/v1/queues/q/tasks", { raw: stalling() });
+  expect(await takes(30_000, answer)).toBe(true);
+  expect(expectProblem(await answer, "body_too_slow").detail).toBe("The body must arrive within 30 seconds.");
+});
+
+it.each([0, -1, 3_600_001, "soon", Number.NaN, {}])(
+  "a time limit outside 1 ms to an hour is refused: %j",
+  (bodyTime) => {
+    const make = () => served.make({ limits: { bodyTime: bodyTime as number } });
+    expect(make).toThrow(expect.objectContaining({ code: "invalid_argument", path: "limits.bodyTime" }));
+  },
+);
+
+it("a wake has ten seconds; one that breaks off or is too long is refused at once; none of them drains", async () => {
+  stopClock();
+  const drain = vi.fn(async () => ({}) as DrainReport);
+  const secret = `whsec_${btoa("a secret of at least 24 bytes")}`;
+  const receive = wakeReceiver({ secret, drain });
+  const signed = await signedHeaders(await signingKey(secret), "wake_1", "{");
+  const wake = (body: BodyInit, more = {}) => receive(request(body, { ...signed, ...more }));
+  const slow = wake(stalling());
+  expect([await takes(10_000, slow), (await slow).status]).toEqual([true, 408]);
+  const refused = [wake(breaking()), wake("{}", { "content-length": "10001" }), wake("x".repeat(10_001))];
+  expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([400, 413, 413]);
+  expect(drain).not.toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});

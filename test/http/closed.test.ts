@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SluiceError } from "../../src/errors.ts";
-import { createApp } from "../../src/http/app.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { callables } from "./access-rows.ts";
-import { type Answer, asker, secrets, serve, tokens } from "./served.ts";
+import { type Answer, asker, secrets, useServed } from "./served.ts";
 
 // What answers say to browsers and caches: nothing is open without a token.
 
-let served: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  served = await serve();
-});
-afterAll(() => served.stop());
+const served = useServed();
 
 const preflight = {
   origin: "https://evil.example",
@@ -45,12 +40,9 @@ describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
     route === "GET /docs" ? /^default-src 'none'; style-src 'sha256-[^;]+'; .*frame-ancestors 'none'$/ : api;
 
   it("has the closed headers, whether it answers or refuses", async () => {
-    const as = scopes[0] === "cron" ? ("cron" as const) : ("all" as const);
-    expectClosed(
-      await served.ask(method, path("q"), { as, json, headers: { origin: preflight.origin } }),
-      policy,
-      cache,
-    );
+    const as = scopes[0] === "cron" ? "cron" : "all";
+    const headers = { origin: preflight.origin };
+    expectClosed(await served.ask(method, path("q"), { as, json, headers }), policy, cache);
     if (scopes.length > 0) expectClosed(await served.ask(method, path("q"), { as: null, json }));
     expectClosed(await served.ask(method, path("{q}"), { as, json }), /default-src 'none'/, cache);
     expectClosed(await served.ask("PROPFIND", path("q"), { as }));
@@ -68,15 +60,9 @@ describe.each(callables)("$route", ({ route, method, path, json, scopes }) => {
 it("unknown routes, a missing configuration and a fault of the server have the closed headers too", async () => {
   expectClosed(await served.ask("GET", "/nowhere", { headers: preflight }));
   expectClosed(await served.ask("OPTIONS", "/nowhere", { headers: preflight }));
-  const failing = { send: () => Promise.reject(new Error("a bug")) };
-  for (const app of [
-    createApp({ transport: served.transport, tokens: [] }),
-    createApp({ transport: failing, tokens, onError: () => {} }),
-  ]) {
-    const ask = asker((request) => app.fetch(request));
-    expectClosed(await ask("GET", "/v1/queues"));
-    expectClosed(await ask("GET", "/health"));
-  }
+  const transport = { send: () => Promise.reject(new Error("a bug")) };
+  for (const ask of [served.asking({ tokens: [] }), served.asking({ transport, onError: () => {} })])
+    for (const path of ["/v1/queues", "/health"]) expectClosed(await ask("GET", path));
   const incomplete = () => configErrorResponse(new SluiceError("invalid_argument", "X is not set", "X"));
   expectClosed(await asker(incomplete)("GET", "/"));
 });

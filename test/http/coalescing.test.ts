@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApp } from "../../src/http/app.ts";
+import { expect, test } from "vitest";
 import type { Command, Transport } from "../../src/index.ts";
-import { asker, secrets, serve, tokens } from "./served.ts";
+import { useServed } from "./served.ts";
 
 // Requests for one task each share a request to Redis, if the server is set so.
-let served: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  served = await serve();
-});
-afterAll(() => served.stop());
+const served = useServed();
 
 function recording() {
   const sent: string[] = [];
@@ -30,26 +25,22 @@ test("enqueues, pulls and settles of one task share a request, each with its own
   const { sent, transport } = recording();
   const woken: string[] = [];
   const wake = { wake: (queue: string) => woken.push(queue), window: "1h" } as const;
-  const app = createApp({ transport, tokens, cronSecret: secrets.cron, coalesce: "in-flight", wake });
-  const ask = asker((request) => app.fetch(request));
-  const at = "/v1/queues/shared/tasks";
-  const post = (path: string, json?: unknown) => ask("POST", path, { json });
+  const ask = served.asking({ transport, coalesce: "in-flight", wake });
+  const post = (path: string, json?: unknown) => ask("POST", `/v1/queues/shared/tasks${path}`, { json });
 
-  const enqueued = await times(30, (i) => post(at, i === 7 ? { payload: 1, delay: "no" } : { payload: i }));
-  expect(enqueued.map(({ status }) => status)).toEqual(
-    Array.from({ length: 30 }, (_, i) => (i === 7 ? 400 : 201)),
-  );
-  expect(woken).toEqual(["shared"]);
-  const pulled = await times(30, () => post(`${at}/pull`));
+  const enqueued = await times(30, (i) => post("", i === 7 ? { payload: 1, delay: "no" } : { payload: i }));
+  const statuses = Array.from({ length: 30 }, (_, i) => (i === 7 ? 400 : 201));
+  expect([enqueued.map(({ status }) => status), woken]).toEqual([statuses, ["shared"]]);
+  const pulled = await times(30, () => post("/pull"));
   const tasks = pulled.flatMap(({ body }) => body.tasks as { id: string; receipt: string }[]);
   expect(new Set(tasks.map(({ id }) => id))).toEqual(new Set(enqueued.flatMap(({ body }) => body.id ?? [])));
-  const settled = await times(30, (i) =>
-    post(`${at}/settle`, {
-      settlements: [{ receipt: tasks[i]?.receipt ?? "1.1.9.abcdefgh.x", outcome: "complete" }],
-    }),
-  );
+  const settled = await times(30, (i) => {
+    const receipt = tasks[i]?.receipt ?? "1.1.9.abcdefgh.x";
+    return post("/settle", { settlements: [{ receipt, outcome: "complete" }] });
+  });
+  const completed = Array.from({ length: 29 }, () => "completed");
   expect(settled.map(({ body }) => body.results[0].code ?? body.results[0].state)).toEqual([
-    ...Array.from({ length: 29 }, () => "completed"),
+    ...completed,
     "lease_lost",
   ]);
   expect(sent.length).toBeLessThan(20);
@@ -57,8 +48,7 @@ test("enqueues, pulls and settles of one task share a request, each with its own
 
 test("by default no requests are shared", async () => {
   const { sent, transport } = recording();
-  const app = createApp({ transport, tokens });
-  const ask = asker((request) => app.fetch(request));
+  const ask = served.asking({ transport });
   await times(5, (i) => ask("POST", "/v1/queues/apart/tasks", { json: { payload: i } }));
   expect(sent).toEqual(Array.from({ length: 5 }, () => "enqueue"));
 });

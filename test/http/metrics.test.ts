@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { formatOf, writeMetrics } from "../../src/http/responses/open-metrics.ts";
-import { queueKeys } from "../../src/queue/core/keys.ts";
 import { registryKey } from "../../src/queue/core/keys.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { readMetrics } from "../support/open-metrics.ts";
 import { asker, expectProblem, servedQueue, tokens } from "./served.ts";
 
-const { ask, queue, redis, path, enqueue, settle, receipts } = servedQueue();
+const { ask, queue, redis, path, makeNewer, enqueue, settle, receipts } = servedQueue();
 
 /** The samples of the queue, by name and labels without the queue. */
 async function scraped(query = `?queues=${queue()}`, accept?: string) {
@@ -21,6 +20,10 @@ async function scraped(query = `?queues=${queue()}`, accept?: string) {
 }
 
 const own = (name: string, labels = "") => `${name}{queue="${queue()}"${labels}}`;
+const labelled = (name: string, label: string, values: Record<string, number>) =>
+  Object.fromEntries(
+    Object.entries(values).map(([value, count]) => [own(name, `,${label}="${value}"`), count]),
+  );
 
 describe("GET /metrics", () => {
   it("has the counts of a queue, and no counters if the queue keeps no statistics", async () => {
@@ -29,10 +32,7 @@ describe("GET /metrics", () => {
     const { type, samples } = await scraped();
     expect(type).toBe("application/openmetrics-text; version=1.0.0; charset=utf-8");
     expect(samples).toEqual({
-      [own("sluice_queue_tasks", ',state="pending"')]: 1,
-      [own("sluice_queue_tasks", ',state="delayed"')]: 1,
-      [own("sluice_queue_tasks", ',state="working"')]: 1,
-      [own("sluice_queue_tasks", ',state="rejected"')]: 0,
+      ...labelled("sluice_queue_tasks", "state", { pending: 1, delayed: 1, working: 1, rejected: 0 }),
       [own("sluice_queue_oldest_age_seconds")]: expect.any(Number),
       [own("sluice_queue_workers")]: 0,
       [own("sluice_queue_paused")]: 0,
@@ -55,17 +55,12 @@ describe("GET /metrics", () => {
       [own("sluice_queue_paused")]: 1,
       [own("sluice_tasks_enqueued_total")]: 3,
       [own("sluice_tasks_dequeued_total")]: 2,
-      [own("sluice_tasks_ended_total", ',state="completed"')]: 1,
-      [own("sluice_tasks_ended_total", ',state="rejected"')]: 1,
-      [own("sluice_tasks_ended_total", ',state="cancelled"')]: 0,
+      ...labelled("sluice_tasks_ended_total", "state", { completed: 1, rejected: 1, cancelled: 0 }),
       [own("sluice_tasks_requeued_total")]: 0,
       [own("sluice_tasks_reclaimed_total")]: 0,
       [own("sluice_tasks_redriven_total")]: 0,
       [own("sluice_task_attempts_total")]: 2,
-      [own("sluice_calls_total", ',kind="enqueue"')]: 1,
-      [own("sluice_calls_total", ',kind="dequeue"')]: 1,
-      [own("sluice_calls_total", ',kind="settle"')]: 1,
-      [own("sluice_calls_total", ',kind="other"')]: 0,
+      ...labelled("sluice_calls_total", "kind", { enqueue: 1, dequeue: 1, settle: 1, other: 0 }),
       [own("sluice_commands_total")]: 5 + 6 + 6,
       [own("sluice_task_wait_seconds_count")]: 2,
       [own("sluice_task_wait_seconds_sum")]: totals.waits.total / 1_000,
@@ -82,8 +77,7 @@ describe("GET /metrics", () => {
   it("is the older text for a caller that accepts only text/plain", async () => {
     await ask("PATCH", `${path()}/settings`, { json: { statistics: true } });
     await enqueue({ payload: 1 });
-    const open = await scraped();
-    const plain = await scraped(undefined, "text/plain");
+    const [open, plain] = [await scraped(), await scraped(undefined, "text/plain")];
     expect(plain.type).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(Object.keys(plain.samples)).toEqual(Object.keys(open.samples));
     expect(plain.families.get("sluice_tasks_enqueued_total")?.type).toBe("counter");
@@ -117,16 +111,13 @@ describe("GET /metrics", () => {
     expect(await shown("?queues=*s-2", "mails")).toEqual(["mails-2"]);
     expect(await shown("?queues=bills", "mails")).toEqual([]);
     const { errors } = expectProblem(await ask("GET", "/metrics?queues=a,b"), "invalid_request");
-    expect(errors).toEqual([
-      { path: "queues", message: "must be a pattern of queue names, such as emails, emails-* or *" },
-    ]);
+    const message = "must be a pattern of queue names, such as emails, emails-* or *";
+    expect(errors).toEqual([{ path: "queues", message }]);
   });
 
   it("has a queue that cannot be read with the reason", async () => {
     await enqueue({ payload: 1 });
-    const client = resp(redis().url);
-    await client.send([["HSET", queueKeys(queue()).tasks, "~set", "2;p=1"]]);
-    await client.close();
+    await makeNewer();
     const { samples } = await scraped();
     expect(samples).toEqual({
       [own("sluice_queue_unreadable", ',code="newer_schema"')]: 1,
@@ -154,14 +145,10 @@ describe("GET /metrics", () => {
         requests,
       };
     };
-    const register = (from: number, to: number) =>
-      client.send([
-        [
-          "ZADD",
-          registryKey("many"),
-          ...Array.from({ length: to - from }, (_, i) => ["1", `q${from + i}`]).flat(),
-        ],
-      ]);
+    const register = (from: number, to: number) => {
+      const entries = Array.from({ length: to - from }, (_, i) => ["1", `q${from + i}`]);
+      return client.send([["ZADD", registryKey("many"), ...entries.flat()]]);
+    };
     expect(await scrape()).toEqual({ queues: 0, truncated: 0, commands: 3, requests: 1 });
     await register(0, 100);
     expect(await scrape()).toEqual({ queues: 100, truncated: 0, commands: 3 + 400, requests: 1 + 2 });

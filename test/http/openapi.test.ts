@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { docsPage } from "../../src/http/docs/docs-page.ts";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { Operation } from "../../src/http/docs/openapi-document.ts";
 import { problems } from "../../src/http/problems/codes.ts";
 import { validate } from "../../src/http/request/validate.ts";
 import { named } from "../../tools/openapi/components.ts";
-import { expectProblem, serve } from "./served.ts";
+import { expectProblem, useServed } from "./served.ts";
 
 // That the app has the routes of the document, for these callers: access.test.ts. That requests and answers are as it
 // says: test/fuzz and test/model. That it is current: `npm run openapi -- --check`.
 
-let served: Awaited<ReturnType<typeof serve>>;
-
-beforeAll(async () => {
-  served = await serve();
-});
-afterAll(() => served.stop());
+const served = useServed();
 
 const operations = Object.entries(openapi.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]): [string, Operation] => [

@@ -19,68 +19,43 @@ async function sluiceToken(...args: string[]) {
 }
 
 const redis = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "unused" };
-const service = (
-  env: Environment,
-  platform: Partial<Platform> = {},
-  consumers?: Record<string, () => unknown>,
-) =>
-  new Service<Environment>(
-    { ...redis, ...env },
-    { consumers },
-    { transport: () => rig.transport, budget: "20s", afterResponse: "none", ...platform },
-  );
 
-/** Three instances. A deployment replaces one after another, with some requests between. */
+/** Three instances with consumers, which a deployment replaces one after another, with requests to each between. */
 class Deployed {
-  readonly #make: (env: Environment) => Service;
-  readonly instances: Service[];
+  readonly #platform: Partial<Platform>;
+  readonly #call: (fetch: (request: Request) => Promise<Response>) => Promise<Response>;
+  #instances: Service[] = [];
   #turn = 0;
+  /** The statuses of all answers, each once. */
+  readonly statuses = new Set<number>();
 
-  constructor(make: (env: Environment) => Service, env: Environment) {
-    this.#make = make;
-    this.instances = [1, 2, 3].map(() => make(env));
+  constructor(call: (fetch: (request: Request) => Promise<Response>) => Promise<Response>, platform = {}) {
+    this.#call = call;
+    this.#platform = platform;
   }
 
   /** Sends a request to the next instance in turn. */
   fetch(request: Request): Promise<Response> {
-    return this.instances[this.#turn++ % this.instances.length]!.fetch(request);
+    return this.#instances[this.#turn++ % 3]!.fetch(request);
   }
 
-  async replace(env: Environment, traffic: Traffic): Promise<void> {
-    for (const at of this.instances.keys()) {
-      this.instances[at] = this.#make(env);
-      await traffic.some();
+  async deploy(env: Environment): Promise<void> {
+    const make = () =>
+      new Service<Environment>(
+        { ...redis, ...env },
+        { consumers: { emails: () => {} } },
+        { transport: () => rig.transport, budget: "20s", afterResponse: "none", ...this.#platform },
+      );
+    if (this.#instances.length === 0) this.#instances = [make(), make(), make()];
+    for (const at of this.#instances.keys()) {
+      this.#instances[at] = make();
+      await this.callEach();
     }
   }
-}
 
-/** Calls without a pause, four at once, until it is stopped. */
-class Traffic {
-  readonly statuses = new Map<number, number>();
-  #count = 0;
-  #over = false;
-  readonly #callers: Promise<void>[];
-
-  constructor(call: () => Promise<number>) {
-    this.#callers = [1, 2, 3, 4].map(async () => {
-      while (!this.#over) {
-        const status = await call();
-        this.#count++;
-        this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-      }
-    });
-  }
-
-  /** Waits until so many more have been answered, by every instance. */
-  async some(): Promise<void> {
-    const enough = this.#count + 20;
-    while (this.#count < enough) await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-
-  async stop(): Promise<number[]> {
-    this.#over = true;
-    await Promise.all(this.#callers);
-    return [...this.statuses.keys()];
+  async callEach(): Promise<void> {
+    for (let i = 0; i < 3; i++)
+      this.statuses.add((await this.#call((request) => this.fetch(request))).status);
   }
 }
 
@@ -91,44 +66,36 @@ const post = (path: string, token: string, body?: object) =>
     ...(body && { body: JSON.stringify(body) }),
   });
 
+const ENQUEUE = ["--scopes", "enqueue", "--queues", "emails"];
+
 describe("without a request refused", () => {
   test("a token is changed: both are listed, callers change, the old one goes", async () => {
-    const made = async () => {
-      const { token, entries } = await sluiceToken("--scopes", "enqueue", "--queues", "emails");
-      return { token, entry: entries[0] };
-    };
-    const [old, next] = [await made(), await made()];
-    const env = (...entries: unknown[]) => ({ SLUICE_TOKENS: JSON.stringify(entries) });
-
-    const deployed = new Deployed((one) => service(one), env(old.entry));
+    const [old, next] = [await sluiceToken(...ENQUEUE), await sluiceToken(...ENQUEUE)];
+    const env = (...entries: unknown[]) => ({ SLUICE_TOKENS: JSON.stringify(entries.flat()) });
     let inUse = old.token;
-    const enqueue = async (token: string) =>
-      (await deployed.fetch(post("/v1/queues/emails/tasks", token, { payload: 1 }))).status;
-    const traffic = new Traffic(() => enqueue(inUse));
-    await traffic.some();
-    await deployed.replace(env(old.entry, next.entry), traffic);
+    const request = (token: string) => post("/v1/queues/emails/tasks", token, { payload: 1 });
+    const deployed = new Deployed((fetch) => fetch(request(inUse)));
+    await deployed.deploy(env(old.entries));
+    await deployed.deploy(env(old.entries, next.entries));
     inUse = next.token;
-    await traffic.some();
-    await deployed.replace(env(next.entry), traffic);
-    expect(await traffic.stop()).toEqual([201]);
-    expect([await enqueue(old.token), await enqueue(next.token)]).toEqual([401, 201]);
-    const { pending } = await rig.queue({ now: undefined }).counts();
-    expect(pending).toBe(traffic.statuses.get(201)! + 1);
+    await deployed.callEach();
+    await deployed.deploy(env(next.entries));
+    expect(deployed.statuses).toEqual(new Set([201]));
+    expect((await deployed.fetch(request(old.token))).status).toBe(401);
   });
 
   test("the cron secret is changed: both are known, the cron changes, the old one goes", async () => {
     const [old, next] = ["cron-old-0123456789", "cron-next-0123456789"];
-    const deployed = new Deployed((one) => service(one), { CRON_SECRET: old });
     let inUse = old;
-    const sweep = async (secret: string) => (await deployed.fetch(post("/v1/sweep", secret))).status;
-    const traffic = new Traffic(() => sweep(inUse));
-    await traffic.some();
-    await deployed.replace({ CRON_SECRET: `${old} ${next}` }, traffic);
+    const deployed = new Deployed((fetch) => fetch(post("/v1/sweep", inUse)));
+    await deployed.deploy({ CRON_SECRET: old });
+    await deployed.deploy({ CRON_SECRET: `${old} ${next}` });
     inUse = next;
-    await traffic.some();
-    await deployed.replace({ CRON_SECRET: next }, traffic);
-    expect(await traffic.stop()).toEqual([200]);
-    expect([await sweep(old), await sweep(next), await sweep(`${old} ${next}`)]).toEqual([401, 200, 401]);
+    await deployed.callEach();
+    await deployed.deploy({ CRON_SECRET: next });
+    expect(deployed.statuses).toEqual(new Set([200]));
+    for (const refused of [old, `${old} ${next}`])
+      expect((await deployed.fetch(post("/v1/sweep", refused))).status).toBe(401);
   });
 
   test("the wake secret is changed: known everywhere first, then signed with, then the old one goes", async () => {
@@ -136,31 +103,27 @@ describe("without a request refused", () => {
     const failed = vi.spyOn(console, "error").mockImplementation(() => {});
     const old = `whsec_${btoa("the old secret of 24 bytes and more")}`;
     const next = `whsec_${btoa("the next secret of 24 bytes or more")}`;
-    const answers: number[] = [];
-    // Instances with consumers, which wake each other, as one deployment does.
+    const token = "all-0123456789abcdef";
+    const SLUICE_TOKENS = JSON.stringify([{ token, scopes: ["enqueue"], queues: "*" }]);
+    const woken: number[] = [];
+    // Instances wake each other, as those of one deployment do.
     const wakeFetch = async (request: Request) => {
       const answer = await deployed.fetch(request);
-      answers.push(answer.status);
+      woken.push(answer.status);
       return answer;
     };
-    const consumers = { emails: () => {} };
-    const tokens = JSON.stringify([{ token: "all-0123456789abcdef", scopes: ["enqueue"], queues: "*" }]);
-    const env = (SLUICE_WAKE_SECRET: string) => ({ SLUICE_WAKE_SECRET, SLUICE_TOKENS: tokens });
-    const deployed = new Deployed((one) => service(one, { wakeFetch }, consumers), env(old));
-    const traffic = new Traffic(async () => {
-      const request = post("/v1/queues/emails/tasks", "all-0123456789abcdef", { payload: 1 });
-      const { status } = await deployed.fetch(request);
-      // The consumer has to run out of tasks meanwhile: while it counts as active, no wake goes out.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return status;
-    });
-    await traffic.some();
-    for (const secrets of [`${old} ${next}`, `${next} ${old}`, next]) {
-      const before = answers.length;
-      await deployed.replace(env(secrets), traffic);
-      await vi.waitUntil(() => answers.length > before, { timeout: 20_000 });
+    // The consumer has run out of tasks when the call is answered, so that the next one wakes it again.
+    const deployed: Deployed = new Deployed(
+      (fetch) => fetch(post("/v1/queues/emails/tasks", token, { payload: 1 })),
+      { wakeFetch },
+    );
+    for (const secrets of [old, `${old} ${next}`, `${next} ${old}`, next]) {
+      await deployed.deploy({ SLUICE_WAKE_SECRET: secrets, SLUICE_TOKENS });
     }
-    expect([await traffic.stop(), [...new Set(answers)], failed.mock.calls]).toEqual([[201], [200], []]);
+    expect(deployed.statuses).toEqual(new Set([201]));
+    // Each instance has been called three times after each replacement, and has woken the next one.
+    expect(woken).toEqual(Array.from({ length: 4 * 3 * 3 }, () => 200));
+    expect(failed).not.toHaveBeenCalled();
   });
 });
 

@@ -3,11 +3,13 @@ import { expectProblem, servedQueue } from "./served.ts";
 
 // What the requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
 
-const { ask, queue, path, pull } = servedQueue();
+const { ask, queue, path, pages } = servedQueue();
 
 const at = (name: string) => `${path()}/schedules/${encodeURIComponent(name)}`;
 const put = (name: string, json: unknown, headers = {}) => ask("PUT", at(name), { json, headers });
 const get = (name: string) => ask("GET", at(name));
+const listed = (size = 10) => pages(`${path()}/schedules`, "schedules", size);
+const namesOf = (schedules: { name: string }[]) => schedules.map(({ name }) => name).toSorted();
 
 /** An instant years ahead, so that nothing occurs while a test runs. */
 const FAR = 4_000_000_000_000;
@@ -34,7 +36,15 @@ describe("a schedule", () => {
     expect([changed.status, changed.body]).toEqual([200, expected]);
     expect((await get("nightly")).body.payload).toBe(null);
     expect((await ask("DELETE", at("nightly"))).body).toEqual({ name: "nightly", removed: true });
-    expectProblem(await get("nightly"), "not_found");
+    for (const [method, verb] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/pause"],
+      ["POST", "/resume"],
+    ] as const) {
+      const { detail } = expectProblem(await ask(method, `${at("nightly")}${verb}`), "not_found");
+      expect([verb, detail]).toEqual([verb, "There is no schedule with this name in the queue."]);
+    }
   });
 
   it("has a name of at most 100 characters, in the form of an id; gives bytes back as bytes, in base64", async () => {
@@ -43,67 +53,73 @@ describe("a schedule", () => {
     expect((await put(name, { cron: "@yearly", ...bytes })).status).toBe(201);
     expect((await get(name)).body).toMatchObject({ name, ...bytes });
     expect((await ask("POST", `${at(name)}/pause`)).body.paused).toBe(true);
-    const { errors } = expectProblem(
-      await put(`${name}x`, { cron: "@yearly", payload: 1 }),
-      "invalid_request",
-    );
+    const longer = await put(`${name}x`, { cron: "@yearly", payload: 1 });
+    const { errors } = expectProblem(longer, "invalid_request");
     expect(errors).toEqual([{ path: "schedule", message: expect.stringMatching(/^must/) }]);
   });
 
-  it("occurs by the sweep: its task has the schedule's name and the time in its headers", async () => {
-    const { nextAt } = (await put("soon", { every: "1s", payload: "now" })).body;
-    await new Promise((resolve) => setTimeout(resolve, nextAt - Date.now() + 50));
-    const swept = await ask("POST", "/v1/sweep", { as: "cron" });
-    expect(swept.body).toMatchObject({ scheduled: 1, failed: [] });
-    const [task] = (await pull()).body.tasks;
-    const time = Number(task.headers["scheduled-at"]);
-    expect(task).toMatchObject({ payload: "now", id: `soon.${time}`, headers: { schedule: "soon" } });
-    expect((time - nextAt) % 1_000).toBe(0);
-    expect((await get("soon")).body).toMatchObject({ lastAt: time, nextAt: time + 1_000 });
-    await ask("DELETE", at("soon"));
+  it("is not brought back, nor removed, by a copy of a request with the same Idempotency-Key", async () => {
+    const json = { every: "1h", from: FAR, payload: 1 };
+    const [key, another] = [{ "idempotency-key": "one" }, { "idempotency-key": "two" }];
+    const first = await put("x", json, key);
+    expect((await put("x", json, key)).body).toEqual(first.body);
+    await ask("DELETE", at("x"), { headers: another });
+    const { createdAt: _, ...answer } = first.body;
+    expect((await put("x", json, key)).body).toMatchObject(answer);
+    expectProblem(await get("x"), "not_found");
+    await put("x", json);
+    expect((await ask("DELETE", at("x"), { headers: another })).status).toBe(200);
+    expect((await get("x")).status).toBe(200);
   });
-
-  it.each([["GET"], ["DELETE"], ["POST", "/pause"], ["POST", "/resume"]])(
-    "that does not exist: %s%s answers not found",
-    async (method, verb = "") => {
-      const { detail } = expectProblem(await ask(method, `${at("missing")}${verb}`), "not_found");
-      expect(detail).toBe("There is no schedule with this name in the queue.");
-    },
-  );
 });
 
 it("schedules come by pages, without their tasks, are no queues, and are removed with their queue", async () => {
   const names = Array.from({ length: 5 }, (_, i) => `s${i}`);
   for (const name of names) await put(name, { cron: "@yearly", payload: "p" });
-  const found = new Set<string>();
-  for (let query = "?size=2"; query !== "";) {
-    const { body } = await ask("GET", `${path()}/schedules${query}`);
-    for (const schedule of body.schedules) {
-      found.add(schedule.name);
-      expect(schedule).not.toHaveProperty("payload");
-    }
-    query = body.cursor === null ? "" : `?size=2&cursor=${body.cursor}`;
-  }
-  expect([...found].toSorted()).toEqual(names);
-  const listed = (await ask("GET", "/v1/queues?size=1000")).body.queues.map(
-    ({ name }: { name: string }) => name,
-  );
-  expect(listed.filter((name: string) => name.startsWith("~"))).toEqual([]);
-  expect(listed).toContain(queue());
+  const all = (await listed(2)).flat();
+  expect(namesOf(all)).toEqual(names);
+  for (const schedule of all) expect(schedule).not.toHaveProperty("payload");
+  const queues = (await pages("/v1/queues", "queues", 1_000)).flat();
+  expect(queues.filter(({ name }) => !/^q\d+$/.test(name))).toEqual([]);
+  expect(queues.map(({ name }) => name)).toContain(queue());
   await ask("DELETE", path());
-  expect((await ask("GET", `${path()}/schedules`)).body).toEqual({ schedules: [], cursor: null });
+  expect(await listed()).toEqual([[]]);
 });
 
-it("a copy of a request with the same Idempotency-Key gets the first answer, and does not bring a removed schedule back, nor remove a new one", async () => {
-  const json = { every: "1h", from: FAR, payload: 1 };
-  const [key, another] = [{ "idempotency-key": "one" }, { "idempotency-key": "two" }];
-  const first = await put("x", json, key);
-  expect((await put("x", json, key)).body).toEqual(first.body);
-  await ask("DELETE", at("x"), { headers: another });
-  const { createdAt: _, ...answer } = first.body;
-  expect((await put("x", json, key)).body).toMatchObject(answer);
-  expectProblem(await get("x"), "not_found");
-  await put("x", json);
-  expect((await ask("DELETE", at("x"), { headers: another })).status).toBe(200);
-  expect((await get("x")).status).toBe(200);
+describe("the declaration of a queue", () => {
+  const declare = (json: unknown) => ask("PUT", `${path()}/declaration`, { json });
+  const settings = async () => (await ask("GET", `${path()}/settings`)).body;
+
+  it("is applied once; what it no longer has is removed, what others have set stays", async () => {
+    const digest = { name: "digest", cron: "0 9 * * 1", payload: { to: "team" } };
+    const beat = { name: "constructor", every: "1m", payload: "AAEC/w==", encoding: "base64" };
+    const first = { settings: { rate: { most: 5, per: "1s" }, events: true }, schedules: [digest, beat] };
+    for (const status of ["applied", "unchanged"])
+      expect((await declare(first)).body).toMatchObject({ status });
+    expect(await settings()).toMatchObject({ rate: { most: 5, per: 1_000 }, events: true });
+    expect(namesOf((await listed()).flat())).toEqual(["constructor", "digest"]);
+    const { payload, encoding } = beat;
+    expect((await get("constructor")).body).toMatchObject({ payload, encoding });
+
+    await ask("PATCH", `${path()}/settings`, { json: { maxPending: 7 } });
+    await put("own", { every: "1h", payload: 1 });
+    expect((await declare({ settings: { events: true } })).body).toMatchObject({ status: "applied" });
+    expect(await settings()).toMatchObject({ rate: null, events: true, maxPending: 7 });
+    expect(namesOf((await listed()).flat())).toEqual(["own"]);
+  });
+
+  it("gives its defaults to the tasks of its schedules; counts null as left out", async () => {
+    expect((await declare({ settings: { rate: null } })).body).toMatchObject({ status: "unchanged" });
+    const schedule = { name: "s", every: "1h", payload: 1 };
+    await declare({ schedules: [schedule], defaults: { maxAttempts: 3, resultTtl: "2h" } });
+    expect((await get("s")).body).toMatchObject({ maxAttempts: 3, resultTtl: 7_200_000 });
+  });
+
+  it("is refused if a schedule has neither cron nor every, or a wrong cron", async () => {
+    for (const recurrence of [{}, { cron: "every day" }, { cron: "* * * * *", every: "1h" }]) {
+      const schedules = [{ name: "s", payload: 1, ...recurrence }];
+      expectProblem(await declare({ settings: { maxWorking: 3 }, schedules }), "invalid_request");
+    }
+    expect([await listed(), (await settings()).maxWorking]).toEqual([[[]], null]);
+  });
 });

@@ -12,8 +12,9 @@ const headers = { [`x-${MARK}`.toLowerCase()]: MARK };
 /**
  * Fills a queue with a task named `known` that is working, with progress; tasks in the other states; a schedule
  * named `known`; a worker named `known`; settings and statistics.
+ * @returns the lease token of the working task
  */
-export async function seed(ask: Ask, queue: string): Promise<void> {
+export async function seed(ask: Ask, queue: string): Promise<string> {
   const at = `/v1/queues/${queue}`;
   const call = async (method: string, path: string, json?: unknown) => {
     const { status, body } = await ask(method, `${at}${path}`, { json });
@@ -49,4 +50,5 @@ export async function seed(ask: Ask, queue: string): Promise<void> {
   const schedule = { every: "1h", headers };
   await call("PUT", "/schedules/known", { ...schedule, payload: content("schedule") });
   await call("PUT", "/schedules/bytes", { ...schedule, payload: btoa(MARK), encoding: "base64" });
+  return receiptOf("known").split(".")[3];
 }

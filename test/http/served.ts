@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createApp, type AppOptions } from "../../src/http/app.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis } from "../support/redis.ts";
 import { sharedRedis } from "../support/shared-redis.ts";
@@ -51,6 +52,14 @@ export interface CallOptions {
 
 export type Ask = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
 
+/** An answer, read to its end. */
+export async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  const body = isJson && text ? JSON.parse(text) : text;
+  return { status: response.status, headers: response.headers, body };
+}
+
 /** Makes a test's `ask` from a `fetch`. */
 export function asker(fetch: (request: Request) => Response | Promise<Response>): Ask {
   return async (method, path, { as = "all", json, raw, headers = {} } = {}) => {
@@ -64,14 +73,7 @@ export function asker(fetch: (request: Request) => Response | Promise<Response>)
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(raw !== undefined && { body: raw, duplex: "half" }),
     });
-    const response = await fetch(request);
-    const text = await response.text();
-    const isJson = /json/.test(response.headers.get("content-type") ?? "");
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text ? JSON.parse(text) : text,
-    };
+    return read(await fetch(request));
   };
 }
 
@@ -79,12 +81,21 @@ export function asker(fetch: (request: Request) => Response | Promise<Response>)
 export async function serve(options: Partial<AppOptions> = {}, redisArgs?: readonly string[]) {
   const redis = redisArgs ? await startRedis({ args: redisArgs }) : await sharedRedis();
   const transport = resp(redis.url);
-  const app = createApp({ transport, tokens, cronSecret: secrets.cron, ...options });
+  const make = (more: Partial<AppOptions> = {}) =>
+    createApp({ transport, tokens, cronSecret: secrets.cron, ...options, ...more });
+  const app = make();
   return {
     app,
     redis,
     transport,
     ask: asker((request) => app.fetch(request)),
+    /** Another app over the same Redis. */
+    make,
+    /** Asks another app over the same Redis. */
+    asking(more: Partial<AppOptions>): Ask {
+      const other = make(more);
+      return asker((request) => other.fetch(request));
+    },
     async stop() {
       await transport.close();
       await redis.stop();
@@ -92,27 +103,53 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
   };
 }
 
-/** The app over a Redis of the test file's own, and its most used calls. Each test has a queue of its own. */
-export function servedQueue() {
+/** The app for the tests of a file, over a Redis of their own. */
+export function useServed(options: Partial<AppOptions> = {}) {
   let served: Awaited<ReturnType<typeof serve>>;
-  let count = 0;
   beforeAll(async () => {
-    served = await serve();
+    served = await serve(options);
   });
   afterAll(() => served.stop());
+  return {
+    get app() {
+      return served.app;
+    },
+    get redis() {
+      return served.redis;
+    },
+    get transport() {
+      return served.transport;
+    },
+    ask: (...args: Parameters<Ask>) => served.ask(...args),
+    make: (...args: Parameters<typeof served.make>) => served.make(...args),
+    asking: (more: Partial<AppOptions>) => served.asking(more),
+  };
+}
+
+/** The app over a Redis of the test file's own, and its most used calls. Each test has a queue of its own. */
+export function servedQueue() {
+  const served = useServed();
+  let count = 0;
   beforeEach(() => {
     count++;
   });
 
-  const ask: Ask = (...args) => served.ask(...args);
+  const { ask } = served;
   const redis = () => served.redis;
   const queue = () => `q${count}`;
   const path = () => `/v1/queues/${queue()}`;
   const tasks = () => `${path()}/tasks`;
   const pull = (json?: unknown, headers = {}) => ask("POST", `${tasks()}/pull`, { json, headers });
+  const command = (...words: [string, ...string[]]) => served.transport.send([words]);
   return {
     ask,
     redis,
+    /** Sends a command to Redis. */
+    command,
+    /** Makes settings of a later release, which this one cannot read. */
+    makeNewer: (name = queue()) => command("HSET", queueKeys(name).tasks, "~set", "2;p=1"),
+    /** Removes the task from the list, as a failover might. */
+    lose: (id: string) => command("LREM", queueKeys(queue()).pending, "0", id),
     queue,
     path,
     tasks,
@@ -121,6 +158,17 @@ export function servedQueue() {
     settle: (...settlements: unknown[]) => ask("POST", `${tasks()}/settle`, { json: { settlements } }),
     get: (id: string) => ask("GET", `${tasks()}/${encodeURIComponent(id)}`),
     counts: async () => (await ask("GET", path())).body,
+    /** The pages of a list, each of so many entries. */
+    async pages(url: string, name: string, size: number): Promise<Answer["body"][][]> {
+      const all = [];
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const from: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+        const { body } = await ask("GET", `${url}${url.includes("?") ? "&" : "?"}size=${size}${from}`);
+        all.push(body[name]);
+        cursor = body.cursor;
+      }
+      return all;
+    },
     /** The receipts of a pull, which has to return at least one task. */
     async receipts(json?: unknown): Promise<[string, ...string[]]> {
       const receipts = (await pull(json)).body.tasks.map(({ receipt }: { receipt: string }) => receipt);

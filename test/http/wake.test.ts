@@ -1,15 +1,30 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createApp } from "../../src/http/app.ts";
 import { Operator, Queue } from "../../src/index.ts";
-import { secrets, serve } from "./served.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
+import { secrets, serve, tokens } from "./served.ts";
 
 // Wakes from the HTTP interface, and a pull that waits.
 
 let served: Awaited<ReturnType<typeof serve>>;
+let app: ReturnType<typeof createApp>;
 let woken: string[];
 let arranged: [kind: string, queue: string, at: number][];
-let after: Promise<unknown>[];
+let transport: Transport;
+const time = useSimulatedTime();
 beforeAll(async () => {
-  served = await serve({
+  served = await serve();
+});
+afterAll(() => served.stop());
+beforeEach(() => {
+  woken = [];
+  arranged = [];
+  transport = time.through(served.transport);
+  app = createApp({
+    transport,
+    tokens,
     wake: {
       wake: (queue) => woken.push(queue),
       wakeAt: (queue, at) => arranged.push(["wake", queue, at]),
@@ -19,44 +34,34 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => served.stop());
-beforeEach(() => {
-  woken = [];
-  arranged = [];
-  after = [];
-});
 
-const post = (path: string, json: object, context?: object, method = "POST") =>
-  served.app.request(
-    `/v1${path}`,
-    {
-      method,
-      headers: { authorization: `Bearer ${secrets.all}`, "content-type": "application/json" },
-      body: JSON.stringify(json),
-    },
-    {},
-    context as never,
-  );
+const post = (path: string, json: object, { method = "POST", signal }: RequestInit = {}) => {
+  const headers = { authorization: `Bearer ${secrets.all}`, "content-type": "application/json" };
+  const init = { method, headers, body: JSON.stringify(json), ...(signal && { signal }) };
+  return new Request(`http://sluice.test/v1${path}`, init);
+};
+const ask = async (...given: Parameters<typeof post>) => (await app.fetch(post(...given))).json();
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("the HTTP interface", () => {
   test("wakes the consumer of what is enqueued, once", async () => {
-    for (let i = 0; i < 3; i++) expect((await post("/queues/a/tasks", { payload: i })).status).toBe(201);
-    expect((await post("/queues/sleepers/tasks", { payload: 1 })).status).toBe(201);
+    for (const queue of ["a", "a", "a", "sleepers"]) await ask(`/queues/${queue}/tasks`, { payload: 1 });
     expect(woken).toEqual(["a"]);
   });
 
   test("wakes after the response if the platform can", async () => {
-    const waitUntil = (promise: Promise<unknown>) => after.push(promise);
-    expect((await post("/queues/b/tasks", { payload: 1 }, { waitUntil })).status).toBe(201);
+    const after: Promise<unknown>[] = [];
+    const context = { waitUntil: (promise: Promise<unknown>) => after.push(promise) };
+    const { status } = await app.fetch(post("/queues/b/tasks", { payload: 1 }), {}, context as never);
     await Promise.all(after);
-    expect([after.length, woken]).toEqual([1, ["b"]]);
+    expect([status, after.length, woken]).toEqual([201, 1, ["b"]]);
   });
 
   test("wakes the consumers of what a sweep finds", async () => {
-    await post("/queues/c/tasks", { payload: 1, delay: 1 });
+    await ask("/queues/c/tasks", { id: "x", payload: 1, delay: "1h" });
     expect(woken).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await (await post("/sweep", {})).json()).toMatchObject({ promoted: 1, woken: 1 });
+    await transport.send([["ZADD", queueKeys("c").delayed, "0", "x"]]);
+    expect(await ask("/sweep", {})).toMatchObject({ promoted: 1, woken: 1 });
     expect(woken).toEqual(["c"]);
   });
 
@@ -69,89 +74,72 @@ describe("the HTTP interface", () => {
     ["a loosened limit of a group", "groups/g", { maxWorking: 9 }, "PATCH", async () => {}],
   ])("wakes the consumer after %s", async (what, path, body, method, prepare) => {
     const name = what.replaceAll(" ", "-");
-    const { transport } = served;
     const queue = new Queue(name, { transport });
     await queue.enqueue(1, { id: "x" });
     await prepare(queue, new Operator(name, { transport }));
-    expect((await post(`/queues/${name}/${path}`, body, undefined, method)).status).toBe(200);
+    await ask(`/queues/${name}/${path}`, body, { method });
     expect(woken).toEqual([name]);
   });
 
   test("arranges a wake for what is delayed, and a sweep for a schedule", async () => {
-    const before = Date.now();
-    await post("/queues/later/tasks", { payload: 1, delay: "1m" });
-    await post("/queues/later/schedules/x", { every: "1h", payload: 1 }, undefined, "PUT");
-    await post("/queues/later/tasks", { payload: 2 });
-    const [{ receipt }] = (await (await post("/queues/later/tasks/pull", {})).json()).tasks;
-    await post("/queues/later/tasks/settle", {
-      settlements: [{ receipt, outcome: "requeue", delay: "2m" }],
-    });
-    await post("/sweep", {});
-    expect(arranged.filter(([, queue]) => queue === "later").map(([kind]) => kind)).toEqual([
-      "wake",
-      "sweep",
-      "wake",
-      "wake",
-      "sweep",
-    ]);
-    const [first, , third, fourth] = arranged.filter(([, queue]) => queue === "later");
-    expect((first?.[2] ?? 0) - before).toBeGreaterThanOrEqual(60_000);
-    expect((third?.[2] ?? 0) - before).toBeGreaterThanOrEqual(120_000);
-    expect(Math.abs((fourth?.[2] ?? 0) - (first?.[2] ?? 0))).toBeLessThan(30_000);
+    await ask("/queues/later/tasks", { id: "first", payload: 1, delay: "1m" });
+    await ask("/queues/later/schedules/x", { every: "1h", payload: 1 }, { method: "PUT" });
+    await ask("/queues/later/tasks", { id: "second", payload: 2 });
+    const [{ receipt }] = (await ask("/queues/later/tasks/pull", {})).tasks;
+    const settlements = [{ receipt, outcome: "requeue", delay: "2m" }];
+    await ask("/queues/later/tasks/settle", { settlements });
+    await ask("/sweep", {});
+    const queue = new Queue("later", { transport });
+    // Of a task that is added it is known by this clock, of others by that of Redis.
+    const dueAt = [time.now + 60_000, (await queue.get("second"))?.dueAt, (await queue.get("first"))?.dueAt];
+    const [added, requeued, found] = dueAt.map((at) => ["wake", "later", at]);
+    const sweep = ["sweep", "later", expect.any(Number)];
+    const ofQueue = arranged.filter(([, name]) => name === "later");
+    expect(ofQueue).toEqual([added, sweep, requeued, found, sweep]);
   });
 
   test("wakes no consumer if it has no waker", async () => {
-    const { app, transport, stop } = await serve();
-    const headers = { authorization: `Bearer ${secrets.all}`, "content-type": "application/json" };
-    const body = JSON.stringify({ payload: 1 });
-    expect((await app.request("/v1/queues/a/tasks", { method: "POST", headers, body })).status).toBe(201);
-    const [field] = await transport.send([["HEXISTS", "sluice:{a}:tasks", "~wake"]]);
+    app = createApp({ transport, tokens });
+    await ask("/queues/silent/tasks", { payload: 1 });
+    const [field] = await transport.send([["HEXISTS", queueKeys("silent").tasks, "~wake"]]);
     expect(field).toEqual({ reply: 0 });
-    await stop();
   });
 });
 
 describe("a pull over HTTP", () => {
   test("waits for a task", async () => {
-    const waiting = post("/queues/d/tasks/pull", { wait: "20s" });
-    await post("/queues/d/tasks", { payload: "came" });
-    expect(await (await waiting).json()).toMatchObject({ tasks: [{ payload: "came" }] });
+    const waiting = ask("/queues/d/tasks/pull", { wait: "20s" });
+    await pause(5_000);
+    await ask("/queues/d/tasks", { payload: "came" });
+    expect(await waiting).toMatchObject({ tasks: [{ payload: "came" }] });
   });
 
   test("says when the next task is due, if none came in time", async () => {
-    await post("/queues/e/tasks", { payload: 1, delay: "1h" });
-    const { tasks, nextDueAt } = await (await post("/queues/e/tasks/pull", { wait: 20 })).json();
-    expect([tasks, nextDueAt > Date.now() + 3_500_000]).toEqual([[], true]);
+    await ask("/queues/e/tasks", { id: "x", payload: 1, delay: "1h" });
+    const begin = time.now;
+    const pulled = await ask("/queues/e/tasks/pull", { wait: "20s" });
+    const due = await new Queue("e", { transport }).get("x");
+    expect([pulled, time.now - begin]).toMatchObject([{ tasks: [], nextDueAt: due?.dueAt }, 20_000]);
   });
 
   test("waits behind a settle, too", async () => {
-    await post("/queues/f/tasks", { payload: 1 });
-    const [{ receipt }] = (await (await post("/queues/f/tasks/pull", {})).json()).tasks;
-    const settled = post("/queues/f/tasks/settle", {
-      settlements: [{ receipt, outcome: "complete" }],
-      pull: { wait: "20s" },
-    });
-    await post("/queues/f/tasks", { payload: 2 });
-    expect(await (await settled).json()).toMatchObject({
-      results: [{ ok: true }],
-      pull: { tasks: [{ payload: 2 }] },
-    });
+    await ask("/queues/f/tasks", { payload: 1 });
+    const [{ receipt }] = (await ask("/queues/f/tasks/pull", {})).tasks;
+    const settlements = [{ receipt, outcome: "complete" }];
+    const settled = ask("/queues/f/tasks/settle", { settlements, pull: { wait: "20s" } });
+    await pause(5_000);
+    await ask("/queues/f/tasks", { payload: 2 });
+    expect(await settled).toMatchObject({ results: [{ ok: true }], pull: { tasks: [{ payload: 2 }] } });
   });
 
   test("stops waiting once its client has disconnected, and leases nothing", async () => {
     const leaving = new AbortController();
-    const request = new Request("http://sluice.test/v1/queues/g/tasks/pull", {
-      method: "POST",
-      headers: { authorization: `Bearer ${secrets.all}`, "content-type": "application/json" },
-      body: JSON.stringify({ wait: "60s" }),
-      signal: leaving.signal,
-    });
-    const answer = served.app.fetch(request);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    const waiting = app.fetch(post("/queues/g/tasks/pull", { wait: "60s" }, { signal: leaving.signal }));
+    await pause(5_000);
     leaving.abort();
-    await answer;
-    await post("/queues/g/tasks", { payload: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(await (await post("/queues/g/tasks/pull", {})).json()).toMatchObject({ tasks: [{ attempt: 1 }] });
+    await waiting;
+    await ask("/queues/g/tasks", { payload: 1 });
+    await pause(60_000);
+    expect(await ask("/queues/g/tasks/pull", {})).toMatchObject({ tasks: [{ attempt: 1 }] });
   });
 });
