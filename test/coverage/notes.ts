@@ -6,13 +6,14 @@ import { MARK } from "./blocks.ts";
 const MARKS = new RegExp(`${MARK}(\\d+)`, "g");
 const seen = new Set<string>();
 
-/** The folder where `npm run test:coverage` collects which blocks of scripts ran. */
-export const notesFolder = process.env["SLUICE_LUA_COVERAGE"] ?? "";
+/** The folder where `npm run test:coverage` collects which blocks of scripts ran; empty otherwise. */
+export const notesFolder = (env: NodeJS.ProcessEnv): string => env["SLUICE_LUA_COVERAGE"] ?? "";
 
 /** Notes the blocks that a redis-server's log names, each once in this process, in a file of this process. */
 export function noteBlocks(log: Readable): void {
-  if (notesFolder === "") return;
-  mkdirSync(notesFolder, { recursive: true });
+  const folder = notesFolder(process.env);
+  if (folder === "") return;
+  mkdirSync(folder, { recursive: true });
   let rest = "";
   log.on("data", (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split("\n");
@@ -23,6 +24,6 @@ export function noteBlocks(log: Readable): void {
       seen.add(block);
       found += `${block}\n`;
     }
-    if (found !== "") appendFileSync(join(notesFolder, String(process.pid)), found);
+    if (found !== "") appendFileSync(join(folder, String(process.pid)), found);
   });
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -17,36 +17,35 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/** Runs a program that has `serve` and `around`, the options of a server on this Redis. Returns what it prints. */
-async function run(program: string): Promise<string> {
+/** Starts a program that has `serve` and `around`, the options of a server on this Redis. */
+function startProgram(program: string) {
   const serving = JSON.stringify(new URL("../../serverless/node.ts", import.meta.url).href);
   const around = { env: { REDIS_URL: redis.url }, port: 0, hostname: "127.0.0.1" };
   const source = `import { serve } from ${serving}; const around = ${JSON.stringify(around)}; ${program}`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
-  return stdout;
+  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", source]);
 }
 
 it("keeps its process no longer than until it has closed", async () => {
   const program = `const server = await serve(around);
     await server.close();
     console.log("closed");`;
-  expect(await run(program)).toBe("closed\n");
+  expect((await startProgram(program)).stdout).toBe("closed\n");
 });
 
 it("ends its process by a signal only when the other servers of the process have closed too", async () => {
-  const program = `await serve(around);
-    const isAsked = Promise.withResolvers();
+  const program = `const other = await serve(around);
+    const isOpen = () => fetch(other.url).then(() => true, () => false);
     const slow = await serve({ ...around, fetch: async () => {
-      isAsked.resolve();
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      process.kill(process.pid, "SIGTERM");
+      while (await isOpen());
       return new Response("late");
     } });
-    const late = fetch(slow.url).then((response) => response.text());
-    await isAsked.promise;
-    process.kill(process.pid, "SIGTERM");
-    console.log(await late);
+    console.log(slow.url);
     setTimeout(() => console.log("still running"), 100_000);`;
-  expect(await run(program)).toBe("late\n");
+  const running = startProgram(program);
+  const [url] = (await once(running.child.stdout ?? new EventEmitter(), "data")) as [string];
+  expect(await (await fetch(url.trim())).text()).toBe("late");
+  expect((await running).stdout).toBe(url);
 });
 
 it("does not wait for connections that become idle", async () => {

@@ -96,7 +96,7 @@ describe("a server of Node", () => {
       consumers: { silent: () => new Promise(handled) },
     });
     const queue = new Queue("silent", { transport });
-    await queue.enqueue(1);
+    const { id } = await queue.enqueue(1);
     await transport.send([["HDEL", "sluice:{silent}:tasks", "~wake"]]);
     const { url } = server as Server;
     await expect.poll(() => handled.mock.calls.length).toBe(1);
@@ -104,6 +104,8 @@ describe("a server of Node", () => {
     await closedAfter(2_600);
     await expect(fetch(url)).rejects.toThrow("fetch failed");
     proxy.release();
+    // What its drain still sends belongs to this test.
+    await expect.poll(() => stateOf(queue, id)).toBe("delayed");
     await proxy.stop();
   });
 

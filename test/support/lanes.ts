@@ -12,9 +12,10 @@ import { notesFolder } from "../coverage/notes.ts";
 export function scriptsOf(file: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const lanes = env["SLUICE_LANES"] ?? "";
   if (lanes !== "" && lanes !== "full") throw new Error("SLUICE_LANES: must be full, or not set");
-  if (file !== generatedFile || (lanes === "" && notesFolder === "")) return undefined;
+  const isMarked = notesFolder(env) !== "";
+  if (file !== generatedFile || (lanes === "" && !isMarked)) return undefined;
   const scripts = lanes === "" ? readLua() : withoutPlainLanes(readLua());
-  return moduleOf(notesFolder === "" ? scripts : marked(scripts).files);
+  return moduleOf(isMarked ? marked(scripts).files : scripts);
 }
 
 /**
