@@ -38,7 +38,7 @@ export function nearestTo(file: string, at?: number): Nearest {
   const tests = [...folders].flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
   const named = found("test/integration/*/*.test.ts").filter((test) => isNamed(test, [file, ...scripts]));
   const rows = `^(?:${scripts.map(scriptName).join("|")}) `;
-  return { rows, tests: [...new Set([...named, ...tests, "test/model/model.test.ts"])] };
+  return { rows, tests: [...new Set([...named, "test/model/model.test.ts", ...tests])] };
 }
 
 /** Whether a test's name begins as that of one of the files. */
