@@ -79,34 +79,3 @@ describe("counts", () => {
     expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 61_000 });
   });
 });
-
-describe("a clock that jumps back (law 4)", () => {
-  test("makes no age negative, and keeps the transitions of a task readable", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a" });
-    rig.now -= 5_000;
-    expect((await queue.counts()).oldestAge).toBe(0);
-    await (await queue.dequeue())[0]?.requeue();
-    rig.now = START + 10;
-    await queue.dequeue();
-    expect((await queue.get("a"))?.transitions).toEqual([
-      { version: 2, to: "working", at: START },
-      { version: 3, to: "pending", at: START },
-      { version: 4, to: "working", at: START + 10 },
-    ]);
-  });
-
-  test("lengthens leases and delays, and loses and reorders nothing", async () => {
-    const queue = rig.queue();
-    await queue.enqueue("held", { id: "held" });
-    await queue.enqueue("due", { id: "due", delay: 1_000 });
-    const [held] = await queue.dequeue({ lease: 1_000 });
-    rig.now -= 60_000;
-    await queue.enqueueMany(named(["x", "y"]));
-    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual(["x", "y"]);
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-    expect(await held?.complete()).toMatchObject({ ok: true });
-    rig.now += 61_000;
-    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual(["due"]);
-  });
-});

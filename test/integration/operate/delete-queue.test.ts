@@ -48,26 +48,6 @@ describe("deleting a queue", () => {
     expect(await rig.operator().deleteQueue()).toEqual({ ok: true });
     expect(Object.keys(await rig.keySpace())).toEqual(left);
   });
-
-  test("with force makes every lease lost, also if the queue is created again, which lists it at once", async () => {
-    const [one, two] = await fill();
-    await rig.operator().deleteQueue({ force: true });
-    expect(await registered()).toEqual([]);
-    expect(await one?.complete("late")).toMatchObject({ ok: false, code: "lease_lost" });
-    expect(await one?.extend()).toMatchObject({ ok: false, code: "lease_lost" });
-    const queue = rig.queue();
-    const dedup = { key: "four", window: "1d" } as const;
-    expect(await queue.enqueue("new", { id: two?.id ?? "", dedup })).toMatchObject({ created: true });
-    expect(await registered()).toEqual([QUEUE]);
-    // Lease numbers begin at 1 again: the token distinguishes the old receipt from the new one.
-    for (let lease = 1; lease <= 4; lease++) {
-      const [again] = await queue.dequeue();
-      expect(again).toMatchObject({ payload: "new", attempt: lease });
-      expect(await two?.complete("late")).toMatchObject({ ok: false, code: "lease_lost" });
-      expect(await again?.requeue()).toMatchObject({ ok: true });
-    }
-    expect(await queue.get(two?.id ?? "")).toMatchObject({ state: "pending", attempt: 4 });
-  });
 });
 
 describe("a copy of a deletion (law 5)", () => {
@@ -82,16 +62,5 @@ describe("a copy of a deletion (law 5)", () => {
     expect(await call()).toEqual({ ok: true });
     expect(await registered()).toEqual([QUEUE]);
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual([2]);
-  });
-
-  test("of a refused deletion is refused again, also if no task is working any more", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1);
-    const [task] = await queue.dequeue();
-    const refused = { ok: false, code: "still_working", working: 1 };
-    expect(await call()).toEqual(refused);
-    await task?.requeue();
-    expect(await call()).toEqual(refused);
-    expect((await queue.counts()).pending).toBe(1);
   });
 });

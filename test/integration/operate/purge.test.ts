@@ -69,23 +69,6 @@ describe("a purge of pending tasks", () => {
     const order = (await queue.dequeue({ max: 4 })).map(({ id }) => id.slice(0, 1));
     expect(order.toSorted()).toEqual(["h", "h", "k", "k"]);
   });
-
-  test("beside consumers delivers or cancels each task once", async () => {
-    const queue = rig.queue();
-    await enqueue(named(sortedIds(2_000)));
-    const delivered: string[] = [];
-    const consume = async () => {
-      for (let i = 0; i < 20; i++) {
-        const batch = await queue.dequeue({ max: 20 });
-        delivered.push(...batch.map(({ id }) => id));
-        await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
-      }
-    };
-    const purge = async () => (await rig.operator().purge({ state: "pending" })).purged;
-    const [, one, two] = await Promise.all([consume(), purge(), purge()]);
-    expect(delivered.length + one + two).toBe(2_000);
-    expect(new Set(delivered).size).toBe(delivered.length);
-  });
 });
 
 test("a purge of delayed tasks can be filtered, in bounded calls, and keeps timers", async () => {

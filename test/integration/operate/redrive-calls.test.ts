@@ -29,23 +29,6 @@ describe("a redrive in bounded calls", () => {
     expect(rest).toMatchObject({ redriven: 300, cursor: null });
   });
 
-  test("by several callers at once redrives each task once", async () => {
-    await bury(rig.queue(), named(sortedIds(1_000)));
-    const done = await Promise.all([1, 2, 3].map(() => rig.operator().redrive()));
-    expect(done.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(1_000);
-    expect((await rig.space()).pending.toSorted()).toEqual(sortedIds(1_000));
-  });
-
-  test("leaves a task that is rejected again meanwhile to a later call", async () => {
-    const queue = rig.queue();
-    await bury(queue, named(["a", "b", "c"]));
-    const first = await rig.operator().redrive({ limit: 1 });
-    rig.now += 1;
-    await (await queue.dequeue())[0]?.reject("again");
-    expect(await rig.operator().redrive({ cursor: first.cursor ?? "" })).toMatchObject({ redriven: 2 });
-    expect([...(await rig.space()).dead.keys()]).toEqual(["a"]);
-  });
-
   test("redrives an id that is given twice once, and answers it twice in one call of the script", async () => {
     await bury(rig.queue(), named(["a", "b"]));
     expect(await rig.operator().redrive({ ids: ["a", "a", { id: "a" }] })).toMatchObject({ redriven: 1 });
@@ -90,33 +73,6 @@ describe("a redrive in bounded calls", () => {
     const { dead, pending: atOnce, delayed } = await rig.space();
     expect([dead.size, atOnce]).toEqual([0, ["t0000"]]);
     expect([...delayed.values()]).toEqual(ids.slice(1).map((_, i) => START + 100 * (i + 1)));
-  });
-});
-
-describe("a redrive that arrives twice (law 5)", () => {
-  test("by id returns the same and does no more, and with a lease number also after the next lease", async () => {
-    const queue = rig.queue();
-    await bury(queue, named(["a"]));
-    const { lease } = (await queue.get("a")) ?? {};
-    const redrive = () => rig.operator().redrive({ ids: [{ id: "a", lease }] });
-    const first = await redrive();
-    expect(first).toMatchObject({ redriven: 1, refused: [] });
-    const before = await rig.keySpace();
-    expect(await redrive()).toEqual(first);
-    expect(await rig.operator().redrive({ ids: ["a"] })).toEqual(first);
-    expect(await rig.keySpace()).toEqual(before);
-    await (await queue.dequeue())[0]?.reject("again");
-    const dead = await rig.keySpace();
-    expect(await redrive()).toMatchObject({ redriven: 0, refused: [{ id: "a", code: "lease_lost" }] });
-    expect(await rig.keySpace()).toEqual(dead);
-  });
-
-  test("by filter continues where the first copy stopped", async () => {
-    await bury(rig.queue(), named(sortedIds(30)));
-    for (const redriven of [20, 10, 0]) {
-      expect(await rig.operator().redrive({ limit: 20 })).toMatchObject({ redriven });
-    }
-    expect((await rig.space()).pending).toHaveLength(30);
   });
 });
 

@@ -88,35 +88,6 @@ describe("a redriven dead letter", () => {
 });
 
 describe("a redrive", () => {
-  test("can be filtered by error text, group, reason and time", async () => {
-    const queue = rig.queue();
-    const redriven = async (filter: object) => {
-      await rig.command("FLUSHALL");
-      rig.now = START;
-      await bury(queue, [
-        { id: "a", payload: "timeout %d" },
-        { id: "b", payload: "declined", group: "g" },
-      ]);
-      rig.now += 1_000;
-      await bury(queue, [{ id: "c", payload: "timeout [1]", group: "g" }]);
-      const report = await redrive(filter);
-      const ids = await dequeued();
-      expect(ids).toHaveLength(report.redriven);
-      return ids;
-    };
-    expect(await redriven({ text: "timeout" })).toEqual(["a", "c"]);
-    expect(await redriven({ text: "%d" })).toEqual(["a"]);
-    expect(await redriven({ text: "[1" })).toEqual(["c"]);
-    expect(await redriven({ group: "g" })).toEqual(["b", "c"]);
-    expect(await redriven({ group: "g", text: "timeout" })).toEqual(["c"]);
-    expect(await redriven({ endedSince: START + 1 })).toEqual(["c"]);
-    expect(await redriven({ endedUntil: START + 1_000 })).toEqual(["a", "b"]);
-    expect(await redriven({ reason: "attempts_exhausted", enqueuedUntil: START + 1 })).toEqual(["a", "b"]);
-    expect(await redriven({ reason: "lease_expired" })).toEqual([]);
-    expect(await redriven({ reason: ["lease_expired", "rejected"] })).toEqual([]);
-    expect(await redriven({})).toHaveLength(3);
-  });
-
   test("by id answers for each task, and a refusal changes nothing (I3)", async () => {
     const queue = rig.queue({ deadTtl: 0 });
     await bury(queue, named(["kept-none"]));

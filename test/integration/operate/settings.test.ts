@@ -40,14 +40,6 @@ describe("settings of a queue", () => {
     expect(await fields()).toEqual({});
   });
 
-  test("can be set again as they were read", async () => {
-    const operator = rig.operator();
-    await operator.configure({ maxWorking: 5, rate: { most: 10, per: "1m" }, statistics: true });
-    const { paused, ...settings } = await operator.settings();
-    await operator.configure({ maxWorking: 1, rate: null, maxPending: 3, events: true, statistics: null });
-    expect(await operator.configure(settings)).toEqual({ paused, ...settings });
-  });
-
   test("that are invalid or no object are refused, also beside valid ones, and nothing is set", async () => {
     const refuses = async (changes: unknown, path: string) => {
       const refused = rig.operator().configure(changes as QueueChanges);
@@ -114,19 +106,6 @@ describe("settings of a newer release (law 12)", () => {
 });
 
 describe("a copy of a configure (law 5)", () => {
-  test("that arrives after later ones changes nothing, and gets the current settings", async () => {
-    const operator = rig.operator();
-    await operator.configure({ maxWorking: 1 }, { idempotencyKey: "one" });
-    await operator.configureGroup("a", { weight: 2 }, { idempotencyKey: "two" });
-    for (let i = 2; i <= 10; i++) await operator.configure({ maxWorking: i });
-    await operator.configureGroup("a", { weight: 3 });
-    const before = await rig.keySpace();
-    const [one, two] = [{ idempotencyKey: "one" }, { idempotencyKey: "two" }];
-    expect(await operator.configure({ maxWorking: 1 }, one)).toMatchObject({ maxWorking: 10 });
-    expect(await operator.configureGroup("a", { weight: 2 }, two)).toMatchObject({ weight: 3 });
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
   test("is not taken for a copy of another operation with the same key", async () => {
     await rig.queue().enqueue(1);
     const again = { idempotencyKey: "one" };

@@ -168,25 +168,6 @@ describe("statistics", () => {
     expect(await found()).toEqual({});
   });
 
-  test("continue in the last minute if the clock jumps back (law 4), and those of a day ahead do not hide the right time", async () => {
-    const queue = rig.queue();
-    await on();
-    rig.now += 5 * MINUTE;
-    await queue.enqueueMany(many(2));
-    rig.now -= 3 * MINUTE;
-    await queue.enqueueMany(many(3));
-    rig.now += 3 * MINUTE;
-    expect(await found()).toEqual({ 5: { enqueued: 5 } });
-    const DAY = 24 * 60 * MINUTE;
-    rig.now += DAY;
-    await queue.enqueueMany(many(2));
-    rig.now -= DAY;
-    await queue.enqueueMany(many(3));
-    const read = await statistics();
-    expect(reported(read)[5]).toMatchObject({ enqueued: 3 });
-    expect(read.totals).toMatchObject({ since: FIRST + 5 * MINUTE, enqueued: 10 });
-  });
-
   test("count how long tasks waited for their first attempt, and how long attempts took", async () => {
     const queue = rig.queue();
     await on();

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Operator, sweep, type Waker } from "../../../src/index.ts";
+import { Operator, type Waker } from "../../../src/index.ts";
 import { bury } from "../../support/dead-letters.ts";
 import { many, named, numbered } from "../../support/new-tasks.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
@@ -43,27 +43,6 @@ describe("a redrive wakes a consumer", () => {
     expect(asked).toEqual([QUEUE, [QUEUE, 10_000]]);
   });
 
-  test("again for a resend: the answer to the first copy, and with it the wake, may have been lost", async () => {
-    await bury(rig.queue(), named(["a", "b"]));
-    const twice = new Operator(QUEUE, {
-      transport: {
-        async send(commands, options) {
-          await rig.transport.send(commands, options);
-          return rig.transport.send(commands, options);
-        },
-      },
-      now: () => rig.now,
-      wake,
-    });
-    expect(await twice.redrive({ ids: ["a"] })).toMatchObject({ redriven: 1 });
-    expect(asked).toEqual([QUEUE]);
-    rig.now += 1;
-    await rig.queue().dequeue();
-    asked = [];
-    expect(await twice.redrive({ ids: ["b"] })).toMatchObject({ redriven: 1 });
-    expect(asked).toEqual([]);
-  });
-
   test("not for a later page, whose tasks are due later", async () => {
     await bury(rig.queue(), named(["a", "b"]));
     const { cursor } = await operator().redrive({ rate: 0.1, limit: 1 });
@@ -72,67 +51,6 @@ describe("a redrive wakes a consumer", () => {
     expect(await rig.queue().dequeue()).toHaveLength(0);
     const later = await operator().redrive({ rate: 0.1, limit: 1, cursor: cursor ?? "" });
     expect([later.redriven, asked]).toEqual([1, []]);
-  });
-
-  test("not if it only counts, finds nothing, or the queue is paused or not the waker's", async () => {
-    await bury(rig.queue(), named(["a", "b"]));
-    await operator().redrive({ dryRun: true, rate: 1 });
-    await operator().redrive({ ids: ["unknown"] });
-    await operator().redrive({ text: "nothing has this" });
-    await operator({ queues: () => false }).redrive({ ids: ["a"], rate: 1 });
-    await operator().redrive({ ids: ["a"], dryRun: true });
-    await rig.operator().pause();
-    await operator().redrive({ ids: ["b"] });
-    expect([asked, await field()]).toEqual([[], undefined]);
-  });
-});
-
-test("a failed worker's tasks wake a consumer if some are ready again, not if they ended or there are none", async () => {
-  const worker = { name: "w" };
-  await rig.queue().enqueue(1, { maxAttempts: 1 });
-  await rig.queue().dequeue({ worker });
-  expect(await operator().failWorker("w")).toMatchObject({ returned: 0, rejected: 1 });
-  await operator().failWorker("other");
-  expect(asked).toEqual([]);
-  await rig.queue().enqueueMany(many(2));
-  await rig.queue().dequeue({ max: 2, worker });
-  expect(await operator().failWorker("w")).toEqual({ returned: 2, rejected: 0, more: false });
-  expect([asked, await field()]).toEqual([[QUEUE], `${START} ${START + 5_000} 5000`]);
-});
-
-describe("a resumed queue wakes a consumer", () => {
-  test("if tasks are ready, also if a consumer met the pause a moment ago", async () => {
-    await rig.queue({ wake }).enqueueMany(many(2));
-    expect(await rig.queue().dequeue()).toHaveLength(1);
-    await operator().pause();
-    expect(await rig.queue().dequeue()).toHaveLength(0);
-    await woke();
-    await operator().resume();
-    await operator().resume();
-    expect(await woke()).toEqual([QUEUE]);
-  });
-
-  test("also for tasks of groups, and not if none is ready", async () => {
-    await operator().pause();
-    await operator().resume();
-    expect(asked).toEqual([]);
-    await operator().pause();
-    await rig.queue().enqueue(1, { group: "g" });
-    await operator().resume();
-    expect(asked).toEqual([QUEUE]);
-  });
-
-  test("again for a resend", async () => {
-    await rig.operator().pause();
-    await rig.queue().enqueue(1);
-    const idempotencyKey = "k";
-    await operator().resume({ idempotencyKey });
-    await operator().resume({ idempotencyKey });
-    expect(asked).toEqual([QUEUE, QUEUE]);
-    await operator().pause({ idempotencyKey: "p" });
-    await woke();
-    await operator().resume({ idempotencyKey });
-    expect(asked).toEqual([]);
   });
 });
 
@@ -156,21 +74,5 @@ describe("a loosened limit wakes a consumer", () => {
     await operator().configureGroup("g", { maxWorking: 2 });
     expect(asked).toEqual([QUEUE]);
     expect(await rig.queue().dequeue({ max: 3 })).toHaveLength(1);
-  });
-
-  test("not while the queue is paused, a consumer is awake, or other settings change", async () => {
-    await rig.operator().configure({ maxWorking: 1 });
-    await rig.queue().enqueueMany(many(3));
-    await operator().configure({ statistics: true, maxPending: 9 });
-    await rig.operator().pause();
-    await operator().configure({ maxWorking: 2 });
-    await operator().configureGroup("g", { maxWorking: 2 });
-    expect([asked, await field()]).toEqual([[], undefined]);
-    await rig.operator().resume();
-    expect(await sweep(rig.transport, { now: () => rig.now, wake: { wake: () => {} } })).toMatchObject({
-      woken: 1,
-    });
-    await operator().configure({ maxWorking: 3 });
-    expect(asked).toEqual([]);
   });
 });

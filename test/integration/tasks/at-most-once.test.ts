@@ -38,48 +38,4 @@ describe("complete first, then work: at most once", () => {
     }
     expect(holders.filter((count) => count > 1).length).toBeGreaterThan(10);
   });
-
-  test("racing consumers that complete before they work do each task at most once, also if some die in between", async () => {
-    const queue = rig.queue({ lease: 1_000 });
-    await queue.enqueueMany(numbered(200));
-    const done = new Map<string, number>();
-    let died = 0;
-    const consume = async (every: number) => {
-      for (let n = 1; ; n++) {
-        const tasks = await queue.dequeue({ max: 3 });
-        if (tasks.length === 0) return;
-        for (const task of tasks) {
-          const mine = await task.complete();
-          if (!mine.ok) continue;
-          if (n % every === 0) {
-            died++;
-            continue;
-          }
-          done.set(task.id, (done.get(task.id) ?? 0) + 1);
-        }
-      }
-    };
-    await Promise.all([consume(7), consume(11), consume(13), consume(5)]);
-    rig.now += 10_000;
-    await rig.sweepOnce();
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    expect([...done.values()].every((times) => times === 1)).toBe(true);
-    expect(done.size + died).toBe(200);
-  });
-
-  // A receipt belongs to one caller. Callers that share it, or the token of its dequeue, count as that
-  // caller.
-  test("two callers with one receipt both get ok for the same outcome, and the first result is kept", async () => {
-    const queue = rig.queue();
-    await queue.enqueue(1, { id: "a" });
-    const [one] = await queue.dequeue({ token: "token-01" });
-    const [two] = await queue.dequeue({ token: "token-01" });
-    expect(two?.receipt).toBe(one?.receipt);
-    const ok = { receipt: one?.receipt, ok: true, state: "completed" };
-    expect(await one?.complete("first")).toEqual(ok);
-    const before = await rig.keySpace();
-    expect(await two?.complete("second")).toEqual(ok);
-    expect(await rig.keySpace()).toEqual(before);
-    expect(await queue.get("a")).toMatchObject({ state: "completed", result: "first" });
-  });
 });

@@ -3,13 +3,13 @@ import { z } from "zod";
 import type { DeadLetter, LeasedTask, QueueOptions } from "../../../src/index.ts";
 import { deadLetterTools, expired, letter, MINUTE } from "../../support/dead-letters.ts";
 import { encrypting, MARKER } from "../../support/encrypting.ts";
-import { named, numbered } from "../../support/new-tasks.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { times } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 
 // What a queue's calls report of tasks that become dead letters.
 const rig = useRig();
-const { letters, watched, leased, states } = deadLetterTools(rig);
+const { letters, watched, leased } = deadLetterTools(rig);
 
 /** The receipt of each task, by id. */
 const receiptsOf = (tasks: readonly LeasedTask[]) =>
@@ -85,20 +85,6 @@ describe("a settle reports", () => {
 });
 
 describe("a dequeue reports", () => {
-  test("each task whose last lease had expired, and delivers the others", async () => {
-    await leased(["a", "b"]);
-    await leased(["again"], { maxAttempts: 2 });
-    await leased(["cancelled"]);
-    await rig.queue().cancel("cancelled");
-    rig.now += MINUTE;
-    await rig.queue().enqueue(1, { id: "new" });
-    const batch = await watched().dequeue({ max: 10 });
-    expect(batch.map(({ id }) => id)).toEqual(["again"]);
-    expect(letters).toEqual([expired("a"), expired("b")]);
-    const rejected = { a: "rejected", b: "rejected", cancelled: "rejected" };
-    expect(await states("a", "b", "cancelled")).toEqual(rejected);
-  });
-
   test("them in the call that also settles, after what it settled", async () => {
     await leased(["a"]);
     const [b] = await leased(["b"], { lease: "1h" });
@@ -117,17 +103,6 @@ describe("a dequeue reports", () => {
     rig.now += MINUTE;
     expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
     expect(letters).toEqual([expired("a")]);
-  });
-
-  test("them with a worker and with groups, and those of a silent worker", async () => {
-    await rig.queue().enqueueMany(named(["a"], { maxAttempts: 1, group: "g" }));
-    await rig.queue().enqueueMany(named(["b"], { maxAttempts: 1, group: "h" }));
-    await rig.queue().dequeue({ max: 2, lease: "1h", worker: { name: "w", silentAfter: MINUTE } });
-    await rig.queue().enqueue(1, { id: "c", group: "g" });
-    rig.now += MINUTE;
-    const batch = await watched().dequeue({ max: 10, worker: { name: "v" } });
-    expect(batch.map(({ id }) => id)).toEqual(["c"]);
-    expect(letters).toEqual([expired("a"), expired("b")]);
   });
 
   test("each of them once if calls share the request", async () => {

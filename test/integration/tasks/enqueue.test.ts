@@ -6,59 +6,13 @@ const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 
-describe("ids", () => {
-  test("generated ids are 20 characters, rise, and differ", async () => {
-    const queue = rig.queue<number>();
-    const made = await queue.enqueueMany(Array.from({ length: 500 }, (_, i) => ({ payload: i })));
-    const ids = made.map(({ id }) => id);
-    expect(ids).toEqual([...new Set(ids)].toSorted());
-    expect(ids.every((id) => /^[0-9A-Za-z]{20}$/.test(id))).toBe(true);
-    expect(made.every(({ created }) => created)).toBe(true);
-  });
-
-  test("a caller's id is refused while a task of that id is pending, delayed, working or ended, and nothing changes (I3 I7)", async () => {
-    const again = async () => {
-      const before = await rig.keySpace();
-      expect(await queue.enqueue("other", { id: "a" })).toEqual({ id: "a", created: false });
-      const [many] = await queue.enqueueMany([{ payload: "other", id: "a", delay: "1s" }]);
-      expect(many).toEqual({ id: "a", created: false });
-      expect(await rig.keySpace()).toEqual(before);
-    };
-    await queue.enqueue("first", { id: "a", delay: "1s" });
-    await again();
-    rig.now += 1_000;
-    await rig.sweepOnce();
-    await again();
-    const [task] = await queue.dequeue();
-    await again();
-    await task?.complete();
-    await again();
-  });
-
-  test("an id is free again when its record has expired", async () => {
-    const queue = rig.queue({ resultTtl: 0 });
-    await queue.enqueue("one", { id: "a" });
-    await (await queue.dequeue())[0]?.complete();
-    rig.now += 299_999;
-    await rig.sweepOnce();
-    expect(await queue.enqueue("two", { id: "a" })).toEqual({ id: "a", created: false });
-    rig.now += 1;
-    await rig.sweepOnce();
-    expect(await queue.enqueue("two", { id: "a" })).toEqual({ id: "a", created: true });
-    expect((await queue.dequeue())[0]).toMatchObject({ id: "a", payload: "two", attempt: 1 });
-  });
-
-  test("made from an idempotency key differ by key and place, and of two tasks with one id only the first is created, also in a copy", async () => {
-    const tasks = [{ payload: 1 }, { payload: 2, id: "a" }, { payload: 3, id: "a" }, { payload: 4 }];
-    const first = await queue.enqueueMany(tasks, { idempotencyKey: "key-1" });
-    expect(first.map(({ created }) => created)).toEqual([true, true, false, true]);
-    const other = await queue.enqueue(1, { idempotencyKey: "key-2" });
-    expect(new Set([...first, other].map(({ id }) => id)).size).toBe(4);
-    const before = await rig.keySpace();
-    expect(await queue.enqueueMany(tasks, { idempotencyKey: "key-1" })).toEqual(first);
-    expect(await rig.keySpace()).toEqual(before);
-    expect((await queue.dequeue({ max: 10 })).map(({ payload }) => payload)).toEqual([1, 2, 4, 1]);
-  });
+test("generated ids are 20 characters, rise, and differ", async () => {
+  const queue = rig.queue<number>();
+  const made = await queue.enqueueMany(Array.from({ length: 500 }, (_, i) => ({ payload: i })));
+  const ids = made.map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)].toSorted());
+  expect(ids.every((id) => /^[0-9A-Za-z]{20}$/.test(id))).toBe(true);
+  expect(made.every(({ created }) => created)).toBe(true);
 });
 
 describe("when a task is ready", () => {
@@ -113,26 +67,24 @@ describe("when a task is ready", () => {
   }
 });
 
-describe("what is fixed at enqueue", () => {
-  test("a task's options override the queue's, and those override the defaults", async () => {
-    const queue = rig.queue({ lease: "10s", maxAttempts: 3, resultTtl: "1m", deadTtl: "2m", delay: "1s" });
-    await queue.enqueueMany([
-      { payload: 1, id: "queue" },
-      { payload: 1, id: "task", lease: "7s", maxAttempts: 0, resultTtl: 0, deadTtl: 0, delay: 0 },
-    ]);
-    const { tasks, pending, delayed } = await rig.space();
-    expect(tasks.get("queue")).toMatch(/^1;\d+;t=\w+;l=10000;m=3;r=60000;d=120000\nj1$/);
-    expect(tasks.get("task")).toMatch(/^1;\d+;t=\w+;l=7000;m=0;r=0;d=0\nj1$/);
-    expect([pending, [...delayed.keys()]]).toEqual([["task"], ["queue"]]);
-  });
+test("a task's options override the queue's, and those override the defaults", async () => {
+  const queue = rig.queue({ lease: "10s", maxAttempts: 3, resultTtl: "1m", deadTtl: "2m", delay: "1s" });
+  await queue.enqueueMany([
+    { payload: 1, id: "queue" },
+    { payload: 1, id: "task", lease: "7s", maxAttempts: 0, resultTtl: 0, deadTtl: 0, delay: 0 },
+  ]);
+  const { tasks, pending, delayed } = await rig.space();
+  expect(tasks.get("queue")).toMatch(/^1;\d+;t=\w+;l=10000;m=3;r=60000;d=120000\nj1$/);
+  expect(tasks.get("task")).toMatch(/^1;\d+;t=\w+;l=7000;m=0;r=0;d=0\nj1$/);
+  expect([pending, [...delayed.keys()]]).toEqual([["task"], ["queue"]]);
+});
 
-  test("headers come with the payload and in get", async () => {
-    const headers = { traceparent: "00-ab", "x;y=z": "ü\n\u0000\ud800😀", ["__proto__"]: "own" };
-    const { id } = await queue.enqueue({ a: 1 }, { headers });
-    expect((await queue.get(id))?.headers).toEqual(headers);
-    const [task] = await queue.dequeue();
-    expect(task?.headers).toEqual(headers);
-    expect(Object.keys(task?.headers ?? {})).toEqual(Object.keys(headers));
-    expect(task?.payload).toEqual({ a: 1 });
-  });
+test("headers come with the payload and in get", async () => {
+  const headers = { traceparent: "00-ab", "x;y=z": "ü\n\u0000\ud800😀", ["__proto__"]: "own" };
+  const { id } = await queue.enqueue({ a: 1 }, { headers });
+  expect((await queue.get(id))?.headers).toEqual(headers);
+  const [task] = await queue.dequeue();
+  expect(task?.headers).toEqual(headers);
+  expect(Object.keys(task?.headers ?? {})).toEqual(Object.keys(headers));
+  expect(task?.payload).toEqual({ a: 1 });
 });

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { LeasedTask, Queue, Settlement } from "../../../src/index.ts";
+import type { LeasedTask, Queue } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { settleScript } from "../../../src/queue/redis/task-scripts.ts";
 import { deepTools } from "../../support/deep.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
-import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -94,22 +93,6 @@ describe("a task keeps the error of each attempt", () => {
     );
     expect((await rig.queue().get(id))?.error).toEqual(errors.at(-1));
     expect(await found()).toEqual({});
-  });
-
-  test("each its own in one call for many", async () => {
-    await queue.enqueueMany(numbered(300));
-    const tasks = await queue.dequeue({ max: 300 });
-    const given = tasks.map((_, i) => `${i} ${"x".repeat(300 * (i % 2))}`);
-    await queue.settle(
-      tasks.map(({ receipt }, i): Settlement => {
-        if (i % 3 === 0) return { receipt, outcome: "complete", result: i };
-        return { receipt, outcome: i % 3 === 1 ? "requeue" : "reject", error: given[i] };
-      }),
-    );
-    for (const i of [0, 1, 2, 4, 5, 298, 299]) {
-      const errors = (await queue.get(`t${i}`))?.errors.map(({ error }) => error);
-      expect(errors).toEqual(i % 3 === 0 ? [] : [cut(given[i] ?? "")]);
-    }
   });
 });
 

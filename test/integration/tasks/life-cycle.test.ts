@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { named } from "../../support/new-tasks.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -115,41 +114,26 @@ describe("the whole key space after each transition", () => {
   });
 });
 
-describe("a task's history", () => {
-  test("is also kept if it ended without a result or an error", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b"]));
-    const [a, b] = await queue.dequeue({ max: 2 });
-    await a?.complete();
-    await b?.reject();
-    expect(await queue.get("a")).toMatchObject({ state: "completed", attempt: 1, endedAt: START });
-    expect(await queue.get("b")).toMatchObject({ state: "rejected", reason: "rejected", endedAt: START });
-    expect([...(await rig.space()).dead.keys()]).toEqual(["b"]);
-    expect((await rig.operator().redrive({ reason: "rejected" })).redriven).toBe(1);
-    expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["b"]);
-  });
-
-  test("keeps the last 16 transitions, and its versions rise by one each", async () => {
-    const queue = rig.queue({ maxAttempts: 0 });
-    await queue.enqueue(1, { id: "a" });
-    for (let i = 0; i < 20; i++) {
-      rig.now += 10;
-      await (await queue.dequeue())[0]?.requeue();
-    }
+test("a task's history keeps the last 16 transitions, and its versions rise by one each", async () => {
+  const queue = rig.queue({ maxAttempts: 0 });
+  await queue.enqueue(1, { id: "a" });
+  for (let i = 0; i < 20; i++) {
     rig.now += 10;
-    const [task] = await queue.dequeue();
-    await queue.cancel("a");
-    await task?.reject("no");
-    const info = await queue.get("a");
-    expect(info).toMatchObject({ version: 44, requeues: 20, attempt: 21, reason: "cancelled" });
-    expect(info?.transitions.map(({ version }) => version)).toEqual(
-      Array.from({ length: 16 }, (_, i) => 29 + i),
-    );
-    expect(info?.transitions.slice(-4)).toEqual([
-      { version: 41, to: "pending", at: START + 200 },
-      { version: 42, to: "working", at: START + 210 },
-      { version: 43, to: "cancelRequested", at: START + 210 },
-      { version: 44, to: "rejected", at: START + 210 },
-    ]);
-  });
+    await (await queue.dequeue())[0]?.requeue();
+  }
+  rig.now += 10;
+  const [task] = await queue.dequeue();
+  await queue.cancel("a");
+  await task?.reject("no");
+  const info = await queue.get("a");
+  expect(info).toMatchObject({ version: 44, requeues: 20, attempt: 21, reason: "cancelled" });
+  expect(info?.transitions.map(({ version }) => version)).toEqual(
+    Array.from({ length: 16 }, (_, i) => 29 + i),
+  );
+  expect(info?.transitions.slice(-4)).toEqual([
+    { version: 41, to: "pending", at: START + 200 },
+    { version: 42, to: "working", at: START + 210 },
+    { version: 43, to: "cancelRequested", at: START + 210 },
+    { version: 44, to: "rejected", at: START + 210 },
+  ]);
 });

@@ -1,146 +1,68 @@
 import { describe, expect, test } from "vitest";
-import type { Settlement } from "../../../src/index.ts";
+import type { LeasedTask, Settlement } from "../../../src/index.ts";
 import { leasing } from "../../support/leasing.ts";
-import { named, numbered } from "../../support/new-tasks.ts";
+import { many, numbered } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 const leased = leasing(rig);
 
-describe("outcomes", () => {
-  test("complete keeps the result for resultTtl", async () => {
-    const { queue, task } = await leased({ resultTtl: "10m" });
-    const completed = { receipt: task.receipt, ok: true, state: "completed" };
-    expect(await task.complete({ sum: 0.1 })).toEqual(completed);
-    expect(await queue.get("a")).toMatchObject({ state: "completed", result: { sum: 0.1 }, endedAt: START });
-    rig.now += 600_000 - 1;
-    await rig.sweepOnce();
-    expect(await queue.get("a")).toMatchObject({ state: "completed" });
-    rig.now += 1;
-    await rig.sweepOnce();
-    expect(await queue.get("a")).toBeNull();
-  });
-
-  test.each([0, 1_000])(
-    "a resultTtl of %i ms does not shorten how long the id is known",
-    async (resultTtl) => {
-      const { queue, task } = await leased({ resultTtl });
-      await task.complete("secret");
-      const { tasks, expiry } = await rig.space();
-      expect(JSON.stringify([...tasks]).includes("secret")).toBe(resultTtl > 0);
-      expect([...expiry]).toEqual([["a", START + 300_000]]);
-      expect(await queue.get("a")).toMatchObject({ state: "completed" });
-    },
+test("of many tasks handed back unstarted the first stays the first, and one with a lost lease changes nothing (I8)", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany(numbered(500));
+  const tasks = await queue.dequeue({ max: 400 });
+  await tasks[7]?.complete();
+  const settled = await queue.settle(
+    tasks.map(({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true })),
   );
+  expect(settled.filter(({ ok }) => !ok)).toMatchObject([{ code: "lease_lost" }]);
+  const again = await queue.dequeue({ max: 1_000 });
+  const ids = numbered(500).map(({ id }) => id);
+  expect(again.map(({ id }) => id)).toEqual(ids.filter((id) => id !== tasks[7]?.id));
+});
 
-  test("reject keeps payload and error as a dead letter for deadTtl", async () => {
-    const { queue, task } = await leased({ deadTtl: "1d" });
-    const rejected = { state: "rejected", reason: "rejected" };
-    const error = new TypeError("no such address");
-    expect(await task.reject(error)).toEqual({ receipt: task.receipt, ok: true, ...rejected });
-    const { name, message } = error;
-    expect(await queue.get("a")).toMatchObject({ ...rejected, error: { name, message } });
-    const { tasks, dead, expiry } = await rig.space();
-    expect(tasks.get("a")).toMatch(/j"work"$/);
-    expect([[...dead], [...expiry]]).toEqual([[["a", START]], [["a", START + 86_400_000]]]);
-  });
-
-  test("requeue puts the task behind the others at once, or after a delay", async () => {
-    const { queue, task } = await leased();
-    await queue.enqueueMany([{ payload: 1, id: "b" }]);
-    expect(await task.requeue()).toEqual({ receipt: task.receipt, ok: true, state: "pending" });
-    expect((await rig.space()).pending).toEqual(["a", "b"]);
-    const [b] = await queue.dequeue();
-    const delayed = { receipt: b?.receipt, ok: true, state: "delayed", dueAt: START + 2_000 };
-    expect(await b?.requeue({ delay: "2s", error: "later" })).toEqual(delayed);
-    const requeued = { state: "delayed", error: "later", requeues: 1, requeuedAt: START };
-    expect(await queue.get("b")).toMatchObject(requeued);
-  });
-
-  test("there are exactly maxAttempts deliveries by requeue; the last requeue rejects and reports it (I5)", async () => {
-    const { queue, task } = await leased({ maxAttempts: 3 });
-    await task.requeue();
-    await (await queue.dequeue())[0]?.requeue({ delay: 1 });
-    rig.now += 1;
-    const [third] = await queue.dequeue();
-    expect(third?.attempt).toBe(3);
-    const rejected = { state: "rejected", reason: "attempts_exhausted" };
-    expect(await third?.requeue({ error: "still no" })).toMatchObject({ ok: true, ...rejected });
-    expect(await queue.dequeue()).toHaveLength(0);
-    const ended = { ...rejected, attempt: 3, charged: 3, error: "still no" };
-    expect(await queue.get("a")).toMatchObject(ended);
-  });
-
-  test.each([3, undefined])(
-    "there are exactly maxAttempts deliveries by expiry, 10 by default (I5): %s",
-    async (maxAttempts) => {
-      const { queue } = await leased({ maxAttempts }, 10);
-      let deliveries = 1;
-      for (let i = 0; i < 12; i++) {
-        rig.now += 10;
-        deliveries += (await queue.dequeue({ lease: 10 })).length;
-      }
-      const most = maxAttempts ?? 10;
-      expect(deliveries).toBe(most);
-      const ended = { state: "rejected", reason: "lease_expired", attempt: most, charged: most };
-      expect(await queue.get("a")).toMatchObject(ended);
-    },
-  );
-
-  test("a requeue that does not count refunds the attempt but not the delivery (I4 I5)", async () => {
-    const { queue, task } = await leased({ maxAttempts: 1 });
-    expect(await task.requeue({ count: false })).toMatchObject({ state: "pending" });
-    expect(await queue.get("a")).toMatchObject({ attempt: 1, charged: 0 });
-    const [again] = await queue.dequeue();
-    expect(again?.attempt).toBe(2);
-    expect(await again?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
-  });
-
-  test("of many tasks handed back unstarted the first stays the first, and one with a lost lease changes nothing (I8)", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(numbered(500));
-    const tasks = await queue.dequeue({ max: 400 });
-    await tasks[7]?.complete();
-    const settled = await queue.settle(
-      tasks.map(({ receipt }) => ({ receipt, outcome: "requeue", unstarted: true })),
-    );
-    expect(settled.filter(({ ok }) => !ok)).toMatchObject([{ code: "lease_lost" }]);
-    const again = await queue.dequeue({ max: 1_000 });
-    const ids = numbered(500).map(({ id }) => id);
-    expect(again.map(({ id }) => id)).toEqual(ids.filter((id) => id !== tasks[7]?.id));
-  });
-
-  test("handed back unstarted a task goes to the front again, uncounted (I5 I8)", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(named(["a", "b", "c", "d"], { maxAttempts: 1 }));
-    const [a, b] = await queue.dequeue({ max: 2 });
-    for (const task of [b, a]) {
-      const reported = { receipt: task?.receipt, ok: true, state: "pending" };
-      expect(await task?.requeue({ unstarted: true })).toEqual(reported);
-      const before = await rig.keySpace();
-      expect(await task?.requeue({ unstarted: true })).toEqual(reported);
-      expect(await rig.keySpace()).toEqual(before);
+test.each<[how: string, reason: string, fail: (task: LeasedTask) => unknown]>([
+  ["requeue", "attempts_exhausted", (task) => task.requeue()],
+  ["expiry", "lease_expired", () => void (rig.now += 1_000)],
+])("there are exactly maxAttempts deliveries by %s, 10 by default (I5)", async (_, reason, fail) => {
+  for (const maxAttempts of [3, undefined]) {
+    const queue = rig.queue({ lease: 1_000, maxAttempts });
+    const { id } = await queue.enqueue("work");
+    const attempts: number[] = [];
+    for (let [task] = await queue.dequeue(); task; [task] = await queue.dequeue()) {
+      attempts.push(task.attempt);
+      await fail(task);
     }
-    expect((await rig.space()).pending.toReversed()).toEqual(["a", "b", "c", "d"]);
-    expect(await queue.get("a")).toMatchObject({ state: "pending", attempt: 1, charged: 0, requeues: 0 });
-    const again = await queue.dequeue({ max: 4 });
-    expect(again.map(({ id, attempt }) => [id, attempt])).toEqual([
-      ["a", 2],
-      ["b", 2],
-      ["c", 1],
-      ["d", 1],
-    ]);
-    expect(await again[0]?.requeue()).toMatchObject({ state: "rejected", reason: "attempts_exhausted" });
-  });
+    const most = maxAttempts ?? 10;
+    expect(attempts).toEqual(Array.from({ length: most }, (__, i) => i + 1));
+    expect(await queue.get(id)).toMatchObject({ state: "rejected", reason, charged: most });
+  }
+});
 
-  test("a late settle by the last holder succeeds: a lease ends when it is reclaimed, not at its deadline (law 6)", async () => {
-    const { queue, task } = await leased();
-    rig.now += 60_000;
-    expect(await task.extend()).toMatchObject({ ok: true, deadlineAt: START + 61_000 });
-    rig.now += 60_000;
-    expect(await task.complete("late")).toMatchObject({ ok: true, state: "completed" });
-    expect((await queue.get("a"))?.result).toBe("late");
-  });
+test("a late settle by the last holder succeeds: a lease ends when it is reclaimed, not at its deadline (law 6)", async () => {
+  const { queue, task } = await leased();
+  rig.now += 60_000;
+  expect(await task.extend()).toMatchObject({ ok: true, deadlineAt: START + 61_000 });
+  rig.now += 60_000;
+  expect(await task.complete("late")).toMatchObject({ ok: true, state: "completed" });
+  expect((await queue.get("a"))?.result).toBe("late");
+});
+
+test("1,000 settlements fit into one call", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany(many(1_000));
+  const batch = await queue.dequeue({ max: 1_000 });
+  const extended = await queue.settle(
+    batch.map(({ receipt }) => ({ receipt, outcome: "extend", lease: "1h" })),
+  );
+  const deadlines = new Set(extended.map((answer) => answer.ok && answer.deadlineAt));
+  expect(deadlines).toEqual(new Set([START + 3_600_000]));
+  const kinds = ["complete", "reject", "requeue"] as const;
+  const answers = await queue.settle(
+    batch.map(({ receipt }, i) => ({ receipt, outcome: kinds[i % 3] as (typeof kinds)[number] })),
+  );
+  expect(answers.every(({ ok }) => ok)).toBe(true);
+  expect(await queue.counts()).toMatchObject({ pending: 333, working: 0, rejected: 333 });
 });
 
 describe("bad input", () => {

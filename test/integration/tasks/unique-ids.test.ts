@@ -1,28 +1,19 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { EnqueueOptions, Queue } from "../../../src/index.ts";
-import { deepTools } from "../../support/deep.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
-const { found } = deepTools(rig);
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Sweeps until nothing is left to do, at a time since the start. */
 async function sweptAt(since: number): Promise<void> {
   rig.now = START + since;
   while (((await rig.sweepOnce()) as unknown[])[5] === 1);
-}
-
-/** Whether an enqueue of the id at a time since the start, and after a sweep, creates a task. */
-async function createdAt(since: number, id = "welcome-17", options: EnqueueOptions = {}): Promise<boolean> {
-  await sweptAt(since);
-  return (await rig.queue().enqueue("again", { ...options, id })).created;
 }
 
 /** All that is left of a queue after its tasks, without what belongs to the queue as a whole. */
@@ -34,18 +25,6 @@ async function left() {
 
 describe("an id that is unique for a day", () => {
   const options = { id: "welcome-17", unique: "24h" } as const;
-
-  test("is refused for a day, also after the hour of its record, and then free", async () => {
-    expect(await queue.enqueue({ to: "a" }, options)).toEqual({ id: "welcome-17", created: true });
-    await (await queue.dequeue())[0]?.complete({ sent: true });
-    expect(await createdAt(30 * MINUTE)).toBe(false);
-    expect(await createdAt(62 * MINUTE)).toBe(false);
-    expect(await createdAt(23 * HOUR + 59 * MINUTE)).toBe(false);
-    expect(await createdAt(DAY - 1)).toBe(false);
-    expect(await createdAt(DAY)).toBe(true);
-    const [task] = await queue.dequeue({ max: 5 });
-    expect(task).toMatchObject({ id: "welcome-17", payload: "again", attempt: 1 });
-  });
 
   test("keeps its payload until the end, its result for an hour, and then a tombstone with neither", async () => {
     await queue.enqueue({ secret: "of the payload" }, options);
@@ -61,77 +40,6 @@ describe("an id that is unique for a day", () => {
     expect(places).toEqual({ expiry: [["welcome-17", START + DAY]], dead: [] });
     await sweptAt(DAY);
     expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
-  });
-
-  const next = async () => (await queue.dequeue())[0];
-  const cancel = () => queue.cancel("welcome-17");
-  const remove = () => rig.operator().remove("welcome-17");
-  const purge = (state: "pending" | "completed" | "rejected") => rig.operator().purge({ state });
-  const inTurn =
-    (...steps: (() => unknown)[]) =>
-    async () => {
-      for (const step of steps) await step();
-    };
-  const completed = async () => (await next())?.complete("result");
-  const rejected = async () => (await next())?.reject("no");
-  const later = (ms: number) => () => void (rig.now += ms);
-
-  test.each<[end: string, run: () => Promise<unknown>, keep?: EnqueueOptions]>([
-    ["was completed without a result", completed, { resultTtl: 0 }],
-    ["was a dead letter for an hour", rejected, { deadTtl: "1h" }],
-    ["used up its attempts", async () => (await next())?.requeue(), { deadTtl: 0, maxAttempts: 1 }],
-    [
-      "lost its last lease",
-      inTurn(
-        () => queue.dequeue({ lease: 1_000 }),
-        () => sweptAt(1_000),
-      ),
-      { deadTtl: "1h", maxAttempts: 1 },
-    ],
-    ["was cancelled while it waited", cancel],
-    ["was cancelled while it was delayed", cancel, { delay: "2d" }],
-    ["was cancelled in a group", cancel, { group: "g" }],
-    [
-      "was cancelled while it worked",
-      async () => {
-        const task = await next();
-        await cancel();
-        await task?.requeue();
-      },
-    ],
-    ["was completed and removed", inTurn(completed, remove)],
-    ["was rejected, and removed later", inTurn(rejected, later(10 * MINUTE), remove)],
-    ["was purged while it waited", () => purge("pending")],
-    ["was purged when it had completed", inTurn(completed, () => purge("completed"))],
-    ["was a dead letter, and purged later", inTurn(rejected, later(10 * MINUTE), () => purge("rejected"))],
-    [
-      "was redriven, and completed",
-      inTurn(rejected, later(2 * HOUR), () => rig.operator().redrive({ reason: "rejected" }), completed),
-    ],
-  ])("is refused for a day if its task %s", async (_, end, keep = {}) => {
-    await queue.enqueue({ to: "a" }, { ...keep, ...options });
-    await end();
-    for (const since of [2 * HOUR, 4 * HOUR, DAY - 1]) {
-      expect(await createdAt(since)).toBe(false);
-      expect(await found()).toEqual({});
-    }
-    await queue.dequeue();
-    expect(await left()).toMatchObject({ expiry: [["welcome-17", START + DAY]], dead: [] });
-    await sweptAt(DAY);
-    expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
-    expect(await createdAt(DAY)).toBe(true);
-  });
-
-  test("gives the producer's own request created: true all the time, and another with its key is refused", async () => {
-    const enqueue = (payload: string) => queue.enqueue(payload, { ...options, idempotencyKey: "signup" });
-    expect(await enqueue("first")).toMatchObject({ created: true });
-    await (await queue.dequeue())[0]?.complete();
-    for (const since of [30 * MINUTE, 2 * HOUR, DAY - 1]) {
-      await sweptAt(since);
-      expect(await enqueue("first")).toEqual({ id: "welcome-17", created: true });
-      await expect(enqueue("other")).rejects.toMatchObject({ code: "idempotency_key_reused" });
-    }
-    expect(await queue.dequeue()).toHaveLength(0);
   });
 });
 

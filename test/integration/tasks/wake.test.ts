@@ -27,17 +27,6 @@ describe("an enqueue wakes a consumer", () => {
     expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
   });
 
-  test("again if it did not come within the window", async () => {
-    const queue = producer({ window: "2s" });
-    await queue.enqueue(1);
-    rig.now += 1_999;
-    await queue.enqueue(2);
-    expect(woken).toHaveLength(1);
-    rig.now += 1;
-    await queue.enqueue(3);
-    expect(woken).toHaveLength(2);
-  });
-
   test("not while one takes a task from behind many cancelled ones", async () => {
     const queue = producer();
     const ids = await queue.enqueueMany(many(900));
@@ -46,16 +35,6 @@ describe("an enqueue wakes a consumer", () => {
     expect(await queue.dequeue()).toHaveLength(1);
     expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
     expect(woken).toHaveLength(1);
-  });
-
-  test("also for a task of a group, and so does a sweep", async () => {
-    await producer().enqueue(1, { group: "g", priority: 3 });
-    expect(woken).toEqual(["emails"]);
-    await rig.queue().dequeue();
-    expect(await rig.queue().dequeue()).toHaveLength(0);
-    expect(await field()).toBeUndefined();
-    await rig.queue().enqueue(1, { group: "g" });
-    expect(await sweepOnce()).toMatchObject({ woken: 1 });
   });
 
   test("only for the waker's queues", async () => {
