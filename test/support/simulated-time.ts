@@ -41,7 +41,7 @@ export class SimulatedTime {
     vi.spyOn(Date, "now").mockImplementation(() => this.now);
     vi.spyOn(performance, "now").mockImplementation(() => this.now - START);
     // Done beside the event loop.
-    for (const name of ["importKey", "sign", "verify", "digest"] as const) {
+    for (const name of ["importKey", "sign", "verify", "digest", "encrypt", "decrypt"] as const) {
       const real = crypto.subtle[name].bind(crypto.subtle) as (...args: unknown[]) => Promise<never>;
       vi.spyOn(crypto.subtle, name).mockImplementation((...args: unknown[]) => this.during(real(...args)));
     }

@@ -5,9 +5,9 @@ import { defineQueue, Schedules, type WorkOptions } from "../../../src/index.ts"
 import { useRig } from "../../support/rig.ts";
 import { useDeployments } from "./deployments.ts";
 
-// A deployment whose queues are declared, in real time.
+// A deployment whose queues are declared.
 const rig = useRig();
-const { lines, queue, deployment, idle } = useDeployments(rig);
+const { during, lines, queue, deployment, idle } = useDeployments(rig);
 
 interface Env {
   readonly MAIL_URL: string;
@@ -104,7 +104,7 @@ describe("a deployment of declared queues", () => {
     const seen: unknown[] = [];
     const own = defineQueue<string>("emails");
     let end = () => {};
-    const handled = new Promise<void>((resolve) => (end = resolve));
+    const handled = during(new Promise<void>((resolve) => (end = resolve)));
     const consumer = own.consumer(async ({ payload }) => {
       seen.push(payload);
       await handled;

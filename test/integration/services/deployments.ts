@@ -4,6 +4,8 @@ import { Service, type Platform, type ServiceOptions } from "../../../serverless
 import { Queue, type DeadLetter, type EnqueueOptions } from "../../../src/index.ts";
 import { MARKER } from "../../support/encrypting.ts";
 import type { Rig } from "../../support/rig.ts";
+import { scriptsAt } from "../../support/scripts-clock.ts";
+import { useSimulatedTime } from "../../support/simulated-time.ts";
 
 const TOKEN = "all-0123456789abcdef";
 
@@ -28,25 +30,10 @@ export function wakeBinding() {
   return { woken, wakeFetch };
 }
 
-/** Waits until that time has passed. */
-export const past = (instant: number) =>
-  vi.waitUntil(() => Date.now() > instant, { timeout: 60_000, interval: 5 });
-
-/** Puts a schedule that occurs every few hours, and waits until it is due. @returns when */
-export async function due(
-  put: (from: number) => Promise<{ readonly nextAt: number | null }>,
-): Promise<number> {
-  for (;;) {
-    const from = Date.now() + 20;
-    // If that has passed before the schedule is stored, the next occurrence is hours later.
-    if ((await put(from)).nextAt !== from) continue;
-    await past(from);
-    return from;
-  }
-}
-
-/** Deployments over the Redis of a rig, in real time, and what they log and report. */
+/** Deployments over the Redis of a rig, in simulated time, and what they log and report. */
 export function useDeployments(rig: Rig) {
+  const time = useSimulatedTime(rig);
+  beforeEach(() => void (rig.transport = scriptsAt(rig.transport, () => rig.now)));
   const lines: { out: unknown[]; err: Readonly<Record<string, unknown>>[] } = { out: [], err: [] };
   const letters: DeadLetter[] = [];
   /** The alarms that were set: kind, queue, and the time from then, h. */
@@ -98,6 +85,8 @@ export function useDeployments(rig: Rig) {
     queue().enqueue(MARKER, { id, maxAttempts: 1, ...options });
 
   return {
+    /** The same promise, until which no time passes. */
+    during: <T>(promise: Promise<T>) => time.during(promise),
     lines,
     letters,
     alarms,
@@ -114,8 +103,8 @@ export function useDeployments(rig: Rig) {
     /** Leases tasks on their only attempt, and lets their leases expire. */
     async expire(...ids: string[]) {
       for (const id of ids) await enqueue(id);
-      const tasks = await queue().dequeue({ max: ids.length, lease: 1 });
-      await past(Math.max(...tasks.map(({ deadlineAt }) => deadlineAt)) + 1);
+      await queue().dequeue({ max: ids.length, lease: 1 });
+      rig.now += 1;
     },
     /** Leases a task, and returns its receipt. */
     async receiptOf(id: string) {

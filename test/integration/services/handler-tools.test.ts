@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { DeploymentTools } from "../../../serverless/deployment/service.ts";
 import { defineQueue } from "../../../src/index.ts";
@@ -6,11 +5,12 @@ import { queueSpace } from "../../support/key-space.ts";
 import { useRig } from "../../support/rig.ts";
 import { SLUICE_WAKE_SECRET, useDeployments, wakeBinding } from "./deployments.ts";
 
-// What handlers do with the tools of their deployment, in real time.
+// What handlers do with the tools of their deployment.
 const rig = useRig();
 const { alarms, withAlarms, queue, deployment, idle } = useDeployments(rig);
 const orders = defineQueue<number>("orders", { maxAttempts: 2, unique: "1d" });
 const mails = defineQueue<number>("mails", { lease: "1m" });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const platform = { budget: "20s", afterResponse: "none" } as const;
 
 const tasksOf = async (name: string) => queueSpace(await rig.keySpace(), name).tasks;
@@ -24,7 +24,7 @@ function counting(then: (payload: number, tools: DeploymentTools) => Promise<unk
       counts.most = Math.max(counts.most, ++counts.working);
       counts.seen.push(`${name} ${payload}`);
       await then(payload, tools);
-      await sleep(20);
+      await pause(20);
       counts.working--;
     };
   return { counts, handler };
@@ -81,9 +81,9 @@ describe.each([
 });
 
 test("consumers that cron has woken, and those that handlers wake, share one drain a queue", async () => {
-  const { counts, handler } = counting(() => sleep(30));
+  const { counts, handler } = counting(() => pause(30));
   const ordered = orders.consumer(async ({ payload }, _, tools) => {
-    await sleep(20);
+    await pause(20);
     await longSince("mails");
     await tools.queue(mails).enqueue(payload);
   });
@@ -123,7 +123,7 @@ test("a handler gets the environment, and lets work continue until the invocatio
   const done: string[] = [];
   const consumer = orders.consumer((_task, given, tools) => {
     expect(tools.env).toBe(given);
-    const work = sleep(50).then(() => void done.push("after"));
+    const work = pause(50).then(() => void done.push("after"));
     tools.waitUntil?.(work);
     done.push("handled");
   });

@@ -3,9 +3,9 @@ import type { Platform, ServiceOptions } from "../../../serverless/deployment/se
 import { type Duration, Operator, Schedules, type Task, type Transport } from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
-import { due, past, SLUICE_WAKE_SECRET, useDeployments, wakeBinding } from "./deployments.ts";
+import { SLUICE_WAKE_SECRET, useDeployments, wakeBinding } from "./deployments.ts";
 
-// The alarms that a deployment sets, and what it does when they ring, in real time. Times are hours, so that it does
+// The alarms that a deployment sets, and what it does when they ring. Times are hours, so that it does
 // not matter how long the test takes.
 const rig = useRig();
 const { lines, alarms: set, withAlarms, queue, ...its } = useDeployments(rig);
@@ -92,16 +92,17 @@ describe("an alarm that rings", () => {
       platform,
     );
     await queue().enqueue(1, { id: "x", delay: 1 });
-    await past(Date.now() + 5);
+    rig.now += 1;
     await ring("wake");
     expect(done).toEqual(["x"]);
   });
 
   test("for a schedule enqueues the occurrence, and the consumer works on it", async () => {
     const done: unknown[] = [];
-    const at = await due((from) => schedulesOf("emails").put("x", { every: "3h", from, payload: 1 }));
+    await schedulesOf("emails").put("x", { every: "3h", payload: 1 });
+    rig.now += 3 * 3_600_000;
     await deployment(consumer(({ id }) => done.push(id))).ring("sweep");
-    expect(done).toEqual([`x.${at}`]);
+    expect(done).toEqual([`x.${rig.now}`]);
     expect(set).toEqual([["sweep", "emails", 3]]);
   });
 
@@ -109,7 +110,7 @@ describe("an alarm that rings", () => {
     const { woken, wakeFetch } = wakeBinding();
     await queue().enqueue(1, { id: "x", delay: 1 });
     await queue().enqueue(1, { delay: "1h" });
-    await past(Date.now() + 5);
+    rig.now += 1;
     await deployment({}, { wakeFetch }).ring("wake");
     expect([woken, set]).toEqual([[{ queue: "emails" }], [["wake", "emails", 1]]]);
     expect(await queue().counts()).toMatchObject({ pending: 1, delayed: 1 });
@@ -192,8 +193,7 @@ describe("an invocation with alarms", () => {
 
 describe("on a machine whose clock is a day ahead", () => {
   beforeEach(() => {
-    const right = Date.now.bind(Date);
-    vi.spyOn(Date, "now").mockImplementation(() => right() + 86_400_000);
+    vi.spyOn(Date, "now").mockImplementation(() => rig.now + 86_400_000);
   });
 
   test("alarms are set for Redis's time, once a sweep has read it", async () => {

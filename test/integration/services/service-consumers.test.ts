@@ -7,9 +7,9 @@ import { Schedules, type Task } from "../../../src/index.ts";
 import { instances } from "../../support/instances.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
-import { due, useDeployments } from "./deployments.ts";
+import { useDeployments } from "./deployments.ts";
 
-// Consumers of a deployment, in real time.
+// Consumers of a deployment.
 const rig = useRig();
 const { lines, queue, deployment } = useDeployments(rig);
 
@@ -82,7 +82,8 @@ describe("cron's sweep", () => {
   test("logs what it has promoted, and enqueued by a schedule", async () => {
     await queue().enqueue(1, { delay: 1 });
     const schedules = new Schedules("emails", { transport: rig.transport });
-    await due((from) => schedules.put("often", { every: "1h", from, payload: 1 }));
+    await schedules.put("often", { every: "1h", payload: 1 });
+    rig.now += 3_600_000;
     await cron();
     const sweep = expect.objectContaining({ promoted: 1, scheduled: 1, failed: [] });
     expect(lines).toEqual({ out: [{ sweep }], err: [] });
@@ -91,6 +92,7 @@ describe("cron's sweep", () => {
   test("over HTTP takes two fifths of an invocation's time by default", async () => {
     await queue().enqueueMany(many(900, { delay: "1ms" }));
     await queue().enqueueMany(many(900, { delay: "1ms" }));
+    rig.now += 1;
     let spent = 0;
     vi.spyOn(performance, "now").mockImplementation(() => spent);
     const transport = instances(rig).instance(() => (spent += 250));

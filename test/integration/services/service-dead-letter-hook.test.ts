@@ -3,9 +3,9 @@ import type { DeadLetter, Task } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 import { env, failing, useDeployments } from "./deployments.ts";
 
-// The hook of a deployment: what it may do, how long it may take, and what it cannot harm. In real time.
+// The hook of a deployment: what it may do, how long it may take, and what it cannot harm.
 const rig = useRig();
-const { lines, deployment, enqueue, expire, receiptOf } = useDeployments(rig);
+const { during, lines, deployment, enqueue, expire, receiptOf } = useDeployments(rig);
 
 describe("the hook", () => {
   test("may enqueue with the tools, whose consumer then works in the same invocation; its error can be held by JSON", async () => {
@@ -77,7 +77,7 @@ describe("the hook", () => {
       const begun: string[] = [];
       const ended: string[] = [];
       let release = () => {};
-      const released = new Promise<void>((resolve) => (release = resolve));
+      const released = during(new Promise<void>((resolve) => (release = resolve)));
       const onDeadLetter = async ({ id }: DeadLetter) => {
         begun.push(id);
         await released;

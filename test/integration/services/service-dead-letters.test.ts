@@ -4,7 +4,7 @@ import { MARKER } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";
 import { failing, useDeployments } from "./deployments.ts";
 
-// What a deployment logs, and reports to its hook, of tasks that fail and become dead letters. In real time.
+// What a deployment logs, and reports to its hook, of tasks that fail and become dead letters.
 const rig = useRig();
 const { lines, letters, queue, deployment, enqueue, expire, receiptOf } = useDeployments(rig);
 

@@ -52,7 +52,6 @@ async function cronUntilEmpty(
 ): Promise<number> {
   const app = sluice(options as never);
   // Over TCP, so that it is no request of an invocation.
-  // Over TCP, so that it is no request of an invocation.
   const pending = async () => {
     let count = 0;
     for (const name of names) count += Number(await rig.command("LLEN", `sluice:{${name}}:pending`));

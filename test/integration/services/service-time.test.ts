@@ -6,7 +6,7 @@ import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 import { useDeployments } from "./deployments.ts";
 
-// How long consumers of a deployment run, in real time.
+// How long consumers of a deployment run.
 const rig = useRig();
 const { queue, deployment } = useDeployments(rig);
 
@@ -56,8 +56,7 @@ describe("an invocation", () => {
   test("whose clock is ahead of Redis looks only once more for a task that it takes for due", async () => {
     const { transport, requests } = recorded(rig);
     const { attempts, consumers } = failsOnce("30s");
-    const now = Date.now.bind(Date);
-    vi.spyOn(Date, "now").mockImplementation(() => now() + 60_000);
+    vi.spyOn(Date, "now").mockImplementation(() => rig.now + 60_000);
     await enqueueAt(consumers, { transport: () => transport });
     expect(attempts).toEqual([1]);
     // About six; repeated dequeues would make thousands.
