@@ -43,6 +43,27 @@ describe("a redrive wakes a consumer", () => {
     expect(asked).toEqual([QUEUE, [QUEUE, 10_000]]);
   });
 
+  test("again for a resend: the answer to the first copy, and with it the wake, may have been lost", async () => {
+    await bury(rig.queue(), named(["a", "b"]));
+    const twice = new Operator(QUEUE, {
+      transport: {
+        async send(commands, options) {
+          await rig.transport.send(commands, options);
+          return rig.transport.send(commands, options);
+        },
+      },
+      now: () => rig.now,
+      wake,
+    });
+    expect(await twice.redrive({ ids: ["a"] })).toMatchObject({ redriven: 1 });
+    expect(asked).toEqual([QUEUE]);
+    rig.now += 1;
+    await rig.queue().dequeue();
+    asked = [];
+    expect(await twice.redrive({ ids: ["b"] })).toMatchObject({ redriven: 1 });
+    expect(asked).toEqual([]);
+  });
+
   test("not for a later page, whose tasks are due later", async () => {
     await bury(rig.queue(), named(["a", "b"]));
     const { cursor } = await operator().redrive({ rate: 0.1, limit: 1 });
@@ -52,6 +73,17 @@ describe("a redrive wakes a consumer", () => {
     const later = await operator().redrive({ rate: 0.1, limit: 1, cursor: cursor ?? "" });
     expect([later.redriven, asked]).toEqual([1, []]);
   });
+});
+
+test("a resumed queue wakes a consumer if tasks are ready, also if a consumer met the pause a moment ago", async () => {
+  await rig.queue({ wake }).enqueueMany(many(2));
+  expect(await rig.queue().dequeue()).toHaveLength(1);
+  await operator().pause();
+  expect(await rig.queue().dequeue()).toHaveLength(0);
+  await woke();
+  await operator().resume();
+  await operator().resume();
+  expect(await woke()).toEqual([QUEUE]);
 });
 
 describe("a loosened limit wakes a consumer", () => {

@@ -175,16 +175,6 @@ describe("schedules", () => {
 describe("a copy of a call (law 5)", () => {
   const once = { idempotencyKey: "one" };
 
-  test("of a put does not undo what was put, paused or removed since", async () => {
-    await schedules().put("x", minutely, once);
-    await schedules().put("x", { ...minutely, payload: 2 });
-    expect(await schedules().put("x", minutely, once)).toMatchObject({ created: true, nextAt: FIRST });
-    expect((await schedules().get("x"))?.payload).toBe(2);
-    await schedules().remove("x");
-    await schedules().put("x", minutely, once);
-    expect(await schedules().get("x")).toBeNull();
-  });
-
   test("with the same key for another schedule is another call", async () => {
     for (const name of ["x", "y"])
       expect(await schedules().put(name, minutely, once)).toMatchObject({ name });
@@ -192,17 +182,5 @@ describe("a copy of a call (law 5)", () => {
     expect((await schedules().list()).schedules.map(({ paused }) => paused)).toEqual([true, true]);
     for (const name of ["x", "y"]) await schedules().remove(name, once);
     expect((await schedules().list()).schedules).toEqual([]);
-  });
-
-  test("of a pause, a resume or a removal does nothing", async () => {
-    await schedules().put("x", minutely);
-    await schedules().pause("x", once);
-    await schedules().resume("x", once);
-    await schedules().pause("x", once);
-    expect((await schedules().get("x"))?.paused).toBe(false);
-    await schedules().remove("x", once);
-    await schedules().put("x", minutely);
-    expect(await schedules().remove("x", once)).toEqual({ ok: true });
-    expect(await schedules().get("x")).not.toBeNull();
   });
 });

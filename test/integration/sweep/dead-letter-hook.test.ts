@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sweep } from "../../../src/index.ts";
 import { deadLetterTools, expired, MINUTE } from "../../support/dead-letters.ts";
 import { deepTools } from "../../support/deep.ts";
-import { named, numbered } from "../../support/new-tasks.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
 // What sweeps and operators report of tasks that become dead letters, and what a hook may do.
@@ -10,17 +10,6 @@ const rig = useRig();
 const { letters, onDeadLetter, watched, leased, states } = deadLetterTools(rig);
 
 describe("tasks whose last lease had expired are reported by", () => {
-  test("a sweep, of all queues, whatever its limit", async () => {
-    const ids = Array.from({ length: 5 }, (_, i) => `t${i}`);
-    await leased([...ids, "cancelled"]);
-    await leased(["again"], { maxAttempts: 2 });
-    await rig.queue().cancel("cancelled");
-    rig.now += MINUTE;
-    const report = await sweep(rig.transport, { now: () => rig.now, onDeadLetter, limit: 2 });
-    expect(report).toMatchObject({ reclaimed: 1, rejected: 6 });
-    expect(letters.toSorted((x, y) => (x.id < y.id ? -1 : 1))).toEqual(ids.map((id) => expired(id)));
-  });
-
   test("a sweep, of a silent worker and of some hundred leases", async () => {
     const tasks = numbered(400, { maxAttempts: 1 });
     await rig.queue().enqueueMany(tasks);
@@ -30,15 +19,6 @@ describe("tasks whose last lease had expired are reported by", () => {
     expect(report).toMatchObject({ reclaimed: 0, rejected: 400 });
     const ids = tasks.map(({ id }) => id).toSorted();
     expect(letters.toSorted((x, y) => (x.id < y.id ? -1 : 1))).toEqual(ids.map((id) => expired(id)));
-  });
-
-  test("an operator that fails a worker", async () => {
-    await rig.queue().enqueueMany(named(["a"], { maxAttempts: 1 }));
-    await rig.queue().enqueueMany(named(["b"], { maxAttempts: 2 }));
-    await rig.queue().dequeue({ max: 2, worker: { name: "w" } });
-    const operator = rig.operator({ onDeadLetter });
-    expect(await operator.failWorker("w")).toEqual({ returned: 1, rejected: 1, more: false });
-    expect(letters).toEqual([expired("a")]);
   });
 
   test("a deep sweep, of a task that works without a lease", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { listQueues, Queue, sweep } from "../../../src/index.ts";
-import { many, named, numbered } from "../../support/new-tasks.ts";
+import { many, numbered } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";
 import { key, useRig } from "../../support/rig.ts";
 
@@ -21,15 +21,6 @@ const run = (options: Parameters<typeof sweep>[1] = {}) =>
   sweep(rig.transport, { now: () => rig.now, ...options });
 
 describe("one queue", () => {
-  test("reclaims only expired leases", async () => {
-    await queue.enqueueMany(named(["short", "long"]));
-    await queue.dequeue({ lease: 1_000 });
-    await queue.dequeue({ lease: 1_001 });
-    rig.now += 1_000;
-    expect(await run()).toMatchObject({ reclaimed: 1 });
-    expect([...(await rig.space()).working.keys()]).toEqual(["long"]);
-  });
-
   test("a limit for tasks, leases or records bounds each call, which replies more, and the sweep goes on", async () => {
     await queue.enqueueMany(many(25, { delay: 300_000 }));
     await queue.enqueueMany(many(25, { resultTtl: 0 }));
@@ -158,22 +149,6 @@ describe("every registered queue", () => {
     } while (cursor !== undefined);
     expect(found.size).toBe(300);
     for (const queue of all) expect(found.get(queue.name)).toEqual(queue);
-  });
-
-  test("leaves the registry only after it has been empty for an hour", async () => {
-    const registered = async () =>
-      (await listQueues(rig.transport)).queues.map(({ name }) => name).toSorted();
-    await queueOf("empty").enqueue(0, { id: "a", resultTtl: 0 });
-    await (await queueOf("empty").dequeue())[0]?.complete();
-    await queueOf("waiting").enqueue(0, { delay: "1d" });
-    await queueOf("grouped").enqueue(0, { group: "a" });
-    // Its tombstone expires in minute 5; its registration is at most ten minutes older than that.
-    for (let minute = 1; minute <= 85; minute++) {
-      rig.now += 60_000;
-      await run();
-      if (minute < 65) expect(await registered()).toEqual(["empty", "grouped", "waiting"]);
-    }
-    expect(await registered()).toEqual(["grouped", "waiting"]);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { sweep, type Queue, type Worker } from "../../../src/index.ts";
-import { key, START, useRig } from "../../support/rig.ts";
+import { useRig } from "../../support/rig.ts";
 import { idsOf } from "../../support/leasing.ts";
 import { numbered } from "../../support/new-tasks.ts";
 
@@ -18,25 +18,6 @@ const take = (queue: Queue, worker: Worker | undefined, max: number) =>
   queue.dequeue({ max, worker, lease: "30d" });
 
 describe("a silent worker", () => {
-  test("is failed by the next sweep: its tasks return to the front, and all others stay", async () => {
-    await queue.enqueueMany(numbered(9));
-    await take(queue, one, 2);
-    await take(queue, { name: "one", incarnation: "b", silentAfter: "1m" }, 1);
-    await take(queue, { name: "quiet" }, 1);
-    await take(queue, undefined, 1);
-    await take(queue, one, 2);
-    rig.now += MINUTE - 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-    await queue.heartbeat({ name: "one", incarnation: "b", silentAfter: "1m" });
-    rig.now += 1;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 4, 0, 0, 0, 0, 0]);
-    const { pending, working, workers } = await rig.space();
-    expect(pending.toReversed()).toEqual(["t0", "t1", "t5", "t6", "t7", "t8"]);
-    expect([...working.keys()].toSorted()).toEqual(["t2", "t3", "t4"]);
-    expect([...workers.keys()].toSorted()).toEqual(["one b", "quiet "]);
-    expect(await queue.heartbeat(one)).toEqual({ ok: false, code: "worker_lost" });
-  });
-
   test("loses none of 2,500 tasks, started or not", async () => {
     for (let i = 0; i < 5; i++) {
       await queue.enqueueMany(numbered(2_500).slice(500 * i, 500 * i + 500));
@@ -67,23 +48,6 @@ describe("a silent worker", () => {
   });
 });
 
-describe("a worker that is not to be failed", () => {
-  test("keeps its tasks, and is listed as long as it has any, even after a long silence", async () => {
-    await queue.enqueue(0, { id: "t0" });
-    const [task] = await take(queue, { name: "one" }, 1);
-    for (let hour = 1; hour <= 30; hour++) {
-      rig.now += 60 * MINUTE;
-      expect(await task?.extend("2h")).toMatchObject({ ok: true });
-      expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
-      expect((await rig.operator().workers()).workers).toMatchObject([{ name: "one", tasks: ["t0"] }]);
-    }
-    expect(await task?.complete()).toMatchObject({ ok: true });
-    rig.now += 60 * MINUTE;
-    await rig.sweepOnce();
-    expect((await queue.counts()).workers).toBe(0);
-  });
-});
-
 describe("the timer of the workers", () => {
   test("is set again if it fires while a worker takes a task from behind cancelled ones", async () => {
     await queue.dequeue({ worker: one });
@@ -98,20 +62,5 @@ describe("the timer of the workers", () => {
     expect((await rig.space()).delayed.get("~w")).toBe(rig.now + MINUTE);
     rig.now += MINUTE;
     expect(await run()).toMatchObject({ reclaimed: 1 });
-  });
-
-  test("fires once for many signs of life, and not at all without workers", async () => {
-    for (let i = 0; i < 30; i++) {
-      rig.now += 1_000;
-      await queue.heartbeat(one);
-      await queue.heartbeat(two);
-    }
-    expect((await rig.space()).delayed).toEqual(new Map([["~w", START + 1_000 + MINUTE]]));
-    rig.now = START + 1_000 + MINUTE;
-    await rig.sweepOnce();
-    expect((await rig.space()).delayed).toEqual(new Map([["~w", START + 30_000 + MINUTE]]));
-    rig.now += MINUTE;
-    await rig.sweepOnce();
-    expect(await rig.command("EXISTS", key("delayed"), key("workers"))).toBe(0);
   });
 });

@@ -85,12 +85,6 @@ describe("failing a worker", () => {
     expect(await queue.counts()).toMatchObject({ workers: 0, pending: 2 * names.length });
   });
 
-  test("marks its tasks as possible poison tasks, which travel in small batches (law 11)", async () => {
-    await refill(one, 30);
-    await fail(one);
-    expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
-  });
-
   test("with 2,500 tasks takes three bounded calls and returns each task once, in order", async () => {
     await refill(one, 2_500);
     await queue.enqueue("later", { id: "later" });
@@ -101,41 +95,6 @@ describe("failing a worker", () => {
       { returned: 500, rejected: 0, more: false },
     ]);
     expect((await rig.space()).pending.toReversed()).toEqual([...namesOf(2_500), "later"]);
-  });
-
-  test("in part leaves the rest to the sweep if the caller does not continue", async () => {
-    await refill({ ...one, silentAfter: "1m" }, 30);
-    expect(await fail(one, 10)).toEqual({ returned: 10, rejected: 0, more: true });
-    const [listed] = (await rig.operator().workers()).workers;
-    expect(listed).toMatchObject({ ...one, seenAt: null, working: 20 });
-    rig.now += 60_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 0, 20, 0, 0, 0, 0, 0]);
-    expect((await rig.space()).pending.toReversed()).toEqual(namesOf(30));
-    expect((await queue.counts()).workers).toBe(0);
-  });
-
-  test("beside active workers loses no task and delivers none twice", async () => {
-    await queue.enqueueMany(numbered(400, { maxAttempts: 0 }));
-    const done: string[] = [];
-    const work = async (name: string) => {
-      for (let i = 0; i < 60; i++) {
-        const tasks = await queue.dequeue({ max: 5, worker: { name } });
-        await queue.heartbeat({ name });
-        const answers = await queue.settle(
-          tasks.slice(1).map(({ receipt }) => ({ receipt, outcome: "complete" })),
-        );
-        done.push(...tasks.slice(1).flatMap(({ id }, at) => (answers[at]?.ok ? [id] : [])));
-        if (i % 5 === 4) await fail(name);
-      }
-    };
-    await Promise.all(["one", "two", "three"].map(work));
-    for (let batch = await queue.dequeue({ max: 100 }); batch.length > 0;) {
-      await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
-      done.push(...idsOf(batch));
-      batch = await queue.dequeue({ max: 100 });
-    }
-    expect(done.toSorted()).toEqual(namesOf(400).toSorted());
-    expect((await rig.space()).workerLeases.size).toBe(0);
   });
 
   test("refuses an invalid worker name or limit", async () => {

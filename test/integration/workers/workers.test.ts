@@ -51,17 +51,6 @@ describe("the list of workers", () => {
     expect(worker).toMatchObject({ working: 250, tasks: numbered(100).map(({ id }) => id) });
   });
 
-  test("reports each incarnation with its own tasks, also if names begin alike", async () => {
-    await queue.enqueueMany(numbered(5));
-    const incarnations = ["a", "a!", "ab", "a~", undefined];
-    for (const incarnation of incarnations) await queue.dequeue({ worker: { name: "one", incarnation } });
-    const { workers } = await rig.operator().workers();
-    const has = new Map(workers.map(({ incarnation, tasks }) => [incarnation, tasks]));
-    expect(incarnations.map((incarnation) => has.get(incarnation))).toEqual(
-      numbered(5).map(({ id }) => [id]),
-    );
-  });
-
   test("comes in pages that together name every worker", async () => {
     for (let i = 0; i < 300; i++) await queue.heartbeat({ name: `w${i}` });
     const seen = new Set<string>();
@@ -78,25 +67,5 @@ describe("the list of workers", () => {
       "cursor must be the cursor of an earlier page",
     );
     await expect(rig.operator().workers({ size: 0 })).rejects.toMatchObject({ path: "size" });
-  });
-
-  test("stays exact while its workers settle, requeue and fail", async () => {
-    const two = { name: "two" };
-    await queue.enqueueMany(numbered(20, { maxAttempts: 0 }));
-    for (let round = 0; round < 20; round++) {
-      rig.now += 10;
-      const [task] = await queue.dequeue({ worker: one, token: `token-${round % 7}-one` });
-      await queue.dequeue({ worker: two });
-      await queue.heartbeat(one);
-      await queue.heartbeat(two);
-      const ways = [() => task?.complete(), () => task?.requeue(), () => rig.operator().failWorker(one)];
-      await ways[round % 3]?.();
-      if (round % 3 === 2) expect((await queue.counts()).workers).toBe(1);
-      await queue.dequeue({ worker: one });
-      expect((await queue.counts()).workers).toBe(2);
-    }
-    await rig.operator().failWorker("one");
-    await rig.operator().failWorker("two");
-    expect(await queue.counts()).toMatchObject({ workers: 0, working: 0 });
   });
 });
