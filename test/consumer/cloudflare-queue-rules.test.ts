@@ -5,6 +5,7 @@ import {
   type CloudflareQueueOptions,
 } from "../../src/consumer/adapters/cloudflare-queue.ts";
 import { useRig } from "../support/rig.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
 import { type Case, cases, kinds, names } from "./cloudflare-queue-handlers.ts";
 import { settleBatch } from "./settle-batch.ts";
 
@@ -14,6 +15,7 @@ const rules = Object.entries(cases).map(([sentence, rule]) => ({ sentence, ...ru
 
 describe("each handler of the table does in Sluice what it does in workerd", () => {
   const rig = useRig();
+  useSimulatedTime(rig);
 
   /** The outcomes of a batch in Sluice. */
   async function settled(handle: Case["handle"], options: Partial<CloudflareQueueOptions> = {}) {

@@ -142,13 +142,6 @@ it("a batch whose time is over before it begins does not wait for its handler", 
   expect(await queue.get("x")).toMatchObject({ state: "delayed", error: stoppedError("budget") });
 });
 
-it("a retry on the last attempt makes a dead letter", async () => {
-  await rig.queue().enqueue("a", { id: "x", maxAttempts: 1 });
-  await settled((batch) => batch.retryAll(), { ids: [] });
-  const dead = { state: "rejected", reason: "attempts_exhausted" };
-  expect(await rig.queue().get("x")).toMatchObject(dead);
-});
-
 it("a call after the batch has ended changes nothing", async () => {
   await rig.queue().enqueue("a", { id: "x" });
   const { messages, retryAll } = await seen();

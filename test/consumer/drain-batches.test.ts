@@ -182,7 +182,6 @@ describe("a drain by batches", () => {
       },
       { batch: 2, concurrency: 2, signal: ending.signal },
     );
-    expect(report).toMatchObject({ completed: 4, requeued: 0, ended: "aborted" });
     expect(await queue.counts()).toMatchObject({ pending: 4, working: 0 });
     expect(report).toEqual(
       reportedWithMore({ completed: 4, handedBack: report.handedBack, ended: "aborted" }),

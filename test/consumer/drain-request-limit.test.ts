@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
 import { onTestFinished, test, vi } from "vitest";
-import { createClient } from "@redis/client";
 import {
   type BatchHandler,
   databases,
@@ -15,41 +14,28 @@ import {
 } from "../../src/index.ts";
 import { drain, drainBatches } from "../../src/consumer/drain/drain.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { limitedInvocations } from "../support/limited-invocations.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { startRedis } from "../support/redis.ts";
+import { useRig } from "../support/rig.ts";
 import { useSimulatedTime } from "../support/simulated-time.ts";
-import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { pause, reported, reportedWithMore, stoppedError, stopOf } from "./draining.ts";
 
 // Each drain is an invocation of a function that may send a limited number of requests, handlers included.
 
-let redis: SharedRedis;
+const rig = useRig();
 let gateway: Gateway;
-let direct: ReturnType<typeof newClient>;
 /** A new name for each test, because an instance remembers which queues have partitions. */
 let name: string;
 let tests = 0;
-const newClient = (url: string) => createClient({ url, RESP: 2 });
 
 beforeAll(async () => {
-  redis = await sharedRedis();
-  gateway = await startGateway({ redisUrl: redis.url });
-  direct = newClient(redis.url);
-  await direct.connect();
+  gateway = await startGateway({ redisUrl: rig.redis.url });
 });
-beforeEach(async () => {
-  name = `emails-${++tests}`;
-  await direct.sendCommand(["FLUSHALL"]);
-});
+beforeEach(() => void (name = `emails-${++tests}`));
 afterEach(() => void vi.restoreAllMocks());
-afterAll(async () => {
-  direct.destroy();
-  await gateway.close();
-  await redis.stop();
-});
+afterAll(() => gateway.close());
 
 /** Over HTTP, as in a new instance of the function. */
 const queue = (options: { readonly partitions?: number | undefined } = {}) =>
@@ -100,7 +86,7 @@ describe.each([10, 50])("of %i requests", (limit) => {
     await queue({ partitions }).enqueueMany(numbered(60));
     const its = limitedInvocations(limit, { drops });
     const reports = await drainAll(its, async () => {
-      if (flush) await direct.sendCommand(["SCRIPT", "FLUSH"]);
+      if (flush) await rig.command("SCRIPT", "FLUSH");
       return drain(queue(), ({ id }) => its.mail(id), { requests: limit, concurrency: 5 });
     });
     await expectSent(its, limit, ids(60));
@@ -166,9 +152,7 @@ test("a wait for tasks leaves enough requests for those that come", async () => 
   const waiting = drain(queue(), ({ id }) => its.mail(id), { requests: 20, wait: "1m", budget: "1m" });
   await expect.poll(() => its.sent[0]).toBeGreaterThan(4);
   // Over TCP, so that it is no request of the invocation.
-  const producer = resp(redis.url);
-  await new Queue<number>(name, { transport: producer }).enqueue(1, { id: "late" });
-  await producer.close();
+  await new Queue<number>(name, { transport: rig.transport }).enqueue(1, { id: "late" });
   expect(await waiting).toMatchObject({ completed: 1, handedBack: 0 });
   await expectSent(its, 20, ["late"]);
 });
@@ -293,7 +277,7 @@ describe("a source", () => {
     ["with scale-out", (source) => withScaleOut(source)],
   ])("%s counts each copy of a request", async (_, make) => {
     await queue().enqueueMany(numbered(3));
-    await direct.sendCommand(["SCRIPT", "FLUSH"]);
+    await rig.command("SCRIPT", "FLUSH");
     const its = limitedInvocations(50, { drops: 2 });
     its.begin();
     const requests = new RequestBudget(50);

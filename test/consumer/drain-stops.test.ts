@@ -34,12 +34,6 @@ describe("a timeout", () => {
     expect(await queue().get("t1")).toMatchObject({ state: "delayed", charged: 1, error });
   });
 
-  test("completes the task of a handler that returns when it is stopped: its work is done", async () => {
-    await queue().enqueueMany(numbered(1));
-    expect(await drain(queue(), ending, short)).toEqual(reported({ completed: 1 }));
-    expect(await queue().get("t0")).toMatchObject({ state: "completed", result: "timeout" });
-  });
-
   test("gives up a handler that hangs, and runs others in its place", async () => {
     await queue().enqueueMany(numbered(4));
     const handler = ({ payload }: { payload: number }) => (payload === 0 ? hanging() : payload);

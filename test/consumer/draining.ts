@@ -22,9 +22,6 @@ export const reportedWithMore = (said: Partial<DrainReport>) => ({
   nextDueAt: expect.any(Number) as number,
 });
 
-export const leasedIn = ({ completed, requeued, rejected, handedBack, lost }: DrainReport) =>
-  completed + requeued + rejected + handedBack + lost;
-
 /** The scripts of each request that goes through it, in the order sent. */
 export function noting(transport: Transport): { transport: Transport; sent: string[][] } {
   const sent: string[][] = [];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { drainBatches } from "../../src/consumer/drain/drain.ts";
 import { NonRetryableError, RetryAfter } from "../../src/consumer/drain/failures.ts";
 import { sqs, type SqsHandler, type SqsOptions } from "../../src/consumer/adapters/sqs.ts";
 import { START, useRig } from "../support/rig.ts";
@@ -136,24 +135,4 @@ it("a NonRetryableError makes dead letters, RetryAfter says when", async () => {
   }
   expect(await queue.get("a")).toMatchObject({ state: "delayed", dueAt: START + 7_200_000 });
   expect(await queue.get("b")).toMatchObject({ state: "rejected", reason: "rejected" });
-});
-
-it("a drain gives its batches to a function until nothing is left", async () => {
-  const queue = rig.queue<number>();
-  await queue.enqueueMany(Array.from({ length: 25 }, (_, payload) => ({ id: `x${payload}`, payload })));
-  const seen: string[] = [];
-  const handler = sqs(
-    async ({ Records }) => {
-      seen.push(...Records.map(({ body }) => body));
-      const failed = Records.filter(({ body, attributes }) => {
-        return body === "7" && attributes.ApproximateReceiveCount === "1";
-      });
-      return failures(...failed.map(({ messageId }) => messageId));
-    },
-    { queue: "emails", backoff: [0] },
-  );
-  const report = await drainBatches(queue, handler, { batch: 10, concurrency: 10 });
-  expect(report).toMatchObject({ completed: 25, requeued: 1, rejected: 0, lost: 0, ended: "empty" });
-  expect(seen).toHaveLength(26);
-  expect(await queue.get("x7")).toMatchObject({ state: "completed", attempt: 2 });
 });

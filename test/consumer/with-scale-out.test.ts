@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { withScaleOut, type Transport } from "../../src/index.ts";
+import { withScaleOut } from "../../src/index.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
+import { failing, noting } from "./draining.ts";
 
 const rig = useRig();
 let woken: string[];
-const queue = (transport: Transport = rig.transport) =>
+const queue = (transport = rig.transport) =>
   rig.queue({ transport, wake: { wake: (name) => woken.push(name), window: 100 } });
 
 /** Redis's clock and that of this process. */
@@ -21,14 +22,6 @@ beforeEach(async () => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** Notes which scripts are called. */
-const noting = (called: string[]): Transport => ({
-  send: (commands, options) => {
-    for (const command of commands) if ("script" in command) called.push(command.script.name);
-    return rig.transport.send(commands, options);
-  },
-});
-
 test("another consumer is called when a pull comes back full", async () => {
   const source = withScaleOut(queue());
   expect(await source.dequeue({ max: 10 })).toHaveLength(10);
@@ -40,33 +33,28 @@ test("another consumer is called when a pull comes back full", async () => {
 });
 
 test("no consumer is called when a pull is not full", async () => {
-  const called: string[] = [];
-  const source = withScaleOut(queue(noting(called)));
+  const { transport, sent } = noting(rig.transport);
+  const source = withScaleOut(queue(transport));
   expect(await source.dequeue({ max: 21 })).toHaveLength(20);
   expect(await source.dequeue()).toHaveLength(0);
   expect((await source.settleAndDequeue([], { max: 2 })).tasks).toHaveLength(0);
   await rig.queue().counts();
-  expect([called, woken]).toEqual([["dequeue", "dequeue", "dequeue"], []]);
+  expect([sent.flat(), woken]).toEqual([["dequeue", "dequeue", "dequeue"], []]);
 });
 
 test("it asks once a second at most", async () => {
-  const called: string[] = [];
-  const source = withScaleOut(queue(noting(called)));
+  const { transport, sent } = noting(rig.transport);
+  const source = withScaleOut(queue(transport));
   for (let i = 0; i < 4; i++) {
     await source.dequeue();
     pass(500);
   }
   await rig.queue().counts();
-  expect(called.filter((name) => name === "wake")).toHaveLength(2);
+  expect(sent.flat().filter((name) => name === "wake")).toHaveLength(2);
 });
 
 test("a failure of its call does not affect the drain", async () => {
-  const transport: Transport = {
-    send: (commands, options) =>
-      commands.some((command) => "script" in command && command.script.name === "wake")
-        ? Promise.reject(new Error("no connection"))
-        : rig.transport.send(commands, options),
-  };
+  const transport = failing(rig, (_, scripts) => (scripts === "wake" ? "before" : undefined));
   expect(await withScaleOut(queue(transport)).dequeue()).toHaveLength(1);
   expect(await withScaleOut(rig.queue()).dequeue()).toHaveLength(1);
 });

@@ -1,33 +1,23 @@
-import { createClient } from "@redis/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
 import * as lua from "../../src/queue/redis/lua.gen.ts";
+import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { freeNames } from "../../tools/lua/scopes.ts";
 import { parseLua } from "../../tools/lua/text.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
 import { embeddedScripts } from "../support/embedded.ts";
 import { generatedFile } from "../../tools/lua/files.ts";
 import { scriptsOf, withoutPlainLanes } from "../support/lanes.ts";
-import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
+import { useRig } from "../support/rig.ts";
 
-let redis: SharedRedis;
-let send: (command: string[]) => Promise<unknown>;
-let end: () => void;
-
-beforeAll(async () => {
-  redis = await sharedRedis();
-  const client = await createClient({ url: redis.url }).connect();
-  send = (command) => client.sendCommand(command);
-  end = () => client.destroy();
-});
-afterAll(async () => {
-  end();
-  await redis.stop();
-});
+const rig = useRig();
+const send = (command: readonly string[]) => rig.command(...command);
 
 test.for(Object.values(lua).map((script) => [script.name, script] as const))(
   "the SHA-1 of %s is the one that Redis computes",
-  async ([, { source, sha1 }]) => {
+  async ([, { source, sha1, keyLockingSha1 }]) => {
     expect(await send(["SCRIPT", "LOAD", source])).toBe(sha1);
+    expect(keyLockingSha1).toBe(createHash("sha1").update(`${keyLocking}${source}`).digest("hex"));
   },
 );
 
@@ -98,18 +88,13 @@ describe("Lua's limits for one function", () => {
   test.for([
     ["200 locals", [...locals(200), "return 1"].join("\n"), undefined],
     ["201 locals", [...locals(201), "return 1"].join("\n"), "the text has 201 locals, and Lua allows 200"],
-    ["200 in a function", within(locals(200)), undefined],
-    ["201 in a function", within(locals(201)), "f has 201 locals, and Lua allows 200"],
     ["200 twice", within(["do", ...locals(200), "end", ...locals(200)]), undefined],
-    ["in a numeric loop", within([...locals(196), "for i = 1, 2 do end"]), undefined],
     ["one more in a numeric loop", within([...locals(197), "for i = 1, 2 do end"]), "f has 201 locals"],
-    ["in a generic loop", within([...locals(195), "for a, b in pairs({}) do end"]), undefined],
     [
       "one more in a generic loop",
       within([...locals(196), "for a, b in pairs({}) do end"]),
       "f has 201 locals",
     ],
-    ["with parameters", `local function f(a, b)\n${locals(198).join("\n")}\nend\nreturn 1`, undefined],
     [
       "one more with parameters",
       `local function f(a, b)\n${locals(199).join("\n")}\nend\nreturn 1`,
@@ -117,7 +102,6 @@ describe("Lua's limits for one function", () => {
     ],
     ["60 upvalues", upvalues(30, 30), undefined],
     ["61 upvalues", upvalues(30, 31), "f has 61 upvalues, and Lua allows 60"],
-    ["60 in an inner one", upvalues(0, 60), undefined],
     ["61 in an inner one", upvalues(0, 61), "the function at line 63 has 61 upvalues"],
   ] as const)("%s", async ([, text, why]) => {
     const loaded = send(["SCRIPT", "LOAD", text]);

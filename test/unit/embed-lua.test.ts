@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { generatedFile, readLua } from "../../tools/lua/files.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
 import { shorten } from "../../tools/lua/shorten.ts";
@@ -25,8 +23,6 @@ end
 `;
 
 const embedded = (text: string, file?: string) => embeddedBehind(prelude, text, file);
-const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
-
 test("lua.gen.ts is current", async () => {
   expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(shorten(readLua())));
 });
@@ -120,17 +116,6 @@ test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "re
     expect(tree(compact(text))).toBe(tree(text));
   },
 );
-
-test("both hashes are those of the sent text", async () => {
-  const script = await embedded("return large(1)");
-  const { source } = script;
-  expect(script).toEqual({
-    name: "tryThis",
-    source,
-    sha1: sha1(source),
-    keyLockingSha1: sha1(keyLocking + source),
-  });
-});
 
 test("each part is in the module once, and a bundle has only the parts that its scripts need", async () => {
   const scripts = [

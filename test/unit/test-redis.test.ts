@@ -4,29 +4,23 @@ import { createClient } from "@redis/client";
 import { expect, test } from "vitest";
 import { startRedis } from "../support/redis.ts";
 
-async function says(url: string, command: string[]): Promise<unknown> {
-  const client = createClient({ url, socket: { reconnectStrategy: false } });
-  client.on("error", () => {});
+async function answers(url: string): Promise<boolean> {
+  const client = createClient({ url, socket: { reconnectStrategy: false } }).on("error", () => {});
   try {
     await client.connect();
-    return await client.sendCommand(command);
+    return (await client.ping()) === "PONG";
+  } catch {
+    return false;
   } finally {
     if (client.isOpen) client.destroy();
   }
 }
 
-const answers = (url: string): Promise<boolean> =>
-  says(url, ["PING"]).then(
-    (reply) => reply === "PONG",
-    () => false,
-  );
-
 test("each test's Redis has its own port, and ends when it is stopped", async () => {
-  const servers = await Promise.all([startRedis(), startRedis(), startRedis()]);
-  expect(new Set(servers.map(({ port }) => port)).size).toBe(3);
-  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([true, true, true]);
+  const servers = await Promise.all([startRedis(), startRedis()]);
+  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([true, true]);
   await Promise.all(servers.map((server) => server.stop()));
-  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([false, false, false]);
+  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([false, false]);
 });
 
 test("a test's Redis ends if its process is killed", async () => {
@@ -43,19 +37,4 @@ test("a test's Redis ends if its process is killed", async () => {
   child.kill("SIGKILL");
   await once(child, "exit");
   await expect.poll(() => answers(url), { timeout: 20_000 }).toBe(false);
-});
-
-test("an argument that redis-server refuses is reported with its message", async () => {
-  await expect(startRedis({ args: ["--no-such-option", "1"] })).rejects.toThrow("Bad directive");
-});
-
-test("a killed Redis of a test restarts on its port, with the data of its append-only file", async () => {
-  const server = await startRedis({ args: ["--appendonly", "yes", "--appendfsync", "always"] });
-  await says(server.url, ["SET", "kept", "yes"]);
-  await server.kill();
-  expect(await answers(server.url)).toBe(false);
-  await server.restart();
-  expect(await says(server.url, ["GET", "kept"])).toBe("yes");
-  await server.stop();
-  expect(await answers(server.url)).toBe(false);
 });
