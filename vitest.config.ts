@@ -10,7 +10,8 @@ import { scriptsOf } from "./test/support/lanes.ts";
  */
 const PROGRAMS = [
   "test/{documents,examples,local,serving}/**/*.test.ts",
-  "test/{consumer/drain-processes,embedded/limits,gateway/cli,gateway/restart}.test.ts",
+  "test/{cli/completions,cli/programs,consumer/drain-processes}.test.ts",
+  "test/{embedded/limits,gateway/cli,gateway/restart}.test.ts",
   "test/{http/rotation,http/secrets-logs,unit/setup,unit/test-redis}.test.ts",
 ];
 
@@ -36,7 +37,7 @@ const shared = { isolate: false, setupFiles: ["test/support/own-globals.ts", ...
 export const projects: readonly TestProjectInlineConfiguration[] = [
   project("apart", { include: APART, setupFiles }),
   // They share the command line's deployment, which other files do not need.
-  project("cli", { include: ["test/cli/**/*.test.ts"], isolate: false, setupFiles }),
+  project("cli", { include: ["test/cli/**/*.test.ts"], exclude: PROGRAMS, isolate: false, setupFiles }),
   project("together", {
     ...shared,
     include: ["test/**/*.test.ts"],

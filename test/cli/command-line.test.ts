@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import { Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { runBash, startSluice } from "./process.ts";
 import { useCli, useFolder } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
@@ -183,14 +181,6 @@ test.each<[boolean, Record<string, string>, boolean, string[]]>([
   },
 );
 
-test("a reader that has enough ends it quietly", async () => {
-  const payload = "x".repeat(1_000);
-  await rig.queue().enqueueMany(Array.from({ length: 1_000 }, () => ({ payload })));
-  const piped = "set -o pipefail; sluice ls emails --payloads --limit 1000 | head -1";
-  const { code, out, err } = await runBash(piped, rig.environmentOf("a deployment"));
-  expect([code, out.split("\n").length, err]).toEqual([0, 2, ""]);
-});
-
 test("help shows the options of a command", async () => {
   const help = await runHere(["help", "redrive"], {});
   expect(help).toMatchObject({ code: 0, err: "" });
@@ -199,13 +189,4 @@ test("help shows the options of a command", async () => {
   );
   expect((await runHere(["redrive", "--help"], {})).out).toBe(help.out);
   expect((await runHere([], {})).code).toBe(2);
-});
-
-test("the real program has the same exit codes", async () => {
-  const database = rig.environmentOf("the database");
-  expect(await startSluice(["show", "emails", "nope"], database).ended).toMatchObject({ code: 1 });
-  const { child, ended } = startSluice(["stats", "emails", "--watch"], database);
-  await once(child.stdout!, "data");
-  child.kill("SIGINT");
-  expect(await ended).toMatchObject({ code: 130, signal: null });
 });

@@ -35,11 +35,6 @@ describe("the environment", () => {
       { REDIS_URL: "http://me:s3cret@example.com" },
       "REDIS_URL must be a URL that begins with redis://, rediss:// or cluster://",
     ],
-    [
-      { REDIS_URL: "cluster://:s3cret@a/1" },
-      "REDIS_URL must be of the form cluster://[user[:password]@]host",
-    ],
-    [{ UPSTASH_REDIS_REST_URL: "https://example.com" }, "UPSTASH_REDIS_REST_TOKEN must be set"],
     [{ REDIS_URL: "redis://x", SLUICE_PREFIX: "s3cret prefix" }, "SLUICE_PREFIX must be"],
   ])("%j is refused without quoting it", async (env, message) => {
     const { code, out, err } = await runHere(["queues"], env);
@@ -193,7 +188,6 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
 
   test.each<[string, RequestListener]>([
     ["a page", (_, response) => response.setHeader("content-type", "text/html").end("<h1>Hello</h1>")],
-    ["404", (_, response) => response.writeHead(404).end("<h1>Not found</h1>")],
     ["other JSON", (_, response) => response.end('{"ok":true}')],
     ["a redirect", (_, response) => response.writeHead(302, { location: "https://example.com/" }).end()],
     ["503", (_, response) => response.writeHead(503).end()],

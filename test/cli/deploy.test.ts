@@ -5,7 +5,6 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { applyQueues, defineQueue, drain } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { startSluice } from "./process.ts";
 import { against, useCli, useFolder } from "./rig.ts";
 
 const rig = useCli();
@@ -141,12 +140,6 @@ test("two queues of one name are refused, the same one in two exports is not", a
     out: "",
     err: `sluice: ${file} declares the queue emails twice\n`,
   });
-});
-
-test("the real program has Node load the module, and ends although the module keeps a timer", async () => {
-  const file = await moduleOf(`export const a: object = defineQueue("a"); setInterval(() => {}, 1_000);`);
-  const { code, out, err } = await startSluice(["deploy", file], rig.environmentOf("the database")).ended;
-  expect([code, err, JSON.parse(out)]).toEqual([0, "", { queue: "a", status: "unchanged", declares: "" }]);
 });
 
 test("schedules of an encrypted queue are refused, because only code has the keys", async () => {

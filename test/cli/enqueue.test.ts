@@ -3,7 +3,6 @@ import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { startSluice } from "./process.ts";
 import { targets, useCli, useFolder } from "./rig.ts";
 
 const rig = useCli();
@@ -168,22 +167,29 @@ test("--resume refuses a file of another queue, of another input, or of another 
 
 test("--resume refuses to continue after a day, when the ids of its last request may be known no more", async () => {
   const file = join(folder.path, "progress");
-  const run = (count: number) => piping(lines(count), "enqueue", "emails", "--resume", file);
-  await run(3);
-  const aDayAgo = new Date(Date.now() - 86_400_000);
-  await utimes(file, aDayAgo, aDayAgo);
-  expect(await run(5)).toMatchObject({
+  const run = (input: string) => piping(input, "enqueue", "emails", "--resume", file);
+  const endedAgo = async (ms: number) => {
+    const at = new Date(Date.now() - ms);
+    await utimes(file, at, at);
+  };
+  const refusal = (known: string, next: number) => ({
     code: 2,
     out: "",
     err: expect.stringMatching(
-      /its last run was more than 24 hours ago, .* Lines 1 to 3 are known to be enqueued, and up to 500 more perhaps are\. .*tail -n \+4\n/,
-    ),
+      `its last run was more than 24 hours ago, .* ${known} known to be enqueued, and up to .*tail -n \\+${next}\n`,
+    ) as string,
   });
+  await run("oops\n");
+  await endedAgo(86_400_000);
+  expect(await run(lines(3))).toMatchObject(refusal("No line is", 1));
+  await endedAgo(86_000_000);
+  await run(lines(3));
+  await endedAgo(86_400_000);
+  expect(await run(lines(5))).toMatchObject(refusal("Lines 1 to 3 are", 4));
   // Nothing is left to enqueue.
-  expect((await run(3)).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
-  const almost = new Date(Date.now() - 86_000_000);
-  await utimes(file, almost, almost);
-  expect((await run(5)).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
+  expect((await run(lines(3))).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
+  await endedAgo(86_000_000);
+  expect((await run(lines(5))).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
   expect(await delivered()).toEqual(numbersTo(5));
 });
 
@@ -210,37 +216,6 @@ test("a line without an end is refused before it fills the memory", async () => 
     err: expect.stringContaining("sluice: line 4 is longer than 10000000 characters\n"),
   });
   expect(await delivered()).toEqual([]);
-});
-
-test("after a SIGKILL --resume goes on, and each line is enqueued once, although tasks have ended meanwhile", async () => {
-  const file = join(folder.path, "many.jsonl");
-  const progress = join(folder.path, "progress");
-  await writeFile(file, lines(3_000));
-  const args = ["enqueue", "emails", "--file", file, "--resume", progress];
-  const env = rig.environmentOf("the database");
-  // The scripts are known to Redis then.
-  await rig.queue("other").enqueue(1);
-  // The request that waits for its answer has run, or runs when all is over.
-  const stalled = [true, false].map(
-    (runs) => ({ kind: "stall", runs, match: { command: "EVALSHA", nth: 3 } }) as const,
-  );
-  const faults = [];
-  for (const stall of stalled) {
-    const fault = rig.gateway.faults.add(stall);
-    faults.push(fault);
-    const { child, ended } = startSluice(args, env);
-    await expect.poll(() => fault.held).toBe(1);
-    child.kill("SIGKILL");
-    expect(await ended).toMatchObject({ signal: "SIGKILL" });
-  }
-  const ended: number[] = [];
-  for (const task of await rig.queue().dequeue({ max: 1_000 })) {
-    ended.push(task.payload.n);
-    await task.complete();
-  }
-  expect(await startSluice(args, env).ended).toMatchObject({ code: 0 });
-  for (const fault of faults) await fault.release();
-  expect([...ended, ...(await delivered())]).toEqual(numbersTo(3_000));
 });
 
 test("Ctrl-C ends it with 130, and it says what is enqueued", async () => {
