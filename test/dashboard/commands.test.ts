@@ -1,6 +1,4 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Schedules } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
 import { costOfScreen, type Screen, screensOf } from "./screens.ts";
 import { useDashboard } from "./rig.ts";
 import { errorNamed, lease, makeDeadLetters } from "./work.ts";
@@ -34,23 +32,14 @@ test("each screen costs the commands that the documentation says", async () => {
   const queue = rig.queue("orders");
   await rig.operator("orders").configure({ statistics: true });
   await makeDeadLetters(queue, 60, errorNamed("HttpError", "503"));
-  await queue.enqueueMany([
-    { payload: {} },
-    { payload: {} },
-    { id: "shown", payload: {} },
-    { payload: {}, delay: "1h" },
-  ]);
+  const [plain, delayed] = [{ payload: {} }, { payload: {}, delay: "1h" as const }];
+  await queue.enqueueMany([plain, plain, { id: "shown", payload: {} }, delayed]);
   await (await lease(queue)).complete();
   await lease(queue, { name: "worker-1" });
-  await queue.enqueueMany([{ payload: {} }, { payload: {} }]);
-  await queue.enqueueMany([
-    { payload: {}, group: "acme" },
-    { payload: {}, group: "globex" },
-  ]);
-  const transport = resp(rig.redis.url);
-  await new Schedules("orders", { transport }).put("daily", { cron: "0 7 * * *", payload: {} });
+  await queue.enqueueMany([plain, plain]);
+  await queue.enqueueMany(["acme", "globex"].map((group) => ({ payload: {}, group })));
+  await rig.schedules("orders").put("daily", { cron: "0 7 * * *", payload: {} });
   for (let i = 0; i < OTHERS; i++) await rig.queue(`queue-${i}`).enqueue({});
-  await transport.close();
 
   const { context } = await rig.visit();
   // On a slow machine the page would refresh itself before all of it is shown.

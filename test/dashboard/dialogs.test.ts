@@ -1,23 +1,9 @@
 import { expect, test, vi } from "vitest";
 import type { Page } from "playwright-core";
-import { takeRefusals, useDashboard } from "./rig.ts";
+import { hold, press, takeRefusals, useDashboard } from "./rig.ts";
 import { lease, makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
-
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-
-/** Holds the requests to that path, from a given one on, until `goOn` is called. */
-async function hold(page: Page, path: string, from = 1) {
-  let goOn = () => {};
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  let count = 0;
-  await page.route(path, async (route) => {
-    if (++count >= from) await held;
-    await route.fallback();
-  });
-  return { goOn: () => goOn(), begun: () => expect.poll(() => count).toBe(from) };
-}
 
 /** Lets the next request of that path reach the server, and loses its answer. */
 async function loseAnswer(page: Page, path: string): Promise<void> {
@@ -110,7 +96,7 @@ test("a purge stops when the viewer leaves, and says how many tasks it has purge
 
 test("some pending tasks are purged only within a group", async () => {
   const queue = rig.queue(rig.name("emails"));
-  await queue.enqueueMany([{ payload: 1 }, { payload: 2, group: "acme" }]);
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2, group: "acme" }, { payload: 3, delay: "1h" }]);
   const { page, go } = await rig.visit();
   await go(`queues/${queue.name}/pending?since=2020-01-01T00:00`);
   await press(page, "Purge…");
@@ -122,7 +108,7 @@ test("some pending tasks are purged only within a group", async () => {
   await press(page, "Purge…");
   await purge.click();
   await page.getByText(`1 task of ${queue.name} purged.`).waitFor();
-  expect(await queue.counts()).toMatchObject({ pending: 1 });
+  expect(await queue.counts()).toMatchObject({ pending: 1, delayed: 1 });
 });
 
 test("an enqueue whose answer was lost is repeated without a second task", async () => {

@@ -65,6 +65,12 @@ test("the dashboard is used with the keyboard alone", async () => {
   expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: true });
   // The button that had the focus has another text now, and still has the focus.
   expect(await focused(page)).toBe("Resume…");
+  await page.keyboard.press("Enter");
+  await tabTo(page, "Resume");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("paused", { exact: true }).waitFor({ state: "detached" });
+  expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: false });
 
   await tabTo(page, "welcome-1");
   await page.keyboard.press("Enter");

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { Operator, reasonTexts, Schedules } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { reasonTexts } from "../../src/index.ts";
 import type { Overview, Overviews } from "../../src/dashboard/page/api/types.ts";
-import { looks, useDashboard } from "./rig.ts";
+import { looks, press, useDashboard } from "./rig.ts";
 import { lease } from "./work.ts";
 
 const rig = useDashboard();
@@ -29,13 +28,11 @@ test("all groups, workers and schedules are shown, a page at a time", async () =
   const queue = rig.queue(rig.name("emails"));
   // More than a small hash of Redis holds, which is always read as a whole.
   const numbers = Array.from({ length: 600 }, (_, i) => String(i).padStart(3, "0"));
-  const transport = resp(rig.redis.url);
-  const schedules = new Schedules(queue.name, { transport });
+  const schedules = rig.schedules(queue.name);
   await Promise.all(numbers.map((i) => schedules.put(`at-${i}`, { every: "1d", payload: {} })));
   await queue.enqueueMany(numbers.map((i) => ({ payload: i })));
   await Promise.all(numbers.map((i) => lease(queue, { name: `worker-${i}` })));
   await queue.enqueueMany(numbers.map((i) => ({ payload: i, group: `group-${i}` })));
-  await transport.close();
   const { page, go } = await rig.visit();
   for (const [tab, start] of [
     ["groups", "group"],
@@ -79,9 +76,7 @@ test("the error that a list shows of a task finds it", async () => {
   await queue.enqueueMany(["lost", "final"].map((id) => ({ id, payload: {}, maxAttempts: 1 })));
   const [, final] = await queue.dequeue({ max: 2, worker: { name: "w" } });
   await final?.reject();
-  const transport = resp(rig.redis.url);
-  await new Operator(queue.name, { transport }).failWorker("w");
-  await transport.close();
+  await rig.operator(queue.name).failWorker("w");
   const { page, go } = await rig.visit();
   for (const [id, error] of [
     ["lost", reasonTexts.lease_expired],
@@ -90,7 +85,7 @@ test("the error that a list shows of a task finds it", async () => {
     await go(`queues/${queue.name}/dead`);
     await page.getByText(error).waitFor();
     await page.getByLabel("Text of the error").fill(error);
-    await page.getByRole("button", { name: "Filter" }).click();
+    await press(page, "Filter");
     await expect.poll(() => names(page)).toEqual([id]);
   }
 });

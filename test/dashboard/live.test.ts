@@ -1,27 +1,21 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { watchReads } from "./screens.ts";
-import { takeRefusals, useDashboard } from "./rig.ts";
+import { hold, takeRefusals, useDashboard } from "./rig.ts";
 
 const rig = useDashboard();
 
-/** Counts the requests that read data. */
+/** The requests that read data. */
 function countRequests(page: Page) {
   const reads = watchReads(page);
-  return {
-    get count() {
-      return reads.sent;
-    },
-    get open() {
-      return reads.open;
-    },
+  return Object.assign(reads, {
     /** Waits for that many requests, and until the page has set its next timers. */
     async reach(count: number): Promise<void> {
       await expect.poll(() => reads.sent - reads.open).toBe(count);
       await page.waitForTimeout(100);
       expect(reads.sent).toBe(count);
     },
-  };
+  });
 }
 
 /** Makes the page believe that it is in the background, or that it is shown again. */
@@ -48,7 +42,7 @@ test("the page reads nothing while it is in the background, and reads at once wh
   await requests.reach(4);
   await setHidden(page, true);
   await page.clock.runFor(3_600_000);
-  expect(requests.count).toBe(4);
+  expect(requests.sent).toBe(4);
   await setHidden(page, false);
   await requests.reach(6);
   await page.clock.runFor(60_000);
@@ -66,23 +60,18 @@ test("the page reads less often while it gets no input, and not at all without L
   await page.getByLabel("Live").uncheck();
   await requests.reach(8);
   await page.clock.runFor(600_000);
-  expect(requests.count).toBe(8);
+  expect(requests.sent).toBe(8);
 });
 
 test("a page that is hidden and shown again while a request is under way sends no second one", async () => {
   const { page, requests } = await open();
-  let goOn = () => {};
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  await page.route("**/dashboard/api/**", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const { goOn } = await hold(page, "**/dashboard/api/**");
   await page.clock.fastForward(5_000);
-  await expect.poll(() => requests.count).toBe(4);
+  await expect.poll(() => requests.sent).toBe(4);
   await setHidden(page, true);
   await setHidden(page, false);
   await page.waitForTimeout(100);
-  expect(requests.count).toBe(4);
+  expect(requests.sent).toBe(4);
   goOn();
   await requests.reach(4);
   await page.clock.fastForward(5_000);
@@ -151,12 +140,7 @@ test("after an event the page shows its tasks until the new ones are there, and 
   await page.getByRole("button", { name: "Next" }).click();
   await page.getByText("Page 2").waitFor();
   await expect.poll(() => page.getByRole("row").count()).toBe(2);
-  let goOn = () => {};
-  const held = new Promise<void>((resolve) => (goOn = resolve));
-  await page.route("**/tasks?*", async (route) => {
-    await held;
-    await route.continue();
-  });
+  const { goOn } = await hold(page, "**/tasks?*");
   const asked = page.waitForRequest(/\/tasks\?/);
   await happen();
   await page.clock.fastForward(1_000);
@@ -174,19 +158,19 @@ test("after an event the page shows its tasks until the new ones are there, and 
 test("a stream of events makes the page read no more often than without events", async () => {
   const { page, requests, happen } = await openWithEvents();
   // The queue, its tasks and its events, of which the answer never ends.
-  expect([requests.count, requests.open]).toEqual([3, 1]);
+  expect([requests.sent, requests.open]).toEqual([3, 1]);
   await happen();
   await page.clock.fastForward(1_000);
-  await expect.poll(() => requests.count).toBe(5);
+  await expect.poll(() => requests.sent).toBe(5);
   for (let second = 0; second < 3; second++) {
     await happen();
     await page.clock.fastForward(500);
   }
   await page.waitForTimeout(100);
-  expect(requests.count).toBe(5);
+  expect(requests.sent).toBe(5);
   // What happened last is not forgotten.
   await page.clock.fastForward(3_000);
-  await expect.poll(() => requests.count).toBe(7);
+  await expect.poll(() => requests.sent).toBe(7);
   await page.getByRole("link", { name: /^pending.*55/ }).waitFor();
 });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
+import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { launchChromium } from "./browser.ts";
 import { type DashboardDeployment, deployDashboard, tokens } from "../../tools/dashboard/deployment.ts";
@@ -48,6 +48,7 @@ export interface Rig {
   name(start: string): string;
   queue<Payload = unknown>(name: string, options?: Partial<QueueOptions<Payload>>): Queue<Payload>;
   operator(name: string): Operator;
+  schedules(name: string): Schedules;
   visit(options?: VisitOptions): Promise<Visit>;
 }
 
@@ -80,6 +81,7 @@ export function useDashboard(): Rig {
   rig.name = (start) => `${start}-${++names}`;
   rig.queue = (name, options) => new Queue(name, { transport, ...options });
   rig.operator = (name) => new Operator(name, { transport });
+  rig.schedules = (name) => new Schedules(name, { transport });
   rig.visit = async ({ as = "admin", withClock = false, ...options } = {}) => {
     const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-US", ...options });
     context.setDefaultTimeout(60_000);
@@ -117,6 +119,21 @@ export function useDashboard(): Rig {
     };
   };
   return rig;
+}
+
+/** Presses a button. */
+export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+/** Holds the requests to that path, from a given one on, until `goOn` is called. */
+export async function hold(page: Page, path: string, from = 1) {
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  let count = 0;
+  await page.route(path, async (route) => {
+    if (++count >= from) await held;
+    await route.fallback();
+  });
+  return { goOn: () => goOn(), begun: () => expect.poll(() => count).toBe(from) };
 }
 
 /** Takes the reports of refused requests. Chromium makes them some time after the page has the answer. */

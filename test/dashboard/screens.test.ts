@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { Operator, Schedules } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
 import { screensOf } from "./screens.ts";
 import { expectAccessible, looks, useDashboard } from "./rig.ts";
 import { errorNamed, lease, makeDeadLetters } from "./work.ts";
@@ -27,16 +25,10 @@ beforeAll(async () => {
   ]);
   const working = await lease(queue, { name: "worker-1" });
   await working.extend("10m", { progress: { rows: 3 } });
-  const transport = resp(rig.redis.url);
-  await new Schedules(names.queue, { transport }).put("daily", {
-    cron: "0 7 * * *",
-    timeZone: "Europe/Vienna",
-    payload: {},
-  });
-  const paused = rig.queue("paused");
-  await paused.enqueue({ order: 9 }, { id: "waiting" });
-  await new Operator("paused", { transport }).pause();
-  await transport.close();
+  const daily = { cron: "0 7 * * *", timeZone: "Europe/Vienna", payload: {} };
+  await rig.schedules(names.queue).put("daily", daily);
+  await rig.queue("paused").enqueue({ order: 9 }, { id: "waiting" });
+  await rig.operator("paused").pause();
 });
 
 /** Each dialog: where it is, its button, and what it waits for. */

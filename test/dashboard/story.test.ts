@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import type { TaskInfo } from "../../src/index.ts";
-import { looks, useDashboard } from "./rig.ts";
+import { hold, looks, press, useDashboard } from "./rig.ts";
 import { errorNamed, lease, makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
@@ -12,8 +12,6 @@ async function confirm(page: Page, button: string): Promise<void> {
   await dialog.getByRole("button", { name: button, exact: true }).click();
   await dialog.waitFor({ state: "detached" });
 }
-
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
 /** The number of a tile of the queue's screen. */
 const tile = (page: Page, name: string) =>
@@ -50,16 +48,11 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a failing task shows what happened to it, and what it carries", async () => {
     const queue = rig.queue(rig.name("emails"), { maxAttempts: 2 });
     await queue.enqueue({ to: "ada@example.com" }, { id: "welcome-17", headers: { trace: "00-4bf92f35" } });
-    await (
-      await lease(queue, { name: "worker-1" })
-    ).requeue({
-      error: errorNamed("TimeoutError", "no answer within 10 s"),
-    });
-    await (
-      await lease(queue, { name: "worker-2" })
-    ).requeue({
-      error: errorNamed("MailboxUnavailable", "550 5.1.1 mailbox unavailable"),
-    });
+    for (const error of [
+      errorNamed("TimeoutError", "no answer within 10 s"),
+      errorNamed("MailboxUnavailable", "550 5.1.1 mailbox unavailable"),
+    ])
+      await (await lease(queue)).requeue({ error });
     const { page, go } = await rig.visit(look);
     await go("");
     await page.getByRole("searchbox", { name: "Name" }).fill(queue.name);
@@ -114,18 +107,12 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     expect(await queue.counts()).toMatchObject({ rejected: 1_203, pending: 0 });
 
     // The second request waits, so that the progress of the first is seen.
-    let goOn = () => {};
-    const held = new Promise<void>((resolve) => (goOn = resolve));
-    let steps = 0;
-    await page.route("**/redrive", async (route) => {
-      if (++steps === 2) await held;
-      await route.continue();
-    });
+    const redriving = await hold(page, "**/redrive", 2);
     await dialog.getByRole("button", { name: "Redrive 1,200" }).click();
     await dialog.getByText("1,000 of 1,200").waitFor();
     expect(await dialog.getByRole("progressbar").getAttribute("value")).toBe("1000");
     expect(await queue.counts()).toMatchObject({ rejected: 203, pending: 1_000 });
-    goOn();
+    redriving.goOn();
     await dialog.waitFor({ state: "detached" });
     await page.getByText(`1,200 dead letters of ${queue.name} redriven.`).waitFor();
     await waitForTile(page, "dead", "3");
@@ -149,25 +136,6 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     expect(counts.rejected).toBe(0);
     expect(counts.delayed + counts.pending).toBe(20);
     expect(counts.delayed).toBeGreaterThanOrEqual(19);
-  });
-
-  test("a queue is paused and resumed", async () => {
-    const queue = rig.queue(rig.name("emails"));
-    await queue.enqueue({});
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}`);
-    await press(page, "Pause…");
-    await page.getByText("Consumers get no more tasks of this queue.").waitFor();
-    expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: false });
-    await confirm(page, "Pause");
-    await page.getByText("paused", { exact: true }).waitFor();
-    expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: true });
-    expect(await queue.dequeue()).toHaveLength(0);
-    await press(page, "Resume…");
-    await confirm(page, "Resume");
-    await page.getByRole("button", { name: "Pause…" }).waitFor();
-    expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: false });
-    expect(await queue.dequeue()).toHaveLength(1);
   });
 
   test("a task is cancelled, and its record is removed", async () => {
@@ -223,20 +191,6 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await confirm(page, "Redrive");
     await page.getByText("welcome-1 was redriven.").waitFor();
     expect(stateOf(await queue.get("welcome-1"))).toEqual(["pending", false]);
-  });
-
-  test("a purge deletes the tasks of one state and no others", async () => {
-    const queue = rig.queue(rig.name("emails"));
-    await makeDeadLetters(queue, 30, new Error("no such mailbox"));
-    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3, delay: "1h" }]);
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}/dead`);
-    await press(page, "Purge…");
-    await page.getByText("All dead tasks of the queue.").waitFor();
-    await confirm(page, "Purge");
-    await page.getByText(`30 tasks of ${queue.name} purged.`).waitFor();
-    await waitForTile(page, "dead", "0");
-    expect(await queue.counts()).toMatchObject({ rejected: 0, pending: 2, delayed: 1 });
   });
 
   test("statistics are turned on from the queue's screen, which then has a chart", async () => {
