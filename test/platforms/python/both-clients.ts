@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { Operator, Queue, type Transport } from "../../../src/index.ts";
+import { Operator, Queue, type TaskInfo, type Transport } from "../../../src/index.ts";
 import { type Gateway, startGateway } from "../../../src/local/index.ts";
 import type { PartitionedQueue } from "../../../src/queue/partitions/partitioned-queue.ts";
 import { upstash } from "../../../src/transport/upstash.ts";
@@ -23,11 +23,24 @@ export interface BothClients {
   /** Runs code as session.py says. Returns what it reports. */
   // oxlint-disable-next-line typescript/no-explicit-any
   python(code: string): Promise<any>;
+  /** What the library says of a task. Expects that Python says the same. */
+  get(id: string): Promise<TaskInfo | null>;
   resize(count: number): Promise<number>;
   /** The queue of the library, which knows of partitions. */
   queueOf(partitions: number | "stored"): Queue;
   /** Each id with the partition that has it. No id may be in two of them. */
   partitionsOfIds(): Promise<Map<string, number>>;
+}
+
+/** What Python says of a task of which the library says this. */
+function inPython({ queue: _, options: __, transitions, errors, worker, ...info }: TaskInfo): object {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return {
+    ...Object.fromEntries(Object.entries(info).map(([name, value]) => [snake(name), value as unknown])),
+    ...(worker && { worker: `${worker.name} ${worker.incarnation ?? ""}` }),
+    errors: errors.map(({ attempt, at, error }) => [attempt, at, error]),
+    history: transitions.map(({ to, at }) => [to === "cancelRequested" ? "cancel requested" : to, at]),
+  };
 }
 
 /** Registers the set-up with vitest: one process of Python, and one gateway, for all tests of a file. */
@@ -65,11 +78,16 @@ export function useBothClients(rig: Rig): BothClients {
 
   both.python = async (code) => {
     const indent = /^\n*( *)/.exec(code)?.[1] ?? "";
-    session.stdin.write(`${JSON.stringify(code.trimStart().replaceAll(`\n${indent}`, "\n"))}\n`);
+    session.stdin.write(`${JSON.stringify(code.trim().replaceAll(`\n${indent}`, "\n"))}\n`);
     const { value } = await answers.next();
     const answer = JSON.parse(String(value)) as { value?: unknown; failure?: string };
     if (answer.failure) throw new Error(answer.failure);
     return answer.value;
+  };
+  both.get = async (id) => {
+    const info = await both.queue.get(id);
+    expect(await both.python(`queue.get("${id}")`)).toEqual(info && inPython(info));
+    return info;
   };
   both.resize = (count) => new Operator(QUEUE, { transport: both.transport }).resize(count);
   both.queueOf = (partitions) => new Queue(QUEUE, { transport: both.transport, partitions });

@@ -17,7 +17,7 @@ const fill = (partitions: number, ids: readonly string[]) =>
   both.queueOf(partitions).enqueueMany(ids.map((id) => ({ payload: id, id })));
 
 test("a marker without a map is completed by a call of Python", async () => {
-  await both.python(`report([queue.enqueue(1, id="a"), queue.enqueue(2, id="b", group="g")])`);
+  await both.python(`[queue.enqueue(1, id="a"), queue.enqueue(2, id="b", group="g")]`);
   await renameKeys(both.place, 3);
   expect(await fetchMap(both.place)).toEqual(UNPARTITIONED);
   expect(
@@ -46,7 +46,7 @@ test("a marker whose map was lost gets one above what the partitions know", asyn
   await both.resize(4);
   await fill(4, idsTo(20));
   await rig.command("HDEL", "{sluice:queues}:maps", QUEUE);
-  expect(await both.python(`report([queue.enqueue(1, id=f"t-{i}")[1] for i in range(21)])`)).toEqual([
+  expect(await both.python(`[queue.enqueue(1, id=f"t-{i}")[1] for i in range(21)]`)).toEqual([
     ...Array<boolean>(20).fill(false),
     true,
   ]);
@@ -66,7 +66,7 @@ test("a first map of Python's finds what other nodes have if that of the map and
   const keys = (await rig.command("KEYS", "*")) as string[];
   await rig.command("DEL", ...keys.filter((key) => !key.includes("{emails/1}")));
   await renameKeys(both.place, 4);
-  const added = await both.python(`report([queue.enqueue(1, id=f"t-{i}")[1] for i in range(40)])`);
+  const added = await both.python(`[queue.enqueue(1, id=f"t-{i}")[1] for i in range(40)]`);
   expect(added).toEqual(ids.map((id) => !left.includes(id)));
   expect(await both.partitionsOfIds()).toHaveProperty("size", 40);
   expect(await fetchMap(both.place)).toMatchObject({ version: 2, next: undefined, former: [0, 1] });
@@ -123,7 +123,7 @@ test("a change that stopped between two steps is completed by an enqueue of Pyth
   await setOwned(both.place, changing.version, kept, owning(map));
   const ids = idsTo(20);
   expect(
-    await both.python(`report(queue.enqueue_many([{"payload": 1, "id": f"t-{i}"} for i in range(20)]))`),
+    await both.python(`queue.enqueue_many([{"payload": 1, "id": f"t-{i}"} for i in range(20)])`),
   ).toEqual(ids.map((id) => [id, true]));
   const after = await fetchMap(both.place);
   expect(after).toMatchObject({ version: changing.version, owners: next, next: undefined, former: [2, 3] });
@@ -133,7 +133,7 @@ test("a change that stopped between two steps is completed by an enqueue of Pyth
 
 test("an owner that has lost its note gets it again, and a lost map a later version", async () => {
   await both.resize(4);
-  const enqueue = (id: string) => both.python(`report(queue.enqueue(1, id="${id}"))`);
+  const enqueue = (id: string) => both.python(`queue.enqueue(1, id="${id}")`);
   const map = await fetchMap(both.place);
   const partition = map.owners[slotOf("a")] as number;
   const tasksOf = (one: number) => queueKeys(`${QUEUE}/${one}`).tasks;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 
@@ -10,62 +11,56 @@ const both = useBothClients(rig);
 test("receipts of a partition settle it in either client", async () => {
   await both.resize(4);
   const queue = both.queueOf(4);
-  await queue.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i, id: `t-${i}` })));
+  await queue.enqueueMany(numbered(20));
   // Partitions 0 to 3 have some each.
-  const receipts: string[] = await both.python(`
-    queue = Queue(redis, "${QUEUE}")
+  const [states, receipts] = await both.python(`
     tasks = [task for _ in range(8) for task in queue.dequeue(max=4)]
     before = [task.deadline_at for task in tasks]
-    answers = queue.settle([Settlement(task.receipt, "extend", 600_000) for task in tasks])
-    assert all(a.ok and a.state == "working" and a.at > b for a, b in zip(answers, before))
-    late = queue.settle([
+    extended = queue.settle([Settlement(task.receipt, "extend", 600_000) for task in tasks])
+    assert all(a.ok and a.state == "working" and a.at > b for a, b in zip(extended, before))
+    settled = queue.settle([
         *(Settlement(task.receipt, "complete") for task in tasks[:8]),
         *(Settlement(task.receipt, "requeue", 0) for task in tasks[8:12]),
         Settlement(tasks[0].receipt, "reject"),
     ])
-    assert [a.state for a in late] == ["completed"] * 8 + ["pending"] * 4 + ["lost"], late
-    report([task.receipt for task in tasks[12:]])
+    report([[one.state for one in settled], [task.receipt for task in tasks[12:]]])
   `);
-  expect(receipts).toHaveLength(8);
-  const settled = await queue.settle(receipts.map((receipt) => ({ receipt, outcome: "complete" as const })));
-  expect(settled.every(({ ok }) => ok)).toBe(true);
-  const again = await queue.dequeue({ max: 1 });
-  const [receipt] = again.map((task) => task.receipt);
-  expect(await both.python(`report(queue.settle([Settlement("${receipt}", "complete")])[0].state)`)).toBe(
-    "completed",
-  );
+  const [completed, pending] = [Array<string>(8).fill("completed"), Array<string>(4).fill("pending")];
+  expect(states).toEqual([...completed, ...pending, "lost"]);
+  const complete = (receipt: string) => ({ receipt, outcome: "complete" as const });
+  const settled = await queue.settle((receipts as string[]).map(complete));
+  expect(settled.map(({ ok }) => ok)).toEqual(Array<boolean>(8).fill(true));
+  const [task] = await queue.dequeue();
+  const state = await both.python(`queue.settle([Settlement("${task?.receipt}", "complete")])[0].state`);
+  expect(state).toBe("completed");
   expect(await queue.counts()).toMatchObject({ pending: 3, working: 0 });
 });
 
 test("a former partition is drained, and asked about ids and dedup keys", async () => {
-  await both.resize(1);
   await both.resize(4);
-  const python = `queue = Queue(redis, "${QUEUE}")`;
-  const tasks = (payload: number) => `[{"payload": ${payload}, "id": f"t-{i}"} for i in range(30)]`;
-  const [done, keys] = await both.python(`
-    ${python}
+  const tasks = (payload: number) => `[{"payload": ${payload}, "id": f"t{i}"} for i in range(30)]`;
+  const keys = (payload: number, window: number) =>
+    `[id for id, _ in queue.enqueue_many([{"payload": ${payload}, "dedup": (f"k-{i}", ${window})} for i in range(10)])]`;
+  const [done, holders] = await both.python(`
     queue.enqueue_many([*${tasks(1)}, {"payload": 1, "id": "ended"}])
-    keys = [id for id, _ in queue.enqueue_many([{"payload": 1, "dedup": (f"k-{i}", 3_600_000)} for i in range(10)])]
+    holders = ${keys(1, 3_600_000)}
     done = [task.complete().state for _ in range(4) for task in queue.dequeue(max=50) if task.id == "ended"]
-    report([done, keys])
+    report([done, holders])
   `);
   await both.resize(2);
   expect((await fetchMap(both.place)).former).toEqual([2, 3]);
-  const [again, owners, lives, found] = await both.python(`
-    ${python}
+  const [again, sameHolders, lives, found] = await both.python(`
     again = queue.enqueue_many(${tasks(2)})
-    owners = [id for id, _ in queue.enqueue_many([{"payload": 2, "dedup": (f"k-{i}", 1)} for i in range(10)])]
-    lives = [queue.enqueue(3, id="ended"), queue.enqueue(3, id="ended", again=True), queue.get("ended")["version"]]
-    report([again, owners, lives, sum(queue.get(f"t-{i}") is not None for i in range(8))])
+    lives = [queue.enqueue(3, id="ended")[1], queue.enqueue(3, id="ended", again=True)[1], bool(queue.get("ended"))]
+    report([again, ${keys(2, 1)}, lives, [queue.get(f"t{i}") is not None for i in range(8)]])
   `);
-  expect(again).toEqual(Array.from({ length: 30 }, (_, i) => [`t-${i}`, false]));
-  expect([done, owners]).toEqual([["completed"], keys]);
-  expect(found).toBe(8);
-  expect(lives).toEqual([["ended", false], ["ended", true], expect.any(Number)]);
+  expect(again).toEqual(numbered(30).map(({ id }) => [id, false]));
+  expect([done, sameHolders]).toEqual([["completed"], holders]);
+  expect([lives, found]).toEqual([[false, true, true], Array<boolean>(8).fill(true)]);
   // The leases of the first process are still held.
-  expect(
-    await both.python(`${python}\nreport(len([t for _ in range(2) for t in queue.dequeue(max=9)]))`),
-  ).toBe(1);
+  expect(await both.python("[task.id for _ in range(2) for task in queue.dequeue(max=9)]")).toEqual([
+    "ended",
+  ]);
 });
 
 const IDLE = 130_000;
@@ -118,12 +113,12 @@ test("Python's sweep adds up the partitions of a queue, and leaves out those tha
     queue.enqueue_many([{"payload": 1, "id": f"t-{i}", "delay": 1} for i in range(20)])
     time.sleep(0.01)
   `);
-  expect(await both.python("report(sweep(redis))")).toEqual({ [QUEUE]: [20, 0, 0, 0] });
+  expect(await both.python("sweep(redis)")).toEqual({ [QUEUE]: [20, 0, 0, 0] });
   for (const partition of [1, 2, 3]) {
     await rig.command("ZADD", "sluice:queues", String(-Date.now()), `${QUEUE}/${partition}`);
   }
   both.gateway.resetUsage();
-  expect(await both.python("report(sweep(redis))")).toEqual({ [QUEUE]: [0, 0, 0, 0] });
+  expect(await both.python("sweep(redis)")).toEqual({ [QUEUE]: [0, 0, 0, 0] });
   expect(both.gateway.usage().requests).toBe(2);
   for (const partition of [1, 2, 3]) {
     await rig.command("ZADD", "sluice:queues", String(Date.now()), `${QUEUE}/${partition}`);

@@ -1,5 +1,5 @@
 """Runs blocks of code with the client, a `redis` and a `queue` of their own: a JSON text of standard input each. Prints
-what each has reported, or why it failed, as a line of JSON.
+the value of an expression, or what a block has reported, or why it failed, as a line of JSON.
 """
 
 import io
@@ -48,11 +48,20 @@ def disturbed(redis, begin, day, faults):
     return expected, [(fault, actual) for fault in all_faults if (actual := run(fault)) != expected]
 
 
+def run(code, names, answer):
+    try:
+        expression = compile(code, "code", "eval")
+    except SyntaxError:
+        exec(code, names)
+    else:
+        answer.setdefault("value", eval(expression, names))
+
+
 for line in sys.stdin:
     queue, answer = new_queue(), {}
     own = {"queue": queue, "redis": queue._redis, "report": lambda value: answer.update(value=value)}
     try:
-        exec(json.loads(line), {**globals(), **own})
+        run(json.loads(line), {**globals(), **own}, answer)
     except BaseException:
         answer = {"failure": traceback.format_exc()}
     print(json.dumps(answer), file=answers, flush=True)
