@@ -27,7 +27,6 @@ export const HIDING_TOKEN = "hiding-0123456789abcdef";
 export const targets = ["the database", "a deployment"] as const;
 export type Target = (typeof targets)[number];
 
-/** Runs command lines in this process. */
 export interface Commands {
   run(args: readonly string[], how?: Invocation): Promise<Ended>;
   /** The output goes to a pipe. */
@@ -55,7 +54,6 @@ export interface CliRig extends Commands {
   // oxlint-disable-next-line typescript/no-explicit-any
   queue(name?: string, options?: Partial<QueueOptions>): Queue<any>;
   operator(name?: string): Operator;
-  /** Sends commands to Redis. */
   raw(...commands: readonly Command[]): Promise<unknown>;
   /** Makes dead letters of new tasks, by attempts that fail. */
   die(ids: string | readonly string[], error?: unknown, options?: DieOptions): Promise<void>;

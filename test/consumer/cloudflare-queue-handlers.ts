@@ -1,6 +1,5 @@
 import type { CloudflareBatch, CloudflareContext } from "../../src/consumer/adapters/cloudflare-queue.ts";
 
-/** The messages of a batch. */
 export const names = ["a", "b", "c"] as const;
 
 type Rule = (batch: CloudflareBatch, ctx: CloudflareContext) => unknown;

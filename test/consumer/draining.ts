@@ -58,12 +58,10 @@ export const followingSignal = async (task: Pick<Task, "signal">): Promise<never
   throw await stopOf(task);
 };
 
-/** A handler that throws. */
 export const thrower = (thrown: unknown) => (): never => {
   throw thrown;
 };
 
-/** A handler that never ends. */
 export const hanging = () => new Promise<never>(() => {});
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -121,7 +121,6 @@ export function useDashboard(): Rig {
   return rig;
 }
 
-/** Presses a button. */
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
 /** Holds the requests to that path, from a given one on, until `goOn` is called. */

@@ -14,7 +14,6 @@ interface Block {
   readonly isCopy: boolean;
 }
 
-/** All pages for users. */
 export const pages = globSync(["README.md", "docs/**/*.md"], { cwd: root }).toSorted();
 
 export const textOf = (path: string) => readFileSync(join(root, path), "utf8");

@@ -20,7 +20,6 @@ export interface Deployed {
   run(command: string, more?: Readonly<Record<string, string>>): Promise<Ran>;
   /** Deploys anew with other options. */
   deploy(options: Partial<AppOptions>): void;
-  /** Sends a command to Redis. */
   raw(...command: readonly [string, ...string[]]): Promise<unknown>;
   transport(): Transport;
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -32,7 +31,6 @@ export interface Deployed {
 }
 
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-/** A clock that is late. */
 export const minutesAgo = (minutes: number) => () => Date.now() - minutes * 60_000;
 
 /** Registers the deployment with vitest. */

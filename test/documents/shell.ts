@@ -51,7 +51,6 @@ const PROGRAMS = `
 
 /** A bash that runs the commands of a page. Its `sluice` and `curl` run in this process, each without one of its own. */
 export class Shell {
-  /** The working directory. */
   readonly folder = mkdtempSync(join(tmpdir(), "sluice-page-"));
   readonly #server: Server;
   #status: number | undefined;
@@ -80,7 +79,6 @@ export class Shell {
     return shell;
   }
 
-  /** Runs a command line with further variables. */
   async run(command: string, env: Readonly<Record<string, string>>): Promise<Ran> {
     this.#status = undefined;
     const file = `${this.folder}.screen`;

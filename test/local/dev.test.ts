@@ -33,13 +33,9 @@ function environment(changed: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 interface Started {
   readonly pid: number;
-  /** The settings that it has printed. */
   readonly settings: Readonly<Record<string, string>>;
-  /** All that it has written to its standard error output. */
   readonly complaint: () => string;
-  /** Enqueues a task in the queue `hello`. */
   enqueue(task: object): Promise<unknown>;
-  /** Sends a command to the gateway. */
   command(...words: string[]): Promise<unknown>;
   /** Returns the exit code and the signal that ended it. */
   end(signal: NodeJS.Signals): Promise<unknown>;

@@ -1,4 +1,3 @@
-/** What the pages of the platforms show. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./project.ts";
@@ -12,7 +11,6 @@ export const shownOf = (file: string): string =>
 /** A command to try the example here. */
 const LOCAL = /^(?:curl "?http:\/\/(?:127|localhost)|npx netlify functions:invoke)/;
 
-/** A platform's page. */
 export class Page {
   readonly path: string;
   readonly #text: string;
@@ -35,7 +33,6 @@ export class Page {
       .filter((line) => line !== "");
   }
 
-  /** The blocks in one of these languages. */
   blocks(...languages: string[]): string[] {
     return [...this.#text.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)]
       .filter(([, language = ""]) => languages.includes(language))
@@ -50,17 +47,14 @@ export class Page {
     );
   }
 
-  /** The first command that begins so. */
   command(start: string): string {
     return this.commands.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
   }
 
-  /** The commands that list and redrive dead letters. */
   get deadLetterCommands(): string[] {
     return this.commands.filter((line) => /\bsluice (?:dead|redrive) /.test(line));
   }
 
-  /** The request that signs a@example.com up. */
   get signUp(): string {
     return this.#local(/\/signup\?to=a@example\.com/) ?? "false";
   }

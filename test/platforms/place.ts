@@ -5,9 +5,7 @@ import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { secrets, tokens } from "../http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
-/** A deployment that runs. */
 export interface Deployed {
-  /** Sends one request to it. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Makes the platform's cron call it once, and waits for the end if the platform reports it. */
   readonly cron: () => Promise<unknown>;
@@ -46,7 +44,6 @@ export async function openPlace(): Promise<Place & { close(): Promise<void> }> {
 }
 
 export interface Mail {
-  /** The idempotency key. */
   readonly key: string;
   readonly to: string;
   readonly status: number;
@@ -69,7 +66,6 @@ export async function openMailServer() {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    /** All received mails, by recipient. */
     mails: () => mails.toSorted((x, y) => (x.to < y.to ? -1 : x.to > y.to ? 1 : 0)),
     async close() {
       server.closeAllConnections();

@@ -36,13 +36,10 @@ export interface ProjectOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A server that a command has started. */
 export interface ServerProcess {
   readonly url: string;
-  /** Everything that it has printed. */
   readonly printed: () => string;
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Sends it a signal. */
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly ended: Promise<Ending>;
 }
@@ -187,7 +184,6 @@ export async function end(server: ServerProcess): Promise<void> {
   if (status !== 0) throw new Error(`the server ${description}\n${server.printed()}`);
 }
 
-/** Links installed packages into another folder of packages. */
 async function link(names: readonly string[], from: string, modules: string): Promise<void> {
   for (const name of names) {
     await mkdir(dirname(join(modules, name)), { recursive: true });

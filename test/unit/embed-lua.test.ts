@@ -27,16 +27,6 @@ test("lua.gen.ts is current", async () => {
   expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(shorten(readLua())));
 });
 
-test("a script gets the prelude's locals that it uses, and those that these use, in the prelude's order", async () => {
-  expect((await embedded("return large(4)")).source).toBe(
-    "local BASE=10\nlocal function twice(number)\nreturn number*2\nend\n" +
-      "local function large(number)\nreturn twice(number)>BASE\nend\nreturn large(4)\n",
-  );
-  expect((await embedded("return twice(4)")).source).toBe(
-    "local function twice(number)\nreturn number*2\nend\nreturn twice(4)\n",
-  );
-});
-
 test.for([
   "return string.large('twice') -- BASE",
   "local function twice() end\nreturn twice({ large = BASE_2 })",

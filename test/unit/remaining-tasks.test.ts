@@ -32,19 +32,17 @@ function gathers(
 }
 
 describe("a drain that waits lets tasks gather", () => {
-  test.each([0, 3])("half a second after a pull of %i tasks that left nothing", (length) => {
-    expect(gathers(5_000, reply(length))).toBe(500);
-    expect(gathers(5_000, reply(length, Date.now() + 60_000))).toBe(500);
-  });
-
-  test("no longer than it waits", () => {
-    expect(gathers(100, reply(3))).toBe(100);
-    expect(gathers(0, reply(3))).toBe(0);
-  });
-
-  test("but not after a pull that left something", () => {
-    expect(gathers(5_000, reply(10))).toBe(0);
-    expect(gathers(5_000, reply(3, Date.now()))).toBe(0);
+  const later = () => Date.now() + 60_000;
+  test.each<[what: string, wait: number, length: number, nextDueAt: () => number | null, gathers: number]>([
+    ["half a second after a pull of none", 5_000, 0, () => null, 500],
+    ["half a second after a pull that left nothing", 5_000, 3, () => null, 500],
+    ["half a second if the next is due in a minute", 5_000, 3, later, 500],
+    ["no longer than it waits", 100, 3, () => null, 100],
+    ["not at all without a wait", 0, 3, () => null, 0],
+    ["but not after a full pull", 5_000, 10, () => null, 0],
+    ["but not after a pull that left a due task", 5_000, 3, () => Date.now(), 0],
+  ])("%s", (_, wait, length, nextDueAt, expected) => {
+    expect(gathers(wait, reply(length, nextDueAt()))).toBe(expected);
   });
 
   test("but not once a look is requested, during the pull or after it", () => {

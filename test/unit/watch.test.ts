@@ -43,10 +43,19 @@ function watched(options: WatchOptions = {}) {
   return seen;
 }
 
-test("it reads after a quarter of a second, then half as often each time, down to once in two seconds", async () => {
-  const seen = watched();
+test.each<[what: string, options: WatchOptions, looks: readonly number[], ended: boolean]>([
+  [
+    "after a quarter of a second, then half as often each time, down to once in two seconds",
+    {},
+    [0, 250, 750, 1_750, 3_750, 5_750, 7_750, 9_750],
+    false,
+  ],
+  ["at the interval of `every`", { every: "3s" }, [0, 3_000, 6_000, 9_000], false],
+  ["once more when its time is over", { for: "3s" }, [0, 250, 750, 1_750, 3_000], true],
+])("it reads %s", async (_, options, looks, ended) => {
+  const seen = watched(options);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(seen.looks).toEqual([0, 250, 750, 1_750, 3_750, 5_750, 7_750, 9_750]);
+  expect([seen.looks, seen.ended]).toEqual([looks, ended]);
 });
 
 test("it reads more often again after a change", async () => {
@@ -59,18 +68,6 @@ test("it reads more often again after a change", async () => {
   expect(seen.looks.filter((at) => at > 4_000)).toEqual([
     5_750, 6_000, 6_500, 7_500, 9_500, 9_750, 10_250, 11_250,
   ]);
-});
-
-test("it reads at the interval of `every`", async () => {
-  const seen = watched({ every: "3s" });
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(seen.looks).toEqual([0, 3_000, 6_000, 9_000]);
-});
-
-test("it reads once more when its time is over", async () => {
-  const seen = watched({ for: "3s" });
-  await vi.advanceTimersByTimeAsync(60_000);
-  expect([seen.looks, seen.ended]).toEqual([[0, 250, 750, 1_750, 3_000], true]);
 });
 
 test("it leaves no timer after its end", async () => {

@@ -11,30 +11,6 @@ const ask: Ask = (...args) => rig.ask(...args);
 describe("the Worker of wrangler.toml in workerd", () => {
   const fetchEvents: Fetch = (path, { headers = {} }) => rig.server.fetch(path, { headers });
 
-  it("takes a task all the way: enqueued, swept by its cron, pulled, extended, settled, looked at", async () => {
-    const tasks = "/v1/queues/emails/tasks";
-    const enqueued = await ask("POST", tasks, {
-      json: { payload: { to: "a@example.com" }, id: "x", delay: 20 },
-    });
-    expect([enqueued.status, enqueued.body]).toEqual([201, { id: "x", created: true }]);
-    expect((await ask("GET", `${tasks}/x`)).body.state).toBe("delayed");
-
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(await rig.cron()).toMatchObject({ outcome: "ok" });
-    expect((await ask("GET", `${tasks}/x`)).body.state).toBe("pending");
-
-    const [task] = (await ask("POST", `${tasks}/pull`, { json: { lease: "30s" } })).body.tasks;
-    expect(task).toMatchObject({ id: "x", payload: { to: "a@example.com" }, attempt: 1 });
-    const settle = (settlement: object) =>
-      ask("POST", `${tasks}/settle`, { json: { settlements: [{ receipt: task.receipt, ...settlement }] } });
-    const extended = (await settle({ outcome: "extend", lease: "5m" })).body.results[0];
-    expect(extended.deadlineAt).toBeGreaterThan(task.deadlineAt);
-    expect((await settle({ outcome: "complete", result: "sent" })).body.results).toMatchObject([
-      { ok: true, state: "completed" },
-    ]);
-    expect((await ask("GET", `${tasks}/x`)).body).toMatchObject({ state: "completed", result: "sent" });
-  });
-
   it("carries payloads of every kind", async () => {
     const payloads = [0, "", "42", "null", null, [], {}, "👩‍👩‍👧‍👦", "a\0b", "\ud800", "x".repeat(1_000_000)];
     const tasks = "/v1/queues/awkward/tasks";
@@ -106,27 +82,6 @@ describe("the Worker of wrangler.toml in workerd", () => {
       { event: "cancelled", data: { ids: ["x"] } },
     ]);
     await stream.leave();
-  });
-
-  it("answers problems as documented", async () => {
-    const problem = async (...args: Parameters<Ask>) => {
-      const { status, body } = await ask(...args);
-      return [status, body.code];
-    };
-    expect(await problem("GET", "/v1/queues", { as: null })).toEqual([401, "unauthorized"]);
-    expect(await problem("GET", "/v1/queues", { as: "enqueue" })).toEqual([403, "forbidden"]);
-    expect(await problem("GET", "/nowhere")).toEqual([404, "no_route"]);
-    expect(await problem("PUT", "/v1/queues")).toEqual([405, "method_not_allowed"]);
-    expect(await problem("POST", "/v1/queues/a/tasks", { raw: "{" })).toEqual([400, "invalid_json"]);
-    expect(await problem("POST", "/v1/queues/a/tasks", { json: { paylod: 1 } })).toEqual([
-      400,
-      "invalid_request",
-    ]);
-    expect(await problem("GET", "/v1/queues/a%2Fb")).toEqual([400, "invalid_request"]);
-    expect(await problem("POST", "/v1/queues/a/tasks", { raw: "x".repeat(10_000_001) })).toEqual([
-      413,
-      "payload_too_large",
-    ]);
   });
 
   it("shows its documents", async () => {

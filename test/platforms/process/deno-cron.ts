@@ -25,7 +25,6 @@ export class CronCaller {
     return { DENO_UNSTABLE_CRON_SOCK: `tcp:127.0.0.1:${(this.#server.address() as AddressInfo).port}` };
   }
 
-  /** Calls a cron by its name, and waits until it is done. */
   async call(name: string): Promise<void> {
     const ended = new Promise<boolean>((resolve) => (this.#result = resolve));
     this.#socket?.write(`${JSON.stringify({ kind: "invoke", name })}\n`);

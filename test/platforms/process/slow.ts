@@ -3,7 +3,6 @@ import type { ServeOptions } from "../../../serverless/process/process.ts";
 /** A deployment for tests that end it in the middle of its work. Imports nothing of Node. */
 
 interface Work {
-  /** How long it takes. */
   readonly ms: number;
   /** Whether it ends when its signal aborts. */
   readonly stops?: boolean;

@@ -9,7 +9,6 @@ import { upstash } from "../../../src/transport/upstash.ts";
 import { partitionSpaces } from "../../support/partition-spaces.ts";
 import { QUEUE, type Rig } from "../../support/rig.ts";
 
-/** The folder of the Python client. */
 export const folder = fileURLToPath(new URL("../../../examples/python/", import.meta.url));
 
 /** The Python client and the library, on one queue through one gateway. */
