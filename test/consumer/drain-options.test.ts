@@ -6,18 +6,14 @@ import { type DrainOptions, type Handler } from "../../src/consumer/drain/types.
 // None of these calls reaches Redis.
 const transport: Transport = { send: () => expect.unreachable() };
 const queue = new Queue("emails", { transport });
+const silent = { name: "w", silentAfter: "29s" };
 
 describe.each([
   ["drain", drain],
   ["drainBatches", drainBatches as unknown as typeof drain],
 ])("%s refuses, before it does anything,", (_, run) => {
   test.each<[string, object, string, RegExp]>([
-    [
-      "unknown options",
-      { concurency: 3 },
-      "concurency",
-      /is an unknown option; expected one of budget, batch,/,
-    ],
+    ["unknown options", { concurency: 3 }, "concurency", /is an unknown option; expected one of budget, ba/],
     ["a budget of 0", { budget: 0 }, "budget", /must be a duration of 1 to/],
     ["a budget in words", { budget: "soon" }, "budget", /must be a duration/],
     ["a batch of 0", { batch: 0 }, "batch", /must be a whole number from 1 to 1000/],
@@ -29,12 +25,7 @@ describe.each([
     ["a wait over a minute", { wait: "61s" }, "wait", /must be a duration of 0 to 60000 ms/],
     ["a backoff without delays", { backoff: [] }, "backoff", /must have at least one delay/],
     ["a worker without a name", { worker: {} }, "worker.name", /must be/],
-    [
-      "a worker that would seem dead while it works",
-      { budget: "30s", worker: { name: "w", silentAfter: "29s" } },
-      "worker.silentAfter",
-      /must be at least the budget, 30000 ms/,
-    ],
+    ["a worker that seems dead", { budget: "30s", worker: silent }, "worker.silentAfter", /must be at least/],
     ["an invalid signal", { signal: {} }, "signal", /must be an AbortSignal/],
     ["an invalid signal to close by", { closing: true }, "closing", /must be an AbortSignal/],
     ["a hook that is no function", { onFailure: 1 }, "onFailure", /must be a function/],

@@ -33,49 +33,16 @@ const drained = (handler: Handler, options: DrainOptions = {}) =>
   costOf(() => drain(queue, handler, options));
 
 describe("a drain costs", () => {
+  // A pull that finds too few takes 8 commands; a settle with a pull that finds nothing 9.
+  const short = { lease: "1m", concurrency: 10 } as const;
   test.each<[string, number, Handler, DrainOptions, requests: number, commands: number]>([
     ["5 commands in one request for an empty queue", 0, quick, {}, 1, 5],
-    [
-      "two requests for a lone task: a pull that finds too few; a settle with a pull that finds nothing",
-      1,
-      quick,
-      {},
-      2,
-      8 + 9,
-    ],
-    [
-      "two requests for ten quick tasks of one pull, however many handlers are free",
-      10,
-      quick,
-      { concurrency: 50 },
-      2,
-      8 + 9,
-    ],
-    [
-      "11 requests for 100 quick tasks at 10 a pull: each settles ten and pulls the next",
-      100,
-      quick,
-      { batch: 10 },
-      11,
-      6 + 9 * 8 + 9,
-    ],
+    ["two requests for a lone task", 1, quick, {}, 2, 8 + 9],
+    ["two for ten quick tasks, however many handlers are free", 10, quick, { concurrency: 50 }, 2, 8 + 9],
+    ["11 requests for 100 quick tasks at 10 a pull", 100, quick, { batch: 10 }, 11, 6 + 9 * 8 + 9],
     ["3 requests for 200 tasks at 100 a pull", 200, quick, { batch: 100 }, 3, 7 + 9 + 9],
-    [
-      "no request more while tasks run for less than a second",
-      5,
-      () => pause(700),
-      { lease: "1m", concurrency: 10 },
-      2,
-      8 + 9,
-    ],
-    [
-      "one request more, of 6 commands, while tasks run for longer, beside a free handler, but less than a third of their lease",
-      5,
-      () => pause(2_500),
-      { lease: "1m", concurrency: 10 },
-      3,
-      8 + 9 + 6,
-    ],
+    ["no request more while tasks run for less than a second", 5, () => pause(700), short, 2, 8 + 9],
+    ["one more, of 6 commands, while they run for longer", 5, () => pause(2_500), short, 3, 8 + 9 + 6],
   ])("%s", async (_, tasks, handler, options, requests, commands) => {
     if (tasks > 0) await add(tasks);
     const report = reported({ completed: tasks });

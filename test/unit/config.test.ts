@@ -45,25 +45,16 @@ describe("the configuration", () => {
   });
 
   const kv = { KV_REST_API_URL: "https://kv.example.com", KV_REST_API_TOKEN: "kv-secret" };
+  const overTcp = { REDIS_URL: "redis://localhost", KV_URL: "rediss://localhost" };
+  const empty = { UPSTASH_REDIS_REST_URL: " ", UPSTASH_REDIS_REST_TOKEN: "" };
   it.each([
-    ["the names of Vercel's integration", kv, { url: kv.KV_REST_API_URL, token: kv.KV_REST_API_TOKEN }],
-    [
-      "these beside those of TCP",
-      { ...kv, REDIS_URL: "redis://localhost", KV_URL: "rediss://localhost" },
-      { url: kv.KV_REST_API_URL, token: kv.KV_REST_API_TOKEN },
-    ],
-    [
-      "Upstash's names if there are both",
-      { ...kv, ...redis },
-      { url: redis.UPSTASH_REDIS_REST_URL, token: redis.UPSTASH_REDIS_REST_TOKEN },
-    ],
-    [
-      "Vercel's names if Upstash's are empty",
-      { ...kv, UPSTASH_REDIS_REST_URL: " ", UPSTASH_REDIS_REST_TOKEN: "" },
-      { url: kv.KV_REST_API_URL, token: kv.KV_REST_API_TOKEN },
-    ],
-  ])("takes Redis over HTTP by %s", (_, env, expected) => {
-    expect(readConfig(env).redis).toEqual(expected);
+    ["the names of Vercel's integration", kv, "kv-secret"],
+    ["these beside those of TCP", { ...kv, ...overTcp }, "kv-secret"],
+    ["Upstash's names if there are both", { ...kv, ...redis }, "rest-secret"],
+    ["Vercel's names if Upstash's are empty", { ...kv, ...empty }, "kv-secret"],
+  ])("takes Redis over HTTP by %s", (_, env, token) => {
+    const url = token === "kv-secret" ? kv.KV_REST_API_URL : redis.UPSTASH_REDIS_REST_URL;
+    expect(readConfig(env).redis).toEqual({ url, token });
   });
 
   it("leaves out blanks and newlines around values, and a byte order mark before the first name", () => {
@@ -87,6 +78,7 @@ describe("the configuration", () => {
     expect(readConfig({ ...redis, SLUICE_TOKENS: value }).tokens).toEqual([entry]);
   });
 
+  const withTokens = (...tokens: object[]) => ({ ...redis, SLUICE_TOKENS: JSON.stringify(tokens) });
   it.each([
     ["KV_REST_API_TOKEN", { KV_REST_API_URL: "https://s3cret.example.com" }],
     ["KV_REST_API_URL", { KV_REST_API_TOKEN: "s3cret" }],
@@ -100,10 +92,7 @@ describe("the configuration", () => {
     ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: `'${JSON.stringify([entry])}s3cret` }],
     ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "s3cret.example.com", SLUICE_WAKE_SECRET: secret }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_URL: "https://s3cret.example.com" }],
-    [
-      "SLUICE_WAKE_URL",
-      { ...redis, SLUICE_WAKE_URL: "https://me:s3cret@example.com", SLUICE_WAKE_SECRET: secret },
-    ],
+    ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "https://me:s3cret@a.b", SLUICE_WAKE_SECRET: secret }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: "s3cret" }],
     // Invalid base64 of valid characters; one byte too few; one byte too many.
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${"s3cret".repeat(6).slice(0, 33)}` }],
@@ -123,16 +112,10 @@ describe("the configuration", () => {
     ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: '{"token":"s3cret"}' }],
     ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: '"s3cret"' }],
     ["SLUICE_TOKENS[0]", { ...redis, SLUICE_TOKENS: '["s3cret"]' }],
-    ["SLUICE_TOKENS[0].token", { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, token: "s3cret" }]) }],
-    [
-      "SLUICE_TOKENS[0].queues",
-      { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, queues: undefined }]) },
-    ],
-    [
-      "SLUICE_TOKENS[1].scopes[0]",
-      { ...redis, SLUICE_TOKENS: JSON.stringify([entry, { ...entry, scopes: ["s3cret"] }]) },
-    ],
-    ["SLUICE_TOKENS[0]", { ...redis, SLUICE_TOKENS: JSON.stringify([{ ...entry, sha256: "0".repeat(64) }]) }],
+    ["SLUICE_TOKENS[0].token", withTokens({ ...entry, token: "s3cret" })],
+    ["SLUICE_TOKENS[0].queues", withTokens({ ...entry, queues: undefined })],
+    ["SLUICE_TOKENS[1].scopes[0]", withTokens(entry, { ...entry, scopes: ["s3cret"] })],
+    ["SLUICE_TOKENS[0]", withTokens({ ...entry, sha256: "0".repeat(64) })],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret" }],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "s3cret with spaces in it" }],
     ["CRON_SECRET", { ...redis, CRON_SECRET: "cron-0123456789ab s3cret" }],

@@ -46,50 +46,22 @@ describe("an error whose parts are no texts, or cannot be read,", () => {
     },
   });
   const made = (parts: PropertyDescriptorMap) => Object.defineProperties(new RangeError("kept"), parts);
-  const readable = { name: "RangeError", message: "kept" };
+  const unreadable = made({ message: throwing("message"), code: throwing("code") });
+  const coded = made({ message: { value: {} }, code: { value: "ECONNRESET" } });
 
-  test.each<[what: string, error: Error, kept: object, text: string]>([
-    [
-      "a message that is a number",
-      made({ message: { value: 503 } }),
-      { ...readable, message: "503" },
-      "RangeError: 503",
-    ],
-    [
-      "a message that is an object",
-      made({ message: { value: { secret: 1 } } }),
-      { ...readable, message: "" },
-      "RangeError",
-    ],
-    [
-      "a message that throws",
-      made({ message: throwing("message") }),
-      { ...readable, message: "" },
-      "RangeError",
-    ],
-    ["no message", made({ message: { value: undefined } }), { ...readable, message: "" }, "RangeError"],
-    ["a name that is a number", made({ name: { value: 7n } }), { ...readable, name: "7" }, "7: kept"],
-    [
-      "a name that is an object",
-      made({ name: { value: [] } }),
-      { ...readable, name: "Error" },
-      "Error: kept",
-    ],
-    ["a name that throws", made({ name: throwing("name") }), { ...readable, name: "Error" }, "Error: kept"],
-    ["a cause that throws", made({ cause: throwing("cause") }), readable, "RangeError: kept"],
-    [
-      "a cause whose message and code throw",
-      made({ cause: { value: made({ message: throwing("message"), code: throwing("code") }) } }),
-      { ...readable, cause: "RangeError" },
-      "RangeError: kept",
-    ],
-    [
-      "a cause whose message is an object",
-      made({ cause: { value: made({ message: { value: {} }, code: { value: "ECONNRESET" } }) } }),
-      { ...readable, cause: "ECONNRESET" },
-      "RangeError: kept",
-    ],
-  ])("such as %s, is stored and summarized by what can be read", (_, error, kept, text) => {
+  test.each<[what: string, parts: PropertyDescriptorMap, differs: object, text: string]>([
+    ["a message that is a number", { message: { value: 503 } }, { message: "503" }, "RangeError: 503"],
+    ["a message that is an object", { message: { value: { secret: 1 } } }, { message: "" }, "RangeError"],
+    ["a message that throws", { message: throwing("message") }, { message: "" }, "RangeError"],
+    ["no message", { message: { value: undefined } }, { message: "" }, "RangeError"],
+    ["a name that is a number", { name: { value: 7n } }, { name: "7" }, "7: kept"],
+    ["a name that is an object", { name: { value: [] } }, { name: "Error" }, "Error: kept"],
+    ["a name that throws", { name: throwing("name") }, { name: "Error" }, "Error: kept"],
+    ["a cause that throws", { cause: throwing("cause") }, {}, "RangeError: kept"],
+    ["an unreadable cause", { cause: { value: unreadable } }, { cause: "RangeError" }, "RangeError: kept"],
+    ["a cause with a code", { cause: { value: coded } }, { cause: "ECONNRESET" }, "RangeError: kept"],
+  ])("such as %s, is stored and summarized by what can be read", (_, parts, differs, text) => {
+    const [error, kept] = [made(parts), { name: "RangeError", message: "kept", ...differs }];
     expect(decodeValue(encodeError(error, "error"))).toEqual(kept);
     const { stack = "\n    at", ...summary } = summarizeError(error) ?? {};
     expect(summary).toEqual(kept);
