@@ -22,19 +22,10 @@ describe("the environment", () => {
 
   test.each([
     [{ SLUICE_URL: "https://example.com" }, "SLUICE_TOKEN must be set to a token of the deployment"],
-    [
-      { SLUICE_URL: "example.com", SLUICE_TOKEN: TOKEN },
-      "SLUICE_URL must be a URL that begins with https:// or http://",
-    ],
-    [
-      { SLUICE_URL: "https://me:s3cret@example.com", SLUICE_TOKEN: TOKEN },
-      "SLUICE_URL must be a URL without user and password",
-    ],
+    [{ SLUICE_URL: "example.com", SLUICE_TOKEN: TOKEN }, "SLUICE_URL must be a URL that begins with https:"],
+    [{ SLUICE_URL: "https://me:s3cret@a.b", SLUICE_TOKEN: TOKEN }, "SLUICE_URL must be a URL without user"],
     [{ SLUICE_URL: "https://example.com", SLUICE_TOKEN: "s3cret token" }, "token must"],
-    [
-      { REDIS_URL: "http://me:s3cret@example.com" },
-      "REDIS_URL must be a URL that begins with redis://, rediss:// or cluster://",
-    ],
+    [{ REDIS_URL: "http://me:s3cret@example.com" }, "REDIS_URL must be a URL that begins with redis://, re"],
     [{ REDIS_URL: "redis://x", SLUICE_PREFIX: "s3cret prefix" }, "SLUICE_PREFIX must be"],
   ])("%j is refused without quoting it", async (env, message) => {
     const { code, out, err } = await runHere(["queues"], env);

@@ -85,21 +85,14 @@ describe("Lua's limits for one function", () => {
       .map((line) => (/^v\d+$/.test(line) ? `${line} = 2` : line))
       .join("\n");
 
+  const parameters = `local function f(a, b)\n${locals(199).join("\n")}\nend\nreturn 1`;
   test.for([
     ["200 locals", [...locals(200), "return 1"].join("\n"), undefined],
     ["201 locals", [...locals(201), "return 1"].join("\n"), "the text has 201 locals, and Lua allows 200"],
     ["200 twice", within(["do", ...locals(200), "end", ...locals(200)]), undefined],
     ["one more in a numeric loop", within([...locals(197), "for i = 1, 2 do end"]), "f has 201 locals"],
-    [
-      "one more in a generic loop",
-      within([...locals(196), "for a, b in pairs({}) do end"]),
-      "f has 201 locals",
-    ],
-    [
-      "one more with parameters",
-      `local function f(a, b)\n${locals(199).join("\n")}\nend\nreturn 1`,
-      "f has 201 locals",
-    ],
+    ["in a generic loop", within([...locals(196), "for a, b in pairs({}) do end"]), "f has 201 locals"],
+    ["one more with parameters", parameters, "f has 201 locals"],
     ["60 upvalues", upvalues(30, 30), undefined],
     ["61 upvalues", upvalues(30, 31), "f has 61 upvalues, and Lua allows 60"],
     ["61 in an inner one", upvalues(0, 61), "the function at line 63 has 61 upvalues"],

@@ -13,6 +13,7 @@ describe("the error of an optional package", () => {
     );
   });
 
+  const notFound = "ERR_MODULE_NOT_FOUND";
   const failed = (code: string, message: string) => Object.assign(new Error(message), { code });
   const handled = (error: unknown): unknown => {
     try {
@@ -23,25 +24,16 @@ describe("the error of an optional package", () => {
   };
 
   it.each([
-    [
-      "Node",
-      failed("ERR_MODULE_NOT_FOUND", "Cannot find package '@redis/client' imported from /app/resp.js"),
-    ],
-    [
-      "Deno",
-      failed("ERR_MODULE_NOT_FOUND", "Could not find package '@redis/client' from referrer 'file:///a.js'"),
-    ],
-    ["Bun", failed("ERR_MODULE_NOT_FOUND", "Cannot find package '@redis/client' from '/app/resp.js'")],
+    ["Node", failed(notFound, "Cannot find package '@redis/client' imported from /app/resp.js")],
+    ["Deno", failed(notFound, "Could not find package '@redis/client' from referrer 'file:///a.js'")],
+    ["Bun", failed(notFound, "Cannot find package '@redis/client' from '/app/resp.js'")],
     ["a bundle", failed("MODULE_NOT_FOUND", "Cannot find module '@redis/client'")],
   ])("replaces the error that %s reports", (_, error) => {
     expect(handled(error)).toMatchObject({ name: "SluiceError", code: "not_installed" });
   });
 
   it.each([
-    [
-      "a file of the package",
-      failed("ERR_MODULE_NOT_FOUND", "Cannot find module '/n/@redis/client/dist/index.js'"),
-    ],
+    ["a file of the package", failed(notFound, "Cannot find module '/n/@redis/client/dist/index.js'")],
     ["what the package imports", failed("MODULE_NOT_FOUND", "Cannot find module 'other'")],
     ["a fault of its code", new TypeError("'@redis/client' is not defined")],
     ["anything else", "thrown"],
