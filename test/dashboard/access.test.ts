@@ -18,8 +18,7 @@ async function filled() {
 
 test("a token that may only view sees everything and no button that changes something", async () => {
   const queue = await filled();
-  const { page, go } = await rig.visit({ as: "view" });
-  await go("");
+  const { page, go } = await rig.visit({ as: "view", at: "" });
   await page.getByRole("table").waitFor();
   expect(await buttons(page)).toEqual(["Sign out", "Look for new queues"]);
   for (const tab of ["pending", "delayed", "working", "completed", "dead"]) {
@@ -43,8 +42,7 @@ test("a token that may only view sees everything and no button that changes some
 
 test("a token from which payloads are hidden sees that they are hidden, and no value of a task", async () => {
   const queue = await filled();
-  const { page, go } = await rig.visit({ as: "veiled" });
-  await go(`queues/${queue.name}/tasks/waiting`);
+  const { page, go } = await rig.visit({ as: "veiled", at: `queues/${queue.name}/tasks/waiting` });
   await page.getByText("hidden", { exact: true }).first().waitFor();
   await go(`queues/${queue.name}/tasks/done`);
   await page.getByRole("heading", { name: "done", exact: true }).waitFor();
@@ -57,8 +55,7 @@ test("a token for some queues sees these and no others", async () => {
   const own = await filled();
   const other = rig.queue(rig.name("orders"));
   await other.enqueue({}, { id: "secret" });
-  const { page, faults, go } = await rig.visit({ as: "emails" });
-  await go("");
+  const { page, faults, go } = await rig.visit({ as: "emails", at: "" });
   await page.getByRole("link", { name: own.name }).waitFor();
   expect(await page.getByRole("link", { name: other.name }).count()).toBe(0);
   await go("costs");

@@ -22,8 +22,7 @@ test("a redrive in bulk leaves what a consumer rejected for good, unless the fil
   await makeDeadLetters(queue, 2, new Error("no such mailbox"));
   await queue.enqueue({}, { id: "final" });
   await (await lease(queue)).reject("no");
-  const { page, go } = await rig.visit();
-  await go(`queues/${queue.name}/dead`);
+  const { page } = await rig.visit({ at: `queues/${queue.name}/dead` });
   await press(page, "Redrive…");
   await page.getByText("Those that a consumer rejected for good stay").waitFor();
   await press(page, "Redrive 2");
@@ -39,8 +38,7 @@ test("a redrive in bulk leaves what a consumer rejected for good, unless the fil
 test("an answer that comes after its dialog was closed does not close a newer dialog", async () => {
   const queue = rig.queue(rig.name("emails"));
   await makeDeadLetters(queue, 2, new Error("no such mailbox"));
-  const { page, faults, go } = await rig.visit();
-  await go(`queues/${queue.name}/dead`);
+  const { page, faults } = await rig.visit({ at: `queues/${queue.name}/dead` });
   const pausing = await hold(page, "**/pause");
   await press(page, "Pause…");
   await press(page, "Pause");
@@ -78,8 +76,7 @@ test("an answer that comes after its dialog was closed does not close a newer di
 test("a purge stops when the viewer leaves, and says how many tasks it has purged", async () => {
   const queue = rig.queue(rig.name("emails"));
   await makeDeadLetters(queue, 2_500, new Error("no such mailbox"));
-  const { page, go } = await rig.visit();
-  await go(`queues/${queue.name}/dead`);
+  const { page } = await rig.visit({ at: `queues/${queue.name}/dead` });
   const purging = await hold(page, "**/purge", 2);
   await press(page, "Purge…");
   await press(page, "Purge");
@@ -97,8 +94,7 @@ test("a purge stops when the viewer leaves, and says how many tasks it has purge
 test("some pending tasks are purged only within a group", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueueMany([{ payload: 1 }, { payload: 2, group: "acme" }, { payload: 3, delay: "1h" }]);
-  const { page, go } = await rig.visit();
-  await go(`queues/${queue.name}/pending?since=2020-01-01T00:00`);
+  const { page, go } = await rig.visit({ at: `queues/${queue.name}/pending?since=2020-01-01T00:00` });
   await press(page, "Purge…");
   const purge = page.getByRole("button", { name: "Purge", exact: true });
   await page.getByRole("dialog").getByText("only within a group").waitFor();
@@ -114,8 +110,7 @@ test("some pending tasks are purged only within a group", async () => {
 test("an enqueue whose answer was lost is repeated without a second task", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({ number: 0 });
-  const { page, faults, go } = await rig.visit();
-  await go(`queues/${queue.name}`);
+  const { page, faults } = await rig.visit({ at: `queues/${queue.name}` });
   await press(page, "Enqueue…");
   await page.getByLabel("Payload, JSON").fill('{ "number": 1 }');
   await loseAnswer(page, "**/tasks");
@@ -151,8 +146,7 @@ test("an enqueue whose answer was lost is repeated without a second task", async
 test("a cancel acts on the attempt that the page shows, and says what became of the task", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({}, { id: "moving" });
-  const { page, faults, go } = await rig.visit({ withClock: true });
-  await go(`queues/${queue.name}/tasks/moving`);
+  const { page, faults } = await rig.visit({ withClock: true, at: `queues/${queue.name}/tasks/moving` });
   await press(page, "Cancel…");
   await page.getByText("No consumer gets the task.").waitFor();
   const task = await lease(queue);

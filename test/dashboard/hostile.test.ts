@@ -86,8 +86,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const queue = rig.queue(rig.name("emails"));
     const payload = { text: `${SCRIPT}${"0123456789".repeat(100_000)}end` };
     await queue.enqueue(payload, { id: "large" });
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}/tasks/large`);
+    const { page } = await rig.visit({ ...look, at: `queues/${queue.name}/tasks/large` });
     const value = page.getByLabel("Payload", { exact: true });
     await value.waitFor();
     expect((await value.textContent())?.length).toBeLessThanOrEqual(20_000);

@@ -27,8 +27,7 @@ async function tabTo(page: Page, text: string): Promise<void> {
 test("the dashboard is used with the keyboard alone", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({}, { id: "welcome-1" });
-  const { page, go } = await rig.visit({ as: null });
-  await go("");
+  const { page } = await rig.visit({ as: null, at: "" });
   await page.getByLabel("Token", { exact: true }).waitFor();
   await tabTo(page, "Token");
   await page.keyboard.type(tokens.admin);
@@ -83,8 +82,7 @@ test("the dashboard is used with the keyboard alone", async () => {
 test("the first Tab of a page leads past its head", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({});
-  const { page, go } = await rig.visit();
-  await go(`queues/${queue.name}`);
+  const { page } = await rig.visit({ at: `queues/${queue.name}` });
   await page.getByRole("heading", { name: queue.name }).waitFor();
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("Skip to the content");

@@ -56,8 +56,7 @@ interface AxNode {
 test.each(Object.entries(looks))("a list is a table for screen readers too: %s", async (_, look) => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-  const { page, context, go } = await rig.visit(look);
-  await go(`queues/${queue.name}`);
+  const { page, context } = await rig.visit({ ...look, at: `queues/${queue.name}` });
   await page.getByRole("table").waitFor();
   // This Chromium knows a table by its elements; other browsers forget it where CSS changes how they are displayed.
   const parts = page.locator("main :is(table, thead, tbody, tr, th, td)");

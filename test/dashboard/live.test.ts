@@ -181,8 +181,7 @@ test.each([
   const at = Date.UTC(2026, 0, 15, 23, 30, 5);
   const queue = rig.queue(rig.name("emails"), { now: () => at });
   await queue.enqueue({}, { id: "old" });
-  const { page, go } = await rig.visit({ locale, timezoneId });
-  await go(`queues/${queue.name}/tasks/old`);
+  const { page } = await rig.visit({ locale, timezoneId, at: `queues/${queue.name}/tasks/old` });
   const time = page.getByRole("listitem").filter({ hasText: "enqueued" }).getByRole("time");
   const format = new Intl.DateTimeFormat(locale, {
     dateStyle: "medium",

@@ -83,8 +83,7 @@ test("a queue with partitions has a page of what each has; others have none", as
   const queue = rig.queue(name, { partitions: 3 });
   await queue.enqueueMany(Array.from({ length: 30 }, (_, payload) => ({ payload, id: `t${payload}` })));
   const [plain = ""] = await fill("plain", [1]);
-  const { page, go } = await rig.visit();
-  await go(`queues/${plain}`);
+  const { page, go } = await rig.visit({ at: `queues/${plain}` });
   await page.getByRole("link", { name: "groups" }).waitFor();
   expect(await page.getByRole("link", { name: "partitions" }).count()).toBe(0);
   await go(`queues/${name}`);

@@ -39,6 +39,8 @@ interface VisitOptions extends BrowserContextOptions {
   readonly as?: keyof typeof tokens | null;
   /** Whether the test moves the page's clock. @default false */
   readonly withClock?: boolean;
+  /** The place to open. @default none */
+  readonly at?: string;
 }
 
 export interface Rig {
@@ -82,7 +84,7 @@ export function useDashboard(): Rig {
   rig.queue = (name, options) => new Queue(name, { transport, ...options });
   rig.operator = (name) => new Operator(name, { transport });
   rig.schedules = (name) => new Schedules(name, { transport });
-  rig.visit = async ({ as = "admin", withClock = false, ...options } = {}) => {
+  rig.visit = async ({ as = "admin", withClock = false, at, ...options } = {}) => {
     const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-US", ...options });
     context.setDefaultTimeout(60_000);
     contexts.push(context);
@@ -109,14 +111,9 @@ export function useDashboard(): Rig {
     page.on("request", (request) => {
       if (!request.url().startsWith(url)) faults.push(`request to ${request.url()}`);
     });
-    return {
-      page,
-      context,
-      faults,
-      go: async (place) => {
-        await page.goto(`${url}#/${place}`);
-      },
-    };
+    const go = async (place: string) => void (await page.goto(`${url}#/${place}`));
+    if (at !== undefined) await go(at);
+    return { page, context, faults, go };
   };
   return rig;
 }

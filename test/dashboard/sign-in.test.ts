@@ -6,8 +6,7 @@ const rig = useDashboard();
 
 describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a wrong token is refused with the reason, a right one opens the dashboard, and signing out ends it", async () => {
-    const { page, context, faults, go } = await rig.visit({ ...look, as: null });
-    await go("");
+    const { page, context, faults } = await rig.visit({ ...look, as: null, at: "" });
     const token = page.getByLabel("Token", { exact: true });
     await token.fill("wrong-0123456789abcdef");
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -46,8 +45,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   });
 
   test("a sign-out that fails is reported, and the viewer stays signed in", async () => {
-    const { page, context, faults, go } = await rig.visit(look);
-    await go("");
+    const { page, context, faults } = await rig.visit({ ...look, at: "" });
     await page.getByRole("heading", { name: "Queues" }).waitFor();
     await page.route("**/session", (route) => route.abort(), { times: 1 });
     await page.getByRole("button", { name: "Sign out" }).click();
@@ -63,8 +61,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a session that has ended elsewhere leads back to the sign-in", async () => {
     const queue = rig.queue(rig.name("emails"));
     await queue.enqueue({ to: "ada@example.com" });
-    const { page, context, faults, go } = await rig.visit(look);
-    await go("");
+    const { page, context, faults } = await rig.visit({ ...look, at: "" });
     await page.getByRole("heading", { name: "Queues" }).waitFor();
     await context.clearCookies();
     // No click: the page refreshes itself, and the button might go away meanwhile.

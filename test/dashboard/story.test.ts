@@ -30,8 +30,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a queue grows while its page is open", async () => {
     const queue = rig.queue(rig.name("emails"));
     await queue.enqueue({ number: 0 });
-    const { page, go } = await rig.visit({ ...look, withClock: true });
-    await go(`queues/${queue.name}`);
+    const { page } = await rig.visit({ ...look, withClock: true, at: `queues/${queue.name}` });
     await waitForTile(page, "pending", "1");
     // Before the clock moves, the page must wait for its next refresh.
     await expect.poll(() => page.getByRole("row").count()).toBe(2);
@@ -53,8 +52,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
       errorNamed("MailboxUnavailable", "550 5.1.1 mailbox unavailable"),
     ])
       await (await lease(queue)).requeue({ error });
-    const { page, go } = await rig.visit(look);
-    await go("");
+    const { page } = await rig.visit({ ...look, at: "" });
     await page.getByRole("searchbox", { name: "Name" }).fill(queue.name);
     await page.getByRole("link", { name: queue.name, exact: true }).click();
     await page.getByRole("link", { name: /^dead/ }).click();
@@ -94,8 +92,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const operator = rig.operator(queue.name);
     await makeDeadLetters(queue, 1_200, errorNamed("HttpError", "503 from hooks.example.com"));
     const gone = await makeDeadLetters(queue, 3, errorNamed("HttpError", "410 Gone"));
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}/dead`);
+    const { page } = await rig.visit({ ...look, at: `queues/${queue.name}/dead` });
     await waitForTile(page, "dead", "1,203");
     await page.getByLabel("Text of the error").fill("503");
     await press(page, "Filter");
@@ -125,8 +122,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a redrive at a rate lets the dead letters wait for their turn", async () => {
     const queue = rig.queue(rig.name("webhooks"));
     await makeDeadLetters(queue, 20, errorNamed("HttpError", "503"));
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}/dead`);
+    const { page } = await rig.visit({ ...look, at: `queues/${queue.name}/dead` });
     await press(page, "Redrive…");
     await page.getByText("A dry run has found 20 dead letters.").waitFor();
     await page.getByLabel("Most tasks a second").fill("0.01");
@@ -141,8 +137,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a task is cancelled, and its record is removed", async () => {
     const queue = rig.queue(rig.name("emails"));
     await queue.enqueue({}, { id: "unwanted" });
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}/tasks/unwanted`);
+    const { page } = await rig.visit({ ...look, at: `queues/${queue.name}/tasks/unwanted` });
     await press(page, "Cancel…");
     await page.getByText("No consumer gets the task.").waitFor();
     await page.keyboard.press("Escape");
@@ -162,8 +157,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const queue = rig.queue<{ readonly to: string }>(rig.name("emails"));
     await queue.enqueue({ to: "ada" }, { id: "welcome-1", headers: { trace: "t-1" } });
     await (await lease(queue)).reject(new Error("no such mailbox"));
-    const { page, faults, go } = await rig.visit(look);
-    await go(`queues/${queue.name}/tasks/welcome-1`);
+    const { page, faults, go } = await rig.visit({ ...look, at: `queues/${queue.name}/tasks/welcome-1` });
     await press(page, "Enqueue again…");
     const payload = page.getByLabel("Payload, JSON");
     await payload.fill('{ "to": ');
@@ -196,8 +190,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("statistics are turned on from the queue's screen, which then has a chart", async () => {
     const queue = rig.queue(rig.name("emails"));
     await queue.enqueue({});
-    const { page, go } = await rig.visit(look);
-    await go(`queues/${queue.name}`);
+    const { page } = await rig.visit({ ...look, at: `queues/${queue.name}` });
     await press(page, "Keep statistics");
     await page.getByText("Tasks a minute", { exact: true }).first().waitFor();
     expect(await rig.operator(queue.name).settings()).toMatchObject({ statistics: true });

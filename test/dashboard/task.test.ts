@@ -44,8 +44,7 @@ test("a task's payload is read when it is opened and when it ends, and then noth
 test("the payload of an id that was enqueued again is that of the new task", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({ to: "ada" }, { id: "welcome" });
-  const { page, go } = await rig.visit({ withClock: true });
-  await go(`queues/${queue.name}/tasks/welcome`);
+  const { page } = await rig.visit({ withClock: true, at: `queues/${queue.name}/tasks/welcome` });
   await page.getByLabel("Payload", { exact: true }).getByText("ada").waitFor();
   await (await lease(queue)).complete();
   await queue.enqueue({ to: "grace" }, { id: "welcome", again: true });

@@ -88,10 +88,12 @@ test("both clients work on a queue that gets 4 partitions, then 2: each task onc
   const produce = async () => {
     const queue = new Queue(QUEUE, { transport });
     for (; round < ROUNDS; round++) {
-      const tasks = tasksOf("typescript", round).map(({ key, ...task }) => {
-        return key === undefined ? task : { ...task, dedup: { key, window: "1h" as const } };
-      });
-      const added = await queue.enqueueMany(tasks);
+      const added = await queue.enqueueMany(
+        tasksOf("typescript", round).map(({ key, ...task }) => ({
+          ...task,
+          dedup: key === undefined ? key : { key, window: "1h" },
+        })),
+      );
       for (const [place, { id, created }] of added.entries()) log.answers.push([round, place, id, created]);
       // The producers go side by side.
       while (round > (await pythonRound()) + 3) await sleep(5);
@@ -114,14 +116,12 @@ test("both clients work on a queue that gets 4 partitions, then 2: each task onc
   const after = async (wanted: number) => {
     while (Math.min(round, await pythonRound()) < wanted) await sleep(5);
   };
-  const change = async () => {
+  const changeAndStop = async () => {
     await after(TO_FOUR);
     await both.resize(4);
     expect(owning(await fetchMap(both.place))).toEqual([0, 1, 2, 3]);
     await after(TO_TWO);
     await both.resize(2);
-  };
-  const stop = async () => {
     await after(ROUNDS - 1);
     const queue = both.queueOf("stored");
     for (let left = 1; left > 0; await sleep(20)) {
@@ -130,13 +130,8 @@ test("both clients work on a queue that gets 4 partitions, then 2: each task onc
     }
     await rig.command("SET", "stop", "1");
   };
-  const [python] = await Promise.all([
-    both.python(IN_PYTHON) as Promise<Log>,
-    produce(),
-    consume(),
-    change(),
-    stop(),
-  ]);
+  const inPython = both.python(IN_PYTHON) as Promise<Log>;
+  const [python] = await Promise.all([inPython, produce(), consume(), changeAndStop()]);
   await rig.command("DEL", "stop", "rounds");
 
   const answers = [...log.answers, ...python.answers];
