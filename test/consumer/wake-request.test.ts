@@ -155,12 +155,12 @@ describe("a webhook waker", () => {
 
   const refused = "the consumer answered HTTP";
   const login = `${refused} 401: the secrets or the clocks differ, or something in front of it wants a login`;
-  const nobody = `${refused} 404: nothing receives wakes at the URL, or the queue has no consumer there`;
+  const unknown = `${refused} 404: nothing receives wakes at the URL, or the queue has no consumer there`;
   test.each<[string, (number | "never")[], tries: number, error: string | undefined]>([
     ["tries three times if the consumer could not answer", [500, 503, 202], 3, undefined],
     ["tries again if it took too long to read, or is overloaded", [408, 429, 202], 3, undefined],
     ["gives up after the third try, and says so without the secret or the URL", [500, 503, 401], 3, login],
-    ["does not repeat a call that another try cannot help", [404], 1, nobody],
+    ["does not repeat a call that another try cannot help", [404], 1, unknown],
     ["takes one that has not answered in time for woken", ["never"], 1, undefined],
     ["but not one that failed at first, and then has not answered", [503, "never"], 2, `${refused} 503`],
   ])("%s", async (_, statuses, tries, expected) => {

@@ -35,7 +35,7 @@ export interface BothClients {
 function inPython({ queue: _, options: __, transitions, errors, worker, ...info }: TaskInfo): object {
   const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return {
-    ...Object.fromEntries(Object.entries(info).map(([name, value]) => [snake(name), value as unknown])),
+    ...Object.fromEntries(Object.entries(info).map(([name, value]) => [snake(name), value])),
     ...(worker && { worker: `${worker.name} ${worker.incarnation ?? ""}` }),
     errors: errors.map(({ attempt, at, error }) => [attempt, at, error]),
     history: transitions.map(({ to, at }) => [to === "cancelRequested" ? "cancel requested" : to, at]),
