@@ -1,185 +1,157 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
-import { start as startProcess } from "../../serverless/process/process.ts";
-import { Queue, Schedules, type Task } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Server, ServeOptions } from "../../serverless/node.ts";
+import { start as startProcess, type Runtime } from "../../serverless/process/process.ts";
+import { embedded, EmbeddedDatabase } from "../../src/embedded/index.ts";
+import { Queue, Schedules, type Task, type Transport } from "../../src/index.ts";
 import { wakeSecret } from "../platforms/place.ts";
+import { useSimulatedTime } from "../support/simulated-time.ts";
 
 // A server starts what is due at its time. Its cron runs at the start and each minute, so not during a test.
 
-/** How late a task may start, ms: usually some milliseconds. Cron alone would start it a minute later. */
-const PROMPT = 30_000;
+const time = useSimulatedTime();
+let transport: Transport;
+vi.mock(import("../../src/transport/resp.ts"), async (real) => ({
+  ...(await real()),
+  resp: () => ({ ...transport, close: async () => {} }),
+}));
 
-let redis: TestRedis;
-let transport: ReturnType<typeof resp>;
-beforeAll(async () => {
-  redis = await startRedis();
-  transport = resp(redis.url);
-});
-afterAll(async () => {
-  await transport.close();
-  await redis.stop();
-});
-
-let servers: Server[] = [];
-afterEach(async () => {
-  await Promise.all(servers.map((server) => server.close()));
+let begin: number;
+let servers: Server[];
+beforeEach(() => {
+  begin = time.now;
   servers = [];
-  vi.restoreAllMocks();
-});
-
-const token = "a-token-of-16-bytes";
-async function start(options: ServeOptions, env: Readonly<Record<string, string>> = {}) {
-  const SLUICE_TOKENS = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
+  transport = time.through(embedded(new EmbeddedDatabase({ now: () => time.now })));
   vi.spyOn(console, "log").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
-  const server = await serve({
-    env: { REDIS_URL: redis.url, SLUICE_TOKENS, ...env },
-    port: 0,
-    hostname: "127.0.0.1",
-    signals: false,
-    ...options,
-  });
-  servers.push(server);
-  const request = async (method: string, path: string, json: object = {}) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const response = await fetch(server.url + path, { method, headers, body: JSON.stringify(json) });
-    return [response.status, await response.json()] as const;
+});
+afterEach(() => Promise.all(servers.map((server) => server.close())));
+
+const token = "a-token-of-16-bytes";
+const SLUICE_TOKENS = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
+
+/** Starts a server, whose requests a test makes in the process. */
+async function start(options: ServeOptions, env: object = {}, runtime: Partial<Runtime> = {}) {
+  let answer: Parameters<Runtime["listen"]>[0];
+  const listen: Runtime["listen"] = async (fetch) => {
+    answer = fetch;
+    return { port: 1, stop: async () => {} };
   };
-  return { ...server, request };
+  const server = await startProcess(
+    { grace: "1s", listen, ...runtime },
+    { env: { REDIS_URL: "redis://test", SLUICE_TOKENS, ...env }, signals: false, ...options },
+  );
+  servers.push(server);
+  const fetch = (request: Request) => time.during(answer(request));
+  async function request(method: string, path: string, json: object = {}) {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const url = `http://sluice.test${path}`;
+    const response = await fetch(new Request(url, { method, headers, body: JSON.stringify(json) }));
+    return response.json();
+  }
+  return { ...server, fetch, request };
 }
 
-/** Waits until a task has completed, and returns when it was enqueued and when each of its attempts began. */
-async function timesOf(queue: string, id: string) {
-  const found = () => new Queue(queue, { transport }).get(id);
-  await expect.poll(async () => (await found())?.state, { timeout: 60_000 }).toBe("completed");
-  const { enqueuedAt = 0, transitions = [] } = (await found()) ?? {};
-  const at = (state: string) =>
-    transitions.filter(({ to }) => to === state).map((transition) => transition.at);
-  return { enqueuedAt, begun: at("working"), delayed: at("delayed") };
-}
+/** How late an alarm rings, ms, so that the task is due by Redis's clock too. */
+const LATE = 10;
 
-/** By Redis's clock, the time from when a task was due until it began. */
-const expectPrompt = (due: number, begun: number | undefined) => {
-  expect((begun ?? 0) - due).toBeGreaterThanOrEqual(0);
-  expect((begun ?? 0) - due).toBeLessThan(PROMPT);
-};
+const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** When each attempt of a task began, ms after the beginning of the test. */
+async function begun(queue: string, id: string): Promise<number[]> {
+  const { transitions = [] } = (await new Queue(queue, { transport }).get(id)) ?? {};
+  return transitions.filter(({ to }) => to === "working").map(({ at }) => at - begin);
+}
 
 test("a delayed task starts when it is due, enqueued over HTTP or by the deployment", async () => {
-  const { url, request } = await start({
+  const { request } = await start({
     consumers: { due: () => {} },
-    fetch: async (_, { queue }) => Response.json(await queue("due").enqueue(1, { delay: "2s" })),
+    fetch: async (_, { queue }) => Response.json(await queue("due").enqueue(1, { id: "own", delay: "2s" })),
   });
-  const [status, { id }] = await request("POST", "/v1/queues/due/tasks", { payload: 1, delay: "3s" });
-  expect(status).toBe(201);
-  const { id: own } = (await (await fetch(`${url}/own`)).json()) as { id: string };
-  const [over, by] = [await timesOf("due", id), await timesOf("due", own)];
-  expectPrompt(over.enqueuedAt + 3_000, over.begun[0]);
-  expectPrompt(by.enqueuedAt + 2_000, by.begun[0]);
+  await request("POST", "/v1/queues/due/tasks", { payload: 1, id: "over-http", delay: "3s" });
+  await request("POST", "/own");
+  await pass(10_000);
+  expect([await begun("due", "over-http"), await begun("due", "own")]).toEqual([
+    [3_000 + LATE],
+    [2_000 + LATE],
+  ]);
 });
 
 test("a failed task is tried again when its backoff is over, also while another handler runs", async () => {
-  let release = () => {};
-  const { request } = await start({
-    consumers: {
-      retried: {
-        backoff: ["2s"],
-        handler: async ({ payload, attempt }: Task) => {
-          if (payload === "long") await new Promise<void>((resolve) => (release = resolve));
-          else if (attempt === 1) throw new Error("once");
-        },
-      },
-    },
-  });
+  const handler = async ({ payload, attempt }: Task) => {
+    if (payload === "long") await pass(30_000);
+    else if (attempt === 1) throw new Error("once");
+  };
+  const { request } = await start({ consumers: { retried: { backoff: ["2s"], handler } } });
   const tasks = [{ payload: "long" }, { payload: "flaky", id: "flaky" }];
   await request("POST", "/v1/queues/retried/tasks", { tasks });
-  const { begun, delayed } = await timesOf("retried", "flaky");
-  release();
-  expect(begun).toHaveLength(2);
-  expectPrompt((delayed[0] ?? 0) + 2_000, begun[1]);
+  await pass(10_000);
+  // The first attempt is settled a second after it failed, in case others end meanwhile.
+  expect(await begun("retried", "flaky")).toEqual([0, 1_000 + 2_000 + LATE]);
 });
 
 test("an occurrence of a schedule is enqueued at its time, with a consumer and without", async () => {
   await start({ consumers: { daily: () => {} } });
   const { request } = await start({});
-  const from = Date.now() + 3_000;
-  const put = (queue: string) =>
-    request("PUT", `/v1/queues/${queue}/schedules/nine`, { every: "1d", from, payload: 1 });
-  expect((await put("daily"))[0]).toBe(201);
-  expect((await put("pulled"))[0]).toBe(201);
-  const pulled = () => new Queue("pulled", { transport }).get(`nine.${from}`);
-  await expect.poll(async () => (await pulled())?.state, { timeout: 60_000 }).toBe("pending");
-  expectPrompt(from, (await pulled())?.enqueuedAt);
-  expectPrompt(from, (await new Queue("daily", { transport }).get(`nine.${from}`))?.enqueuedAt);
+  const from = begin + 3_000;
+  for (const queue of ["daily", "pulled"])
+    await request("PUT", `/v1/queues/${queue}/schedules/nine`, { every: "1d", from, payload: 1 });
+  await pass(10_000);
+  for (const queue of ["daily", "pulled"])
+    expect(await new Queue(queue, { transport }).get(`nine.${from}`)).toMatchObject({
+      enqueuedAt: from + LATE,
+    });
 });
 
 test("what was delayed before a server has started is known to it from its first sweep on", async () => {
-  const queue = new Queue("before", { transport });
-  const { id } = await queue.enqueue(1, { delay: "3s" });
-  await new Schedules("before", { transport }).put("x", {
-    every: "1d",
-    from: Date.now() + 3_000,
-    payload: 1,
-  });
+  await new Queue("before", { transport }).enqueue(1, { id: "a", delay: "3s" });
+  const schedule = { every: "1d", from: begin + 3_000, payload: 1 } as const;
+  await new Schedules("before", { transport }).put("x", schedule);
   await start({ consumers: { before: () => {} } });
-  const { enqueuedAt, begun } = await timesOf("before", id);
-  expectPrompt(enqueuedAt + 3_000, begun[0]);
+  await pass(10_000);
+  expect(await begun("before", "a")).toEqual([3_000 + LATE]);
+  expect(await begun("before", `x.${begin + 3_000}`)).toEqual([3_000 + LATE]);
 });
 
 test("a server without consumers wakes another one when a task is due", async () => {
   const env = { SLUICE_WAKE_SECRET: wakeSecret };
-  const { url } = await start({ consumers: { remote: () => {} } }, env);
-  const producer = await start({}, { ...env, SLUICE_WAKE_URL: `${url}/wake` });
-  const [, { id }] = await producer.request("POST", "/v1/queues/remote/tasks", { payload: 1, delay: "2s" });
-  const { enqueuedAt, begun } = await timesOf("remote", id);
-  expectPrompt(enqueuedAt + 2_000, begun[0]);
+  const other = await start({ consumers: { remote: () => {} } }, env);
+  vi.spyOn(globalThis, "fetch").mockImplementation((request) => other.fetch(request as Request));
+  const { request } = await start({}, { ...env, SLUICE_WAKE_URL: "http://other.test/wake" });
+  await request("POST", "/v1/queues/remote/tasks", { payload: 1, id: "a", delay: "2s" });
+  await pass(10_000);
+  expect(await begun("remote", "a")).toEqual([2_000 + LATE]);
 });
 
 test("two servers start each task once, when it is due", async () => {
-  const begun: string[] = [];
-  const consumers = { shared: ({ id }: Task) => void begun.push(id) };
+  const handled: string[] = [];
+  const consumers = { shared: ({ id }: Task) => void handled.push(id) };
   const [first, second] = [await start({ consumers }), await start({ consumers })];
-  const ids: string[] = [];
+  const ids = Array.from({ length: 40 }, (_, i) => `t${i}`);
   for (const [i, { request }] of [first, second, first, second].entries()) {
-    const tasks = Array.from({ length: 10 }, () => ({ payload: i, delay: "2s" }));
-    const [, body] = await request("POST", "/v1/queues/shared/tasks", { tasks });
-    ids.push(...body.tasks.map(({ id }: { id: string }) => id));
+    const tasks = ids.slice(10 * i, 10 * i + 10).map((id) => ({ payload: i, id, delay: "2s" }));
+    await request("POST", "/v1/queues/shared/tasks", { tasks });
   }
-  for (const id of ids) {
-    const times = await timesOf("shared", id);
-    expectPrompt(times.enqueuedAt + 2_000, times.begun[0]);
-  }
-  expect(begun.toSorted()).toEqual(ids.toSorted());
+  await pass(10_000);
+  for (const id of ids) expect(await begun("shared", id)).toEqual([2_000 + LATE]);
+  expect(handled.toSorted()).toEqual(ids.toSorted());
 });
 
 test("a server that closes does not wait for what is due later", async () => {
   const { request, close } = await start({ consumers: { left: () => {} } });
   await request("POST", "/v1/queues/left/tasks", { payload: 1, delay: "20s" });
   await close();
+  expect(time.now - begin).toBeLessThan(20_000);
   expect(await new Queue("left", { transport }).counts()).toMatchObject({ delayed: 1 });
 });
 
 test("the cron of a platform lasts until what is due within it has started, so that the instance stays", async () => {
+  const handled: string[] = [];
+  const consumers = { platform: ({ id }: Task) => void handled.push(id) };
   let cron = async () => {};
-  const begun: string[] = [];
-  const server = await startProcess(
-    {
-      grace: "1s",
-      cron: (work) => void (cron = work),
-      listen: async () => ({ port: 1, stop: async () => {} }),
-    },
-    {
-      env: { REDIS_URL: redis.url },
-      signals: false,
-      consumers: { platform: ({ id }: Task) => void begun.push(id) },
-    },
-  );
-  servers.push(server);
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  await start({ consumers }, {}, { cron: (work) => void (cron = work) });
   const queue = new Queue("platform", { transport });
   await queue.enqueue(1, { id: "soon", delay: "2s" });
   await queue.enqueue(1, { id: "late", delay: "1h" });
   await cron();
-  expect(begun).toEqual(["soon"]);
+  expect([handled, time.now - begin]).toEqual([["soon"], 2_000 + LATE]);
 });

@@ -104,11 +104,11 @@ const event = (apiId: string, domainName: string, asked: Asked): ProxyEvent => {
   };
 };
 
+/** The id of the function URL. */
+export const ID = "abcdefghijklmnopqrstuvwxyz012345";
+
 /** As a function URL sends it. */
-export const byUrl = (asked: Asked) => {
-  const id = "abcdefghijklmnopqrstuvwxyz012345";
-  return event(id, `${id}.lambda-url.eu-central-1.on.aws`, asked);
-};
+export const byUrl = (asked: Asked) => event(ID, `${ID}.lambda-url.eu-central-1.on.aws`, asked);
 
 /** As API Gateway does, with the path decoded. */
 export const byGateway = (asked: Asked) =>
