@@ -37,23 +37,6 @@ function wire(
 
 const call: Command = { script: give, keys: ["k"], args: ["first", "1"], resendArgs: ["again", "1"] };
 
-test("nothing to send sends nothing", async () => {
-  const { send, sent } = wire([]);
-  expect(await send([])).toEqual([]);
-  expect(sent).toEqual([]);
-});
-
-test("a script is sent by its hash, a plain command unchanged", async () => {
-  const { send, sent } = wire([[reply("a"), reply("b")]]);
-  expect(await send([call, ["LLEN", "list"]])).toEqual([{ reply: "a" }, { reply: "b" }]);
-  expect(sent).toEqual([
-    [
-      ["EVALSHA", give.sha1, "1", "k", "first", "1"],
-      ["LLEN", "list"],
-    ],
-  ]);
-});
-
 describe("a script that Redis does not know", () => {
   test("is sent again with its body, at once, and is no resend", async () => {
     const { send, sent, waits } = wire([[noScript], [reply("a")]]);
