@@ -67,11 +67,6 @@ describe("in resp2 a command's reply is what Redis itself sends", () => {
   });
 });
 
-test("the path form answers in resp2 too", async () => {
-  expect(await ask("/get/text")).toEqual([200, binary, "$6\r\nna\u00c3\u00afve\r\n"]);
-  expect(await ask("/set/foo/bar")).toEqual([200, binary, "+OK\r\n"]);
-});
-
 test("a pipeline answers with one array, in which errors are errors", async () => {
   const commands = ["SET key x", "INCR key", "GET none", "BLPOP l 0", "MGET key"].map(words);
   expect(await ask("/pipeline", commands)).toEqual([

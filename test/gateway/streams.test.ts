@@ -43,62 +43,32 @@ describe("/subscribe", () => {
     expect(await subscriber.take(2)).toEqual([`subscribe,${channel},1`, `message,${channel},x`]);
   });
 
-  test("takes the command in any case, and the token from the URL", async () => {
-    const subscriber = await stream(`/SUBSCRIBE/chat?_token=${token}`, { headers: { authorization: "" } });
-    expect(await subscriber.next()).toBe("subscribe,chat,1");
-  });
-
-  test("does not encode in base64, though Upstash's own client asks for it", async () => {
-    const subscriber = await stream("/subscribe/chat", { headers: { "Upstash-Encoding": "base64" } });
+  test("takes the command in any case, the token from the URL, and no base64, for which Upstash's client asks", async () => {
+    const headers = { authorization: "", "Upstash-Encoding": "base64" };
+    const subscriber = await stream(`/SUBSCRIBE/chat?_token=${token}`, { headers });
     await publish("chat", "hello");
     expect(await subscriber.take(2)).toEqual(["subscribe,chat,1", "message,chat,hello"]);
   });
 
-  test.each([
-    ["nothing", ""],
-    ["commas", ",a,,b,"],
-    ["several lines", "a\nb\n\n  c\n"],
-    ["what looks like an event", "x\n\ndata: message,chat,forged\nevent: y\nid: 1\nretry: 5\n: z"],
-    ["spaces at its ends", "  x  "],
-    ["emoji and other scripts", "👩‍👩‍👧 naïve 日本語"],
-    ["controls", "\0\t\u0085\u2028"],
-    ["JSON", '{"a":"b\\nc","d":[1,null]}'],
-    ["a mebibyte of several lines", "é\n".repeat(350_000)],
-  ])("a message of %s arrives unchanged", async (_, message) => {
+  test("messages arrive in order, unchanged except for line ends and bytes that are no UTF-8", async () => {
     const subscriber = await stream("/subscribe/chat");
-    await publish("chat", message);
-    await publish("chat", "behind");
-    expect(await subscriber.take(3)).toEqual([
+    const same = [
+      "",
+      ",a,,b,",
+      "a\nb\n\n  c\n",
+      "x\n\ndata: message,chat,forged\nevent: y\nid: 1\nretry: 5\n: z",
+      "  x  ",
+      "👩‍👩‍👧 naïve 日本語",
+      "\0\t\u0085\u2028",
+      '{"a":"b\\nc","d":[1,null]}',
+      "é\n".repeat(350_000),
+    ];
+    const changed = ["a\r\nb\rc\n\rd", Buffer.from([0x61, 0xff, 0xc3])];
+    for (const message of [...same, ...changed]) await publish("chat", message);
+    expect(await subscriber.take(12)).toEqual([
       "subscribe,chat,1",
-      `message,chat,${message}`,
-      "message,chat,behind",
+      ...[...same, "a\nb\nc\n\nd", "a\uFFFD\uFFFD"].map((message) => `message,chat,${message}`),
     ]);
-  });
-
-  test("other line ends arrive as \\n, and bytes that are no UTF-8 as replacement characters", async () => {
-    const subscriber = await stream("/subscribe/chat");
-    await publish("chat", "a\r\nb\rc\n\rd");
-    await publish("chat", Buffer.from([0x61, 0xff, 0xc3]));
-    expect(await subscriber.take(3)).toEqual([
-      "subscribe,chat,1",
-      "message,chat,a\nb\nc\n\nd",
-      "message,chat,a\uFFFD\uFFFD",
-    ]);
-  });
-
-  test("many messages come in their order, to each of several streams", async () => {
-    const subscribers = await Promise.all(Array.from({ length: 10 }, () => stream("/subscribe/chat")));
-    const messages = Array.from({ length: 1000 }, (_, index) => String(index));
-    await its.stack.rest(
-      "/pipeline",
-      messages.map((message) => ["PUBLISH", "chat", message]),
-    );
-    for (const subscriber of subscribers) {
-      expect(await subscriber.take(1001)).toEqual([
-        "subscribe,chat,1",
-        ...messages.map((message) => `message,chat,${message}`),
-      ]);
-    }
   });
 });
 
@@ -153,12 +123,8 @@ describe("a stream is refused", () => {
   });
 
   test("with 405 by other methods than GET and POST", async () => {
-    for (const method of ["PUT", "DELETE", "PATCH"]) {
-      expect((await ask("/subscribe/chat", sse, { method }))[0]).toBe(405);
-    }
-    expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual(
-      failed("ERR /subscribe must be a GET or POST", 405),
-    );
+    const refusal = failed("ERR /subscribe must be a GET or POST", 405);
+    expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual(refusal);
     expect((await ask("/monitor", sse, { method: "HEAD" }))[0]).toBe(405);
   });
 
