@@ -69,19 +69,6 @@ describe("over HTTP callers send and get whole payloads", () => {
     expect(await store.keys()).toEqual([]);
   });
 
-  test("a pull counts the real lengths, and leaves the rest in its place", async () => {
-    const { call } = setUp();
-    const tasks = ["a", "b", "c"].map((id) => ({ payload: large(id), id }));
-    await call("POST", path, { tasks });
-    const idsOf = async (body: object) => {
-      const { tasks: found } = (await call("POST", `${path}/pull`, body)).body;
-      return (found as { id: string }[]).map(({ id }) => id);
-    };
-    expect(await idsOf({ max: 10, maxBytes: 300 })).toEqual(["a"]);
-    expect(await rig.queue({ now: undefined }).get("b")).toMatchObject({ state: "pending", charged: 0 });
-    expect(await idsOf({ max: 10 })).toEqual(["b", "c"]);
-  });
-
   test("by the client and its drain, encrypted too, over 1 MiB, also of a declared queue", async () => {
     const { store, client } = setUp();
     const payload = { note: MARKER.repeat(100_000) };
@@ -128,24 +115,6 @@ describe("over HTTP callers send and get whole payloads", () => {
       code: "offload_failed",
     });
     expect((await rig.space()).tasks).toEqual(new Map());
-  });
-
-  test("a server without offload delivers no reference: the task is a dead letter that says why", async () => {
-    const { serve, call } = setUp();
-    await call("POST", path, { payload: large("a"), id: "a" });
-    const without = serve(undefined);
-    expect((await without.call("POST", `${path}/pull`, {})).body["tasks"]).toEqual([]);
-    const message = "the payload is in an object store, and this queue has no offload to read it";
-    expect(await without.call("GET", `${path}/a`)).toMatchObject({
-      body: { state: "rejected", error: { message } },
-    });
-    expect(await without.call("GET", `${path}/a?payload=true`)).toMatchObject({
-      status: 502,
-      body: { code: "offload_failed" },
-    });
-    expect((await without.call("GET", `${path}?state=rejected&payloads=true`)).body["tasks"]).toMatchObject([
-      { id: "a", undecryptable: message },
-    ]);
   });
 
   test("an enqueue that is a forged reference is refused", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sweep, type SweepOptions } from "../../src/index.ts";
+import { SluiceError, sweep, type SweepOptions } from "../../src/index.ts";
 import { readArea } from "../../src/offload/areas.ts";
 import { newToken } from "../../src/queue/core/ids.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
@@ -46,41 +46,26 @@ describe("a sweep with offload removes objects that no task needs", () => {
 
   test("of tasks in every state it keeps what they still need, and removes the rest", async () => {
     const { store, pass, queue, operator } = setUp();
-    const ids = [
-      "pending",
-      "delayed",
-      "working",
-      "dead",
-      "completed",
-      "cancelled",
-      "removed",
-      "expired",
-      "again",
-    ];
-    for (const id of ids) {
-      await queue.enqueue(large(id), {
-        id,
-        ...(id === "delayed" && { delay: "1d" }),
-        ...(id === "dead" && { priority: 9 }),
-        ...(id === "expired" && { priority: 8, deadTtl: "1m" }),
-        ...(id === "removed" && { priority: 7 }),
-        ...(["completed", "again"].includes(id) && { priority: 6 }),
-        ...(id === "working" && { priority: 5 }),
-      });
-    }
-    const tasks = await queue.dequeue({ max: 6, lease: "1d" });
-    expect(new Set(tasks.map(({ id }) => id))).toEqual(
-      new Set(["dead", "expired", "removed", "completed", "again", "working"]),
-    );
+    const outcomes = {
+      dead: "reject",
+      expired: "reject",
+      removed: "reject",
+      completed: "complete",
+      again: "complete",
+    } as const;
+    const enqueue = (id: string, options = {}) => queue.enqueue(large(id), { id, ...options });
+    for (const id of Object.keys(outcomes)) await enqueue(id, id === "expired" ? { deadTtl: "1m" } : {});
+    await enqueue("working");
+    const tasks = await queue.dequeue({ max: 10, lease: "1d" });
+    for (const id of ["pending", "cancelled"]) await enqueue(id);
+    await enqueue("delayed", { delay: "1d" });
     // Settled elsewhere, so that nothing is removed at once.
     const elsewhere = rig.queue({ offload: offloading(store) });
-    await elsewhere.settle(
-      tasks.flatMap(({ id, receipt }) =>
-        id === "working"
-          ? []
-          : [{ receipt, outcome: ["completed", "again"].includes(id) ? "complete" : "reject" } as const],
-      ),
-    );
+    const settlements = Object.values(outcomes).map((outcome, i) => ({
+      receipt: tasks[i]!.receipt,
+      outcome,
+    }));
+    await elsewhere.settle(settlements);
     await queue.cancel("cancelled");
     await operator.remove("removed");
     await queue.enqueue(large("the next life"), { id: "again", again: true });
@@ -221,7 +206,6 @@ describe("a sweep never removes an object that a task may need", () => {
     const failing: Transport = {
       async send(commands, options) {
         const outcomes = await rig.transport.send(commands, options);
-        const { SluiceError } = await import("../../src/index.ts");
         return outcomes.map((outcome, i) =>
           String((commands[i] as readonly string[])[1]).endsWith(":tasks")
             ? { error: new SluiceError("redis_error", "LOADING") }
