@@ -96,19 +96,6 @@ test("the response to a sweep does not wait for receivers if the platform has wa
   await Promise.all(after);
 });
 
-test("a receiver that fails does not fail cron", async () => {
-  await enqueue();
-  const failing = defineAlerts({
-    rules,
-    send: [
-      () => {
-        throw new Error("down");
-      },
-    ],
-  });
-  await expect(deployment({ alerts: failing }).cron()).resolves.toBeUndefined();
-});
-
 test("an invalid receiver, or rules that are not defined, are an error at the start", () => {
   const wrong = defineAlerts({ rules, send: (() => ["slack"]) as never });
   expect(() => deployment({ alerts: wrong })).toThrow(

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { Transport } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 import { alerting, MINUTE, openAlerts, operatorOf, queueOf } from "./rig.ts";
 
 const rig = useRig();
+const rules = [{ when: { pending: { above: 0 } } }];
 
 describe("each condition fires once it holds, and is resolved once it does not", () => {
   test("new dead letters", async () => {
@@ -34,28 +36,19 @@ describe("each condition fires once it holds, and is resolved once it does not",
     expect(news()).toEqual(["resolved emails"]);
   });
 
-  test("new dead letters of the time between two passes, however long it was", async () => {
-    const { pass, news } = alerting(rig, [{ when: { newDeadLetters: { within: "1m" } } }]);
+  test("new dead letters above a limit, of the time between two passes, however long it was", async () => {
+    const { pass, news } = alerting(rig, [{ when: { newDeadLetters: { above: 1, within: "1m" } } }]);
     const queue = rig.queue();
-    await queue.enqueue(1);
+    await queue.enqueueMany([1, 2, 3].map((payload) => ({ payload })));
     await pass();
-    rig.now += MINUTE;
-    await (await queue.dequeue())[0]?.reject("no");
-    rig.now += 600 * MINUTE;
-    await pass();
-    expect(news()).toEqual(["fires emails"]);
-  });
-
-  test("a limit of new dead letters", async () => {
-    const { minutes, news } = alerting(rig, [{ when: { newDeadLetters: { above: 1 } } }]);
-    const queue = rig.queue();
-    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-    await (await queue.dequeue())[0]?.reject("no");
-    await minutes(1);
-    expect(news()).toEqual([]);
-    await (await queue.dequeue())[0]?.reject("no");
-    await minutes(1);
-    expect(news()).toEqual(["fires emails"]);
+    const dieAndPass = async (count: number) => {
+      rig.now += MINUTE;
+      for (const task of await queue.dequeue({ max: count })) await task.reject("no");
+      rig.now += 600 * MINUTE;
+      await pass();
+      return news();
+    };
+    expect([await dieAndPass(1), await dieAndPass(2)]).toEqual([[], ["fires emails"]]);
   });
 
   test("the age of the next task", async () => {
@@ -97,8 +90,8 @@ describe("each condition fires once it holds, and is resolved once it does not",
   });
 
   test("the share of failed attempts, of a queue that keeps statistics", async () => {
-    const rules = [{ when: { failureRate: { above: 0.25, atLeast: 8 } } }];
-    const { minutes, news, alerts, lines } = alerting(rig, rules);
+    const failing = [{ when: { failureRate: { above: 0.25, atLeast: 8 } } }];
+    const { minutes, news, alerts, lines } = alerting(rig, failing);
     await rig.operator().configure({ statistics: true });
     const queue = rig.queue();
     await queue.enqueueMany(Array.from({ length: 8 }, (_, payload) => ({ payload, maxAttempts: 2 })));
@@ -242,80 +235,53 @@ describe("when a rule fires", () => {
 
   test("a rule of one queue by its name does not list the others", async () => {
     const commands: string[] = [];
-    const transport = {
-      send: (...call: Parameters<typeof rig.transport.send>) => {
-        for (const one of call[0]) commands.push("script" in one ? one.script.name : one[0]);
-        return rig.transport.send(...call);
+    const transport: Transport = {
+      send: (sent, options) => {
+        for (const one of sent) commands.push("script" in one ? one.script.name : one[0]);
+        return rig.transport.send(sent, options);
       },
     };
     await rig.queue().enqueue(1);
-    const rules = [{ queues: "emails", when: { pending: { above: 0 } } }];
-    const { minutes, news } = alerting(rig, rules, { transport });
+    const { minutes, news } = alerting(rig, [{ queues: "emails", ...rules[0]! }], { transport });
     await minutes(1);
     expect(news()).toEqual(["fires emails"]);
-    expect(commands.toSorted()).toEqual([
-      "EXISTS",
-      "HMGET",
-      // Which partitions the queue has: once a minute.
-      "HMGET",
-      "beginAlerts",
-      "count",
-      "putAlerts",
-      "putAlerts",
-    ]);
+    // Once a minute a HMGET for the partitions of the queue.
+    expect(commands.toSorted().join(" ")).toBe("EXISTS HMGET HMGET beginAlerts count putAlerts putAlerts");
   });
 
   test("an alert links to the queue in the dashboard, if its URL is known", async () => {
     const dashboardUrl = "https://queue.example.com/dashboard";
-    const { minutes, alerts } = alerting(rig, [{ when: { pending: { above: 0 } } }], { dashboardUrl });
+    const { minutes, alerts } = alerting(rig, rules, { dashboardUrl });
     await rig.queue().enqueue(1);
     await minutes(1);
     expect(alerts).toMatchObject([{ url: "https://queue.example.com/dashboard#/queues/emails" }]);
   });
 
   test("the log has a line for each alert, also without receivers", async () => {
-    const { minutes, lines } = alerting(rig, [{ when: { pending: { above: 0 } } }], { send: [] });
+    const { minutes, lines } = alerting(rig, rules, { send: [] });
     const queue = rig.queue();
     await queue.enqueue(1);
     await minutes(2);
     await queue.dequeue();
     await minutes(1);
-    expect(lines).toEqual([
-      {
-        alert: "pending",
-        queue: "emails",
-        state: "firing",
-        text: "emails has 1 task pending; the limit is 0",
-      },
-      {
-        alert: "pending",
-        queue: "emails",
-        state: "resolved",
-        text: "emails has no tasks pending; the limit is 0",
-      },
-    ]);
+    const line = (state: string, count: string) => {
+      const text = `emails has ${count} pending; the limit is 0`;
+      return { alert: "pending", queue: "emails", state, text };
+    };
+    expect(lines).toEqual([line("firing", "1 task"), line("resolved", "no tasks")]);
   });
 });
 
 describe("what is left behind", () => {
-  test("nothing of a queue whose alerts are over", async () => {
-    const { minutes } = alerting(rig, [{ when: { pending: { above: 0 } }, window: "5m" }]);
-    const queue = rig.queue();
-    await queue.enqueue(1);
+  test("nothing of a queue whose alerts are over, nor of a deleted one, which is resolved", async () => {
+    const { minutes, news } = alerting(rig, [{ ...rules[0]!, window: "5m" }]);
+    for (const name of ["done", "old"]) await queueOf(rig, name).enqueue(1);
     await minutes(1);
-    expect(Object.keys(await openAlerts(rig))).toEqual(["emails"]);
-    await (await queue.dequeue())[0]?.complete();
-    await minutes(6);
-    expect(await openAlerts(rig)).toEqual({});
-  });
-
-  test("a deleted queue is resolved", async () => {
-    const { minutes, news } = alerting(rig, [{ when: { pending: { above: 0 } }, window: "5m" }]);
-    await queueOf(rig, "old").enqueue(1);
-    await minutes(1);
+    expect(Object.keys(await openAlerts(rig)).toSorted()).toEqual(["done", "old"]);
+    await (await queueOf(rig, "done").dequeue())[0]?.complete();
     await operatorOf(rig, "old").deleteQueue({ force: true });
     await minutes(1);
-    expect(news()).toEqual(["fires old", "resolved old"]);
+    expect(news().toSorted()).toEqual(["fires done", "fires old", "resolved done", "resolved old"]);
     await minutes(5);
     expect(await openAlerts(rig)).toEqual({});
   });
@@ -357,7 +323,7 @@ describe("what is left behind", () => {
 
   test("a record of a newer release stays as it is, and the log says so", async () => {
     await rig.command("HSET", "sluice:alerts", "emails", "2;new");
-    const { minutes, news, lines } = alerting(rig, [{ when: { pending: { above: 0 } } }]);
+    const { minutes, news, lines } = alerting(rig, rules);
     await rig.queue().enqueue(1);
     await minutes(2);
     expect(news()).toEqual([]);
@@ -375,7 +341,7 @@ describe("what is left behind", () => {
     "the unreadable record %s counts as none",
     async (record) => {
       await rig.command("HSET", "sluice:alerts", "emails", record);
-      const { minutes, news } = alerting(rig, [{ when: { pending: { above: 0 } } }]);
+      const { minutes, news } = alerting(rig, rules);
       await rig.queue().enqueue(1);
       await minutes(1);
       expect(news()).toEqual(["fires emails"]);
