@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { embedded, EmbeddedDatabase, InvalidSnapshot, ReplyError } from "../../src/embedded/index.ts";
 import { Queue } from "../../src/index.ts";
-import { sweep } from "../../src/queue/sweep/sweep.ts";
 
 const START = 1_700_000_000_000;
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -32,24 +31,6 @@ describe("the clock of a database", () => {
     database.call("SET", "kept", "second", "KEEPTTL");
     now += 2_000;
     expect(database.call("MGET", "set", "kept")).toEqual(["second", null]);
-  });
-
-  test("moves the leases, delays and retention of a queue", async () => {
-    let now = START;
-    const transport = embedded(new EmbeddedDatabase({ now: () => now }));
-    const emails = new Queue("emails", { transport, lease: "1m" });
-    await emails.enqueue("later", { id: "later", delay: "10m" });
-    expect(await emails.dequeue()).toHaveLength(0);
-    now += 600_000;
-    const [first] = await emails.dequeue();
-    expect(first).toMatchObject({ id: "later", attempt: 1, deadlineAt: now + 60_000 });
-    now += 60_001;
-    const [second] = await emails.dequeue();
-    expect(second).toMatchObject({ id: "later", attempt: 2 });
-    await second?.complete("done");
-    now += 3_600_001 + 300_000;
-    await sweep(transport);
-    expect(await emails.get("later")).toBeNull();
   });
 });
 

@@ -405,7 +405,7 @@ describe("a dequeue", () => {
       const { store, queue } = setUp();
       await queue.enqueueMany(["a", "b", "c"].map((id) => ({ payload: large(id), id })));
       const at = (await store.keys()).find((name) => name.includes("/b/")) ?? "";
-      const harmed = harm((await store.get(at, {})) ?? new Uint8Array());
+      const harmed = harm(new Uint8Array((await store.get(at, {})) ?? []));
       if (harmed) await store.put(at, harmed, { sha256: harmed });
       else await store.delete([at], {});
       const tasks = await queue.dequeue({ max: 10 });

@@ -79,31 +79,16 @@ describe("a deployment in a test", () => {
     expect(await app.tasks(soon)).toMatchObject([{ state: "delayed", attempt: 1 }]);
   });
 
-  test("has all partitions of a declared queue, for its consumer, by its name and over HTTP", async () => {
+  test("has all partitions of a declared queue by its name", async () => {
     const events = defineQueue<number>("events", { partitions: 4 });
-    const done: number[] = [];
-    const app = testDeployment({ consumers: [events.consumer(({ payload }) => void done.push(payload))] });
-    const ids = Array.from({ length: 60 }, (_, i) => `t${i}`);
-    const [declared, named, overHttp] = [
-      app.queue(events),
-      app.queue<number>("events"),
-      app.client().queue("events"),
-    ];
-    for (const [i, id] of ids.entries()) {
-      const queue = [declared, named, overHttp][i % 3];
-      expect(await queue?.enqueue(i, { id })).toEqual({ id, created: true });
-    }
-    for (const id of ids) {
-      for (const queue of [declared, named, overHttp])
-        expect(await queue.enqueue(0, { id })).toEqual({ id, created: false });
-    }
+    const app = testDeployment({ consumers: [events.consumer(() => {})] });
+    const ids = Array.from({ length: 20 }, (_, i) => `t${i}`);
+    const queue = app.queue<number>("events");
+    for (const created of [true, false])
+      for (const id of ids) expect(await queue.enqueue(0, { id })).toEqual({ id, created });
+    expect(await app.queue(events).counts()).toMatchObject({ pending: 20 });
     await app.runToEnd();
-    expect(done.toSorted((a, b) => a - b)).toEqual(ids.map((_, i) => i));
-    const tasks = await app.tasks("events");
-    expect(tasks.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
-    expect(new Set(tasks.map(({ state }) => state))).toEqual(new Set(["completed"]));
-    for (const queue of [declared, named, overHttp])
-      expect(await queue.counts()).toMatchObject({ pending: 0, working: 0, rejected: 0 });
+    expect((await app.tasks("events", "completed")).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
   });
 
   test("enqueues what schedules say, at their time", async () => {

@@ -194,24 +194,4 @@ describe("`runToEnd` of a deployment in a test", () => {
       message: "emails has 1 pending task that no move of the clock starts: the queue is paused",
     });
   });
-
-  test("runs to its end without schedules, whose occurrences might fail for ever", async () => {
-    const failing = defineQueue<string>("failing", {
-      backoff: ["10m"],
-      schedules: { minutely: { cron: "* * * * *", payload: "x", maxAttempts: 3 } },
-    });
-    const consumers = [emails.consumer(() => {}), failing.consumer(() => Promise.reject(new Error("busy")))];
-    const app = testDeployment({ consumers }, { now: new Date("2026-11-23T00:00:30Z") });
-    await app.advance("1m");
-    await app.queue(emails).enqueue({ to: "ada" }, { delay: "3h" });
-    await app.runToEnd();
-    expect(await app.tasks(emails)).toMatchObject([{ state: "completed" }]);
-    const ids = async () => (await app.tasks(failing)).map(({ id }) => id).toSorted();
-    const at = (time: string) => `minutely.${Date.parse(`2026-11-23T${time}:00Z`)}`;
-    expect(await ids()).toEqual([at("00:01")]);
-    expect(new Date(app.now)).toEqual(new Date("2026-11-23T03:01:30Z"));
-    // As after an outage: the last occurrence that was missed.
-    await app.advance("1m");
-    expect(await ids()).toEqual([at("00:01"), at("03:01"), at("03:02")]);
-  });
 });
