@@ -397,7 +397,7 @@ describe("a dequeue", () => {
   type Harm = (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> | undefined;
   test.each<[string, Harm, RegExp]>([
     ["is missing", () => undefined, /^the object of the payload is missing in the object store$/],
-    ["is damaged", (bytes) => bytes.with(-1, bytes.at(-1)! ^ 1), /^the object of the payload is damaged: /],
+    ["is damaged", (bytes) => bytes.with(0, bytes[0]! ^ 1), /^the object of the payload is damaged: /],
     ["is cut off", (bytes) => bytes.slice(0, -1), /^the object of the payload is damaged: /],
   ])(
     "makes a task whose object %s a dead letter that says why, and harms no other",

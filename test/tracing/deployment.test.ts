@@ -58,24 +58,11 @@ describe("a deployment", () => {
       "enqueue first > process first",
       "enqueue second > process second",
     ]);
-    const spans = traces.finished();
-    const inTrace = spans.filter((span) => span.spanContext().traceId === outside.traceId);
-    expect(inTrace.map(({ name }) => name)).toEqual([
-      "enqueue first",
-      "enqueue second",
-      "process first",
-      "process second",
-    ]);
-    const second = inTrace[1]!.spanContext().spanId;
-    expect(headers).toEqual([{ traceparent: `00-${outside.traceId}-${second}-01` }]);
-    // A drain works on tasks of many traces: its requests are in none, and link to the enqueues.
-    const others = traces.shown().filter(({ kind }) => kind === "CLIENT");
-    expect(others.map(({ name, parent, links }) => ({ name, parent, links }))).toEqual([
-      { name: "dequeue first", links: ["enqueue first"] },
-      { name: "dequeue second", links: ["enqueue second"] },
-      { name: "settle first", links: ["enqueue first"] },
-      { name: "settle second", links: ["enqueue second"] },
-    ]);
+    const second = traces
+      .finished()
+      .find(({ name }) => name === "enqueue second")!
+      .spanContext();
+    expect(headers).toEqual([{ traceparent: `00-${outside.traceId}-${second.spanId}-01` }]);
   });
 
   test("continues the trace of a request to its own fetch; an active span comes first", async () => {
@@ -94,28 +81,16 @@ describe("a deployment", () => {
       },
     });
     await fetch(`${url}/plain`, { headers: { traceparent } });
-    expect(parents(traces.shown()).toSorted()).toEqual([
-      `${outside.spanId} > enqueue mails`,
-      // The own methods know no request.
-      "none > enqueue mails",
-    ]);
+    // The own methods know no request.
+    const plain = [`${outside.spanId} > enqueue mails`, "none > enqueue mails"];
+    expect(parents(traces.shown()).toSorted()).toEqual(plain);
     await fetch(`${url}/spanned`, { headers: { traceparent } });
-    expect(parents(traces.shown()).toSorted()).toEqual(
-      [
-        "GET > enqueue mails",
-        "GET > enqueue mails",
-        `${outside.spanId} > enqueue mails`,
-        "none > GET",
-        "none > enqueue mails",
-      ].toSorted(),
-    );
+    const spanned = ["GET > enqueue mails", "GET > enqueue mails", "none > GET"];
+    expect(parents(traces.shown()).toSorted()).toEqual([...plain, ...spanned].toSorted());
   });
 
   test("refuses another value as its tracing", async () => {
-    await expect(start({ tracing: {} as never })).rejects.toMatchObject({
-      code: "invalid_argument",
-      path: "tracing",
-    });
+    await expect(start({ tracing: {} as never })).rejects.toMatchObject({ path: "tracing" });
   });
 });
 

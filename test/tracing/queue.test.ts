@@ -16,6 +16,9 @@ import { outside, useTraces } from "./traces.ts";
 const rig = useRig();
 const traces = useTraces();
 const tracing = openTelemetry();
+const ID = "messaging.message.id";
+const COUNT = "messaging.batch.message_count";
+const OUTCOME = "messaging.sluice.outcome";
 let queue: Queue;
 beforeEach(() => {
   queue = rig.queue({ tracing });
@@ -25,18 +28,24 @@ beforeEach(() => {
 const inSpan = <R>(name: string, run: () => Promise<R>): Promise<R> =>
   trace.getTracer("app").startActiveSpan(name, (span) => run().finally(() => span.end()));
 
+/** Spans of these kinds, without the attributes that all have. */
+const enqueued = (attributes: object, more = {}) =>
+  ({ name: "enqueue emails", kind: "PRODUCER", attributes, ...more }) as const;
+const requested = (name: string, links: number, attributes: object) => ({
+  name,
+  kind: "CLIENT",
+  ...(links > 0 && { links: Array<string>(links).fill("enqueue emails") }),
+  attributes: { [COUNT]: 1, ...attributes },
+});
+const processed = () => traces.shown().filter(({ name }) => name === "process emails");
+
 const headersOf = async () => (await rig.queue().dequeue()).map(({ headers }) => headers);
 
 describe("an enqueue", () => {
   test("has a span in the trace that is active, and the task carries its context", async () => {
     const { id } = await inSpan("request", () => queue.enqueue({ to: "a" }));
     expect(traces.shown()).toEqual([
-      {
-        name: "enqueue emails",
-        kind: "PRODUCER",
-        parent: "request",
-        attributes: { "messaging.message.id": id },
-      },
+      enqueued({ [ID]: id }, { parent: "request" }),
       { name: "request", kind: "INTERNAL", attributes: {} },
     ]);
     const { traceId, spanId } = traces.finished()[0]!.spanContext();
@@ -45,9 +54,7 @@ describe("an enqueue", () => {
 
   test("of several tasks has one span, which all of them carry beside their own headers", async () => {
     await queue.enqueueMany([{ payload: 1, headers: { kind: "a" } }, { payload: 2 }]);
-    expect(traces.shown()).toEqual([
-      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.batch.message_count": 2 } },
-    ]);
+    expect(traces.shown()).toEqual([enqueued({ [COUNT]: 2 })]);
     const { traceId, spanId } = traces.finished()[0]!.spanContext();
     const traceparent = `00-${traceId}-${spanId}-01`;
     const tasks = await rig.queue().dequeue({ max: 2 });
@@ -92,13 +99,8 @@ describe("an enqueue", () => {
     await queue.enqueue(1, { id: "b", headers: { traceparent } });
     expect(await headersOf()).toEqual([{ traceparent }]);
     expect(traces.shown()).toEqual([
-      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.message.id": id } },
-      {
-        name: "enqueue emails",
-        kind: "PRODUCER",
-        links: [outside.spanId],
-        attributes: { "messaging.message.id": "b" },
-      },
+      enqueued({ [ID]: id }),
+      enqueued({ [ID]: "b" }, { links: [outside.spanId] }),
     ]);
   });
 
@@ -134,35 +136,25 @@ describe("an enqueue", () => {
   test("that adds nothing shows it, also by a dedup key and by again", async () => {
     await queue.enqueue(1, { id: "a" });
     await queue.enqueue(1, { id: "a" });
-    await queue.enqueueMany([
-      { payload: 1, id: "a" },
-      { payload: 2, id: "b" },
-    ]);
+    await queue.enqueueMany(["a", "b"].map((id) => ({ payload: 1, id })));
     const dedup = { key: "k", window: "1h" } as const;
     const first = await queue.enqueue(1, { dedup });
     expect(await queue.enqueue(1, { dedup })).toEqual({ ...first, created: false });
-    expect(traces.shown().map(({ attributes }) => attributes["messaging.sluice.duplicates"])).toEqual([
-      undefined,
-      1,
-      1,
-      undefined,
-      1,
-    ]);
+    const duplicates = traces.shown().map(({ attributes }) => attributes["messaging.sluice.duplicates"]);
+    expect(duplicates).toEqual([undefined, 1, 1, undefined, 1]);
   });
 
   test("that fails has the code of its error, without the message, which may quote a payload", async () => {
     await rig.operator().configure({ maxPending: 1 });
     await rig.queue().enqueue(0);
     await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
-    await expect(queue.enqueue(1, { headers: 3 as never })).rejects.toMatchObject({
-      code: "invalid_argument",
-    });
-    await expect(queue.enqueueMany(3 as never)).rejects.toMatchObject({ code: "invalid_argument" });
-    const span = { name: "enqueue emails", kind: "PRODUCER", error: true } as const;
+    const invalid = { code: "invalid_argument" };
+    await expect(queue.enqueue(1, { headers: 3 as never })).rejects.toMatchObject(invalid);
+    await expect(queue.enqueueMany(3 as never)).rejects.toMatchObject(invalid);
     expect(traces.shown()).toEqual([
-      { ...span, attributes: { "error.type": "queue_full" } },
-      { ...span, attributes: { "error.type": "invalid_argument" } },
-      { ...span, attributes: { "error.type": "invalid_argument", "messaging.batch.message_count": 0 } },
+      enqueued({ "error.type": "queue_full" }, { error: true }),
+      enqueued({ "error.type": "invalid_argument" }, { error: true }),
+      enqueued({ "error.type": "invalid_argument", [COUNT]: 0 }, { error: true }),
     ]);
   });
 });
@@ -180,39 +172,12 @@ describe("a dequeue and a settle", () => {
     const [again] = await queue.dequeue();
     await again?.extend();
     expect(traces.shown()).toEqual([
-      {
-        name: "dequeue emails",
-        kind: "CLIENT",
-        links: ["enqueue emails", "enqueue emails"],
-        attributes: { "messaging.batch.message_count": 2 },
-      },
-      {
-        name: "dequeue emails",
-        kind: "CLIENT",
-        links: ["enqueue emails"],
-        attributes: { "messaging.batch.message_count": 1, "messaging.message.id": ids[1] },
-      },
-      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.message.id": ids[0] } },
-      { name: "enqueue emails", kind: "PRODUCER", attributes: { "messaging.message.id": ids[1] } },
-      {
-        name: "settle emails",
-        kind: "CLIENT",
-        links: ["enqueue emails"],
-        attributes: {
-          "messaging.batch.message_count": 1,
-          "messaging.message.id": ids[0],
-          "messaging.sluice.outcome": "complete",
-        },
-      },
-      {
-        name: "settle emails",
-        kind: "CLIENT",
-        attributes: {
-          "messaging.batch.message_count": 1,
-          "messaging.message.id": ids[1],
-          "messaging.sluice.outcome": "requeue",
-        },
-      },
+      requested("dequeue emails", 2, { [COUNT]: 2 }),
+      requested("dequeue emails", 1, { [ID]: ids[1] }),
+      enqueued({ [ID]: ids[0] }),
+      enqueued({ [ID]: ids[1] }),
+      requested("settle emails", 1, { [ID]: ids[0], [OUTCOME]: "complete" }),
+      requested("settle emails", 0, { [ID]: ids[1], [OUTCOME]: "requeue" }),
     ]);
   });
 
@@ -227,28 +192,17 @@ describe("a dequeue and a settle", () => {
       { receipt: stale, outcome: "complete" },
       { receipt: stale, outcome: "requeue" },
     ]);
-    const counted = { "messaging.batch.message_count": 1 };
+    const refused = {
+      [`${OUTCOME}.complete`]: 1,
+      [`${OUTCOME}.requeue`]: 1,
+      "error.type": "lease_lost",
+    };
     const named = traces.shown().filter(({ name }) => name !== "enqueue emails");
-    expect(named.map(({ name, error, attributes }) => ({ name, error, attributes }))).toEqual([
-      { name: "dequeue emails", attributes: { ...counted, "messaging.message.id": task!.id } },
-      {
-        name: "dequeue emails",
-        attributes: { ...counted, "messaging.message.id": expect.any(String) as string },
-      },
-      {
-        name: "settle emails",
-        attributes: { ...counted, "messaging.message.id": task!.id, "messaging.sluice.outcome": "reject" },
-      },
-      {
-        name: "settle emails",
-        error: true,
-        attributes: {
-          "messaging.batch.message_count": 2,
-          "messaging.sluice.outcome.complete": 1,
-          "messaging.sluice.outcome.requeue": 1,
-          "error.type": "lease_lost",
-        },
-      },
+    expect(named).toEqual([
+      requested("dequeue emails", 1, { [ID]: task!.id }),
+      requested("dequeue emails", 1, { [ID]: expect.any(String) }),
+      requested("settle emails", 0, { [ID]: task!.id, [OUTCOME]: "reject" }),
+      { ...requested("settle emails", 0, { [COUNT]: 2, ...refused }), error: true },
     ]);
   });
 });
@@ -264,29 +218,15 @@ describe("a handler", () => {
       },
       { concurrency: 1, batch: 1 },
     );
-    const spans = traces.finished();
-    expect(
-      new Set(
-        spans.filter(({ name }) => /^(?:enqueue|process)/.test(name)).map((one) => one.spanContext().traceId),
-      ).size,
-    ).toBe(1);
-    const byTask = (task: string) =>
-      traces
-        .shown()
-        .find(
-          ({ name, attributes }) => name === "process emails" && attributes["messaging.message.id"] === task,
-        );
-    expect([byTask(id), byTask("second")]).toEqual(
+    const ofTasks = traces.finished().filter(({ name }) => /^(?:enqueue|process)/.test(name));
+    expect(new Set(ofTasks.map((span) => span.spanContext().traceId)).size).toBe(1);
+    expect(processed()).toEqual(
       [id, "second"].map((task) => ({
         name: "process emails",
         kind: "CONSUMER",
         parent: "enqueue emails",
         links: ["enqueue emails"],
-        attributes: {
-          "messaging.message.id": task,
-          "messaging.sluice.attempt": 1,
-          "messaging.sluice.outcome": "complete",
-        },
+        attributes: { [ID]: task, "messaging.sluice.attempt": 1, [OUTCOME]: "complete" },
       })),
     );
     const second = traces.shown().filter(({ name }) => name === "enqueue emails")[1];
@@ -302,18 +242,12 @@ describe("a handler", () => {
     await rig.queue().enqueue("plain", { id: "plain" });
     await queue.enqueue("traced", { id: "traced" });
     await inSpan("cron", () => drain(queue, () => {}));
-    const shown = traces.shown();
-    const found = (id: string) =>
-      shown.find(
-        ({ name, attributes }) => name === "process emails" && attributes["messaging.message.id"] === id,
-      );
+    const found = (id: string) => processed().find(({ attributes }) => attributes[ID] === id);
     expect(found("plain")).toMatchObject({ parent: "cron" });
     expect(found("plain")).not.toHaveProperty("links");
     expect(found("traced")).toMatchObject({ parent: "enqueue emails", links: ["enqueue emails", "cron"] });
-    expect(shown.filter(({ kind }) => kind === "CLIENT").map(({ parent }) => parent)).toEqual([
-      "cron",
-      "cron",
-    ]);
+    const requests = traces.shown().filter(({ kind }) => kind === "CLIENT");
+    expect(requests.map(({ parent }) => parent)).toEqual(["cron", "cron"]);
   });
 
   test("for batches has one span, with links to each enqueue and the number of each outcome", async () => {
@@ -324,15 +258,15 @@ describe("a handler", () => {
       { outcome: "complete" },
       { outcome: "reject", error: failed },
     ]);
-    expect(traces.shown().filter(({ name }) => name === "process emails")).toEqual([
+    expect(processed()).toEqual([
       {
         name: "process emails",
         kind: "CONSUMER",
         links: ["enqueue emails", "enqueue emails", "enqueue emails"],
         attributes: {
-          "messaging.batch.message_count": 3,
-          "messaging.sluice.outcome.complete": 2,
-          "messaging.sluice.outcome.reject": 1,
+          [COUNT]: 3,
+          [`${OUTCOME}.complete`]: 2,
+          [`${OUTCOME}.reject`]: 1,
           "error.type": "TypeError",
         },
         error: "no",
@@ -353,61 +287,39 @@ describe("a handler", () => {
       rig.now += 1_000;
       await drain(queue, ({ attempt }) => Promise.reject(thrown[attempt - 1] as Error), { backoff: [0] });
     }
-    const processed = traces.shown().filter(({ name }) => name === "process emails");
-    expect(
-      processed.map(({ attributes, error, exceptions }) => [
-        attributes["messaging.sluice.attempt"],
-        attributes["messaging.sluice.outcome"],
-        attributes["error.type"],
-        error,
-        exceptions,
-      ]),
-    ).toEqual([
+    const ends = processed().map(({ attributes, error, exceptions }) => {
+      const { "messaging.sluice.attempt": attempt, [OUTCOME]: outcome, "error.type": type } = attributes;
+      return [attempt, outcome, type, error, exceptions];
+    });
+    expect(ends).toEqual([
       [1, "requeue", "RangeError", "later", ["later"]],
       [2, "requeue", "_OTHER", "a text", ["a text"]],
       [3, "requeue", "_OTHER", "a value that is not an Error", ["a value that is not an Error"]],
       [4, "reject", "NonRetryableError", "never", ["never"]],
     ]);
-    expect(new Set(processed.map(({ parent }) => parent))).toEqual(new Set(["enqueue emails"]));
+    expect(new Set(processed().map(({ parent }) => parent))).toEqual(new Set(["enqueue emails"]));
+    const last = traces.finished().findLast(({ name }) => name === "process emails");
+    expect(last?.events[0]?.attributes?.["exception.stacktrace"]).toMatch(/at .*queue\.test/);
   });
 
-  test("that throws has the stack of its error", async () => {
-    await queue.enqueue(1);
-    await drain(queue, function fails() {
-      throw new NonRetryableError("never");
-    });
-    const span = traces.finished().find(({ name }) => name === "process emails");
-    expect(span?.events[0]?.attributes?.["exception.stacktrace"]).toMatch(/at .*fails/);
-  });
-
-  test("that throws shows only the kind of its error if exceptions are off", async () => {
+  const sentence = { name: "no mailbox of ada", code: "ada@example.com is unknown" };
+  test.each([
+    [new NonRetryableError("a secret"), "NonRetryableError"],
+    // A name or code that is a sentence may quote a payload.
+    [Object.assign(new Error("a"), sentence), "_OTHER"],
+  ])("that throws shows only the kind of its error if exceptions are off: %s", async (error, kind) => {
     const quiet = rig.queue({ tracing: openTelemetry({ exceptions: false }) });
     await quiet.enqueue(1);
-    await drain(quiet, () => Promise.reject(new NonRetryableError("a secret")));
-    const [process] = traces.shown().filter(({ name }) => name === "process emails");
-    expect(process).toMatchObject({ attributes: { "error.type": "NonRetryableError" }, error: true });
+    await drain(quiet, () => Promise.reject(error));
+    const [process] = processed();
+    expect(process).toMatchObject({ attributes: { "error.type": kind }, error: true });
     expect(process).not.toHaveProperty("exceptions");
-  });
-
-  test("that throws an error whose name or code is a sentence does not show it, because it may quote a payload", async () => {
-    const quiet = rig.queue({ tracing: openTelemetry({ exceptions: false }) });
-    await quiet.enqueue(1);
-    const named = Object.assign(new Error("a"), {
-      name: "no mailbox of ada",
-      code: "ada@example.com is unknown",
-    });
-    await drain(quiet, () => Promise.reject(named));
-    const [process] = traces.shown().filter(({ name }) => name === "process emails");
-    expect(process?.attributes).toMatchObject({ "error.type": "_OTHER" });
   });
 
   test("that does not stop ends its span when it is given up", async () => {
     await queue.enqueue(1, { id: "a" });
     await drain(queue, () => new Promise(() => {}), { budget: 1_000, timeout: 50 });
-    const [process] = traces.shown().filter(({ name }) => name === "process emails");
-    expect(process).toMatchObject({
-      attributes: { "messaging.sluice.outcome": "requeue", "error.type": "timeout" },
-    });
+    expect(processed()).toMatchObject([{ attributes: { [OUTCOME]: "requeue", "error.type": "timeout" } }]);
   });
 
   test("gets the headers as they are in the task", async () => {
