@@ -1,5 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -84,50 +83,26 @@ describe("a folder", () => {
 
 const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
 
-// test/platforms/lambda/s3.test.ts tests it with a server that speaks S3.
+// test/platforms/lambda/s3.test.ts tests it with a server that speaks S3 and verifies signatures.
 describe("S3", () => {
-  const store = (options: Partial<Parameters<typeof s3>[0]> = {}) =>
-    s3({ bucket: "payloads", region: "us-east-1", credentials, ...options });
-
-  test("signs the SHA-256 of what it writes, and the session token (an independent Signature V4)", async () => {
-    const seen: { headers: Record<string, unknown>; body: Buffer; url: string }[] = [];
+  test("signs the SHA-256 of what it writes, and the session token", async () => {
+    const seen: IncomingMessage[] = [];
     const recorder = createServer((request, response) => {
-      void request.toArray().then((chunks) => {
-        seen.push({ headers: request.headers, body: Buffer.concat(chunks), url: request.url ?? "" });
-        response.end();
-      });
+      seen.push(request);
+      request.resume().on("end", () => response.end());
     });
     await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void recorder.close());
     const endpoint = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
     const temporary = { ...credentials, sessionToken: "SESSION" };
-    await put("s/q/x~2fy/N", s3({ bucket: "b", region: "eu-central-1", credentials: temporary, endpoint }));
-    const [{ headers, body, url } = seen[0]!] = seen;
-    const hash = createHash("sha256").update(someBytes).digest("hex");
-    expect(new Uint8Array(body)).toEqual(someBytes);
-    expect(headers).toMatchObject({ "x-amz-content-sha256": hash, "x-amz-security-token": "SESSION" });
-    const [, scope = "", signed = "", signature] =
-      /Credential=S3RVER\/(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(
-        String(headers["authorization"]),
-      ) ?? [];
-    expect(signed.split(";")).toEqual(
-      expect.arrayContaining(["host", "x-amz-content-sha256", "x-amz-security-token"]),
-    );
-    const canonical = [
-      "PUT",
-      url,
-      "",
-      ...signed.split(";").map((name) => `${name}:${String(headers[name])}`),
-      "",
-      signed,
-      hash,
-    ].join("\n");
-    const date = String(headers["x-amz-date"]);
-    const digest = createHash("sha256").update(canonical).digest("hex");
-    const toSign = ["AWS4-HMAC-SHA256", date, scope, digest].join("\n");
-    const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-    const key = scope.split("/").reduce<string | Buffer>((made, part) => hmac(made, part), "AWS4S3RVER");
-    expect(signature).toBe(hmac(key, toSign).toString("hex"));
+    await put("s/q/a/N", s3({ bucket: "b", region: "eu-central-1", credentials: temporary, endpoint }));
+    expect(seen[0]?.headers).toMatchObject({
+      "x-amz-content-sha256": Buffer.from(sha256(someBytes)).toString("hex"),
+      "x-amz-security-token": "SESSION",
+      authorization: expect.stringMatching(
+        /Credential=S3RVER\/\d+\/eu-central-1\/s3\/aws4_request, SignedHeaders=.*x-amz-content-sha256;.*x-amz-security-token/,
+      ) as string,
+    });
   });
 
   test.each([
@@ -136,7 +111,8 @@ describe("S3", () => {
     [{ endpoint: "s3.example.com" }, "endpoint must be an http or https URL, without the bucket"],
     [{ credentials: { ...credentials, secretAccessKey: "" } }, "credentials.secretAccessKey must be a text"],
   ])("refuses %j", (options, message) => {
-    expect(() => store(options)).toThrow(invalidArgument(...splitPath(message)));
+    const valid = { bucket: "payloads", region: "us-east-1", credentials };
+    expect(() => s3({ ...valid, ...options })).toThrow(invalidArgument(...splitPath(message)));
   });
 });
 
