@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { slack, webhook, type Alert, type AlertRule } from "../../src/alerts/index.ts";
 import type { Transport } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
-import { alerting, MINUTE, queueOf, startReceiver } from "./rig.ts";
+import { alerting, type AlertSetup, MINUTE, queueOf, startReceiver } from "./rig.ts";
 
 const rig = useRig();
 
@@ -24,6 +24,21 @@ function crashing(nth: number, when: "after" | "before"): Transport {
       return outcomes;
     },
   };
+}
+
+/** A pending task, a webhook whose receiver gives these answers, and the alerts of a pass. */
+async function firing(
+  answers: readonly (number | "never")[],
+  setup: AlertSetup & { timeout?: "100ms"; window?: "2h" } = {},
+) {
+  const receiver = await startReceiver();
+  receiver.answers.push(...answers);
+  const { timeout, window, send = [], ...others } = setup;
+  const hook = webhook({ url: receiver.url, secret, timeout });
+  const rule = { when: { pending: { above: 0 } }, window };
+  const { minutes, lines } = alerting(rig, [rule], { send: [...send, hook], ...others });
+  await rig.queue().enqueue(1);
+  return { receiver, minutes, lines, failures: () => lines.filter((line) => "failed" in line) };
 }
 
 describe("a webhook", () => {
@@ -59,72 +74,48 @@ describe("a webhook", () => {
   });
 
   test("is tried again at once after 500 and 429, with the same id", async () => {
-    const receiver = await startReceiver();
-    receiver.answers.push(500, 429);
-    const { minutes, lines } = alerting(rig, rules, { send: [webhook({ url: receiver.url, secret })] });
-    await rig.queue().enqueue(1);
+    const { receiver, minutes, failures } = await firing([500, 429]);
     await minutes(3);
     expect(receiver.requests).toHaveLength(3);
     expect(new Set(receiver.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-    expect(lines.filter(({ failed }) => failed)).toEqual([]);
+    expect(failures()).toEqual([]);
   });
 
   test("is tried again by the next passes while its receiver is down, and no other receiver gets it twice", async () => {
-    const receiver = await startReceiver();
     const got: Alert[] = [];
-    const send = [(alert: Alert) => void got.push(alert), webhook({ url: receiver.url, secret })];
-    receiver.answers.push(404, 404);
-    const { minutes, lines } = alerting(rig, rules, { send });
-    await rig.queue().enqueue(1);
+    const send = [(alert: Alert) => void got.push(alert)];
+    const { receiver, minutes, failures } = await firing([404, 404], { send });
     await minutes(5);
     expect(got).toHaveLength(1);
-    expect(receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual(
-      Array.from({ length: 3 }, () => got[0]?.id),
-    );
+    const id = got[0]?.id;
+    expect(receiver.requests.map(({ headers }) => headers["webhook-id"])).toEqual([id, id, id]);
     expect(new Set(receiver.requests.map(({ body }) => body)).size).toBe(1);
-    const failed = {
-      alert: "pending",
-      queue: "emails",
-      receiver: `webhook ${new URL(receiver.url).host}`,
-      failed: "HTTP 404",
-    };
-    expect(lines.filter((line) => "failed" in line)).toEqual([failed, failed]);
+    const from = `webhook ${new URL(receiver.url).host}`;
+    const failed = { alert: "pending", queue: "emails", receiver: from, failed: "HTTP 404" };
+    expect(failures()).toEqual([failed, failed]);
   });
 
   test("that an hour of passes could not send is given up, and the log says so", async () => {
-    const receiver = await startReceiver();
-    receiver.answers.push(...Array.from({ length: 100 }, () => 400));
-    const send = [webhook({ url: receiver.url, secret })];
-    const { minutes, lines } = alerting(rig, [{ ...rules[0], window: "2h" } as AlertRule], { send });
-    await rig.queue().enqueue(1);
+    const { receiver, minutes, lines } = await firing(Array<number>(100).fill(400), { window: "2h" });
     await minutes(63);
     expect(receiver.requests).toHaveLength(60);
-    expect(lines.at(-1)).toEqual({
-      alert: "pending",
-      queue: "emails",
-      failed: "given up: receivers have not taken the alert for an hour",
-    });
+    const failed = "given up: receivers have not taken the alert for an hour";
+    expect(lines.at(-1)).toEqual({ alert: "pending", queue: "emails", failed });
   });
 
   test.each([
     [410, "given up: HTTP 410", 1],
     [302, "HTTP 302: redirects are not followed", 3],
   ])("is not sent elsewhere or in vain after %i", async (status, failed, times) => {
-    const receiver = await startReceiver();
-    receiver.answers.push(status, status, status);
-    const { minutes, lines } = alerting(rig, rules, { send: [webhook({ url: receiver.url, secret })] });
-    await rig.queue().enqueue(1);
+    const { receiver, minutes, failures } = await firing([status, status, status]);
     await minutes(3);
     expect(receiver.requests).toHaveLength(times);
-    expect(lines.find((line) => "failed" in line)).toMatchObject({ failed });
+    expect(failures()[0]).toMatchObject({ failed });
   });
 
   test("that gets no response does not keep the pass beyond its time", async () => {
-    const receiver = await startReceiver();
-    receiver.answers.push("never", "never", "never");
-    const send = [webhook({ url: receiver.url, secret, timeout: "100ms" })];
-    const { minutes, lines } = alerting(rig, rules, { send, budget: 1_000 });
-    await rig.queue().enqueue(1);
+    const slow = { timeout: "100ms", budget: 1_000 } as const;
+    const { receiver, minutes, lines } = await firing(["never", "never", "never"], slow);
     await minutes(1);
     expect(lines.at(-1)).toMatchObject({ failed: expect.stringContaining("no answer within 100 ms") });
     receiver.answers.length = 0;
@@ -261,10 +252,7 @@ describe("one alert, once", () => {
   });
 
   test("a recovery reaches also a receiver that has missed the alert", async () => {
-    const receiver = await startReceiver();
-    receiver.answers.push(400);
-    const { minutes } = alerting(rig, rules, { send: [webhook({ url: receiver.url, secret })] });
-    await rig.queue().enqueue(1);
+    const { receiver, minutes } = await firing([400]);
     await minutes(1);
     await (await rig.queue().dequeue())[0]?.complete();
     await minutes(2);
