@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { createApp } from "../../src/http/index.ts";
-import { defineQueue, drain } from "../../src/index.ts";
 import type { Offload } from "../../src/queue/values/offload.ts";
-import { encrypting, MARKER } from "../support/encrypting.ts";
 import { QUEUE, key, useRig } from "../support/rig.ts";
 import { large, offloading, testStore } from "./rig.ts";
 
@@ -66,24 +64,6 @@ describe("over HTTP callers send and get whole payloads", () => {
     const settlements = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" }));
     const settled = await call("POST", `${path}/settle`, { settlements });
     expect(settled.body["results"]).toMatchObject([{ ok: true }, { ok: true }]);
-    expect(await store.keys()).toEqual([]);
-  });
-
-  test("by the client and its drain, encrypted too, over 1 MiB, also of a declared queue", async () => {
-    const { store, client } = setUp();
-    const payload = { note: MARKER.repeat(100_000) };
-    const declared = defineQueue<typeof payload>(QUEUE, {
-      encryption: encrypting(),
-      offload: offloading(store),
-    });
-    const queue = client.queue(declared);
-    await queue.enqueue(payload, { id: "a" });
-    expect(await store.keys()).toHaveLength(1);
-    expect(await queue.get("a", { payload: true })).toMatchObject({ payload });
-    const handled: unknown[] = [];
-    const report = await drain(queue, (task) => void handled.push(task.payload));
-    expect(report).toMatchObject({ completed: 1, rejected: 0 });
-    expect(handled).toEqual([payload]);
     expect(await store.keys()).toEqual([]);
   });
 

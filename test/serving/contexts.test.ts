@@ -123,12 +123,6 @@ describe("handlers and hooks run in the context of no request", () => {
     return { call, working };
   };
 
-  it("on Vercel", async () => {
-    const { call, working } = onVercel();
-    await serves(call);
-    await Promise.all(working);
-  });
-
   it("on Vercel within a request that calls the deployment in a context of its own", async () => {
     const { call, working } = onVercel();
     await serves((path) => tenant.run("outer", () => call(path)));

@@ -128,36 +128,22 @@ describe("a server of Node", () => {
   it("works on a queue with one drain at a time, so that its concurrency holds", async () => {
     const queue = new Queue<number>("single", { transport });
     let [running, most, done] = [0, 0, 0];
+    const handler = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      running--;
+      done++;
+    };
     const { url } = await start({
       every: "1s",
-      env: {
-        REDIS_URL: redis.url,
-        SLUICE_TOKENS: JSON.stringify([{ token: "a-token-of-16-bytes", scopes: ["enqueue"], queues: "*" }]),
-      },
-      consumers: {
-        single: {
-          concurrency: 1,
-          handler: async () => {
-            most = Math.max(most, ++running);
-            await new Promise((resolve) => setTimeout(resolve, 100));
-            running--;
-            done++;
-          },
-        },
-      },
+      consumers: { single: { concurrency: 1, handler } },
+      fetch: async (_, { queue }) => Response.json(await queue("single").enqueue(1)),
     });
-    const enqueue = async () => {
-      const response = await fetch(`${url}/v1/queues/single/tasks`, {
-        method: "POST",
-        headers: { authorization: "Bearer a-token-of-16-bytes", "content-type": "application/json" },
-        body: JSON.stringify({ payload: 1 }),
-      });
-      expect(response.status).toBe(201);
+    for (let i = 0; i < 10; i++) {
+      expect((await fetch(`${url}/enqueue`)).status).toBe(200);
       // As if no consumer was awake: each enqueue wakes one.
-      await resetWake();
-    };
-    const resetWake = () => transport.send([["HDEL", "sluice:{single}:tasks", "~wake"]]);
-    for (let i = 0; i < 10; i++) await enqueue();
+      await transport.send([["HDEL", "sluice:{single}:tasks", "~wake"]]);
+    }
     await expect.poll(() => done).toBe(10);
     expect(most).toBe(1);
     expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
@@ -199,12 +185,13 @@ describe("a server of Node", () => {
       expect(await load(encoding)).toEqual(plain);
     }
     expect(await load("gzip", "HEAD")).toEqual({ ...plain, text: "" });
-    const api = await fetch(`${url}/dashboard/session`, { headers: { "accept-encoding": "gzip" } });
-    expect([api.status, api.headers.get("content-encoding")]).toEqual([200, null]);
-    const missing = await fetch(`${url}/dashboard/assets/none.js`, {
-      headers: { "accept-encoding": "gzip" },
-    });
-    expect([missing.status, missing.headers.get("content-encoding")]).toEqual([404, null]);
+    for (const [path, status] of [
+      ["session", 200],
+      ["assets/none.js", 404],
+    ] as const) {
+      const other = await fetch(`${url}/dashboard/${path}`, { headers: { "accept-encoding": "gzip" } });
+      expect([other.status, other.headers.get("content-encoding")]).toEqual([status, null]);
+    }
   });
 
   it("closes once, however many calls of close", async () => {

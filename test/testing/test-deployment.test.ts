@@ -248,16 +248,13 @@ describe("a deployment in a test", () => {
     await app.queue(emails).enqueue({ to: "ada" }, { delay: "10m" });
     await emails.enqueue({ to: "down" });
     await app.fetch("/?to=eve");
-    await app.runToEnd();
-    expect(sent).toEqual(["hello eve", "hello ada"]);
-    expect(await app.tasks("emails", "completed")).toHaveLength(2);
+    await app.advance("7d");
+    expect(sent).toEqual(["hello eve", "hello ada", "hello team"]);
     expect(await app.deadLetters(emails)).toHaveLength(1);
     expect(app.enqueued(emails)).toHaveLength(3);
-    await app.advance("7d");
-    expect(sent).toContain("hello team");
-    const outcomes = await app.transport.send([["KEYS", "*"]]);
-    const [keys] = outcomes.map((outcome) => ("reply" in outcome ? (outcome.reply as string[]) : []));
-    expect(keys?.filter((key) => !key.startsWith("tests:"))).toEqual([]);
+    const [outcome] = await app.transport.send([["KEYS", "*"]]);
+    const keys = outcome && "reply" in outcome ? (outcome.reply as string[]) : [];
+    expect(keys.filter((key) => !key.startsWith("tests:"))).toEqual([]);
   });
 
   test("sends no wakes to elsewhere", async () => {
