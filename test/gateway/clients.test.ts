@@ -44,24 +44,19 @@ describe.each([
     const redis = client(options);
     await redis.set("text", "x");
     await redis.rpush("list", "x");
-    const [cursor, found] = await redis.scan(0, { match: "*t*", count: 100, withType: true });
-    expect([cursor, found.toSorted((a, b) => (a.key < b.key ? -1 : 1))]).toEqual([
-      "0",
-      [
-        { key: "list", type: "list" },
-        { key: "text", type: "string" },
-      ],
-    ]);
-    const transaction = redis
-      .multi()
-      .set("text2", "x")
-      .scan(0, { match: "text2", count: 100, withType: true });
-    expect(await transaction.exec()).toEqual(["OK", ["0", [{ key: "text2", type: "string" }]]]);
-    expect([await redis.copy("text", "text"), await redis.copy("none", "none")]).toEqual([
-      "NOT_COPIED",
-      "NOT_COPIED",
-    ]);
-    expect(await redis.copy("text", "other")).toBe("COPIED");
+    const withTypes = (match: string) => ({ match, count: 100, withType: true }) as const;
+    const [cursor, found] = await redis.scan(0, withTypes("*t*"));
+    const list = { key: "list", type: "list" };
+    expect([cursor, new Set(found)]).toEqual(["0", new Set([list, { key: "text", type: "string" }])]);
+    const transaction = redis.multi().rpush("list", "y").scan(0, withTypes("list"));
+    expect(await transaction.exec()).toEqual([2, ["0", [list]]]);
+    const copies = [
+      ["text", "text"],
+      ["none", "none"],
+      ["text", "other"],
+    ] as const;
+    const copied = await Promise.all(copies.map(([from, to]) => redis.copy(from, to)));
+    expect(copied).toEqual(["NOT_COPIED", "NOT_COPIED", "COPIED"]);
   });
 
   test("runs pipelines and transactions", async () => {
@@ -111,17 +106,13 @@ test("many commands at once are one pipeline of the client's", async () => {
 });
 
 describe("the stock @upstash/ratelimit", () => {
+  const plain = { analytics: false, ephemeralCache: false } as const;
   test.each([
     ["fixedWindow", () => Ratelimit.fixedWindow(3, "1000 d")],
     ["slidingWindow", () => Ratelimit.slidingWindow(3, "1000 d")],
     ["tokenBucket", () => Ratelimit.tokenBucket(3, "1000 d", 3)],
   ])("lets a %s's worth through, and no more", async (_, limiter) => {
-    const limit = new Ratelimit({
-      redis: client(),
-      limiter: limiter(),
-      analytics: false,
-      ephemeralCache: false,
-    });
+    const limit = new Ratelimit({ redis: client(), limiter: limiter(), ...plain });
     const allowed: boolean[] = [];
     for (let index = 0; index < 5; index++) allowed.push((await limit.limit("someone")).success);
     expect(allowed).toEqual([true, true, true, false, false]);
@@ -135,13 +126,8 @@ describe("the stock @upstash/ratelimit", () => {
     // The list of addresses is up to date, so it is not downloaded.
     await redis.set("@upstash/ratelimit:ipDenyListStatus", "disabled");
     await redis.sadd("@upstash/ratelimit:denyList:all", "192.0.2.7");
-    const limit = new Ratelimit({
-      redis,
-      limiter: Ratelimit.fixedWindow(3, "1000 d"),
-      analytics: false,
-      ephemeralCache: false,
-      enableProtection: true,
-    });
+    const limiter = Ratelimit.fixedWindow(3, "1000 d");
+    const limit = new Ratelimit({ redis, limiter, ...plain, enableProtection: true });
     const denied = await limit.limit("someone", { ip: "192.0.2.7" });
     const allowed = await limit.limit("someone", { ip: "192.0.2.8" });
     expect([denied, allowed].map(({ success, reason }) => [success, reason])).toEqual([
@@ -151,11 +137,8 @@ describe("the stock @upstash/ratelimit", () => {
   });
 
   test("costs 3 commands for the first request of a fixed window, as Upstash says", async () => {
-    const limit = new Ratelimit({
-      redis: client(),
-      limiter: Ratelimit.fixedWindow(3, "1000 d"),
-      analytics: false,
-    });
+    const limiter = Ratelimit.fixedWindow(3, "1000 d");
+    const limit = new Ratelimit({ redis: client(), limiter, ...plain });
     await limit.limit("warm-up");
     its.stack.gateway.resetUsage();
     await limit.limit("someone");

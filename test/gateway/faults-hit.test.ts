@@ -7,12 +7,10 @@ const { its, faults, counter, ask } = useCounter();
 describe("a fault hits", () => {
   test("the nth matching request and the given number from there on", async () => {
     const fault = faults().add({ kind: "http", status: 500, match: { command: "incr", nth: 2, times: 2 } });
-    const statuses: unknown[] = [];
-    for (let index = 0; index < 5; index++) {
+    for (const status of [200, 500, 500, 200, 200]) {
       await ask(["SET", "other", "x"]);
-      statuses.push((await ask(["INCR", "n"]))[0]);
+      expect((await ask(["INCR", "n"]))[0]).toBe(status);
     }
-    expect(statuses).toEqual([200, 500, 500, 200, 200]);
     expect([fault.matched, fault.hits]).toEqual([5, 2]);
   });
 
@@ -64,26 +62,19 @@ describe("a fault hits", () => {
 
 describe("over HTTP", () => {
   test("faults are added, listed, released and removed", async () => {
-    const match = { nth: 1, times: 1 };
-    const counts = { matched: 0, hits: 0, held: 0 };
+    const remove = (path = "") => its.stack.rest(`/-/faults${path}`, undefined, { method: "DELETE" });
     const added = await its.stack.rest("/-/faults", { kind: "hold" });
     const { id } = added.json as { id: number };
-    expect([added.status, added.json]).toEqual([201, { id, ...counts }]);
+    expect([added.status, added.json]).toEqual([201, { id, matched: 0, hits: 0, held: 0 }]);
     expect(await ask(increment)).toBe("broken");
-    expect((await its.stack.rest("/-/faults")).json).toEqual([
-      { kind: "hold", match, id, matched: 1, hits: 1, held: 1 },
-    ]);
-    expect((await its.stack.rest(`/-/faults/${id}/release`, "")).json).toEqual({
-      id,
-      matched: 1,
-      hits: 1,
-      held: 0,
-    });
+    const hit = { id, matched: 1, hits: 1, held: 1 };
+    const match = { nth: 1, times: 1 };
+    expect((await its.stack.rest("/-/faults")).json).toEqual([{ kind: "hold", match, ...hit }]);
+    expect((await its.stack.rest(`/-/faults/${id}/release`, "")).json).toEqual({ ...hit, held: 0 });
     expect(await counter()).toBe(1);
-    expect((await its.stack.rest(`/-/faults/${id}`, undefined, { method: "DELETE" })).status).toBe(200);
-    expect((await its.stack.rest(`/-/faults/${id}`, undefined, { method: "DELETE" })).status).toBe(404);
+    expect([(await remove(`/${id}`)).status, (await remove(`/${id}`)).status]).toEqual([200, 404]);
     await its.stack.rest("/-/faults", { kind: "cut" });
-    expect((await its.stack.rest("/-/faults", undefined, { method: "DELETE" })).json).toEqual([]);
+    expect((await remove()).json).toEqual([]);
     expect(faults().list()).toEqual([]);
   });
 
