@@ -178,28 +178,24 @@ describe("a sweep never removes an object that a task may need", () => {
     await rig.command("HSET", key("tasks"), "a", record);
     expect(await store.keys()).toEqual(expect.arrayContaining(kept));
     expect(await queue.get("b", { payload: true })).toMatchObject({ payload: large("b") });
-    expect(await rig.operator({ offload: offloading(store) }).list({ state: "pending" })).toMatchObject({
-      tasks: [{ id: "b" }],
-    });
     await rig.command("HDEL", key("tasks"), "a");
   });
 
-  test.each([
-    ["of a newer release", "2;1700000000000\nz"],
-    ["that cannot be read", "broken"],
-  ])("with a record %s", async (_, record) => {
-    const { store, pass, queue } = setUp();
-    await queue.enqueue(large("a"), { id: "a" });
-    const written = (await rig.space()).tasks.get("a") ?? "";
-    await rig.command("HSET", key("tasks"), "a", record);
-    rig.now = START + 2 * HOUR;
-    expect(await pass()).toEqual({ checked: 1, removed: 0 });
-    expect(await store.keys()).toHaveLength(1);
-    await rig.command("HSET", key("tasks"), "a", written);
-  });
+  test.each(["2;1700000000000\nz", "broken"])(
+    "with a record of a newer release, or one that cannot be read: %j",
+    async (record) => {
+      const { pass, queue } = setUp();
+      await queue.enqueue(large("a"), { id: "a" });
+      const written = (await rig.space()).tasks.get("a") ?? "";
+      await rig.command("HSET", key("tasks"), "a", record);
+      rig.now = START + 2 * HOUR;
+      expect(await pass()).toEqual({ checked: 1, removed: 0 });
+      await rig.command("HSET", key("tasks"), "a", written);
+    },
+  );
 
   test("whose record could not be read, nor one whose key it does not know", async () => {
-    const { store, offload, queue } = setUp();
+    const { store, pass, offload, queue } = setUp();
     await queue.enqueue(large("a"), { id: "a" });
     for (const foreign of ["emails~2f3/a/N", "emails/a", "emails/a/b/N", ".x/a/N"])
       await writeObject(store, foreign);
@@ -218,10 +214,7 @@ describe("a sweep never removes an object that a task may need", () => {
     expect(objects).toEqual({ checked: 5, removed: 0 });
     expect(await store.keys()).toHaveLength(5);
     rig.now += HOUR;
-    expect((await sweep(rig.transport, { offload, now: () => rig.now })).objects).toEqual({
-      checked: 5,
-      removed: 0,
-    });
+    expect(await pass()).toEqual({ checked: 5, removed: 0 });
   });
 
   test("if the store fails: the report says so, the next pass does the same page again", async () => {
