@@ -20,8 +20,8 @@ async function redisCalls(): Promise<Record<string, number>> {
   return Object.fromEntries(calls.filter(([name, count]) => count > 0 && !unbilled.has(name)));
 }
 
-const bill = async (command: string | readonly unknown[], path = "/") => {
-  await its.stack.rest(path, words(command));
+const bill = async (command: readonly unknown[], path = "/") => {
+  await its.stack.rest(path, command);
   const { commands, byCommand } = its.stack.gateway.usage();
   return { commands, byCommand };
 };
@@ -59,7 +59,7 @@ test("a stream counts 1 when it opens, however many channels it has and messages
 test("PUBLISH counts 1 alone, in a transaction and in a script, and is delivered", async () => {
   const subscriber = await stream("/subscribe/chat");
   const source = "#!lua flags=allow-key-locking\nfor i = 1, 2 do redis.call('PUBLISH', 'chat', ARGV[1]) end";
-  await bill("PUBLISH chat a");
+  await bill(["PUBLISH", "chat", "a"]);
   await bill([["PUBLISH", "chat", "b"]], "/multi-exec");
   const byCommand = { EVAL: 1, EXEC: 1, MULTI: 1, PUBLISH: 4, SUBSCRIBE: 1 };
   expect(await bill(["EVAL", source, 0, "c"])).toEqual({ commands: 8, byCommand });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
 import { createClient } from "../../src/client/index.ts";
 import { createApp } from "../../src/http/app.ts";
-import { defineQueue, drain, Queue, Schedules, sweep } from "../../src/index.ts";
+import { defineQueue, drain, Queue } from "../../src/index.ts";
 import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
 import { secrets, tokens } from "../http/served.ts";
 import { useRig } from "../support/rig.ts";
@@ -188,14 +188,4 @@ test("without a context manager the trace of a request still reaches the handler
   } finally {
     context.setGlobalContextManager(manager);
   }
-});
-
-test("a task that a schedule enqueues has no trace, and its handler begins one", async () => {
-  await new Schedules("mails", { transport: rig.transport }).put("often", { every: "1s", payload: 1 });
-  await expect.poll(async () => (await sweep(rig.transport)).scheduled, { timeout: 10_000 }).toBe(1);
-  const seen: unknown[] = [];
-  const queue = new Queue("mails", { transport: rig.transport, tracing });
-  await drain(queue, ({ headers }) => void seen.push(headers));
-  expect(seen).toEqual([{ schedule: "often", "scheduled-at": expect.any(String) as string }]);
-  expect(parents(traces.shown())).toEqual(["none > process mails"]);
 });

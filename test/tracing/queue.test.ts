@@ -321,13 +321,6 @@ describe("a handler", () => {
     await drain(queue, () => new Promise(() => {}), { budget: 1_000, timeout: 50 });
     expect(processed()).toMatchObject([{ attributes: { [OUTCOME]: "requeue", "error.type": "timeout" } }]);
   });
-
-  test("gets the headers as they are in the task", async () => {
-    await queue.enqueue(1, { headers: { kind: "a" } });
-    const seen: unknown[] = [];
-    await drain(queue, ({ headers }) => void seen.push(headers));
-    expect(seen).toEqual([{ kind: "a", traceparent: expect.any(String) as string }]);
-  });
 });
 
 describe("a failure of OpenTelemetry", () => {
