@@ -203,12 +203,13 @@ describe("a client with wrong options", () => {
   });
 
   test("a queue with an invalid name, an unknown option or an invalid schema", async () => {
-    for (const [name, options, path] of [
+    const wrong: [name: string, options: object, path: string][] = [
       ["a/b", {}, "queue"],
       ["emails", { leas: 1 }, "leas"],
       ["emails", { schema: {} }, "schema"],
-    ] as const) {
-      const error = await failure(async () => createClient(good).queue(name, options as object));
+    ];
+    for (const [name, options, path] of wrong) {
+      const error = await failure(async () => createClient(good).queue(name, options));
       expect(error).toMatchObject({ code: "invalid_argument", path });
     }
   });

@@ -31,7 +31,7 @@ beforeEach(() => {
   const app = createApp({ transport, tokens });
   direct = new Queue(`q${count++}`, { transport });
   fetch = async (url, init) => {
-    const body = JSON.parse(String(init.body)) as { wait?: number; pull?: { wait?: number } };
+    const body = JSON.parse(init.body as string) as { wait?: number; pull?: { wait?: number } };
     waits.push(body.wait ?? body.pull?.wait);
     const mishap = mishaps.shift();
     if (mishap instanceof Response) return mishap;

@@ -1,4 +1,3 @@
-const CLIENT = "needs RESP3, which the client of the test speaks";
 const PASSWORD = "needs a password";
 
 /**
@@ -38,7 +37,6 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     reason: "needs a limit of memory",
   },
   { file: "test/http/problems.test.ts", test: "the faults of Redis > redis_unauthorized", reason: PASSWORD },
-  { file: "test/http/problems.test.ts", test: "the faults of Redis > redis_error", reason: CLIENT },
   {
     file: "test/http/problems.test.ts",
     test: "every documented problem was seen above",

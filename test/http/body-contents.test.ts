@@ -5,8 +5,8 @@ import { newTask, newTasks, settle as settlements } from "../../src/http/request
 import { awkwardPayloads } from "../support/payloads.ts";
 import { expectProblem, servedQueue } from "./served.ts";
 
-const { ask, path, tasks, enqueue, pull, settle, receipts, get, counts } = servedQueue();
-const post = (raw: string, to = tasks(), method = "POST") => ask(method, to, { raw });
+const { ask, tasks, enqueue, pull, get, counts } = servedQueue();
+const post = (raw: string, to = tasks()) => ask("POST", to, { raw });
 const errorsOf = async (...request: Parameters<typeof post>) =>
   expectProblem(await post(...request), "invalid_request").errors;
 
@@ -111,6 +111,7 @@ it.each(["AAE", "AA E", "AAE*", "A===", "====", "AA==AA==", "AA-_", 5, null])(
   },
 );
 
+// In all other places: fields.test.ts.
 describe("a number without bounds", () => {
   const message = "must be a finite number, at most about 1.8e308 either way";
   const long = "k".repeat(1_000);
@@ -132,24 +133,6 @@ describe("a number without bounds", () => {
     const second = await errorsOf(`{"tasks":[{"payload":1},{"payload":${text.replace(long, "k")}}]}`);
     expect(second).toEqual([{ path: `tasks[1].payload${at.replace(/k+…/, "k")}`, message }]);
     expect((await counts()).pending).toBe(0);
-  });
-
-  it("is refused as a schedule's payload, and in every settlement, of which none of the request is made", async () => {
-    const schedule = `${path()}/schedules/s`;
-    const refused = await errorsOf('{"payload":[1e400],"every":"1m"}', schedule, "PUT");
-    expect(refused).toEqual([{ path: "payload[0]", message }]);
-    expect((await ask("GET", schedule)).status).toBe(404);
-    await enqueue({ tasks: ["a", "b"].map((id) => ({ id, payload: 1 })) });
-    const [a, b] = await receipts({ max: 2 });
-    const names = { complete: "result", reject: "error", requeue: "error", extend: "progress" };
-    for (const [outcome, name] of Object.entries(names)) {
-      const first = `{"receipt":"${a}","outcome":"complete"}`;
-      const second = `{"receipt":"${b}","outcome":"${outcome}","${name}":{"x":-1e400}}`;
-      const errors = await errorsOf(`{"settlements":[${first},${second}]}`, `${tasks()}/settle`);
-      expect(errors).toEqual([{ path: `settlements[1].${name}.x`, message }]);
-    }
-    expect((await settle({ receipt: a, outcome: "extend" })).body.results).toMatchObject([{ ok: true }]);
-    expect(await counts()).toMatchObject({ working: 2, pending: 0 });
   });
 });
 

@@ -1,17 +1,12 @@
 import { Hono } from "hono";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createApp } from "../../src/http/app.ts";
+import { describe, expect, test, vi } from "vitest";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { files, html } from "../../src/dashboard/page.gen.ts";
 import { createDashboard } from "../../src/http/dashboard/routes.ts";
-import { browser, serveDashboard } from "./dashboard-served.ts";
-import { expectProblem, secrets, tokens } from "./served.ts";
+import { browser, useDashboard } from "./dashboard-served.ts";
+import { expectProblem, secrets } from "./served.ts";
 
-let served: Awaited<ReturnType<typeof serveDashboard>>;
-beforeAll(async () => {
-  served = await serveDashboard();
-});
-afterAll(() => served.stop());
+const served = useDashboard();
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
@@ -99,28 +94,20 @@ test("methods that a path does not support get 405, and HEAD is a GET without th
   expect([status, text, headers.get("content-type")]).toEqual([200, "", "text/html; charset=utf-8"]);
 });
 
-test.each([
-  "/dashboard/assets/../x",
-  "/dashboard/assets/__proto__",
-  "/dashboard/assets/a/b",
-  "/dashboard/x",
-  "/dashboards",
-])("there is nothing else: %s", async (path) => {
-  expectProblem(await served.visit("GET", path), "no_route");
-});
-
-test("an address with a slash at its end leads to the page", async () => {
+test("there is nothing else, but an address with a slash at its end leads to the page", async () => {
+  for (const path of ["assets/../x", "assets/__proto__", "assets/a/b", "x", "../dashboards"])
+    expectProblem(await served.visit("GET", `/dashboard/${path}`), "no_route");
   const { status, headers } = await served.visit("GET", "/dashboard/");
   expect([status, headers.get("location")]).toEqual([308, "../dashboard"]);
 });
 
 describe("below the path of another app", () => {
-  test.each<[string, (app: ReturnType<typeof createApp>) => Hono]>([
+  test.each<[string, (app: typeof served.app) => Hono]>([
     ["by route()", (app) => new Hono().route("/internal/queue", app)],
     ["by route(), with a parameter", (app) => new Hono().route("/:tenant/queue", app)],
     ["by mount()", (app) => new Hono().mount("/internal/queue", app.fetch)],
   ])("the dashboard works as at the top: %s", async (_, mounted) => {
-    const outer = mounted(createApp({ transport: served.transport, tokens, dashboard }));
+    const outer = mounted(served.app);
     const visit = browser((request) => outer.fetch(request), "/internal/queue");
     const page = await visit("GET", "/dashboard");
     expect([page.status, page.text]).toEqual([200, html]);
@@ -133,11 +120,8 @@ describe("below the path of another app", () => {
     // Without a path, so that the browser takes that of the request.
     expect([status, /path=|domain=/i.test(set)]).toEqual([204, false]);
     const [cookie = ""] = set.split(";");
-    const added = await visit("POST", "/dashboard/api/v1/queues/dashboard/tasks", {
-      cookie,
-      json: { payload: 1 },
-    });
-    expect(added.status).toBe(201);
+    const task = { cookie, json: { payload: 1 } };
+    expect((await visit("POST", "/dashboard/api/v1/queues/dashboard/tasks", task)).status).toBe(201);
     const counts = await visit("GET", "/dashboard/api/v1/queues/dashboard?", { cookie });
     expect(counts.body.queue).toBe("dashboard");
   });
@@ -145,17 +129,14 @@ describe("below the path of another app", () => {
 
 describe("the option dashboard", () => {
   test("off: there is no such path, and the app has no other routes", async () => {
-    const app = createApp({ transport: served.transport, tokens });
-    const visit = browser((request) => app.fetch(request));
-    for (const path of ["/dashboard", "/dashboard/", "/dashboard/api/v1/queues"]) {
+    const visit = served.visiting({ dashboard: undefined });
+    for (const path of ["/dashboard", "/dashboard/", "/dashboard/api/v1/queues"])
       expectProblem(await visit("GET", path, { cookie: served.admin }), "no_route");
-    }
   });
 
   test("a function loads it once, at the first request to it", async () => {
     const load = vi.fn(async () => dashboard);
-    const app = createApp({ transport: served.transport, tokens, dashboard: load });
-    const visit = browser((request) => app.fetch(request));
+    const visit = served.visiting({ dashboard: load });
     await visit("GET", "/health");
     expect(load).not.toHaveBeenCalled();
     for (let i = 0; i < 3; i++) expect((await visit("GET", "/dashboard")).status).toBe(200);
@@ -164,20 +145,16 @@ describe("the option dashboard", () => {
 
   test("one object serves several apps, each with its own tokens", async () => {
     const own = createDashboard({ html: "<p>own</p>", files: [] });
-    const [one, other] = [secrets.view, secrets.admin].map((token) => {
-      const entry = { token, scopes: ["view" as const], queues: "*" };
-      const app = createApp({ transport: served.transport, tokens: [entry], dashboard: own });
-      return browser((request) => app.fetch(request));
-    });
+    const [one, other] = [secrets.view, secrets.admin].map((token) =>
+      served.visiting({ tokens: [{ token, scopes: ["view"], queues: "*" }], dashboard: own }),
+    );
     expect((await one!("GET", "/dashboard")).text).toBe("<p>own</p>");
     expect((await one!("GET", "/dashboard/api/v1/token", { cookie: served.view })).status).toBe(200);
     expect((await other!("GET", "/dashboard/api/v1/token", { cookie: served.view })).status).toBe(401);
   });
 
   test.each([true, "yes", {}, null])("is refused if it is %j", (given) => {
-    const make = () => createApp({ transport: served.transport, tokens, dashboard: given as never });
-    expect(make).toThrow(
-      "dashboard must be the dashboard of sluice-queue/dashboard, or a function that loads it",
-    );
+    const message = "dashboard must be the dashboard of sluice-queue/dashboard, or a function that loads it";
+    expect(() => served.make({ dashboard: given as never })).toThrow(message);
   });
 });

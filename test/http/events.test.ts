@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createApp } from "../../src/http/app.ts";
 import type { LoggedError } from "../../src/http/problems/error-log.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { openEvents, type TestStream } from "./event-frames.ts";
-import { type Ask, asker, expectProblem, serve, tokens } from "./served.ts";
+import { type Ask, asker, expectProblem, useServed } from "./served.ts";
 
-let served: Awaited<ReturnType<typeof serve>>;
+const served = useServed();
 let gateway: Gateway;
 let faults: LoggedError[] = [];
 let streams: TestStream[] = [];
@@ -15,13 +14,9 @@ let queue: string;
 let count = 0;
 
 beforeAll(async () => {
-  served = await serve();
   gateway = await startGateway({ redisUrl: served.redis.url });
 });
-afterAll(async () => {
-  await gateway.close();
-  await served.stop();
-});
+afterAll(() => gateway.close());
 beforeEach(() => {
   queue = `q${count++}`;
   faults = [];
@@ -32,14 +27,25 @@ afterEach(async () => {
   await untilListening(0);
 });
 
+const onError = (fault: LoggedError) => faults.push(fault);
+const replyTo = async (...command: [string, ...string[]]): Promise<unknown> => {
+  const [outcome] = await served.transport.send([command]);
+  return outcome && "reply" in outcome ? outcome.reply : undefined;
+};
 /** Resolves when that many connections listen to the queue's channel, by Redis's own count. */
-async function untilListening(listeners: number): Promise<void> {
-  const channel = `sluice:{${queue}}:events`;
-  const listening = async () => {
-    const [outcome] = await served.transport.send([["PUBSUB", "NUMSUB", channel]]);
-    return outcome && "reply" in outcome && Array.isArray(outcome.reply) ? outcome.reply[1] : undefined;
-  };
-  await vi.waitUntil(async () => (await listening()) === listeners, { timeout: 20_000, interval: 5 });
+const untilListening = (listeners: number) =>
+  vi.waitUntil(
+    async () =>
+      ((await replyTo("PUBSUB", "NUMSUB", `sluice:{${queue}}:events`)) as unknown[])[1] === listeners,
+    { timeout: 20_000, interval: 5 },
+  );
+
+async function listen(app: ReturnType<typeof served.make>, query = "", name = queue): Promise<TestStream> {
+  const fetch = (path: string, init: RequestInit) =>
+    app.fetch(new Request(`http://sluice.test${path}`, init));
+  const stream = await openEvents(fetch, `/v1/queues/${name}/events${query}`, { accept: "*/*" });
+  streams.push(stream);
+  return stream;
 }
 
 const transports: readonly (readonly [string, () => Transport])[] = [
@@ -48,114 +54,82 @@ const transports: readonly (readonly [string, () => Transport])[] = [
 ];
 
 describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport) => {
-  let app: ReturnType<typeof createApp>;
+  let app: ReturnType<typeof served.make>;
   let ask: Ask;
   beforeEach(() => {
-    app = createApp({ transport: transport(), tokens, onError: (fault) => faults.push(fault) });
+    app = served.make({ transport: transport(), onError });
     ask = asker((request) => app.fetch(request));
   });
+  const at = (path: string) => `/v1/queues/${queue}${path}`;
+  const configure = (events: boolean) => ask("PATCH", at("/settings"), { json: { events } });
 
-  const tasks = () => `/v1/queues/${queue}/tasks`;
-  const configure = (events: boolean) => ask("PATCH", `/v1/queues/${queue}/settings`, { json: { events } });
-  const listen = async (query = "", headers = {}) => {
-    const fetch = (path: string, init: RequestInit) =>
-      app.fetch(new Request(`http://sluice.test${path}`, init));
-    const stream = await openEvents(fetch, `/v1/queues/${queue}/events${query}`, headers);
-    streams.push(stream);
-    return stream;
-  };
-
-  it("reports events from the moment of the answer on", async () => {
+  it("reports events from the moment of the answer on, while the queue's setting is on", async () => {
+    const stream = await listen(app);
+    const { status, headers } = stream;
+    const type = ["text/event-stream", "no-store"];
+    expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, ...type]);
+    await ask("POST", at("/tasks"), { json: { payload: 1, id: "silent" } });
     await configure(true);
-    const stream = await listen();
-    expect([stream.status, stream.headers.get("content-type"), stream.headers.get("cache-control")]).toEqual([
-      200,
-      "text/event-stream",
-      "no-store",
-    ]);
-    await ask("POST", tasks(), { json: { tasks: ["a", "b"].map((id) => ({ id, payload: id })) } });
-    const [{ receipt }] = (await ask("POST", `${tasks()}/pull`)).body.tasks;
-    await ask("POST", `${tasks()}/settle`, { json: { settlements: [{ receipt, outcome: "complete" }] } });
-    await ask("POST", `${tasks()}/b/cancel`);
-    const frame = (event: string, ...ids: string[]) => ({
-      event,
-      id: undefined,
-      data: { event, at: expect.any(Number), ids },
-    });
+    await ask("POST", at("/tasks"), { json: { tasks: ["a", "b"].map((id) => ({ id, payload: id })) } });
+    const [{ receipt }] = (await ask("POST", at("/tasks/pull"))).body.tasks;
+    const settlements = [{ receipt, outcome: "complete" }];
+    await ask("POST", at("/tasks/settle"), { json: { settlements } });
+    await ask("POST", at("/tasks/b/cancel"));
+    const frame = (event: string, ...ids: string[]) => {
+      return { event, id: undefined, data: { event, at: expect.any(Number), ids } };
+    };
     expect(await stream.take(4)).toEqual([
       frame("enqueued", "a", "b"),
-      frame("dequeued", "a"),
-      frame("completed", "a"),
+      frame("dequeued", "silent"),
+      frame("completed", "silent"),
       frame("cancelled", "b"),
     ]);
   });
 
-  it("is silent while the queue's setting is off, and reports events once it is on", async () => {
-    const stream = await listen("", { accept: "*/*" });
-    await ask("POST", tasks(), { json: { payload: 1, id: "silent" } });
-    await configure(true);
-    await ask("POST", `${tasks()}/pull`);
-    expect(await stream.next()).toMatchObject({ event: "dequeued", data: { ids: ["silent"] } });
-  });
-
   it("stops listening when the client goes away", async () => {
-    const stream = await listen();
+    const stream = await listen(app);
     await untilListening(1);
     await stream.leave();
     await untilListening(0);
   });
 
   it("ends, and stops listening, when its time is over", async () => {
-    const stream = await listen("?wait=50ms");
+    const stream = await listen(app, "?wait=50ms");
     expect(await stream.rest()).toEqual([]);
     await untilListening(0);
-    for (const wait of ["301s", "soon"]) {
-      expectProblem(await ask("GET", `/v1/queues/${queue}/events?wait=${wait}`), "invalid_request");
-    }
+    for (const wait of ["301s", "soon"])
+      expectProblem(await ask("GET", at(`/events?wait=${wait}`)), "invalid_request");
   });
 
   it("ends with an error event when Redis is lost, and reports it", async () => {
-    const stream = await listen();
+    const stream = await listen(app);
     await served.transport.send([["CLIENT", "KILL", "TYPE", "pubsub"]]);
-    const reported = await stream.rest();
-    expect(reported).toMatchObject([{ event: "problem", data: { code: "redis_unreachable" } }]);
-    expect(faults).toMatchObject([
-      { instance: reported[0]?.data.instance, route: "/v1/queues/:queue/events", code: "redis_unreachable" },
-    ]);
-  });
-
-  it("is for the scope admin", async () => {
-    const events = `/v1/queues/${queue}/events`;
-    for (const as of ["enqueue", "consume", "mails"] as const) {
-      expectProblem(await ask("GET", events, { as }), "forbidden");
-    }
-    expectProblem(await ask("GET", events, { as: null }), "unauthorized");
+    const [problem, ...rest] = await stream.rest();
+    const code = "redis_unreachable";
+    expect([problem, rest]).toMatchObject([{ event: "problem", data: { code } }, []]);
+    const instance = problem?.data.instance;
+    expect(faults).toMatchObject([{ instance, route: "/v1/queues/:queue/events", code }]);
   });
 
   it("answers HEAD without listening", async () => {
-    const { status, body } = await ask("HEAD", `/v1/queues/${queue}/events`);
+    const { status, body } = await ask("HEAD", at("/events"));
     expect([status, body]).toEqual([200, ""]);
     await untilListening(0);
   });
 });
 
 it("all streams of a process share one connection to Redis over TCP, which ends with the last", async () => {
-  const app = createApp({ tokens, transport: served.transport, onError: (fault) => faults.push(fault) });
-  const fetch = (path: string, init: RequestInit) =>
-    app.fetch(new Request(`http://sluice.test${path}`, init));
-  const ask = asker((request) => app.fetch(request));
+  const app = served.make({ onError });
   const queues = [queue, queue, `${queue}-b`, `${queue}-c`];
-  const connections = async () => {
-    const [outcome] = await served.transport.send([["CLIENT", "LIST", "TYPE", "pubsub"]]);
-    return outcome && "reply" in outcome && String(outcome.reply).split("\n").length - 1;
-  };
+  const connections = async () =>
+    String(await replyTo("CLIENT", "LIST", "TYPE", "pubsub")).split("\n").length - 1;
   for (const name of queues) {
-    await ask("PATCH", `/v1/queues/${name}/settings`, { json: { events: true } });
-    streams.push(await openEvents(fetch, `/v1/queues/${name}/events`));
+    await served.ask("PATCH", `/v1/queues/${name}/settings`, { json: { events: true } });
+    await listen(app, "", name);
   }
   expect(await connections()).toBe(1);
   for (const name of new Set(queues))
-    await ask("POST", `/v1/queues/${name}/tasks`, { json: { id: name, payload: 1 } });
+    await served.ask("POST", `/v1/queues/${name}/tasks`, { json: { id: name, payload: 1 } });
   for (const [i, stream] of streams.entries())
     expect(await stream.next()).toMatchObject({ event: "enqueued", data: { ids: [queues[i]] } });
   for (const stream of streams.splice(0, 3)) await stream.leave();
@@ -165,23 +139,12 @@ it("all streams of a process share one connection to Redis over TCP, which ends 
   expect(faults).toEqual([]);
 });
 
-it("a transport that cannot subscribe is refused for events, with the reason", async () => {
-  const { transport } = served;
-  const app = createApp({
-    tokens,
-    transport: { send: transport.send },
-    onError: (fault) => faults.push(fault),
-  });
-  const answer = await asker((request) => app.fetch(request))("GET", `/v1/queues/${queue}/events`);
-  expectProblem(answer, "unsupported");
-});
-
 it("Redis's refusal is answered as on any other route, and without its words", async () => {
   await served.transport.send([["ACL", "SETUSER", "quiet", "on", ">secret", "~*", "resetchannels", "+@all"]]);
   const own = await startGateway({ redisUrl: served.redis.url.replace("//", "//quiet:secret@") });
   try {
-    const app = createApp({ tokens, transport: upstash(own), onError: (fault) => faults.push(fault) });
-    const answer = await asker((request) => app.fetch(request))("GET", `/v1/queues/${queue}/events`);
+    const ask = served.asking({ transport: upstash(own), onError });
+    const answer = await ask("GET", `/v1/queues/${queue}/events`);
     const { instance, detail } = expectProblem(answer, "redis_unauthorized");
     expect(detail).not.toMatch(/NOPERM|quiet/);
     expect(faults).toMatchObject([{ instance, code: "redis_unauthorized" }]);

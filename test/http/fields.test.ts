@@ -1,40 +1,33 @@
 import * as fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { brokenRequests } from "../fuzz/broken-request.ts";
-import { Described } from "../fuzz/document.ts";
-import { populate } from "../fuzz/populate.ts";
 import { faultsOfRefusal } from "../fuzz/refused.ts";
-import type { ReturnedValues } from "../fuzz/returned-values.ts";
-import { openAppStack, type Stack, token } from "../fuzz/stack.ts";
 import { validRequest } from "../fuzz/valid-request.ts";
 import { readKeySpace } from "../support/key-space.ts";
-import { type CallOptions, expectProblem } from "./served.ts";
+import { described, isRefused, places, useStack } from "./places.ts";
+import type { CallOptions } from "./served.ts";
 
 // What a request is refused for, and how the answer names it.
 
-const described = new Described(openapi);
-let stack: Stack;
-let known: ReturnedValues;
+const app = useStack();
 let before: Awaited<ReturnType<typeof keySpace>>;
-const keySpace = () => readKeySpace(stack.redisUrl);
+const keySpace = () => readKeySpace(app.stack.redisUrl);
 beforeAll(async () => {
-  stack = await openAppStack();
-  known = await populate(described, stack);
   before = await keySpace();
 });
-afterAll(() => stack.close());
 
 it.each(described.routes.filter(({ path }) => path.startsWith("/v1/")))(
   "$operationId names each field that the document does not allow, and changes nothing",
   async (route) => {
     const plans = fc.sample(validRequest(described, route), { numRuns: 40, seed: 1 });
-    const broken = plans.flatMap((plan) => brokenRequests(described, known.filled(plan)));
+    const broken = plans.flatMap((plan) => brokenRequests(described, app.filled(plan)));
     // Of each list one item with each fault.
     const ways = new Map(broken.map((one) => [one.how.replaceAll(/\[\d+\]/g, "[]"), one]));
     const wrong: unknown[] = [];
     for (const one of ways.values()) {
-      const faults = faultsOfRefusal(described, route, one, await stack.send(one.sent));
+      const faults = faultsOfRefusal(described, route, one, await app.stack.send(one.sent));
       if (faults.length > 0) wrong.push([one.how, ...faults]);
     }
     expect([wrong, await keySpace()]).toEqual([[], before]);
@@ -42,17 +35,10 @@ it.each(described.routes.filter(({ path }) => path.startsWith("/v1/")))(
 );
 
 const refused = async (method: string, path: string, { json, headers }: CallOptions = {}) => {
-  const sent = { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers };
-  const body = json === undefined ? undefined : JSON.stringify(json);
-  const answer = await stack.send({ method, path, headers: sent, body });
-  const { status, text, headers: answered } = answer;
-  const problem = {
-    status,
-    headers: new Headers(answered as Record<string, string>),
-    body: JSON.parse(text),
-  };
-  expect(await keySpace()).toEqual(before);
-  return expectProblem(problem, "invalid_request").errors as { path: string; message: string }[];
+  const answer = await app.ask(method, path, json === undefined ? undefined : JSON.stringify(json), headers);
+  const { code, errors } = JSON.parse(answer.text);
+  expect([answer.status, code, await keySpace()]).toEqual([400, "invalid_request", before]);
+  return errors as { path: string; message: string }[];
 };
 
 const tasks = "/v1/queues/one/tasks";
@@ -93,67 +79,87 @@ it("every fault of a body is listed with its path", async () => {
 });
 
 const receipt = "1.1.1.abcdefgh.x";
-const settled = (settlement: object) => ({ json: { settlements: [{ receipt, ...settlement }] } });
+const settle = `${tasks}/settle`;
+const settled = (settlement: object) => {
+  return { settlements: [{ receipt, outcome: "complete", ...settlement }] };
+};
 const schedule = "/v1/queues/one/schedules/x";
 const twice = ["a", "b", "a"].map((name) => ({ name, every: "1h", payload: 1 }));
 
+const both = { payload: 1, tasks: [{ payload: 2 }] };
+const inSeconds = { payload: 1, at: 1_800_000_000 };
+
 // Rules that the document does not have, messages that say what to do, and fields of another form.
-it.each<[path: string, message: unknown, method: string, url: string, options?: CallOptions]>([
+it.each<[path: string, message: unknown, method: string, url: string, json?: unknown]>([
   ["", "is missing", "POST", tasks],
-  ["", "must be an object", "POST", tasks, { json: [] }],
-  ["tasks", "must have at least one task", "POST", tasks, { json: { tasks: [] } }],
-  [
-    "tasks",
-    "must not be sent with payload: send either one task or `tasks`",
-    "POST",
-    tasks,
-    { json: { payload: 1, tasks: [{ payload: 2 }] } },
-  ],
+  ["", "must be an object", "POST", tasks, []],
+  ["tasks", "must have at least one task", "POST", tasks, { tasks: [] }],
+  ["tasks", "must not be sent with payload: send either one task or `tasks`", "POST", tasks, both],
   [
     "at",
     "must be in milliseconds: an instant of ten digits is taken to be in seconds",
     "POST",
     tasks,
-    { json: { payload: 1, at: 1_800_000_000 } },
+    inSeconds,
   ],
-  ["encoding", 'must be "base64", or left out', "POST", tasks, { json: { payload: "", encoding: "hex" } }],
-  ["again", "must be given with an id", "POST", tasks, { json: { payload: 1, again: true } }],
-  [
-    "Idempotency-Key",
-    "must be 1 to 255 visible ASCII characters",
-    "POST",
-    tasks,
-    { json: { payload: 1 }, headers: { "idempotency-key": "a b" } },
-  ],
+  ["encoding", 'must be "base64", or left out', "POST", tasks, { payload: "", encoding: "hex" }],
+  ["again", "must be given with an id", "POST", tasks, { payload: 1, again: true }],
   [
     "settlements[0].receipt",
     "must be a receipt from a pull",
     "POST",
-    `${tasks}/settle`,
-    settled({ receipt: "1.1.1.short.x", outcome: "complete" }),
+    settle,
+    settled({ receipt: "1.1.1.short.x" }),
   ],
-  ["settlements[0].result", any(), "POST", `${tasks}/settle`, settled({ outcome: "reject", result: 1 })],
-  ["settlements[0].ttl", any(), "POST", `${tasks}/settle`, settled({ outcome: "requeue", ttl: 1 })],
-  [
-    "settlements[0].progress",
-    any(),
-    "POST",
-    `${tasks}/settle`,
-    settled({ outcome: "complete", progress: 1 }),
-  ],
-  ["queue", any(), "POST", "/v1/sweep", { json: { queue: "a" } }],
-  ["cursor", any(), "POST", "/v1/sweep", { json: { cursor: "x" } }],
-  ["schedule", any(), "PUT", schedule, { json: { cron: "0 0 30 2 *", payload: 1 } }],
-  ["cron", any(), "PUT", schedule, { json: { cron: "* * * *", payload: 1 } }],
-  ["schedules[2].name", any(), "PUT", "/v1/queues/one/declaration", { json: { schedules: twice } }],
+  ["settlements[0].result", any(), "POST", settle, settled({ outcome: "reject", result: 1 })],
+  ["settlements[0].ttl", any(), "POST", settle, settled({ outcome: "requeue", ttl: 1 })],
+  ["settlements[0].progress", any(), "POST", settle, settled({ progress: 1 })],
+  ["queue", any(), "POST", "/v1/sweep", { queue: "a" }],
+  ["cursor", any(), "POST", "/v1/sweep", { cursor: "x" }],
+  ["schedule", any(), "PUT", schedule, { cron: "0 0 30 2 *", payload: 1 }],
+  ["cron", any(), "PUT", schedule, { cron: "* * * *", payload: 1 }],
+  ["schedules[2].name", any(), "PUT", "/v1/queues/one/declaration", { schedules: twice }],
   ["reason", any(), "GET", `${tasks}?state=rejected&reason=rejected,tired`],
   ["reason", any(), "GET", `${tasks}?state=rejected&reason=rejected,cancelled`],
-  ["reason", any(), "POST", "/v1/queues/one/redrive", { json: { reason: ["cancelled", "rejected"] } }],
-  ["path", "must be percent-encoded UTF-8", "GET", "/v1/queues/%E0%A4%A"],
-])("%s %s", async (path, message, method, url, options) => {
-  expect(await refused(method, url, options)).toEqual([{ path, message }]);
+  ["reason", any(), "POST", "/v1/queues/one/redrive", { reason: ["cancelled", "rejected"] }],
+])("%s %s", async (path, message, method, url, json) => {
+  expect(await refused(method, url, { json })).toEqual([{ path, message }]);
 });
 
 function any(): unknown {
   return expect.any(String);
 }
+
+const LONGEST = 3_650 * 86_400_000;
+const isDuration = ({ anyOf: [number, text] = [] }: JsonSchema) =>
+  number?.type === "integer" && text?.pattern?.includes("(?:") === true;
+const durations = places(isDuration);
+
+it("every duration in the document is tried", () => {
+  const tried = new Set(durations.map(([, { given }]) => given));
+  const untried: string[] = [];
+  JSON.stringify(openapi.components, (name, node: JsonSchema) => {
+    if (node?.$ref?.includes("/schemas/") && isDuration(described.schema(node)) && !tried.has(node))
+      untried.push(name);
+    return node;
+  });
+  expect(untried).toEqual([]);
+});
+
+it.each(durations)(
+  "%s is as the document says: the least and the most, and nothing beyond",
+  async (_, place) => {
+    const [{ minimum = Number.NaN, maximum = Number.NaN } = {}] = place.schema.anyOf ?? [];
+    expect(maximum).toBeLessThanOrEqual(LONGEST);
+    const inSeconds = [`${maximum / 1_000}s`, `${(maximum - 500) / 1_000}s`];
+    const good = [minimum, `${minimum}ms`, maximum, ...inSeconds];
+    // A wait for its most would take that long.
+    for (const value of place.field.endsWith("wait") ? good.slice(0, 2) : good) {
+      const { status } = await app.send(place.put(value));
+      expect([value, status < 300 || [404, 409, 429].includes(status)]).toEqual([value, true]);
+    }
+    const bad = [minimum - 1, maximum + 1, `${maximum + 1}ms`, `${minimum + 1}.5ms`, "5.0005s"];
+    for (const value of minimum > 0 ? [...bad, `${minimum - 1}ms`] : bad)
+      expect([value, isRefused(place, await app.send(place.put(value)))]).toEqual([value, true]);
+  },
+);

@@ -1,9 +1,13 @@
 import * as fc from "fast-check";
+import { afterAll, beforeAll } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { fits } from "../fuzz/conforms.ts";
 import { Described, isObject } from "../fuzz/document.ts";
-import { type Plan, validRequest } from "../fuzz/valid-request.ts";
+import { populate } from "../fuzz/populate.ts";
+import type { ReturnedValues } from "../fuzz/returned-values.ts";
+import { type Answered, openAppStack, type Stack, token } from "../fuzz/stack.ts";
+import { type Plan, validRequest, written } from "../fuzz/valid-request.ts";
 
 export const described = new Described(openapi);
 
@@ -69,4 +73,35 @@ function* placesIn(
       const at = field === "" ? name : `${field}.${name}`;
       yield* placesIn(inner, value[name], at, union, (one) => put({ ...value, [name]: one }));
     }
+}
+
+/** The app for a test file, with tasks, schedules and workers to which made requests can refer. */
+export function useStack() {
+  let stack: Stack;
+  let known: ReturnedValues;
+  beforeAll(async () => {
+    stack = await openAppStack();
+    known = await populate(described, stack);
+  });
+  afterAll(() => stack.close());
+  return {
+    get stack() {
+      return stack;
+    },
+    filled: (plan: Plan) => known.filled(plan),
+    send: (plan: Plan) => stack.send(written(known.filled(plan))),
+    ask(method: string, path: string, body?: string, headers = {}): Promise<Answered> {
+      const all = { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers };
+      return stack.send({ method, path, body, headers: all });
+    },
+  };
+}
+
+/** Whether an answer says that the value in that place is invalid, and nothing else. */
+export function isRefused({ within, field }: Place, { status, text }: Answered): boolean {
+  if (status !== 400) return false;
+  const { code, errors = [] } = JSON.parse(text) as { code: string; errors?: { path: string }[] };
+  const [{ path } = { path: "none" }] = errors;
+  const isNamed = errors.length === 1 && path.startsWith(within) && field.startsWith(path);
+  return code === "invalid_request" && isNamed;
 }

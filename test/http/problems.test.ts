@@ -1,35 +1,24 @@
-import { createClient } from "@redis/client";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { SluiceError, type SluiceErrorCode } from "../../src/errors.ts";
 import { notInstalled } from "../../src/optional-package.ts";
 import { dashboard } from "../../src/dashboard/index.ts";
-import { type AppOptions, createApp } from "../../src/http/app.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
 import { offload } from "../../src/offload/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { type Answer, asker, expectProblem as expectAnswer, serve, tokens } from "./served.ts";
+import { type Answer, type Ask, asker, expectProblem as expectAnswer, serve, useServed } from "./served.ts";
 
-let served: Awaited<ReturnType<typeof serve>>;
+const served = useServed({ onError: () => {} });
+const { asking } = served;
 const seen = new Set<ProblemCode>();
 
-beforeAll(async () => {
-  served = await serve();
-});
-afterAll(() => served.stop());
 afterEach(() => vi.restoreAllMocks());
 
 /** Checks the answer, and notes that this problem was seen. */
 function expectProblem(answer: Answer, code: ProblemCode): Answer["body"] {
   seen.add(code);
   return expectAnswer(answer, code);
-}
-
-/** Asks an app with other options. */
-function asking(options: Partial<AppOptions>) {
-  const app = createApp({ transport: served.transport, tokens, ...options });
-  return asker((request) => app.fetch(request));
 }
 
 /** A transport whose Redis answers every command with that error. */
@@ -63,12 +52,9 @@ describe("the faults of a client", () => {
     expectProblem(await asking({ dashboard })("DELETE", "/dashboard/session", { headers }), "foreign_origin");
   });
 
-  it("no_route: another path", async () => {
+  it("no_route, not_found: another path, a task that never existed", async () => {
     for (const path of ["//", "/v1/queues/a/b", "/v2/queues"])
       expectProblem(await served.ask("GET", path), "no_route");
-  });
-
-  it("not_found: a task that never existed, to get or to cancel", async () => {
     expectProblem(await served.ask("GET", "/v1/queues/q/tasks/missing"), "not_found");
     expectProblem(await served.ask("POST", "/v1/queues/q/tasks/missing/cancel"), "not_found");
   });
@@ -111,9 +97,8 @@ describe("the faults of a client", () => {
       const json = { tasks: payloads.map((payload) => ({ payload })) };
       return served.ask("POST", "/v1/queues/reused/tasks", { json, headers });
     };
-    const first = await enqueueUnder(1);
+    await enqueueUnder(1);
     expectProblem(await enqueueUnder(1, 2, 3), "idempotency_key_reused");
-    expect((await enqueueUnder(1)).body).toEqual(first.body);
     expect((await served.ask("GET", "/v1/queues/reused")).body.pending).toBe(1);
   });
 
@@ -127,49 +112,42 @@ describe("the faults of a client", () => {
 });
 
 describe("the faults of Redis", () => {
+  const enqueue = (ask: Ask) => ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } });
   const silent = { onError: () => {} };
+  const retry = { tries: 2, firstWait: 1 };
 
   it("queue_full: a Redis without memory, and the enqueue wrote nothing", async () => {
     const full = await serve(silent, ["--maxmemory", "1mb", "--maxmemory-policy", "noeviction"]);
-    try {
-      expectProblem(await full.ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "queue_full");
-      expect((await full.ask("GET", "/v1/queues/q")).body.pending).toBe(0);
-    } finally {
-      await full.stop();
-    }
+    onTestFinished(() => full.stop());
+    expectProblem(await enqueue(full.ask), "queue_full");
+    expect((await full.ask("GET", "/v1/queues/q")).body.pending).toBe(0);
   });
 
   it("redis_unauthorized: a Redis that requires a password", async () => {
     const closed = await serve(silent, []);
-    const client = await createClient({ url: closed.redis.url }).connect();
-    await client.configSet("requirepass", "secret");
-    try {
-      expectProblem(await closed.ask("GET", "/v1/queues/q"), "redis_unauthorized");
-      expectProblem(await closed.ask("GET", "/health"), "redis_unauthorized");
-    } finally {
-      await client.close();
-      await closed.stop();
-    }
+    onTestFinished(() => closed.stop());
+    await closed.transport.send([["CONFIG", "SET", "requirepass", "secret"]]);
+    const url = closed.redis.url;
+    const transport = resp(url);
+    onTestFinished(() => transport.close());
+    for (const path of ["/v1/queues/q", "/health"])
+      expectProblem(await asking({ transport })("GET", path), "redis_unauthorized");
   });
 
   it("redis_not_writable: a Redis with too few replicas", async () => {
     const alone = await serve(silent, ["--min-replicas-to-write", "1"]);
-    const transport = resp({ url: alone.redis.url, retry: { tries: 2, firstWait: 1 } });
-    const ask = asking({ transport, ...silent });
-    try {
-      expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_not_writable");
-      expect((await ask("GET", "/v1/queues/q")).status).toBe(200);
-    } finally {
-      await transport.close();
-      await alone.stop();
-    }
+    const transport = resp({ url: alone.redis.url, retry });
+    onTestFinished(() => Promise.all([transport.close(), alone.stop()]).then(() => {}));
+    const ask = asking({ transport });
+    expectProblem(await enqueue(ask), "redis_not_writable");
+    expect((await ask("GET", "/v1/queues/q")).status).toBe(200);
   });
 
   it("redis_unreachable: no server at the address", async () => {
-    const transport = resp({ url: "redis://127.0.0.1:1", retry: { tries: 2, firstWait: 1 } });
-    const ask = asking({ transport, ...silent });
-    expectProblem(await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } }), "redis_unreachable");
-    expectProblem(await ask("GET", "/health"), "redis_unreachable");
+    const transport = resp({ url: "redis://127.0.0.1:1", retry });
+    const ask = asking({ transport });
+    for (const answer of [await enqueue(ask), await ask("GET", "/health")])
+      expectProblem(answer, "redis_unreachable");
     await transport.close();
   });
 
@@ -180,33 +158,31 @@ describe("the faults of Redis", () => {
         signal?.addEventListener("abort", () => reject(new SluiceError("aborted", "stopped")));
       });
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(AbortSignal.timeout(10));
-    expectProblem(await asking({ transport: { send }, ...silent })("GET", "/health"), "redis_unreachable");
+    expectProblem(await asking({ transport: { send } })("GET", "/health"), "redis_unreachable");
     expect(timeout).toHaveBeenCalledWith(2_000);
   });
 
   it("misconfigured: the package that reaches Redis is not installed", async () => {
     const send = () => Promise.reject(notInstalled("Redis over TCP", ["@redis/client"]));
-    const answer = await asking({ transport: { send }, ...silent })("GET", "/v1/queues/q");
+    const answer = await asking({ transport: { send } })("GET", "/v1/queues/q");
     const { detail } = expectProblem(answer, "misconfigured");
     expect(detail).toMatch(/^Redis over TCP needs @redis\/client, .*: npm install @redis\/client@6\.$/);
   });
 
   it("redis_error: a key of another type", async () => {
-    const client = await createClient({ url: served.redis.url }).connect();
-    await client.set("sluice:{broken}:tasks", "text");
-    const answer = await asking(silent)("GET", "/v1/queues/broken/tasks/x");
+    await served.transport.send([["SET", "sluice:{broken}:tasks", "text"]]);
+    const answer = await served.ask("GET", "/v1/queues/broken/tasks/x");
     expect(JSON.stringify(expectProblem(answer, "redis_error"))).not.toContain("WRONGTYPE");
-    await client.close();
   });
 
   it("unsupported: events over a transport that cannot subscribe", async () => {
     const { send } = served.transport;
-    const answer = await asking({ transport: { send }, ...silent })("GET", "/v1/queues/q/events");
+    const answer = await asking({ transport: { send } })("GET", "/v1/queues/q/events");
     expectProblem(answer, "unsupported");
   });
 
   it.each(["redis_quota", "newer_schema", "unexpected_reply"] as const)("%s", async (code) => {
-    const answer = await asking({ transport: failing(code), ...silent })("GET", "/v1/queues/q");
+    const answer = await asking({ transport: failing(code) })("GET", "/v1/queues/q");
     const body = expectProblem(answer, code);
     expect(body.instance).toMatch(/^urn:uuid:/);
     expect(JSON.stringify(body)).not.toContain("the words of Redis");
@@ -214,7 +190,8 @@ describe("the faults of Redis", () => {
 
   it("are reported in one line, with the instance id of the caller's answer", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => {});
-    const { body } = await asking({ transport: failing("redis_quota") })("GET", "/v1/queues/secret-name");
+    const ask = asking({ transport: failing("redis_quota"), onError: undefined });
+    const { body } = await ask("GET", "/v1/queues/secret-name");
     expect(error).toHaveBeenCalledTimes(1);
     expect(JSON.parse(error.mock.calls[0]?.[0] as string)).toEqual({
       instance: body.instance,
@@ -232,14 +209,12 @@ describe("the faults of the server", () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => {});
     const send = () => Promise.reject(new TypeError("cannot read the payload 4711"));
     const json = { payload: 4711 };
-    const answer = await asking({ transport: { send } })("POST", "/v1/queues/q/tasks", { json });
+    const ask = asking({ transport: { send }, onError: undefined });
+    const answer = await ask("POST", "/v1/queues/q/tasks", { json });
     expect(expectProblem(answer, "internal").detail).toBe(problems.internal.meaning);
     const line = error.mock.calls[0]?.[0] as string;
-    expect(JSON.parse(line)).toMatchObject({
-      code: "internal",
-      error: "TypeError",
-      frames: expect.any(Array),
-    });
+    const logged = { code: "internal", error: "TypeError", frames: expect.any(Array) };
+    expect(JSON.parse(line)).toMatchObject(logged);
     expect(line + JSON.stringify(answer.body)).not.toContain("4711");
   });
 
@@ -250,7 +225,7 @@ describe("the faults of the server", () => {
   it("offload_failed: the object store of large payloads refuses a request; its reason is only logged", async () => {
     const refuse = () => Promise.reject(new SluiceError("offload_failed", "the bucket is private"));
     const store = { put: refuse, get: refuse, delete: refuse, list: refuse };
-    const ask = asking({ offload: offload({ store, over: 0 }), onError: () => {} });
+    const ask = asking({ offload: offload({ store, over: 0 }) });
     const answer = await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } });
     expect(JSON.stringify(expectProblem(answer, "offload_failed"))).not.toContain("private");
   });
@@ -264,16 +239,17 @@ describe("the faults of the server", () => {
 });
 
 it("every answer to HEAD is the answer to GET, without a body", async () => {
-  for (const path of [
-    "/health",
-    "/docs",
-    "/openapi.json",
-    ...["", "/q", "/q/tasks/none", "/q/tasks?state=pending", "/q/settings", "/q/groups/g", "/q/workers"].map(
-      (rest) => `/v1/queues${rest}`,
-    ),
-  ]) {
-    const get = await served.ask("GET", path);
-    const head = await served.ask("HEAD", path);
+  const of = [
+    "",
+    "/q",
+    "/q/tasks/none",
+    "/q/tasks?state=pending",
+    "/q/settings",
+    "/q/groups/g",
+    "/q/workers",
+  ];
+  for (const path of ["/health", "/docs", "/openapi.json", ...of.map((rest) => `/v1/queues${rest}`)]) {
+    const [get, head] = [await served.ask("GET", path), await served.ask("HEAD", path)];
     const type = get.headers.get("content-type");
     expect([head.status, head.body, head.headers.get("content-type")]).toEqual([get.status, "", type]);
   }

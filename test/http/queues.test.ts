@@ -5,10 +5,7 @@ import { expectProblem, servedQueue } from "./served.ts";
 
 const { ask, queue, path, enqueue, pull, settle, counts, receipts, pages } = servedQueue();
 
-const unlimited = { maxWorking: null, rate: null, maxPending: null };
-const unset = { paused: false, ...unlimited, events: false, statistics: false };
 const settings = async () => (await ask("GET", `${path()}/settings`)).body;
-const configure = async (json: unknown) => (await ask("PATCH", `${path()}/settings`, { json })).body;
 const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
 
 it("queues are counted, and listed with their counts if asked", async () => {
@@ -27,46 +24,12 @@ it("queues are counted, and listed with their counts if asked", async () => {
   expect(errors).toEqual([{ path: "counts", message: "must be true or false" }]);
 });
 
-it("a queue that is paused gives no tasks and says so, until it is resumed", async () => {
-  await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
-  expect((await ask("POST", `${path()}/pause`)).body).toEqual({ ...unset, paused: true });
-  expect((await pull({ max: 2 })).body).toEqual({ tasks: [], nextDueAt: null, paused: true });
-  expect((await ask("POST", `${path()}/resume`)).body).toEqual(unset);
-  expect((await pull({ max: 3 })).body.tasks).toHaveLength(2);
-});
-
-it("a queue takes one setting at a time or several; null unsets", async () => {
-  expect(await settings()).toEqual(unset);
-  const set = await configure({ maxWorking: 1, rate: { most: 10, per: "1m" }, statistics: true });
-  const expected = { ...unset, maxWorking: 1, rate: { most: 10, per: 60_000 }, statistics: true };
-  expect([set, await settings()]).toEqual([expected, expected]);
-  expect(await configure({ rate: null, statistics: null })).toEqual({ ...unset, maxWorking: 1 });
-  expect(await configure({})).toEqual({ ...unset, maxWorking: 1 });
-});
-
 it("a queue refuses an enqueue over its maxPending with queue_full, and says why", async () => {
-  await configure({ maxPending: 2 });
+  await ask("PATCH", `${path()}/settings`, { json: { maxPending: 2 } });
   await enqueue({ payload: 1 });
   const answer = await enqueue({ tasks: [{ payload: 2 }, { payload: 3 }] });
   expect(expectProblem(answer, "queue_full").detail).toContain("`maxPending`");
   expect((await counts()).pending).toBe(1);
-});
-
-it("a queue returns what happened by the minute, if it keeps statistics", async () => {
-  const statistics = async () => (await ask("GET", `${path()}/statistics`)).body;
-  expect(await statistics()).toMatchObject({ queue: queue(), on: false });
-  await configure({ statistics: true });
-  await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
-  await settle({ receipt: (await receipts())[0], outcome: "complete" });
-  const { on, minutes, perMinute } = await statistics();
-  expect([on, minutes.length, perMinute]).toEqual([
-    true,
-    60,
-    expect.objectContaining({ enqueued: expect.any(Number) }),
-  ]);
-  const total = (event: string) =>
-    minutes.reduce((sum: number, minute: Record<string, number>) => sum + (minute[event] ?? 0), 0);
-  expect(["enqueued", "dequeued", "completed", "rejected"].map(total)).toEqual([2, 1, 1, 0]);
 });
 
 describe("groups", () => {
@@ -100,7 +63,6 @@ describe("deleting a queue", () => {
   it("removes all that belongs to it and its entry in the list; the name may be used again", async () => {
     const isListed = async () =>
       (await pages("/v1/queues", "queues", 1_000)).flat().some(({ name }) => name === queue());
-    await configure({ maxWorking: 5 });
     await enqueue({
       tasks: [
         { id: "x", payload: 1 },
@@ -109,10 +71,8 @@ describe("deleting a queue", () => {
     });
     expect(await isListed()).toBe(true);
     expect((await ask("DELETE", path())).body).toEqual({ queue: queue(), deleted: true });
-    expect([await counts(), await settings()]).toMatchObject([{ pending: 0, delayed: 0 }, unset]);
-    expect(await isListed()).toBe(false);
+    expect([await counts(), await isListed()]).toMatchObject([{ pending: 0, delayed: 0 }, false]);
     expect((await enqueue({ id: "x", payload: 1 })).status).toBe(201);
-    expect(await isListed()).toBe(true);
   });
 
   it("is refused while tasks are being worked on, unless it is forced", async () => {
