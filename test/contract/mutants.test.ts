@@ -40,7 +40,7 @@ describe("the mutants that break a law", () => {
   });
 
   test("are there for each law, invariant and script", () => {
-    const broken = new Set<string>(all.map(([, { breaks }]) => breaks));
+    const broken = new Set(all.map(([, { breaks }]) => breaks.replace(/:.*/, "")));
     const laws = Array.from({ length: 12 }, (_, i) => `law ${i + 1}`);
     const invariants = Array.from({ length: 8 }, (_, i) => `I${i + 1}`);
     expect([...laws, ...invariants].filter((promise) => !broken.has(promise))).toEqual([]);

@@ -21,7 +21,7 @@ interface Chosen {
   /** What it breaks or, if it is generated, how it was made. */
   readonly what: string;
   readonly edit: Edit;
-  readonly because?: string;
+  readonly isGenerated?: boolean;
   readonly survives?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ const options = readOptions(program, {
 });
 const chosen = choose();
 if (options.list)
-  for (const one of chosen) console.log(titleOf(one) + (one.because ? "" : `\n${diffOf(one.edit)}`));
+  for (const one of chosen) console.log(titleOf(one) + (one.isGenerated ? `\n${diffOf(one.edit)}` : ""));
 else process.exitCode = await run();
 
 function readPattern(given: string): RegExp {
@@ -75,8 +75,8 @@ function choose(): Chosen[] {
 function ofLaws(): Chosen[] {
   return Object.entries(lawMutants).flatMap(([subject, mutants]) =>
     Object.entries(mutants).map(([name, mutant]) => {
-      const { breaks, because, survives } = mutant;
-      return { name, what: `${subject}, ${breaks}`, edit: editOf(name, mutant), because, survives };
+      const { breaks, survives } = mutant;
+      return { name, what: `${subject}, ${breaks}`, edit: editOf(name, mutant), survives };
     }),
   );
 }
@@ -88,13 +88,13 @@ function ofRules(count: number): Chosen[] {
     const { file, text } = edit.source;
     // It is the same mutant if lines have come or gone above it.
     const name = `${rule}: ${file} ${text.slice(edit.from - 40, edit.to + 40).replace(/\s+/g, " ")}`;
-    return { name, what: rule, edit };
+    return { name, what: rule, edit, isGenerated: true };
   });
 }
 
-function titleOf({ name, what, edit, because }: Chosen): string {
+function titleOf({ name, what, edit, isGenerated }: Chosen): string {
   const place = placeOf(edit.source, edit.from);
-  return because === undefined ? `${what} (${place})` : `${name} (${what}, ${place})`;
+  return isGenerated ? `${what} (${place})` : `${name} (${what}; ${place})`;
 }
 
 /** The lines that the edit changes, before and after. */
@@ -136,9 +136,7 @@ async function run(): Promise<number> {
         memory.note(one.name, failure?.file);
         judged++;
         if (!failure) survived.push(titleOf(one));
-        verdict = failure
-          ? `killed by ${failure.what}`
-          : `SURVIVED ${one.because ?? ""}\n${diffOf(one.edit)}`;
+        verdict = failure ? `killed by ${failure.what}` : `SURVIVED\n${diffOf(one.edit)}`;
       }
       const seconds = Math.round((performance.now() - start) / 1_000);
       console.log(`${i + 1}/${chosen.length} ${titleOf(one)} ${seconds} s\n    ${verdict}`);

@@ -1,14 +1,12 @@
 /** A deliberate fault, which some test has to notice. Its name says what then happens. */
 export interface LawMutant {
-  /** The promise that it breaks. */
-  readonly breaks: Promised;
   /** Where it is, if the pattern alone does not say so: a script, a function, a class or `Class.method`. */
   readonly in?: string;
   /** A fault in lua/, or else in src/ or serverless/. */
   readonly lua?: Change;
   readonly src?: Change;
-  /** What goes wrong, and for whom. */
-  readonly because: string;
+  /** The promise that it breaks: what goes wrong, and for whom. */
+  readonly breaks: `${Promised}: ${string}`;
   /** Why no test can distinguish it from the original: an argument, not an assumption. */
   readonly survives?: string;
 }
@@ -21,7 +19,7 @@ type Invariant = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}`;
 type Law = `law ${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}`;
 
 /** An invariant of lua/README.md, a law of CONTRIBUTING.md, or else a promise of a page or docstring. */
-export type Promised =
+type Promised =
   | Invariant
   | Law
   | "access"

@@ -2,41 +2,34 @@ import { change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const enqueue: LawMutants = {
   "enqueue answers created to a producer that repeats an id": {
-    breaks: "law 5",
     lua: change(
       "if fixed ~= '' and not again then return is_own(_, _), nil end",
       "if fixed ~= '' and not again then return true, nil end",
     ),
-    because: "a second producer with the same id believes that its own payload was taken",
+    breaks: "law 5: a second producer with the same id believes that its own payload was taken",
   },
   "enqueue takes other tasks under a used key": {
-    breaks: "I3",
     lua: drop("reused = true"),
-    because: "those of them that are new are created, and the others are not",
+    breaks: "I3: those of them that are new are created, and the others are not",
   },
   "enqueue overwrites a known id's payload": {
-    breaks: "I7",
     lua: change("redis.pcall('HSETNX', …)", "redis.pcall('HSET', …)"),
-    because: "a duplicate replaces the record of the task that is there",
+    breaks: "I7: a duplicate replaces the record of the task that is there",
   },
   "enqueue takes the same id twice in one batch": {
-    breaks: "I1",
     lua: never("seen[id] and not free_places"),
-    because: "one id is in the list twice and is delivered twice",
+    breaks: "I1: one id is in the list twice and is delivered twice",
   },
   "enqueue writes before it refuses a full queue": {
-    breaks: "I3",
     lua: change("return { 'full' }", "store_or_undo(plan, stored) return { 'full' }"),
-    because: "payloads of refused tasks stay behind, and their ids count as known",
+    breaks: "I3: payloads of refused tasks stay behind, and their ids count as known",
   },
   "enqueue leaves a dead letter listed whose id begins anew": {
-    breaks: "I1",
     in: "begin",
     lua: drop("plan_write(plan, 'ZREM dead', id)"),
-    because: "the id is pending and a dead letter at once",
+    breaks: "I1: the id is pending and a dead letter at once",
   },
   "enqueue puts ids in line before their payloads are stored": {
-    breaks: "law 1",
     in: "enqueue",
     lua: change(
       "local failed = store_or_undo(plan, stored)",
@@ -47,61 +40,50 @@ export const enqueue: LawMutants = {
        plan.writes['HSET tasks'] = records
        local failed = store_or_undo(plan, stored)`,
     ),
-    because: "if the hash may not grow, ids without a payload stay in line after the refusal",
+    breaks: "law 1: if the hash may not grow, ids without a payload stay in line after the refusal",
   },
   "enqueue never lets a dedup key go": {
-    breaks: "law 10",
     lua: drop("plan_write(plan, 'ZADD expiry', over, '~d:' .. key)"),
-    because: "keys of past windows fill the hash for good",
+    breaks: "law 10: keys of past windows fill the hash for good",
   },
   "enqueue looks at settings for every lone task": {
-    breaks: "law 3",
     lua: never("count == 1 and bare"),
-    because: "the commonest call costs more commands than the tables say",
+    breaks: "law 3: the commonest call costs more commands than the tables say",
   },
   "a plain enqueue adds an id of its own call twice": {
-    breaks: "I1",
     lua: change("met[id] or not stands_in_list(_1)", "not stands_in_list(_1)"),
-    because: "one id is in line twice",
+    breaks: "I1: one id is in line twice",
   },
   "a plain enqueue overwrites known tasks": {
-    breaks: "I7",
     lua: drop("if stored[ids[i]] then plain = false end"),
-    because: "a batch with a known id replaces that task's payload, and delivers it twice",
+    breaks: "I7: a batch with a known id replaces that task's payload, and delivers it twice",
   },
   "a refused enqueue leaves what it stored first": {
-    breaks: "law 1",
     lua: drop("write('HDEL', tasks, new)"),
-    because: "part of a refused batch is known as tasks that are in no list",
+    breaks: "law 1: part of a refused batch is known as tasks that are in no list",
   },
   "a unique id is forgotten with its record": {
-    breaks: "I7",
     lua: never("known_until and known_until > now"),
-    because: "a webhook that is sent again after an hour is worked on twice",
+    breaks: "I7: a webhook that is sent again after an hour is worked on twice",
   },
   "an idempotency key is as good as none": {
-    breaks: "law 5",
     src: change("derivedName(operation, this.name, key)", "newToken()"),
-    because: "a call repeated with the same key pauses twice, or is answered created: false",
+    breaks: "law 5: a call repeated with the same key pauses twice, or is answered created: false",
   },
   "enqueues that share a request are refused together": {
-    breaks: "law 11",
     src: change('calls.length > 1 ? "1" : ""', '""'),
-    because: "one call without room fails all calls of its request",
+    breaks: "law 11: one call without room fails all calls of its request",
   },
   "ids of one millisecond are in no order": {
-    breaks: "I8",
     src: change("successor(lastRandom)", "randomDigits(RANDOM_LENGTH)"),
-    because: "tasks due at one time are delivered in another order than enqueued",
+    breaks: "I8: tasks due at one time are delivered in another order than enqueued",
   },
   "keys of a queue have no hash tag": {
-    breaks: "law 2",
     src: change("`{${name}}`", "name"),
-    because: "no script runs on a cluster, and two deployments do not find each other's keys",
+    breaks: "law 2: no script runs on a cluster, and two deployments do not find each other's keys",
   },
   "the client's clock decides": {
-    breaks: "law 4",
     src: change('this.options.now?.() ?? ""', "(this.options.now ?? Date.now)()"),
-    because: "a function with a wrong clock reclaims living leases",
+    breaks: "law 4: a function with a wrong clock reclaims living leases",
   },
 };
