@@ -1,15 +1,15 @@
-/** Producers, consumers and a sweep on one queue over HTTP, and a record of all acknowledgements. */
+/** Producers, consumers and a sweep on one queue, and a record of all acknowledgements. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { deepSweep, Queue, sweep, SluiceError, type Batch, type Transport } from "../../src/index.ts";
-import type { Gateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { upstash } from "../../src/transport/upstash.ts";
 import { dice } from "../support/dice.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, readKeySpace, says, type QueueSpace } from "../support/key-space.ts";
 
-const QUEUE = "emails";
+export const QUEUE = "emails";
 const LEASE = 1_000;
+/** How the transport of a load tries again. */
+export const RETRY = { deadline: 15_000, tryTimeout: 1_000, longestWait: 50 };
 const kinds = [{}, {}, { group: "a" }, { group: "b", priority: 1 }, { delay: 30 }, { delay: 30, group: "a" }];
 
 /**
@@ -30,23 +30,21 @@ export class Load {
   readonly completed = new Map<string, number>();
   /** Tasks that a dequeue got that began after their completion was acknowledged. */
   readonly deliveredAgain: string[] = [];
-  readonly #gateway: Pick<Gateway, "url" | "token">;
+  readonly #connect: () => Transport;
   readonly #roll: () => number;
   /** Tasks of a settle without an answer: it may have completed them. */
   readonly #unanswered = new Set<string>();
   #batches = 0;
   #failure: unknown;
 
-  constructor(gateway: Pick<Gateway, "url" | "token">, seed: number) {
-    this.#gateway = gateway;
+  constructor(connect: () => Transport, seed: number) {
+    this.#connect = connect;
     this.#roll = dice(seed);
   }
 
   /** @param death aborts when the process dies: then it sends nothing more, and hands nothing back */
   #transport(death?: AbortSignal): Transport {
-    const { url, token } = this.#gateway;
-    const retry = { deadline: 15_000, tryTimeout: 1_000, longestWait: 50 };
-    const transport = upstash({ url, token }, { retry });
+    const transport = this.#connect();
     if (!death) return transport;
     const send: Transport["send"] = (commands, { signal, ...options } = {}) => {
       const ends = signal ? AbortSignal.any([signal, death]) : death;

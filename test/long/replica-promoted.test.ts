@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { connectRedis } from "../../src/local/gateway/redis.ts";
 import { startGateway } from "../../src/local/index.ts";
+import { upstash } from "../../src/transport/upstash.ts";
 import { startRedis } from "../support/redis.ts";
 import { startProxy } from "../transport/proxy.ts";
-import { acknowledgedUntil, Load, look, nothing, repaired, reported } from "./load.ts";
+import { acknowledgedUntil, Load, look, nothing, repaired, reported, RETRY } from "./load.ts";
 
 const seed = Number(process.env["FAILOVER_SEED"] ?? Date.now() % 1_000_000_000);
 
@@ -58,7 +59,7 @@ test.each([0, 300, 1_000])(
   `a replica that is %i ms behind is promoted: what is lost was acknowledged in that time, and the queue goes on (FAILOVER_SEED=${seed})`,
   async (behind) => {
     const { redisUrl, gateway, holdUp, kill, promote } = await replicated();
-    const load = new Load(gateway, seed);
+    const load = new Load(() => upstash(gateway, { retry: RETRY }), seed);
     const running = load.start();
     await load.more(50);
     const at = await holdUp();
