@@ -166,7 +166,7 @@ function leasedUnder(queue: QueueState, token: string, ids: readonly string[]): 
   });
 }
 
-function give(
+export function give(
   queue: QueueState,
   now: number,
   call: ModelDequeue,

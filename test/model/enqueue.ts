@@ -108,7 +108,7 @@ function dueOf(task: ModelNewTask, now: number): number {
 /**
  * True if an earlier copy of the call made the task, false if another call did; undefined if the id is free.
  */
-function known(
+export function known(
   queue: QueueState,
   { id, again }: ModelNewTask,
   producer: string,
@@ -121,7 +121,7 @@ function known(
   return again && ended && !own ? { old } : { own };
 }
 
-function begin(
+export function begin(
   queue: QueueState,
   now: number,
   task: ModelNewTask,

@@ -12,7 +12,7 @@ const LETTERS: Readonly<Record<ModelState, string>> = {
   ghost: "g",
 };
 
-const sorted = (members: Iterable<readonly [string, number]>) =>
+const sorted = <T>(members: Iterable<readonly [string, T]>) =>
   [...members].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 const EVENTS = {
@@ -76,29 +76,51 @@ function realNotes(space: QueueSpace): Record<string, string> {
   return Object.fromEntries(fields.map(([field, text]) => [field, /^~[fw]/.test(field) ? "" : text]));
 }
 
+/** A task that is forgotten may have no record, or a minimal one. */
+const FORGOTTEN = { version: 1, attempt: 0, charged: 0, lease: 0, expired: 0 };
+
+/** A task's record in the model. */
+export function modelRecord(task: ModelTask) {
+  const { version, attempt, charged, lease, expired } = task.state === "ghost" ? FORGOTTEN : task;
+  return {
+    kept: task.kept,
+    state: LETTERS[task.state],
+    reason: task.reason ?? "",
+    version,
+    attempt,
+    charged,
+    lease,
+    token: task.token ?? "",
+    expired,
+    ghosts: task.ghosts,
+    flagged: task.state === "working" && task.flagged,
+    details: modelDetails(task),
+  };
+}
+
+/** The same of an id in Redis. */
+export function realRecord({ tasks }: QueueSpace, id: string): ReturnType<typeof modelRecord> {
+  const changing = tasks.get(`.${id}`) ?? "";
+  const record = says(changing);
+  const number = (letter: string, otherwise = 0) => Number(record[letter] ?? otherwise);
+  return {
+    kept: (tasks.get(id) ?? "") !== "",
+    state: record["s"] ?? "",
+    reason: record["y"] ?? "",
+    version: number("v", 1),
+    attempt: number("a"),
+    charged: number("c"),
+    lease: number("n"),
+    token: record["k"] ?? "",
+    expired: number("x"),
+    ghosts: number("g"),
+    flagged: record["f"] === "1",
+    details: realDetails(changing, record),
+  };
+}
+
 /** The state of the model. */
 export function modelPlaces(queue: QueueState) {
-  const tasks: [string, string][] = [];
-  for (const [id, task] of queue.tasks) {
-    tasks.push([
-      id,
-      JSON.stringify({
-        kept: task.kept,
-        state: LETTERS[task.state],
-        reason: task.reason ?? "",
-        // A task that only waits, or is forgotten, may have no record yet, or a minimal one.
-        version: task.state === "ghost" ? 1 : task.version,
-        ...(task.state === "ghost"
-          ? { attempt: 0, charged: 0, lease: 0 }
-          : { attempt: task.attempt, charged: task.charged, lease: task.lease }),
-        token: task.token ?? "",
-        expired: task.state === "ghost" ? 0 : task.expired,
-        ghosts: task.ghosts,
-        flagged: task.state === "working" && task.flagged,
-        details: modelDetails(task),
-      }),
-    ]);
-  }
   const timer: [string, number][] = queue.alarm === undefined ? [] : [["~w", queue.alarm]];
   return {
     line: queue.line,
@@ -112,7 +134,7 @@ export function modelPlaces(queue: QueueState) {
     lease: queue.lease,
     wake: queue.wake ? `${queue.wake.sent} ${queue.wake.until} ${queue.wake.window}` : "",
     notes: modelNotes(queue),
-    tasks: tasks.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    tasks: sorted(Array.from(queue.tasks, ([id, task]) => [id, modelRecord(task)] as const)),
   };
 }
 
@@ -120,29 +142,6 @@ export function modelPlaces(queue: QueueState) {
 export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
   const ids = new Set<string>();
   for (const field of space.tasks.keys()) if (!field.startsWith("~")) ids.add(field.replace(/^\./, ""));
-  const tasks = [...ids].map((id): [string, string] => {
-    const fixed = space.tasks.get(id);
-    const changing = space.tasks.get(`.${id}`) ?? "";
-    const record = says(changing);
-    const number = (letter: string, otherwise = 0) => Number(record[letter] ?? otherwise);
-    return [
-      id,
-      JSON.stringify({
-        kept: fixed !== undefined && fixed !== "",
-        state: record["s"] ?? "",
-        reason: record["y"] ?? "",
-        version: number("v", 1),
-        attempt: number("a"),
-        charged: number("c"),
-        lease: number("n"),
-        token: record["k"] ?? "",
-        expired: number("x"),
-        ghosts: number("g"),
-        flagged: record["f"] === "1",
-        details: realDetails(changing, record),
-      }),
-    ];
-  });
   const timersOfGroups = ([member]: readonly [string, number]) => !member.startsWith("~g:");
   return {
     line: space.pending.toReversed(),
@@ -156,6 +155,6 @@ export function realPlaces(space: QueueSpace): ReturnType<typeof modelPlaces> {
     lease: Number(space.tasks.get("~lease") ?? 0),
     wake: space.tasks.get("~wake") ?? "",
     notes: realNotes(space),
-    tasks: tasks.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    tasks: sorted(Array.from(ids, (id) => [id, realRecord(space, id)] as const)),
   };
 }

@@ -1,9 +1,13 @@
 import { readReceipt } from "../../../src/queue/core/receipt.ts";
 import { partitionsOf } from "../../../src/queue/partitions/map.ts";
+import { give } from "../dequeue.ts";
+import type { ModelTask } from "../state.ts";
 import type { Instance } from "./instance.ts";
 import { partitionNames } from "./observation.ts";
 import type { Pull } from "./operations.ts";
-import { DEFAULT_LEASE, type ModelTask, must, mustEqual, type PartitionsState } from "./state.ts";
+import { must, mustEqual, type PartitionsState } from "./state.ts";
+
+const DEFAULT_LEASE = 300_000;
 
 /** A delivered task. */
 interface Delivered {
@@ -27,18 +31,20 @@ export function dequeue(state: PartitionsState, pull: Pull, answer: unknown, fol
   const tasks = delivered.map(({ id }) => {
     const task = state.tasks.get(id);
     must(task !== undefined && state.isReady(task), `${id} was delivered and is ${task?.state}`);
-    if (task.state === "working") state.reclaim(task);
-    else if (task.state === "delayed") state.ready(task);
+    if (task.state !== "pending") state.fallDue(task);
     return task;
   });
   must(new Set(tasks).size === tasks.length, "a task was delivered twice in one batch");
-  must(new Set(tasks.map(({ partition }) => partition)).size <= 1, "a batch is of several partitions");
+  must(
+    new Set(tasks.map(({ id }) => state.partitions.get(id))).size <= 1,
+    "a batch is of several partitions",
+  );
   follow();
   for (const [i, task] of tasks.entries()) {
-    const most = Math.max(1, Math.floor(pull.max / 10 ** task.expiredLeases));
+    const most = Math.max(1, Math.floor(pull.max / 10 ** task.expired));
     must(
       tasks.length <= most,
-      `${task.id} with ${task.expiredLeases} expired leases is in a batch of ${tasks.length}`,
+      `${task.id} with ${task.expired} expired leases is in a batch of ${tasks.length}`,
     );
     mustBeFirstOfGroup(state, task, tasks.slice(i));
     lease(state, task, pull, delivered[i] as Delivered);
@@ -46,42 +52,41 @@ export function dequeue(state: PartitionsState, pull: Pull, answer: unknown, fol
 }
 
 /** In one partition the tasks of a group are delivered in order. */
-function mustBeFirstOfGroup(state: PartitionsState, task: ModelTask, rest: readonly ModelTask[]): void {
-  const { group } = task.asked;
-  if (group === undefined || task.place === undefined) return;
-  for (const other of state.tasks.values()) {
-    if (other.state !== "pending" || other.asked.group !== group || other.partition !== task.partition)
+function mustBeFirstOfGroup(
+  { tasks, partitions, places }: PartitionsState,
+  { id, group }: ModelTask,
+  rest: readonly ModelTask[],
+): void {
+  const place = places.get(id);
+  if (group === undefined || place === undefined) return;
+  for (const other of tasks.values()) {
+    if (other.state !== "pending" || other.group !== group || partitions.get(other.id) !== partitions.get(id))
       continue;
-    if (other.place === undefined || other.place >= task.place) continue;
+    if ((places.get(other.id) ?? place) >= place) continue;
     const isBehind = rest.includes(other) ? "behind it in the batch" : "still waiting";
-    throw new Error(`${task.id} of group ${group} was delivered, and the earlier ${other.id} is ${isBehind}`);
+    throw new Error(`${id} of group ${group} was delivered, and the earlier ${other.id} is ${isBehind}`);
   }
 }
 
 function lease(state: PartitionsState, task: ModelTask, pull: Pull, given: Delivered): void {
   const { id, receipt, payload, attempt, enqueuedAt, deadlineAt, group } = given;
-  const read = readReceipt(receipt, "receipt");
-  task.attempts++;
-  task.charged++;
-  task.state = "working";
-  task.proof = `${read.lease},${read.token}`;
-  task.leasedFor = task.asked.lease ?? pull.lease ?? DEFAULT_LEASE;
-  task.until = state.now + task.leasedFor;
+  const { lease: number, token, partition } = readReceipt(receipt, "receipt");
+  must(number > (state.leases.get(partition) ?? 0), `lease number ${number} of ${id} is used again`);
+  state.leases.set(partition, number);
+  state.lease = number - 1;
+  const { max, lease: leasedFor = DEFAULT_LEASE } = pull;
+  const expected = give(state, state.now, { max, token, lease: leasedFor, resend: false }, task);
   mustEqual(
     id,
-    { payload, attempt, enqueuedAt, deadlineAt, group, partition: read.partition },
+    { id, payload, attempt, enqueuedAt, deadlineAt, group, lease: number, partition },
     {
-      payload: task.asked.payload,
-      attempt: task.attempts,
+      ...expected,
+      payload: task.payload,
       enqueuedAt: task.enqueuedAt,
-      deadlineAt: task.until,
-      group: task.asked.group,
-      partition: task.partition,
+      group: task.group,
+      partition: state.partitions.get(id),
     },
   );
-  const last = state.leases.get(task.partition) ?? 0;
-  must(read.lease > last, `lease number ${read.lease} of ${id} is used again`);
-  state.leases.set(task.partition, read.lease);
   state.receipts.push(receipt);
 }
 
@@ -98,12 +103,13 @@ export function mustBeEmpty(
   const partitions = known.map ? partitionsOf(known.map) : [0];
   const hasReadNow = known.scores !== readBefore;
   for (const task of state.tasks.values()) {
-    if (!state.isReady(task) || !partitions.includes(task.partition)) continue;
-    const score = known.scores.get(partitionNames[task.partition] as string);
+    const partition = state.partitions.get(task.id) as number;
+    if (!state.isReady(task) || !partitions.includes(partition)) continue;
+    const score = known.scores.get(partitionNames[partition] as string);
     const wasIdle = score !== undefined && (score <= 0 || score > state.now);
     must(
       wasIdle && !hasReadNow,
-      `the answer is empty, and ${task.id} is ${task.state} in partition ${task.partition}, whose score is ${score}`,
+      `the answer is empty, and ${task.id} is ${task.state} in partition ${partition}, whose score is ${score}`,
     );
   }
 }

@@ -1,7 +1,12 @@
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import { begin, known } from "../enqueue.ts";
+import { newEnds } from "../transitions.ts";
 import type { Observation } from "./observation.ts";
 import type { NewModelTask } from "./operations.ts";
-import { type ModelTask, must, mustEqual, type PartitionsState } from "./state.ts";
+import { must, mustEqual, type PartitionsState } from "./state.ts";
+
+const RESULT_TTL = 1_200_000;
+const DEAD_TTL = 1_800_000;
 
 interface Answer {
   readonly id: string;
@@ -36,12 +41,11 @@ export function enqueue(
       mustEqual(`task ${i}, which is twice in the call`, given, { id: before, created: false });
       continue;
     }
-    const old = id === undefined ? undefined : state.tasks.get(id);
-    const own = old && ownership(old, asked, producer);
+    const own = id === undefined ? undefined : known(state, { ...asked, id }, producer).own;
     const holder = asked.dedup && firstOf(state, asked.dedup.key);
     const first = asked.dedup && (ours.get(asked.dedup.key) ?? holder);
     if (own !== undefined) {
-      mustEqual(`task ${i}, known as ${old?.state}`, given, { id, created: own });
+      mustEqual(`task ${i}, known as ${state.tasks.get(id ?? "")?.state}`, given, { id, created: own });
       if (asked.dedup && own && id !== undefined) ours.set(asked.dedup.key, id);
     } else if (first !== undefined && first !== id) {
       // One partition may know the key of an earlier task of the call, and another its next holder.
@@ -53,15 +57,15 @@ export function enqueue(
     } else {
       must(given.created, `task ${i} is not created, and nothing like it is known: ${JSON.stringify(given)}`);
       if (id !== undefined) mustEqual(`the id of task ${i}`, given.id, id);
-      begin(state, given.id, asked, producer, i, after);
+      add(state, given.id, asked, producer, i, after);
       ids[i] = given.id;
       if (asked.dedup) {
         ours.set(asked.dedup.key, given.id);
         const { key: dedupKey, window } = asked.dedup;
-        const last = state.dedup.get(dedupKey);
+        const last = state.windows.get(dedupKey);
         const until = state.now + window;
         const formerUntil = last?.id === given.id ? Math.max(last.formerUntil, last.until) : 0;
-        state.dedup.set(dedupKey, { id: given.id, until, formerUntil });
+        state.windows.set(dedupKey, { id: given.id, until, formerUntil });
       }
     }
     if (ids[i] !== undefined) answered.set(ids[i], given.id);
@@ -69,25 +73,18 @@ export function enqueue(
   if (key !== undefined && !call) state.keyed.push({ key, tasks, ids: [...ids], by });
 }
 
-/** True if a copy of the call made the task, false if another call did, undefined if the id is free. */
-function ownership(old: ModelTask, { again }: NewModelTask, producer: string): boolean | undefined {
-  const own = old.producer === producer;
-  const hasEnded = ["completed", "rejected", "cancelled", "tombstone"].includes(old.state);
-  return again && hasEnded && !own ? undefined : own;
-}
-
 function firstOf(state: PartitionsState, key: string): string | undefined {
-  const found = state.dedup.get(key);
+  const found = state.windows.get(key);
   return found && found.until > state.now ? found.id : undefined;
 }
 
 /** The holder of a dedup key by the note of a former partition, whose window is that of an earlier life of the holder. */
 function formerHolder(state: PartitionsState, key: string): string | undefined {
-  const found = state.dedup.get(key);
+  const found = state.windows.get(key);
   return found && found.formerUntil > state.now ? found.id : undefined;
 }
 
-function begin(
+function add(
   state: PartitionsState,
   id: string,
   asked: NewModelTask,
@@ -107,24 +104,11 @@ function begin(
       `${id} went to partition ${found.partition}, which does not own its slot`,
     );
   }
-  const isDelayed = (asked.delay ?? 0) > 0;
-  state.tasks.set(id, {
-    id,
-    producer,
-    asked,
-    enqueuedAt: state.now,
-    state: isDelayed ? "delayed" : "pending",
-    hasPayload: true,
-    attempts: 0,
-    charged: 0,
-    expiredLeases: 0,
-    proof: "",
-    leasedFor: 0,
-    until: isDelayed ? state.now + (asked.delay ?? 0) : 0,
-    isFlagged: false,
-    partition: found.partition,
-    // Those of one call are in its order.
-    place: isDelayed ? undefined : state.step + i / 1_000,
-    last: undefined,
-  });
+  // Of an earlier life in another partition nothing is known there, nor its versions.
+  const old = state.partitions.get(id) === found.partition ? state.tasks.get(id) : undefined;
+  const task = { resultTtl: RESULT_TTL, deadTtl: DEAD_TTL, ...asked, id };
+  begin(state, state.now, task, { old, ends: newEnds(), producer });
+  state.partitions.set(id, found.partition);
+  // Those of one call are in its order.
+  state.places.set(id, state.step + i / 1_000);
 }

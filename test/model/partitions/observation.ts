@@ -2,36 +2,22 @@
 import { type PartitionMap, partitionsOf, readMap } from "../../../src/queue/partitions/map.ts";
 import { violations } from "../../support/invariants.ts";
 import type { Direct } from "../way.ts";
-import { readQueueSpace, says, type QueueSpace } from "../../support/key-space.ts";
+import { readQueueSpace, type QueueSpace } from "../../support/key-space.ts";
 import { ownedSlots } from "../../support/partition-spaces.ts";
+import { realRecord } from "../places.ts";
 
 /** How many partitions the runs use at most. */
 export const MOST = 8;
 
 export const partitionNames = Array.from({ length: MOST }, (_, i) => `emails/${i}`);
 
-export type KnownState =
-  | "pending"
-  | "delayed"
-  | "working"
-  | "completed"
-  | "rejected"
-  | "cancelled"
-  | "tombstone";
-
 /** A known id as one partition has it. */
 export interface KnownTask {
   readonly partition: number;
-  readonly state: KnownState;
-  readonly hasPayload: boolean;
-  readonly attempts: number;
-  readonly charged: number;
-  readonly expiredLeases: number;
-  /** `<lease number>,<token>` of the current lease; "" without one. */
-  readonly proof: string;
+  readonly isDelayed: boolean;
   /** When it is due, its lease ends or its record goes away; 0: never. */
   readonly until: number;
-  readonly isFlagged: boolean;
+  readonly record: ReturnType<typeof realRecord>;
 }
 
 export interface Observation {
@@ -73,29 +59,11 @@ export async function observe(direct: Direct): Promise<Observation> {
 }
 
 function readKnown(partition: number, space: QueueSpace, id: string): KnownTask | undefined {
-  const record = says(space.tasks.get(`.${id}`));
-  if (record["s"] === "g") return undefined;
-  const at = (zset: ReadonlyMap<string, number>) => Math.floor(zset.get(id) ?? 0);
-  const state = record["s"];
-  return {
-    partition,
-    state: stateOf(state, record["y"], space.delayed.has(id)),
-    hasPayload: space.tasks.get(id) !== "",
-    attempts: Number(record["a"] ?? 0),
-    charged: Number(record["c"] ?? 0),
-    expiredLeases: Number(record["x"] ?? 0),
-    proof: state === "w" ? `${record["n"]},${record["k"]}` : "",
-    until: at(space.delayed) || at(space.working) || at(space.expiry),
-    isFlagged: record["f"] === "1",
-  };
-}
-
-function stateOf(letter: string | undefined, reason: string | undefined, isDelayed: boolean): KnownState {
-  if (letter === "w") return "working";
-  if (letter === "c") return "completed";
-  if (letter === "x") return "tombstone";
-  if (letter === "r") return reason === "cancelled" ? "cancelled" : "rejected";
-  return isDelayed ? "delayed" : "pending";
+  const record = { ...realRecord(space, id), ghosts: 0 };
+  if (record.state === "g") return undefined;
+  const { delayed, working, expiry } = space;
+  const until = Math.floor(delayed.get(id) ?? working.get(id) ?? expiry.get(id) ?? 0);
+  return { partition, isDelayed: delayed.has(id), until, record };
 }
 
 /**

@@ -1,13 +1,27 @@
 /** Runs of the model of partitions beside the real queue. */
 import { asyncModelRun, commands } from "fast-check";
 import { partitionsOf } from "../../../src/queue/partitions/map.ts";
+import { dice } from "../../support/dice.ts";
 import { type Bounds, runSequences } from "../sequences.ts";
-import { replaceClock } from "./clock.ts";
 import type { PartitionedOperation } from "./operations.ts";
 import type { RealPartitions } from "./real.ts";
 import { must } from "./state.ts";
 import { steps } from "./steps.ts";
 import { PartitionsWorld } from "./world.ts";
+
+/**
+ * Replaces the clocks and the randomness of this process, so that a run can be repeated and hours pass at once: the
+ * memory of function instances ages with the clock that the scripts get.
+ * @param now epoch ms
+ * @returns what undoes it
+ */
+function replaceClock(now: () => number): () => void {
+  const original = [Date.now, performance.now, Math.random] as const;
+  [Date.now, performance.now, Math.random] = [now, now, dice(1)];
+  return () => {
+    [Date.now, performance.now, Math.random] = original;
+  };
+}
 
 const START = 1_700_000_000_000;
 
@@ -22,7 +36,7 @@ export function runPartitionsModel(real: RealPartitions, bounds: Bounds): Promis
     () => real.calls,
     bounds,
     async (sequence) => {
-      const restore = replaceClock(() => real.now, 1);
+      const restore = replaceClock(() => real.now);
       try {
         await real.reset(START);
         const world = new PartitionsWorld(START);
@@ -64,7 +78,7 @@ async function finish(world: PartitionsWorld, real: RealPartitions): Promise<voi
       });
     } else if (state.live().length > 0) {
       // The dequeue itself may have ended the last tasks, those with an exhausted lease.
-      const next = Math.min(...state.live().map(({ until }) => until));
+      const next = Math.min(...state.live().map((task) => state.until(task)));
       if (next > state.now) world.pass(real, next - state.now);
       // An instance reads the map once a minute, and a sweep adds partitions that are in use to it.
       else world.pass(real, 60_000);

@@ -1,36 +1,17 @@
-/** The model of a queue with partitions: what is known of each id. It knows nothing of partitions but where ids are. */
-import type { KnownState, KnownTask, Observation } from "./observation.ts";
+/**
+ * The model of a queue with partitions: one queue, of which it also knows in which partition each id is. Which partition
+ * a call visits is not predicted, so of the order of tasks only that of each group is.
+ */
+import { deepStrictEqual } from "node:assert/strict";
+import { readReceipt } from "../../../src/queue/core/receipt.ts";
+import * as operate from "../operate.ts";
+import type { OperationSettlement } from "../operations.ts";
+import { modelRecord } from "../places.ts";
+import * as model from "../settle.ts";
+import { type ModelTask, QueueState } from "../state.ts";
+import { exhausted, forget, takeBack } from "../transitions.ts";
+import type { KnownTask, Observation } from "./observation.ts";
 import type { NewModelTask } from "./operations.ts";
-
-export const RESEND_WINDOW = 300_000;
-export const RESULT_TTL = 1_200_000;
-export const DEAD_TTL = 1_800_000;
-export const DEFAULT_LEASE = 300_000;
-
-export interface ModelTask {
-  readonly id: string;
-  /** Which call made it: the same for copies of the call. */
-  readonly producer: string;
-  readonly asked: NewModelTask;
-  readonly enqueuedAt: number;
-  state: KnownState;
-  hasPayload: boolean;
-  attempts: number;
-  charged: number;
-  expiredLeases: number;
-  /** `<lease number>,<token>` of the current lease; "" without one. */
-  proof: string;
-  /** How long the current lease was given, ms. */
-  leasedFor: number;
-  /** When it is due, its lease ends or its record goes away; 0: never. */
-  until: number;
-  isFlagged: boolean;
-  /** The partition where it was seen. */
-  partition: number;
-  /** Its place in the line of its group; undefined if this is not known. Equal places are in any order. */
-  place: number | undefined;
-  last: { readonly proof: string; readonly outcome: string; readonly answer: object } | undefined;
-}
 
 /** Which task has a dedup key, and until when, epoch ms. */
 interface DedupNote {
@@ -49,10 +30,13 @@ export interface KeyedCall {
   readonly ids: (string | undefined)[];
 }
 
-export class PartitionsState {
+export class PartitionsState extends QueueState {
   now: number;
-  readonly tasks = new Map<string, ModelTask>();
-  readonly dedup = new Map<string, DedupNote>();
+  /** The partition in which an id was seen. */
+  readonly partitions = new Map<string, number>();
+  /** The place of a task in its group, if it is known. Equal places are in any order. */
+  readonly places = new Map<string, number | undefined>();
+  readonly windows = new Map<string, DedupNote>();
   readonly keyed: KeyedCall[] = [];
   /** Receipts that any dequeue returned, the latest last. */
   readonly receipts: string[] = [];
@@ -62,14 +46,19 @@ export class PartitionsState {
   step = 0;
 
   constructor(now: number) {
+    super();
     this.now = now;
+  }
+
+  /** When a task is due, its lease ends or its record goes away; 0: never. */
+  until({ id }: ModelTask): number {
+    return Math.floor(this.delayed.get(id) ?? this.working.get(id) ?? this.expiry.get(id) ?? 0);
   }
 
   isReady(task: ModelTask): boolean {
     if (task.state === "pending") return true;
-    if (task.until > this.now) return false;
-    if (task.state === "delayed") return true;
-    return task.state === "working" && !task.isFlagged && !isExhausted(task);
+    if (this.until(task) > this.now) return false;
+    return task.state === "delayed" || (task.state === "working" && !task.flagged && !exhausted(task));
   }
 
   /** Tasks that have not ended. */
@@ -77,51 +66,49 @@ export class PartitionsState {
     return [...this.tasks.values()].filter(({ state }) => ["pending", "delayed", "working"].includes(state));
   }
 
-  /** Makes a task ready, at the back of its group. */
-  ready(task: ModelTask, place = this.step): void {
-    task.state = "pending";
-    task.until = 0;
-    task.place = place;
-  }
-
-  /** Ends a task. @param ttl how long to keep its record, ms */
-  end(task: ModelTask, state: "completed" | "rejected" | "cancelled", ttl: number): void {
-    task.state = state;
-    task.proof = "";
-    task.isFlagged = false;
-    task.hasPayload = state === "rejected" && ttl > 0;
-    task.until = this.now + Math.max(ttl, RESEND_WINDOW);
-  }
-
-  /** Takes back an expired lease. */
-  reclaim(task: ModelTask): void {
-    task.proof = "";
-    task.expiredLeases++;
-    if (task.isFlagged) this.end(task, "cancelled", 0);
-    else if (isExhausted(task)) this.end(task, "rejected", DEAD_TTL);
-    else this.ready(task);
-  }
-
-  /** Forgets a task whose record has expired. A tombstone stays while its id is unique. */
-  forget(task: ModelTask): void {
-    const uniqueUntil = task.enqueuedAt + (task.asked.unique ?? 0);
-    if (task.state !== "tombstone" && task.asked.unique !== undefined && uniqueUntil > this.now) {
-      Object.assign(task, { state: "tombstone", hasPayload: false, until: uniqueUntil });
-      Object.assign(task, { attempts: 0, charged: 0, expiredLeases: 0 });
-    } else this.tasks.delete(task.id);
+  /** Takes back an expired lease, or puts a due task in line. */
+  fallDue(task: ModelTask): void {
+    if (task.state === "working") takeBack(this, [task.id], this.now);
+    else if (this.delayed.delete(task.id)) task.state = "pending";
+    this.places.set(task.id, this.step);
   }
 
   /** Makes transitions that any dequeue or sweep may make of tasks that are due, as far as it has made them. */
   follow(after: Observation, canExpire: boolean): void {
     for (const task of this.tasks.values()) {
-      if (task.until === 0 || task.until > this.now) continue;
+      const until = this.until(task);
+      if (until === 0 || until > this.now) continue;
       const found = after.known.get(task.id)?.[0];
       if (task.state === "working") {
-        if (found?.proof !== task.proof) this.reclaim(task);
+        if (found?.record.token !== task.token) this.fallDue(task);
       } else if (task.state === "delayed") {
-        if (found?.state !== "delayed") this.ready(task);
-      } else if (canExpire && (!found || found.state !== task.state)) this.forget(task);
+        if (!found?.isDelayed) this.fallDue(task);
+      } else if (canExpire && found?.until !== until) forget(this, task, this.now);
     }
+  }
+
+  /** Settles in order. @returns the answers */
+  settle(items: readonly OperationSettlement[]): object[] {
+    return items.flatMap((item, i): object[] => {
+      const { receipt, outcome } = item;
+      const { id, lease, token, partition } = readReceipt(receipt, "receipt");
+      if (this.partitions.get(id) !== partition) return [{ receipt, ok: false, code: "lease_lost" }];
+      const wasWorking = this.tasks.get(id)?.state === "working";
+      const answers = model.settle(this, this.now, [{ ...item, id, lease, token }]);
+      // Handed back unstarted, it has its old place in its group.
+      const place = outcome === "unstarted" ? undefined : this.step + i / 1_000;
+      if (wasWorking && this.tasks.get(id)?.state === "pending") this.places.set(id, place);
+      return answers;
+    });
+  }
+
+  /** Cancels a task. @returns the answer */
+  cancel(id: string): object {
+    const answer = operate.cancel(this, this.now, id);
+    const task = this.tasks.get(id);
+    // When a ghost is dropped depends on which partitions are visited.
+    if (task) task.ghosts = 0;
+    return answer;
   }
 
   /** Compares with the keys. */
@@ -136,32 +123,15 @@ export class PartitionsState {
     return found;
   }
 
-  #difference(task: ModelTask, known: KnownTask): string[] {
-    const { partition } = known;
-    if (task.partition >= 0 && task.partition !== partition) {
-      return [`${task.id} was in partition ${task.partition}, and is in ${partition}`];
-    }
-    task.partition = partition;
-    const { state, hasPayload, attempts, charged, expiredLeases, proof, until, isFlagged } = task;
-    const expected: KnownTask = {
-      partition,
-      state,
-      hasPayload,
-      attempts,
-      charged,
-      expiredLeases,
-      proof,
-      until,
-      isFlagged,
-    };
-    const [is, says] = [JSON.stringify(known), JSON.stringify(expected)];
+  #difference(task: ModelTask, { partition, until, record }: KnownTask): string[] {
+    const before = this.partitions.get(task.id);
+    this.partitions.set(task.id, partition);
+    if (before !== undefined && before !== partition)
+      return [`${task.id} was in partition ${before}, and is in ${partition}`];
+    const is = JSON.stringify([until, record]);
+    const says = JSON.stringify([this.until(task), modelRecord(task)]);
     return is === says ? [] : [`${task.id} is ${is}, and in the model ${says}`];
   }
-}
-
-export function isExhausted({ asked, charged }: ModelTask): boolean {
-  const { maxAttempts = 10 } = asked;
-  return maxAttempts > 0 && charged >= maxAttempts;
 }
 
 /** @throws if it does not hold */
@@ -171,6 +141,9 @@ export function must(holds: boolean, text: string): asserts holds {
 
 /** @throws if the values differ */
 export function mustEqual(what: string, is: unknown, expected: unknown): void {
-  const [one, other] = [JSON.stringify(is), JSON.stringify(expected)];
-  must(one === other, `${what}: is ${one}, and in the model ${other}`);
+  deepStrictEqual(
+    is,
+    expected,
+    `${what}: is ${JSON.stringify(is)}, and in the model ${JSON.stringify(expected)}`,
+  );
 }

@@ -1,14 +1,18 @@
 /** Compares each call on the real queue with the model. */
+import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../../src/errors.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
+import type { QueueCounts } from "../../../src/index.ts";
+import { counts } from "../reads.ts";
+import { NAME } from "../real.ts";
+import { infoOf } from "../state.ts";
 import { dequeue, mustBeCopy, mustBeEmpty } from "./dequeue.ts";
 import { enqueue } from "./enqueue.ts";
 import type { Instance, Known } from "./instance.ts";
 import { faultsOf, partitionNames } from "./observation.ts";
 import type { PartitionedCall, Pull } from "./operations.ts";
 import type { Happened, RealPartitions } from "./real.ts";
-import { cancel, settle } from "./settle.ts";
 import { must, mustEqual, PartitionsState } from "./state.ts";
 
 export class PartitionsWorld {
@@ -67,11 +71,11 @@ export class PartitionsWorld {
         return follow();
       }
       case "settle": {
-        const first = settle(state, operation.items);
+        const first = state.settle(operation.items);
         // Of two leases of one task, a copy of the call remembers only the later one (law 5).
-        const copy = settle(state, operation.items);
+        const copy = state.settle(operation.items);
         const compare = (given: unknown) => {
-          const isCopy = call.mishap !== "none" && JSON.stringify(given) === JSON.stringify(copy);
+          const isCopy = call.mishap !== "none" && isDeepStrictEqual(given, copy);
           if (!isCopy) mustEqual("settle", given, first);
         };
         if (!operation.pull) return compare(answer);
@@ -106,36 +110,23 @@ export class PartitionsWorld {
     const partitions = maps.map((map) => (map ? partitionsOf(map) : [0]));
     return [...this.state.tasks.values()].every((task) => {
       if (!this.state.isReady(task)) return true;
-      const score = readBefore?.scores.get(partitionNames[task.partition] as string);
+      const partition = this.state.partitions.get(task.id) as number;
+      const score = readBefore?.scores.get(partitionNames[partition] as string);
       // What it has read may be a second old.
       const isIdle = score !== undefined && (score <= 0 || score > this.state.now - 1_000);
-      return partitions.every((all) => all.includes(task.partition)) && !isIdle;
+      return partitions.every((all) => all.includes(partition)) && !isIdle;
     });
   }
 
   #one({ does, id }: { does: "cancel" | "get"; id: string }, answer: unknown): void {
     const { state } = this;
-    const task = state.tasks.get(id);
-    if (does === "cancel") return mustEqual(`cancel of ${id}`, answer, cancel(state, task));
-    if (!task || task.state === "tombstone") return mustEqual(`get of ${id}`, answer, null);
-    const { attempts, charged, enqueuedAt, asked } = task;
-    const info = answer as Record<string, unknown> | null;
-    mustEqual(
-      `get of ${id}`,
-      info && [info["state"], info["attempt"], info["charged"], info["enqueuedAt"], info["group"]],
-      [task.state === "cancelled" ? "rejected" : task.state, attempts, charged, enqueuedAt, asked.group],
-    );
-    mustEqual(`cancelRequested of ${id}`, info?.["cancelRequested"] ?? false, task.isFlagged);
+    mustEqual(`${does} of ${id}`, answer, does === "cancel" ? state.cancel(id) : infoOf(state, NAME, id));
   }
 
   #counts(answer: unknown): void {
-    const counts = { pending: 0, delayed: 0, working: 0, rejected: 0 };
-    for (const { state, hasPayload } of this.state.tasks.values()) {
-      // A rejected task that is not kept is no dead letter.
-      if (state in counts && hasPayload) counts[state as keyof typeof counts]++;
-    }
-    const { pending, delayed, working, rejected } = answer as typeof counts;
-    mustEqual("counts", { pending, delayed, working, rejected }, counts);
+    const { pending, delayed, working, rejected } = answer as QueueCounts;
+    const expected = counts(this.state, this.state.now, NAME);
+    mustEqual("counts", { ...expected, pending, delayed, working, rejected }, expected);
   }
 
   /** After a sweep nothing is due. Ended records may stay for longer. */
@@ -143,9 +134,10 @@ export class PartitionsWorld {
     const { state } = this;
     mustEqual("failed queues", (answer as { failed: unknown }).failed, []);
     state.follow(after, true);
-    for (const { id, state: is, until, partition } of state.live()) {
-      const isDue = is !== "pending" && until <= state.now;
-      must(!isDue, `${id} in partition ${partition} was due at ${until}, and is ${is} after the sweep`);
+    for (const task of state.live()) {
+      const until = state.until(task);
+      const isDue = task.state !== "pending" && until <= state.now;
+      must(!isDue, `${task.id} was due at ${until}, and is ${task.state} after the sweep`);
     }
   }
 
