@@ -27,6 +27,14 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([project, server].map((one) => one?.close())));
 
+/** What the compiler says to a file of a project, in strict mode. */
+async function compiled({ path }: Project, file: string, source: string, ...more: readonly string[]) {
+  await writeFile(join(path, file), source);
+  const options = ["--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023", ...more];
+  const tsc = promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...options, file], { cwd: path });
+  return (await tsc.catch((error: { stdout: string }) => error)).stdout;
+}
+
 test("an installation brings twelve small packages, without a TCP client or a server", async () => {
   expect(await project.installed()).toEqual([
     "@standard-schema/spec",
@@ -65,14 +73,7 @@ test("each entry declares what it exports", async () => {
     const imports = values.map((value) => `${value} as ${value === "default" ? "all" : value}_${i}`);
     return `import { ${imports.join(", ")} } from "${name}";\nvoid [${imports.map((one) => one.split(" as ")[1]).join(", ")}];`;
   });
-  await writeFile(join(project.path, "entries.ts"), uses.join("\n"));
-  const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"];
-  const compiled = promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...flags, "entries.ts"], {
-    cwd: project.path,
-  });
-  await expect(compiled.catch(({ stdout }: { stdout: string }) => stdout)).resolves.toMatchObject({
-    stdout: "",
-  });
+  expect(await compiled(project, "entries.ts", uses.join("\n"), "--noEmit")).toBe("");
 });
 
 test("the entry for traces needs @opentelemetry/api, which the runtime says, and then can be imported", async () => {
@@ -87,14 +88,7 @@ test("the entry for traces needs @opentelemetry/api, which the runtime says, and
   const typed = `import { openTelemetry } from "sluice-queue/opentelemetry";
     import { Queue, type Transport } from "sluice-queue";
     export const queue = (transport: Transport) => new Queue("emails", { transport, tracing: openTelemetry() });`;
-  await writeFile(join(server.path, "traced.ts"), typed);
-  const flags = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"];
-  const compiled = promisify(execFile)(join(root, "node_modules/.bin/tsc"), [...flags, "traced.ts"], {
-    cwd: server.path,
-  });
-  await expect(compiled.catch(({ stdout }: { stdout: string }) => stdout)).resolves.toMatchObject({
-    stdout: "",
-  });
+  expect(await compiled(server, "traced.ts", typed, "--noEmit")).toBe("");
 });
 
 test("what an application exports compiles with declarations, as `tsc --init` asks for", async () => {
@@ -107,21 +101,8 @@ test("what an application exports compiles with declarations, as `tsc --init` as
     export const emails = defineQueue<{ to: string }>("emails", { timeout: "10s", unique: "24h" });
     export const sent = emails.consumer(({ payload }, env: Env, { queue }) => queue("log").enqueue([payload.to, env.MAIL_URL]));
     ${apps.join("\n")}`;
-  await writeFile(join(project.path, "app.ts"), source);
-  const options = [
-    "--strict",
-    "--declaration",
-    "--emitDeclarationOnly",
-    "--outDir",
-    "declared",
-    "--module",
-    "nodenext",
-  ];
-  const more = ["--target", "es2023", "--lib", "es2023,dom", "--skipLibCheck"];
-  const tsc = join(root, "node_modules/.bin/tsc");
-  const compiled = promisify(execFile)(tsc, [...options, ...more, "app.ts"], { cwd: project.path });
-  const { stdout } = await compiled.catch((error: { stdout: string }) => error);
-  expect(stdout).toBe("");
+  const declared = ["--declaration", "--emitDeclarationOnly", "--outDir", "declared", "--lib", "es2023,dom"];
+  expect(await compiled(project, "app.ts", source, ...declared)).toBe("");
 });
 
 const UPSTASH = { UPSTASH_REDIS_REST_URL: "http://127.0.0.1:1", UPSTASH_REDIS_REST_TOKEN: "none" };
@@ -287,9 +268,7 @@ test("no declaration needs the types of a package that may be missing", async ()
 });
 
 test("the declarations check in a strict project without Node's types", async () => {
-  await writeFile(
-    join(project.path, "use.ts"),
-    `import { Queue, sweep, SluiceError, type Transport } from "sluice-queue";
+  const source = `import { Queue, sweep, SluiceError, type Transport } from "sluice-queue";
      import { createApp } from "sluice-queue/http";
      import { resp } from "sluice-queue/resp";
      import { serve } from "sluice-queue/node";
@@ -306,20 +285,7 @@ test("the declarations check in a strict project without Node's types", async ()
      // As in the types that wrangler generates.
      type DurableObjectNamespace<T extends { __DURABLE_OBJECT_BRAND: never }> = { readonly object?: T };
      export type Env = { SLUICE_ALARM: DurableObjectNamespace<SluiceAlarm> };
-     export const all = [id, created, sweep, SluiceError, createApp, resp, serve, worker.fetch];`,
-  );
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--target",
-    "es2023",
-    "--module",
-    "nodenext",
-    "--lib",
-    "es2023,dom",
-  ];
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const check = promisify(execFile)(process.execPath, [tsc, ...options, "use.ts"], { cwd: project.path });
-  const { stdout } = await check.catch((error: { stdout: string }) => error);
-  expect(stdout).toBe("");
+     export const all = [id, created, sweep, SluiceError, createApp, resp, serve, worker.fetch];`;
+  const strictly = ["--noEmit", "--lib", "es2023,dom", "--skipLibCheck", "false"];
+  expect(await compiled(project, "use.ts", source, ...strictly)).toBe("");
 });

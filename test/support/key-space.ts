@@ -68,54 +68,52 @@ function sorted(hash: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(hash).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** One queue's part of a key space; missing keys are empty. */
-export interface QueueSpace {
-  readonly pending: string[];
-  readonly fair: Map<string, number>;
-  readonly fairByGroup: Map<string, number>;
-  readonly limited: Map<string, number>;
-  readonly working: Map<string, number>;
-  readonly delayed: Map<string, number>;
-  readonly expiry: Map<string, number>;
-  readonly dead: Map<string, number>;
-  readonly workers: Map<string, number>;
-  readonly workerLeases: Map<string, number>;
-  readonly tasks: Map<string, string>;
-  readonly schedules: Map<string, number>;
-  readonly timetable: Map<string, string>;
-}
-
 /** What the keys of a queue or partition have in common, behind the prefix: `{emails}`, `{emails}/0`, `{emails/3}`. */
 export function tagged(name: string): string {
   return name.endsWith("/0") ? `{${name.slice(0, -2)}}/0` : `{${name}}`;
 }
 
+/** The keys of a queue that are sorted sets, by their name here. */
+const ZSETS = {
+  fair: "fair",
+  fairByGroup: "fair-by-group",
+  limited: "limited",
+  working: "working",
+  delayed: "delayed",
+  expiry: "expiry",
+  dead: "dead",
+  workers: "workers",
+  workerLeases: "worker-leases",
+  schedules: "schedules",
+} as const;
+
+type Zsets = { readonly [name in keyof typeof ZSETS]: Map<string, number> };
+
+/** One queue's part of a key space; missing keys are empty. */
+export interface QueueSpace extends Zsets {
+  readonly pending: string[];
+  readonly tasks: Map<string, string>;
+  readonly timetable: Map<string, string>;
+}
+
 /** @param queue its name, or that of a partition */
 export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): QueueSpace {
-  const at = (part: string) => space[`${prefix}:${tagged(queue)}:${part}`];
+  const at = (part: string) => space[`${prefix}:${tagged(queue)}:${part}`] ?? { other: "" };
   const zset = (part: string) => {
     const value = at(part);
-    return new Map(value && "zset" in value ? value.zset : []);
+    return new Map("zset" in value ? value.zset : []);
   };
   const hash = (part: string) => {
     const value = at(part);
-    return new Map(Object.entries(value && "hash" in value ? value.hash : {}));
+    return new Map(Object.entries("hash" in value ? value.hash : {}));
   };
   const pending = at("pending");
+  const zsets = Object.entries(ZSETS).map(([name, part]) => [name, zset(part)]);
   return {
-    pending: pending && "list" in pending ? pending.list : [],
-    fair: zset("fair"),
-    fairByGroup: zset("fair-by-group"),
-    limited: zset("limited"),
-    working: zset("working"),
-    delayed: zset("delayed"),
-    expiry: zset("expiry"),
-    dead: zset("dead"),
-    workers: zset("workers"),
-    workerLeases: zset("worker-leases"),
+    pending: "list" in pending ? pending.list : [],
     tasks: hash("tasks"),
-    schedules: zset("schedules"),
     timetable: hash("timetable"),
+    ...(Object.fromEntries(zsets) as Zsets),
   };
 }
 
@@ -123,37 +121,23 @@ export function queueSpace(space: KeySpace, queue: string, prefix = "sluice"): Q
 export async function readQueueSpace(
   client: { sendCommand(words: string[]): Promise<unknown> },
   queue: string,
-  prefix = "sluice",
 ): Promise<QueueSpace> {
   const read = (command: string, part: string, ...words: string[]) =>
-    client.sendCommand([command, `${prefix}:${tagged(queue)}:${part}`, ...words]) as Promise<string[]>;
+    client.sendCommand([command, `sluice:${tagged(queue)}:${part}`, ...words]) as Promise<string[]>;
   const pairs = (flat: readonly string[]) =>
     Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? "", flat[2 * i + 1] ?? ""] as const);
-  const zset = async (part: string) => {
-    const flat = await read("ZRANGE", part, "0", "-1", "WITHSCORES");
-    return new Map(pairs(flat).map(([member, score]) => [member, Number(score)]));
-  };
   const hash = async (part: string) => new Map(pairs(await read("HGETALL", part)));
-  const parts = {
-    fair: "fair",
-    fairByGroup: "fair-by-group",
-    limited: "limited",
-    working: "working",
-    delayed: "delayed",
-    expiry: "expiry",
-    dead: "dead",
-    workers: "workers",
-    workerLeases: "worker-leases",
-    schedules: "schedules",
+  const zset = async ([name, part]: readonly [string, string]) => {
+    const members = pairs(await read("ZRANGE", part, "0", "-1", "WITHSCORES"));
+    return [name, new Map(members.map(([member, score]) => [member, Number(score)]))] as const;
   };
   const [pending, tasks, timetable, ...zsets] = await Promise.all([
     read("LRANGE", "pending", "0", "-1"),
     hash("tasks"),
     hash("timetable"),
-    ...Object.values(parts).map(zset),
+    ...Object.entries(ZSETS).map(zset),
   ]);
-  const found = Object.fromEntries(Object.keys(parts).map((name, i) => [name, zsets[i]]));
-  return { pending, tasks, timetable, ...found } as unknown as QueueSpace;
+  return { pending, tasks, timetable, ...(Object.fromEntries(zsets) as Zsets) };
 }
 
 /** The fields of a changing record, by letter; see lua/README.md. */
