@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Queue } from "../../../src/index.ts";
 import { controlFields } from "../../support/key-space.ts";
-import { QUEUE, START, useRig } from "../../support/rig.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
@@ -132,22 +132,6 @@ describe("a loosened limit of a group", () => {
       await batch[0]?.complete();
     }
     expect(order).toEqual([0, 1, 2, 3, 4]);
-  });
-
-  test("with a larger rate or another period still counts earlier dequeues", async () => {
-    const operator = rig.operator();
-    await operator.configureGroup("a", { rate: { most: 2, per: "10s" } });
-    await queue.enqueueMany(many(20, { group: "a" }));
-    expect(await queue.dequeue({ max: 20 })).toHaveLength(2);
-    await operator.configureGroup("a", { rate: { most: 5, per: "1m" } });
-    expect(await queue.dequeue({ max: 20 })).toHaveLength(3);
-    const none = await queue.dequeue({ max: 20 });
-    expect([none.length, none.nextDueAt]).toEqual([0, START + 60_000 + 6_000 - (START % 6_000)]);
-    rig.now = none.nextDueAt ?? 0;
-    expect(await queue.dequeue({ max: 20 })).toHaveLength(5);
-    await operator.configureGroup("a", { rate: null });
-    expect(await queue.dequeue({ max: 20 })).toHaveLength(10);
-    expect((await fields())["~g:a"]).toBe(`1;v=${rig.now + 3};w=20`);
   });
 
   test("of a group without tasks leaves plain tasks plain", async () => {

@@ -9,15 +9,6 @@ beforeEach(() => void (queue = rig.queue()));
 const writeSettings = groupSettings(rig);
 
 describe("groups share a queue by weighted fair queueing", () => {
-  test("a group of ten tasks beside one of a thousand is done after twenty deliveries, also in batches", async () => {
-    await queue.enqueueMany(ofGroup("large", 1_000));
-    await queue.enqueueMany(ofGroup("small", 10));
-    expect(timesOf(await deliveries(queue, 10), "small")).toBe(5);
-    const batch = await queue.dequeue({ max: 10 });
-    expect(batch.filter(({ group }) => group === "small")).toHaveLength(5);
-    expect((await queue.counts()).pending).toBe(990);
-  });
-
   test("at every delivery no waiting group is more than one task behind its share by weight", async () => {
     const weights: Record<string, number> = { a: 1, b: 2, c: 5 };
     for (const [group, weight] of Object.entries(weights)) {
@@ -30,17 +21,6 @@ describe("groups share a queue by weighted fair queueing", () => {
         const share = (n * weight) / 8;
         expect(Math.abs(timesOf(order.slice(0, n), group) - share)).toBeLessThanOrEqual(1);
       }
-    }
-  });
-
-  test("each group's own tasks stay first in, first out", async () => {
-    await queue.enqueueMany(
-      [...ofGroup("a", 20), ...ofGroup("b", 20)].toSorted((x, y) => x.payload - y.payload),
-    );
-    const tasks = await queue.dequeue({ max: 40 });
-    for (const name of ["a", "b"]) {
-      const own = tasks.filter(({ group }) => group === name).map(({ payload }) => payload);
-      expect(own).toEqual(Array.from({ length: 20 }, (_, i) => i));
     }
   });
 
@@ -93,15 +73,6 @@ describe("groups share a queue by weighted fair queueing", () => {
     expect(got).toEqual([...Array.from({ length: 12 }, () => 10), 5, 0]);
     await queue.enqueueMany([...ofGroup("g0", 1), ...ofGroup("g29", 20)]);
     expect(await deliveries(queue, 21)).toHaveLength(21);
-  });
-
-  test("a cancelled task is refunded: the group's next task does not wait longer for it", async () => {
-    const mine = await queue.enqueueMany(ofGroup("a", 50));
-    await queue.enqueueMany(ofGroup("b", 50));
-    for (const { id } of mine.slice(1)) await queue.cancel(id);
-    await queue.enqueue("next", { group: "a", id: "next" });
-    const order = (await queue.dequeue({ max: 4 })).map(({ id, group = "" }) => (id === "next" ? id : group));
-    expect(order.toSorted()).toEqual(["a", "b", "b", "next"]);
   });
 
   test("requeued, reclaimed, promoted and handed back tasks wait for their group's share", async () => {

@@ -65,35 +65,6 @@ describe("a rate loses at most one period after a clock that jumps back an hour 
   });
 });
 
-test.each(["a queue", "a group"])(
-  "no period of %s exceeds its rate after a short jump of the clock back and forth",
-  async (which) => {
-    await limit(which, { most: 5, per: "10s" });
-    rig.now += 3_000;
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
-    rig.now -= 2_900;
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    rig.now += 12_800;
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
-    rig.now += 1_200;
-    expect(await queue.dequeue({ max: 10 })).toHaveLength(5);
-  },
-);
-
-test("a jump of the clock back and forth loses no task of a limited group", async () => {
-  await rig.operator().configureGroup("g", { rate: { most: 5, per: "1s" } });
-  await queue.enqueueMany(many(30, { group: "g" }));
-  let given = 0;
-  for (const jump of [0, -HOUR, 2 * HOUR, -3 * HOUR, 1_100, HOUR, -10, 1_100, 1_100, 1_100, 1_100]) {
-    rig.now += jump;
-    for (const task of [...(await queue.dequeue({ max: 10 })), ...(await queue.dequeue({ max: 10 }))]) {
-      expect(await task.complete()).toMatchObject({ ok: true });
-      given++;
-    }
-  }
-  expect(given).toBe(30);
-});
-
 test.each([1, 200])(
   "a deep sweep after such a jump finds nothing wrong with a group of %i tasks",
   async (count) => {

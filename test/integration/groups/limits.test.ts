@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Queue } from "../../../src/index.ts";
 import { dice } from "../../support/dice.ts";
 import { controlFields } from "../../support/key-space.ts";
-import { key, START, useRig } from "../../support/rig.ts";
+import { key, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
 
 const rig = useRig();
@@ -12,22 +12,6 @@ beforeEach(() => void (queue = rig.queue()));
 const working = async () => Number(await rig.command("ZCARD", key("working")));
 
 describe("maxWorking of a queue", () => {
-  test("bounds a batch, and later batches until a task ends", async () => {
-    await rig.operator().configure({ maxWorking: 3 });
-    await queue.enqueueMany(many(200));
-    const first = await queue.dequeue({ max: 100 });
-    expect(first.map(({ payload }) => payload)).toEqual([0, 1, 2]);
-    expect(first.nextDueAt).toBe(START);
-    const none = await queue.dequeue({ max: 100 });
-    expect([none.length, none.nextDueAt, none.paused]).toEqual([0, START + 1_000, false]);
-    await first[0]?.complete();
-    await first[1]?.requeue();
-    expect((await queue.dequeue({ max: 100 })).map(({ payload }) => payload)).toEqual([3, 4]);
-    await first[2]?.reject("no");
-    const { tasks } = await queue.settleAndDequeue([], { max: 100 });
-    expect(tasks.map(({ payload }) => payload)).toEqual([5]);
-  });
-
   test("is never exceeded by callers at once, in batches or one by one, and all tasks get done", async () => {
     const most = 5;
     await rig.operator().configure({ maxWorking: most });
@@ -73,29 +57,6 @@ describe("rate of a queue", () => {
       }
       expect({ seed, most: busiest(times, per) }).toEqual({ seed, most });
     }
-  });
-
-  test("that is changed still counts earlier dequeues, also for another period or a lower rate", async () => {
-    const operator = rig.operator();
-    await queue.enqueueMany(many(100));
-    await operator.configure({ rate: { most: 4, per: "10s" } });
-    const times = (await queue.dequeue({ max: 9 })).map(() => rig.now);
-    rig.now += 9_000;
-    await operator.configure({ rate: { most: 6, per: "1m" } });
-    times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
-    expect(times).toHaveLength(6);
-    await operator.configure({ rate: { most: 2, per: "1m" } });
-    const none = await queue.dequeue({ max: 9 });
-    expect(none).toHaveLength(0);
-    // Five of the six dequeues must leave the period before one more is allowed beside the last.
-    rig.now = none.nextDueAt ?? 0;
-    expect(rig.now).toBeLessThanOrEqual(START + 69_000 + 12_000);
-    times.push(...(await queue.dequeue({ max: 9 })).map(() => rig.now));
-    expect(times.length).toBeGreaterThan(6);
-    expect(busiest(times.slice(4), 60_000)).toBe(2);
-    await operator.configure({ rate: { most: 100, per: 50 } });
-    rig.now += 60;
-    expect(await queue.dequeue({ max: 100 })).toHaveLength(100 - times.length);
   });
 
   test("that is unset leaves no field behind, and allows every dequeue", async () => {

@@ -1,37 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { named, numbered } from "../../support/new-tasks.ts";
-import { QUEUE, START, useRig } from "../../support/rig.ts";
+import { numbered } from "../../support/new-tasks.ts";
+import { useRig } from "../../support/rig.ts";
+import { countQueues, Queue } from "../../../src/index.ts";
 
 const rig = useRig();
 
 describe("counts", () => {
-  test("report how many tasks are in each state, the age of the next, and the next due time", async () => {
-    const queue = rig.queue();
-    const none = {
-      queue: QUEUE,
-      pending: 0,
-      delayed: 0,
-      working: 0,
-      rejected: 0,
-      oldestAge: null,
-      nextDueAt: null,
-      broken: 0,
-      workers: 0,
-      paused: false,
-    };
-    expect(await queue.counts()).toEqual(none);
-    expect(await rig.keySpace()).toEqual({});
-    await queue.enqueueMany(named(["a", "b", "c"]));
-    await queue.enqueue("d", { delay: "1m" });
-    rig.now += 5_000;
-    const [a] = await queue.dequeue({ lease: "10s" });
-    await a?.reject();
-    await queue.dequeue({ lease: "10s" });
-    const [pending, delayed, working, rejected] = [1, 1, 1, 1];
-    const found = { pending, delayed, working, rejected, oldestAge: 5_000, nextDueAt: START + 15_000 };
-    expect(await queue.counts()).toEqual({ ...none, ...found });
-  });
-
   test.for([2, 250, 1_000])("skip %i cancelled tasks to find the oldest", async (cancelled) => {
     const queue = rig.queue();
     await queue.enqueueMany(numbered(cancelled));
@@ -78,4 +52,30 @@ describe("counts", () => {
     await queue.dequeue();
     expect(await queue.counts()).toMatchObject({ pending: 1, oldestAge: 61_000 });
   });
+});
+
+test("countQueues counts several queues in one request; a fault of one does not fail the others", async () => {
+  const { transport } = rig;
+  const now = () => rig.now;
+  await new Queue("a", { transport, now }).enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const second = new Queue("b", { transport, now });
+  await second.enqueue(1);
+  await second.dequeue();
+  await rig.command("SET", "sluice:{broken}:tasks", "not a hash");
+  await rig.command("LPUSH", "sluice:{broken}:pending", "x");
+  let requests = 0;
+  const counted = {
+    send: (...args: Parameters<typeof transport.send>) => (requests++, transport.send(...args)),
+  };
+  const counts = await countQueues(counted, ["b", "broken", "none", "a"], { now });
+  // Two others read whether there is a map, and whether the key of another type is the marker of one to come.
+  expect(requests).toBe(3);
+  expect(counts).toEqual([
+    await second.counts(),
+    { queue: "broken", code: "redis_error" },
+    await new Queue("none", { transport, now }).counts(),
+    await new Queue("a", { transport, now }).counts(),
+  ]);
+  expect(await countQueues(counted, [])).toEqual([]);
+  expect(requests).toBe(3);
 });

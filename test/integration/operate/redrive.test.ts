@@ -88,32 +88,6 @@ describe("a redriven dead letter", () => {
 });
 
 describe("a redrive", () => {
-  test("by id answers for each task, and a refusal changes nothing (I3)", async () => {
-    const queue = rig.queue({ deadTtl: 0 });
-    await bury(queue, named(["kept-none"]));
-    await queue.enqueueMany(named(["completed", "requeued", "working", "pending", "removed", "cancelled"]));
-    const [completed, requeued] = await queue.dequeue({ max: 3 });
-    await completed?.complete();
-    await requeued?.requeue();
-    for (const id of ["removed", "cancelled"]) await queue.cancel(id);
-    await rig.operator().remove("removed");
-    const before = await rig.keySpace();
-    expect(await redrive()).toMatchObject({ redriven: 0 });
-    const codes = {
-      "kept-none": "not_dead_letter",
-      completed: "not_dead_letter",
-      requeued: "not_dead_letter",
-      working: "not_dead_letter",
-      pending: "not_dead_letter",
-      cancelled: "not_dead_letter",
-      removed: "not_found",
-      unknown: "not_found",
-    };
-    const { refused } = await redrive({ ids: Object.keys(codes) });
-    expect(refused).toEqual(Object.entries(codes).map(([id, code]) => ({ id, code })));
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
   test("as a dry run counts tasks and changes nothing, by filter and by id", async () => {
     await bury(rig.queue(), named(sortedIds(500)));
     const before = await rig.keySpace();

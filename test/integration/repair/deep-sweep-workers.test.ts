@@ -52,16 +52,6 @@ describe("a deep sweep of workers, timers and keys", () => {
     expect(await rig.queue().counts()).toMatchObject({ workers: 0 });
   });
 
-  test("finds no fault in a worker that is failed in several calls, with an incarnation without tasks", async () => {
-    await enqueue("a", "b", "c");
-    await rig.queue().dequeue({ worker: { name: "x" } });
-    await rig.queue().dequeue({ max: 2, worker: { name: "x", incarnation: "2" } });
-    expect(await rig.operator().failWorker("x", { limit: 2 })).toMatchObject({ more: true });
-    expect(await found()).toEqual({});
-    expect(await rig.operator().failWorker("x")).toMatchObject({ returned: 1, more: false });
-    expect(await rig.queue().counts()).toMatchObject({ workers: 0, pending: 3 });
-  });
-
   test("repairs the alarm for silent workers, and the count of timers", async () => {
     await enqueue("a");
     await rig.queue().dequeue({ worker: { name: "x", silentAfter: 1_000 } });

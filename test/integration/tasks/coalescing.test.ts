@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import type { Settled } from "../../../src/index.ts";
-import { key, QUEUE, START, useRig } from "../../support/rig.ts";
+import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { aborted, recorded, times } from "../../support/recorded.ts";
 
@@ -18,18 +18,6 @@ describe("enqueues of one turn", () => {
     expect(tasks.map(({ id, payload }) => ({ id, payload }))).toEqual(
       reported.map(({ id }, i) => ({ id, payload: i })),
     );
-  });
-
-  test("alone are sent as without coalescing", async () => {
-    const [alone, lone] = [recorded(rig, { coalesce: false }), recorded(rig)];
-    await alone.queue.enqueue(1, { id: "a" });
-    await lone.queue.enqueue(1, { id: "b" });
-    const [before, after] = [alone, lone].map(({ requests }) =>
-      requests.map((commands) =>
-        commands.map((command) => ("script" in command ? command.args.slice(0, 4) : command)),
-      ),
-    );
-    expect(after).toEqual(before);
   });
 
   test("leave the same key space as calls one after the other", async () => {
@@ -233,33 +221,4 @@ describe("settlements of one task each", () => {
     ]);
     expect(scripts()).toEqual([["settle"], ["settle"], ["settle"]]);
   });
-});
-
-test("calls of several queues are separate", async () => {
-  const other = rig.queue({ prefix: "other" });
-  const queue = rig.queue();
-  await Promise.all([queue.enqueue(1, { id: "a" }), other.enqueue(1, { id: "b" })]);
-  expect(await rig.command("LRANGE", key("pending"), "0", "-1")).toEqual(["a"]);
-  expect(await rig.command("LRANGE", `other:{${QUEUE}}:pending`, "0", "-1")).toEqual(["b"]);
-});
-
-test('with "in-flight" calls of all instances are collected while a request is in flight', async () => {
-  const { queue, transport, requests, scripts } = recorded(rig);
-  const loops = times(50, async (i) => {
-    const own = rig.queue({ transport, coalesce: "in-flight" });
-    const ends: Settled[] = [];
-    for (let n = 0; n < 4; n++) {
-      await own.enqueue(i);
-      const [task] = await own.dequeue();
-      if (task) ends.push(await task.complete());
-    }
-    return ends;
-  });
-  const ends = (await loops).flat();
-  expect(ends).toHaveLength(200);
-  expect(ends.every(({ ok }) => ok)).toBe(true);
-  expect(requests.length).toBeLessThan(40);
-  const last = new Set(scripts().map((names) => names.at(-1)));
-  expect(last).toEqual(new Set(["enqueue", "dequeue", "settle"]));
-  expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
 });

@@ -5,7 +5,7 @@ import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { settleScript } from "../../../src/queue/redis/task-scripts.ts";
 import { deepTools } from "../../support/deep.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
-import { QUEUE, START, useRig } from "../../support/rig.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 let queue: Queue;
@@ -29,29 +29,6 @@ async function failedWith(errors: readonly unknown[], queue = rig.queue({ maxAtt
 }
 
 describe("a task keeps the error of each attempt", () => {
-  test("with its number and time, as text; the last one also in full", async () => {
-    await queue.enqueue("work", { id });
-    const next = async () => {
-      rig.now += 1_000;
-      const [task] = await queue.dequeue();
-      rig.now += 1_000;
-      return task as LeasedTask;
-    };
-    await (await next()).requeue({ error: new TypeError("no such field") });
-    await (await next()).requeue({ error: { status: 503 }, count: false });
-    await (await next()).reject("for good");
-    const task = await queue.get(id);
-    expect(task).toMatchObject({ state: "rejected", attempt: 3, charged: 2, error: "for good" });
-    const errors = [
-      { attempt: 1, at: START + 2_000, error: "TypeError: no such field" },
-      { attempt: 2, at: START + 4_000, error: '{"status":503}' },
-      { attempt: 3, at: START + 6_000, error: "for good" },
-    ];
-    expect(task?.errors).toEqual(errors);
-    const { tasks } = await rig.operator().list({ state: "rejected" });
-    expect(tasks.map((listed) => listed.errors)).toEqual([errors]);
-  });
-
   test("the last sixteen of twenty", async () => {
     await failedWith(Array.from({ length: 20 }, (_, i) => `failure ${i + 1}`));
     expect((await errorsOf())?.map(({ attempt, error }) => [attempt, error])).toEqual(

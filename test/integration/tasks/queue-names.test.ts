@@ -37,69 +37,35 @@ async function besides(name: string) {
   };
 }
 
-const pages = ["pending", "delayed", "working", "completed", "rejected"] as const;
-const acts: [act: string, run: (name: string) => Promise<unknown>, (name: string) => unknown][] = [
-  [
-    "dequeue",
-    async (name) =>
-      (await queueOf(name).dequeue({ max: 100 })).map(({ id, payload }) => `${id} of ${String(payload)}`),
-    (name) => [`next of ${name}`, `last of ${name}`],
-  ],
-  [
-    "counts",
-    (name) => queueOf(name).counts(),
-    (name) => ({ queue: name, pending: 2, delayed: 3, working: 1, rejected: 1, workers: 1 }),
-  ],
-  [
-    "list",
-    (name) =>
-      Promise.all(
-        pages.map(async (state) => {
-          const { tasks } = await operatorOf(name).list({ state, payloads: true });
-          return tasks.map(({ id, payload }) => `${id} of ${String(payload)}`).toSorted();
-        }),
-      ),
-    (name) =>
-      [["last", "next"], ["g1", "g2", "later"], ["held"], ["done"], ["dead"]].map((ids) =>
-        ids.map((id) => (id === "done" ? "done of undefined" : `${id} of ${name}`)),
-      ),
-  ],
-  [
-    "sweep",
-    (name) => {
-      rig.now += 1_000;
-      return sweep(rig.transport, { now: () => rig.now, queues: (queue) => queue === name });
-    },
-    () => ({ queues: 1, promoted: 1, reclaimed: 1, rejected: 0 }),
-  ],
-  [
-    "deep sweep",
-    (name) => deepSweep(rig.transport, { now: () => rig.now, queues: (queue) => queue === name }),
-    () => ({ queues: 1, faults: [] }),
-  ],
-  [
-    "failing a worker",
-    (name) => operatorOf(name).failWorker("one"),
-    () => ({ returned: 1, rejected: 0, more: false }),
-  ],
-  ["cancel", (name) => queueOf(name).cancel("next"), () => ({ ok: true, state: "rejected" })],
-  ["purge", (name) => operatorOf(name).purge({ state: "pending" }), () => ({ purged: 2 })],
-  ["delete", (name) => operatorOf(name).deleteQueue({ force: true }), () => ({ ok: true })],
+const acts: readonly (readonly [act: string, run: (name: string) => Promise<unknown>])[] = [
+  ["dequeue", (name) => queueOf(name).dequeue({ max: 100 })],
+  ["sweep", (name) => sweep(rig.transport, { now: () => rig.now + 1_000, queue: name })],
+  ["deep sweep", (name) => deepSweep(rig.transport, { now: () => rig.now, queue: name })],
+  ["failing a worker", (name) => operatorOf(name).failWorker("one")],
+  ["cancel", (name) => queueOf(name).cancel("next")],
+  ["purge", (name) => operatorOf(name).purge({ state: "pending" })],
+  ["delete", (name) => operatorOf(name).deleteQueue({ force: true })],
 ];
 
-describe.each(acts)("%s", (_, run, expected) => {
+describe.each(acts)("%s", (_, run) => {
   test.each(["w", "w2"])("of the queue %s touches no queue with a name that begins alike", async (name) => {
     for (const other of names) await fill(other);
     const before = await besides(name);
-    expect(await run(name)).toMatchObject(expected(name) as object);
+    await run(name);
     expect(await besides(name)).toEqual(before);
     const space = await rig.keySpace();
     expect(names.flatMap((other) => violations(queueSpace(space, other)))).toEqual([]);
   });
 });
 
-test("each is listed by its own name", async () => {
+test("each is counted and listed by its own name", async () => {
   for (const name of names) await fill(name);
   const { queues } = await listQueues(rig.transport);
   expect(queues.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+  const counts = { pending: 2, delayed: 3, working: 1, rejected: 1, workers: 1 };
+  for (const name of names) {
+    expect(await queueOf(name).counts()).toMatchObject({ queue: name, ...counts });
+    const { tasks } = await operatorOf(name).list({ state: "pending", payloads: true });
+    expect(tasks.map(({ payload }) => payload)).toEqual([name, name]);
+  }
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { LeasedTask, Settlement } from "../../../src/index.ts";
 import { leasing } from "../../support/leasing.ts";
-import { many, numbered } from "../../support/new-tasks.ts";
+import { many, numbered, named } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
+import { noRoomBeyond, roomFor } from "../../support/no-room.ts";
+import { recorded } from "../../support/recorded.ts";
 
 const rig = useRig();
 const leased = leasing(rig);
@@ -104,4 +106,82 @@ describe("bad input", () => {
     const info = await queue.get("a");
     expect(info?.error).toEqual({ name: "Error", message: `${"x".repeat(3_999)}…` });
   });
+});
+
+const progress = async () => (await rig.queue().get("a"))?.progress;
+
+test("late copies of the last eight extends are recognised, also by idempotency key", async () => {
+  const { queue, task } = await leased();
+  const extend = (n: number) =>
+    queue.settle([{ receipt: task.receipt, outcome: "extend", progress: n }], {
+      idempotencyKey: `call-${n}`,
+    });
+  for (let n = 1; n <= 8; n++) await extend(n);
+  for (let n = 1; n <= 8; n++) {
+    await extend(n);
+    expect(await progress()).toBe(8);
+  }
+  await extend(9);
+  await extend(1);
+  expect(await progress()).toBe(1);
+});
+
+test("the memory of late copies is removed with the lease", async () => {
+  const { task } = await leased();
+  await task.extend("1m", { progress: 1 });
+  expect((await rig.space()).tasks.get(".a")).toMatch(/;T=,\w{8}[;\n]/);
+  await task.requeue();
+  expect((await rig.space()).tasks.get(".a")).not.toMatch(/;T=/);
+  expect(await progress()).toBe(1);
+});
+
+const completed = ({ receipt }: { readonly receipt: string }): Settlement => ({
+  receipt,
+  outcome: "complete",
+});
+
+test("a completed id with a ghost in the list stays completed", async () => {
+  const queue = rig.queue();
+  await queue.enqueue("first", { id: "a" });
+  await queue.cancel("a");
+  // Delayed, so that its ghost keeps its place in the list.
+  await queue.enqueue("second", { id: "a", again: true, delay: 1_000 });
+  rig.now += 1_000;
+  await rig.sweepOnce();
+  await queue.enqueue("behind", { id: "b" });
+  const [task] = await queue.dequeue();
+  expect(task).toMatchObject({ id: "a", payload: "second" });
+  const { settled, tasks } = await queue.settleAndDequeue([completed(task!)], { max: 2 });
+  expect(settled).toMatchObject([{ ok: true, state: "completed" }]);
+  expect(tasks.map(({ id }) => id)).toEqual(["b"]);
+  expect(await queue.get("a")).toMatchObject({ state: "completed" });
+});
+
+test.each([
+  ["the settlement", () => roomFor(rig.transport, 0)],
+  ["a result, even with room for the lease", () => noRoomBeyond(rig.transport, 1_000)],
+])("nothing is leased if Redis has no room for %s", async (_, full) => {
+  const { queue, task } = await leased();
+  await queue.enqueueMany(named(["b", "c"]));
+  const before = await rig.space();
+  const large = { receipt: task.receipt, outcome: "complete", result: "x".repeat(2_000) } as const;
+  const refused = rig.queue({ transport: full() }).settleAndDequeue([large]);
+  await expect(refused).rejects.toMatchObject({ code: "queue_full" });
+  const after = await rig.space();
+  expect([after.pending, after.tasks]).toEqual([before.pending, before.tasks]);
+  expect([...after.working.keys()]).toEqual(["a"]);
+  expect((await queue.settleAndDequeue([completed(task)])).settled).toMatchObject([{ ok: true }]);
+});
+
+test("a copy of a call leases nothing if it arrives after one that found nothing", async () => {
+  const { queue, requests } = recorded(rig);
+  await queue.enqueueMany(numbered(1));
+  const [task] = await queue.dequeue();
+  await queue.settleAndDequeue([completed(task!)], { token: "token-01" });
+  await queue.enqueue("late");
+  const late = (requests[2] ?? []).map((command) =>
+    "script" in command ? { ...command, args: command.args.with(4, "") } : command,
+  );
+  await rig.transport.send(late);
+  expect(await queue.dequeue()).toHaveLength(1);
 });
