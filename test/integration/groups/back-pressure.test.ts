@@ -19,19 +19,17 @@ async function tasksOnly() {
   return space;
 }
 
-describe("a queue with maxPending", () => {
-  test("refuses a further task, with nothing written, until one is dequeued", async () => {
-    await rig.operator().configure({ maxPending: 2 });
-    await queue.enqueue(1);
-    await queue.enqueue(2);
-    const before = await tasksOnly();
-    await expect(queue.enqueue(3)).rejects.toMatchObject(full);
-    await expect(queue.enqueue(3, { id: "mine", group: "a" })).rejects.toMatchObject(full);
-    expect(await tasksOnly()).toEqual(before);
-    await queue.dequeue();
-    expect(await queue.enqueue(3, { id: "mine" })).toEqual({ id: "mine", created: true });
-    await expect(queue.enqueue(4)).rejects.toMatchObject(full);
-  });
+test("a queue with maxPending refuses a further task, with nothing written, until one is dequeued", async () => {
+  await rig.operator().configure({ maxPending: 2 });
+  await queue.enqueue(1);
+  await queue.enqueue(2);
+  const before = await tasksOnly();
+  await expect(queue.enqueue(3)).rejects.toMatchObject(full);
+  await expect(queue.enqueue(3, { id: "mine", group: "a" })).rejects.toMatchObject(full);
+  expect(await tasksOnly()).toEqual(before);
+  await queue.dequeue();
+  expect(await queue.enqueue(3, { id: "mine" })).toEqual({ id: "mine", created: true });
+  await expect(queue.enqueue(4)).rejects.toMatchObject(full);
 });
 
 describe("a change of maxPending applies", () => {

@@ -11,27 +11,25 @@ beforeEach(() => void (queue = rig.queue()));
 
 const working = async () => Number(await rig.command("ZCARD", key("working")));
 
-describe("maxWorking of a queue", () => {
-  test("is never exceeded by callers at once, in batches or one by one, and all tasks get done", async () => {
-    const most = 5;
-    await rig.operator().configure({ maxWorking: most });
-    await rig.queue().enqueueMany(many(150));
-    const seen: number[] = [];
-    let done = 0;
-    const consume = async (queue: Queue, max: number) => {
-      while (done < 150) {
-        const tasks = await queue.dequeue({ max });
-        seen.push(await working());
-        for (const [i, task] of tasks.entries()) {
-          if (i % 4 === 3) await task.requeue();
-          else if ((await task.complete()).ok) done++;
-        }
+test("maxWorking of a queue is never exceeded by callers at once, in batches or one by one, and all tasks get done", async () => {
+  const most = 5;
+  await rig.operator().configure({ maxWorking: most });
+  await rig.queue().enqueueMany(many(150));
+  const seen: number[] = [];
+  let done = 0;
+  const consume = async (queue: Queue, max: number) => {
+    while (done < 150) {
+      const tasks = await queue.dequeue({ max });
+      seen.push(await working());
+      for (const [i, task] of tasks.entries()) {
+        if (i % 4 === 3) await task.requeue();
+        else if ((await task.complete()).ok) done++;
       }
-    };
-    await Promise.all([1, 2, 10, 100].map((max) => consume(rig.queue(), max)));
-    expect(Math.max(...seen)).toBe(most);
-    expect(done).toBe(150);
-  });
+    }
+  };
+  await Promise.all([1, 2, 10, 100].map((max) => consume(rig.queue(), max)));
+  expect(Math.max(...seen)).toBe(most);
+  expect(done).toBe(150);
 });
 
 /** The largest number of dequeues in any period of `per` milliseconds. */

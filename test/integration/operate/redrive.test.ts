@@ -87,18 +87,16 @@ describe("a redriven dead letter", () => {
   });
 });
 
-describe("a redrive", () => {
-  test("as a dry run counts tasks and changes nothing, by filter and by id", async () => {
-    await bury(rig.queue(), named(sortedIds(500)));
-    const before = await rig.keySpace();
-    const dry = (options: object) => redrive({ dryRun: true, ...options });
-    expect(await dry({})).toMatchObject({ redriven: 500, cursor: null });
-    expect(await dry({ text: "t049" })).toMatchObject({ redriven: 10 });
-    expect(await dry({ limit: 400 })).toMatchObject({ redriven: 400 });
-    const refused = [{ id: "none", code: "not_found" }];
-    expect(await dry({ ids: ["t0001", "none"] })).toMatchObject({ redriven: 1, refused });
-    expect(await rig.keySpace()).toEqual(before);
-  });
+test("a redrive as a dry run counts tasks and changes nothing, by filter and by id", async () => {
+  await bury(rig.queue(), named(sortedIds(500)));
+  const before = await rig.keySpace();
+  const dry = (options: object) => redrive({ dryRun: true, ...options });
+  expect(await dry({})).toMatchObject({ redriven: 500, cursor: null });
+  expect(await dry({ text: "t049" })).toMatchObject({ redriven: 10 });
+  expect(await dry({ limit: 400 })).toMatchObject({ redriven: 400 });
+  const refused = [{ id: "none", code: "not_found" }];
+  expect(await dry({ ids: ["t0001", "none"] })).toMatchObject({ redriven: 1, refused });
+  expect(await rig.keySpace()).toEqual(before);
 });
 
 describe("a redrive at a rate", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { useRig } from "../../support/rig.ts";
+import { START, useRig } from "../../support/rig.ts";
 import { minutely, scheduling, MINUTE } from "../../support/scheduling.ts";
 
 // Calls that change schedules at once, or arrive late. Law 5: if a resend was answered that nothing is done, a late first
@@ -42,6 +42,16 @@ test.each(["pause", "resume"] as const)(
     expect(await kept()).toEqual(before);
   },
 );
+
+test("a late copy of a refused put does not end a schedule that was put since", async () => {
+  const ended = { ...minutely, until: START - 1 };
+  const refused = { code: "invalid_argument", path: "schedule" };
+  await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
+  await schedules().put("x", minutely);
+  const before = await kept();
+  await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
+  expect(await kept()).toEqual(before);
+});
 
 describe("schedules that are written at once", () => {
   test("end up in the form that one writer gave, with a reminder that is no later", async () => {

@@ -172,15 +172,12 @@ describe("schedules", () => {
   });
 });
 
-describe("a copy of a call (law 5)", () => {
-  const once = { idempotencyKey: "one" };
+const once = { idempotencyKey: "one" };
 
-  test("with the same key for another schedule is another call", async () => {
-    for (const name of ["x", "y"])
-      expect(await schedules().put(name, minutely, once)).toMatchObject({ name });
-    for (const name of ["x", "y"]) await schedules().pause(name, once);
-    expect((await schedules().list()).schedules.map(({ paused }) => paused)).toEqual([true, true]);
-    for (const name of ["x", "y"]) await schedules().remove(name, once);
-    expect((await schedules().list()).schedules).toEqual([]);
-  });
+test("a copy of a call with the same key for another schedule is another call (law 5)", async () => {
+  for (const name of ["x", "y"]) expect(await schedules().put(name, minutely, once)).toMatchObject({ name });
+  for (const name of ["x", "y"]) await schedules().pause(name, once);
+  expect((await schedules().list()).schedules.map(({ paused }) => paused)).toEqual([true, true]);
+  for (const name of ["x", "y"]) await schedules().remove(name, once);
+  expect((await schedules().list()).schedules).toEqual([]);
 });

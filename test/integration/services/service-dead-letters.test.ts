@@ -39,14 +39,6 @@ describe("one line, and one call of the hook, for a task", () => {
     expect(lines.out).toMatchObject([{ drain: "emails", rejected: 1 }]);
   });
 
-  test("whose result cannot be stored", async () => {
-    await enqueue("a", { maxAttempts: 5 });
-    await deployment({ consumers: { emails: () => () => MARKER } }).cron();
-    const message = expect.stringMatching(/^the work is done, but its result cannot be stored/) as string;
-    expect(letters).toMatchObject([{ id: "a", reason: "rejected", error: { message } }]);
-    expect(lines.err).toHaveLength(1);
-  });
-
   test("whose last lease expired, found by cron's sweep", async () => {
     await expire("a", "b");
     await deployment().cron();
@@ -194,13 +186,5 @@ describe("a handler that hangs is named with how long it ran", () => {
       { queue: "emails", task: "last", deadLetter: true, reason: "attempts_exhausted" },
     ]);
     expect(lines.err.find((line) => "ranFor" in line)?.["ranFor"]).toBeGreaterThanOrEqual(100);
-  });
-
-  test("when the budget is over", async () => {
-    await enqueue("hangs", { maxAttempts: 2 });
-    await deployment({ consumers: { emails: { handler, backoff: ["1h"] } } }, { budget: "1s" }).cron();
-    const failed = expect.stringMatching(/^StoppedError: the .*; given up after \d+ ms$/) as string;
-    expect(lines.err).toMatchObject([{ queue: "emails", task: "hangs", attempt: 1, next: "retry", failed }]);
-    expect(lines.err[0]?.["ranFor"]).toBeGreaterThanOrEqual(100);
   });
 });
