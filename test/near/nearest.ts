@@ -23,7 +23,9 @@ const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 /** @param at an offset in a file of lua/lib: counts only what uses the part there */
 export function nearestTo(file: string, at?: number): Nearest {
   if (!file.endsWith(".lua")) {
-    const tests = importing(file);
+    const words = new Set(wordsOf(file));
+    const shared = (test: string) => wordsOf(test).filter((word) => words.has(word)).length;
+    const tests = importing(file).toSorted((one, other) => shared(other) - shared(one));
     return { tests: [...new Set([...tests.filter((test) => isNamed(test, [file])), ...tests])] };
   }
   const scripts = scriptsWith(file, at);
@@ -44,6 +46,13 @@ export function nearestTo(file: string, at?: number): Nearest {
 /** Whether a test's name begins as that of one of the files. */
 const isNamed = (test: string, files: readonly string[]) =>
   files.some((file) => basename(test).startsWith(basename(file).replace(/\.\w+$/, "")));
+
+/** The words of a path that say what it is about. */
+const wordsOf = (file: string): string[] =>
+  file
+    .replace(/(?:\.test)?\.\w+$/, "")
+    .split(/[/-]/)
+    .filter((word) => word !== "queue");
 
 /** The scripts in a file of lua/, or with its parts, such as `tasks/enqueue.lua`. */
 function scriptsWith(file: string, at?: number): string[] {
