@@ -1,7 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import type { Transport } from "../../src/index.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { START, useRig } from "../support/rig.ts";
 import { useSimulatedTime } from "../support/simulated-time.ts";
@@ -70,35 +69,5 @@ describe("a drain that is closing", () => {
     const options = { [name]: ending.signal, wait: "20s", budget: "1m" } as const;
     expect(await drain(queue(), () => undefined, options)).toEqual(reported({ ended: "aborted" }));
     expect(rig.now - START).toBe(250);
-  });
-});
-
-describe.each([1, 4])("of %i partitions", (partitions) => {
-  test("the tasks of a dequeue that the end of a drain aborts are handed back once, and not counted", async () => {
-    await rig.queue({ partitions }).enqueueMany(numbered(8));
-    // Holds back the first reply with a lease. As over a network, an abort loses the reply.
-    let release = () => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let isHeld = false;
-    const send: Transport["send"] = async (commands, { signal } = {}) => {
-      const outcomes = await rig.transport.send(commands);
-      const leases = commands.some((one) => "script" in one && one.script.name === "dequeue");
-      if (!leases || isHeld) return outcomes;
-      isHeld = true;
-      await new Promise<void>((resolve, reject) => {
-        void released.then(resolve);
-        signal?.addEventListener("abort", () => reject(signal.reason as Error));
-      });
-      return outcomes;
-    };
-    const held = rig.queue({ transport: { send }, partitions });
-    const draining = drain(held, () => expect.unreachable(), { budget: "1s", batch: 5 });
-    await expect(draining).rejects.toMatchObject({ code: "redis_unreachable" });
-    expect((await rig.queue({ partitions }).counts()).working).toBeGreaterThan(0);
-    release();
-    await pause(1);
-    const infos = await Promise.all(numbered(8).map(({ id }) => rig.queue({ partitions }).get(id)));
-    expect(infos.map((info) => [info?.state, info?.charged])).toEqual(infos.map(() => ["pending", 0]));
-    expect(infos.every((info) => info!.attempt <= 1)).toBe(true);
   });
 });

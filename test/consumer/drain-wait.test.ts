@@ -92,21 +92,6 @@ describe("a drain that waits", () => {
     expect(sent).toContainEqual(["settle"]);
   });
 
-  test("pulls new tasks for free handlers while others run", async () => {
-    await queue().enqueue(0);
-    const ended: number[] = [];
-    const handler = async ({ payload }: Task<number>) => {
-      if (payload === 0) {
-        await pause(100);
-        const { id } = await queue().enqueue(1);
-        await queue().wait(id, { for: "15s" });
-      }
-      ended.push(payload);
-    };
-    const report = await drain(queue(), handler, { wait: "1s" });
-    expect([report, ended]).toEqual([reported({ completed: 2 }), [1, 0]]);
-  });
-
   test("hands back tasks that were leased at the moment of its abort", async () => {
     const ending = new AbortController();
     // The reply with a lease is lost, because the drain is aborted before it arrives.

@@ -38,48 +38,80 @@ test("the demo shows each ending of a task", async () => {
   });
 });
 
-test("a fault of the network at any one request changes no answer of the client", async () => {
-  const answers = await both.python(`
+const FAULTS = [
+  { kind: "lose-reply" },
+  { kind: "duplicate", answer: "second" },
+  { kind: "duplicate", answer: "first" },
+  { kind: "cut-body" },
+  { kind: "cut" },
+  { kind: "noscript" },
+  { kind: "http", status: 502, body: "<html>" },
+  { kind: "http", status: 429 },
+];
+
+test.each([
+  ["a queue", 0, FAULTS],
+  ["a queue with partitions, of which one is former", 4, FAULTS.slice(0, 2)],
+])("a fault of the network at any one request changes no answer of %s", async (_, partitions, faults) => {
+  if (partitions > 0) await both.resize(partitions);
+  if (partitions > 0) await both.resize(partitions - 1);
+  const [answers, different] = await both.python(`
+    stored = redis.command("HGET", redis.maps, "${QUEUE}")
+
+    def begin(post):
+        post([["FLUSHALL"]])
+        if stored:
+            post([["HSET", redis.maps, "${QUEUE}", stored], ["ZADD", "sluice:queues", "4", "/${QUEUE}"]])
+            post([redis._command("EVAL", ("partitions/rename-keys", "${QUEUE}/0", [4]), "")])
+
+    def taken(queue):
+        tasks = [task for _ in range(${Math.max(1, partitions - 1)}) for task in queue.dequeue(max=10)]
+        return sorted(tasks, key=lambda task: str(task.payload))
+
     def day():
         queue, answers = Queue(redis, "${QUEUE}"), []
-        answers.append(queue.enqueue("one", id="one"))
-        answers.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(3)]))
-        tasks = queue.dequeue(max=10)
-        answers.append([(task.id, task.attempt, task.payload) for task in tasks])
-        answers.append(tasks[0].extend()[:3])
-        answers.append(tasks[0].complete("done"))
-        answers.append(tasks[1].requeue("failed"))
-        answers.append(tasks[2].hand_back())
-        answers.append(queue.cancel("many2"))
-        answers.append([(task.id, task.attempt) for task in queue.dequeue(max=10)])
+        answers.append(queue.enqueue("one", id="one", group="one"))
+        answers.append(queue.enqueue_many([{"payload": i, "id": f"many{i}", "max_attempts": 1} for i in range(8)]))
+        answers.append(queue.enqueue("plain")[1])
+        tasks = taken(queue)
+        answers.append([(task.attempt, task.payload) for task in tasks])
+        answers.append(tasks[8].extend()[:3])
+        answers.append(tasks[8].complete("done"))
+        answers.append([a.state for a in queue.settle([
+            *(Settlement(task.receipt, "complete") for task in tasks[:4]),
+            *(Settlement(task.receipt, "requeue", 0) for task in tasks[4:6]),
+            *(Settlement(task.receipt, "unstarted") for task in [tasks[6], tasks[9]]),
+        ])])
+        answers.append([queue.cancel(f"many{i}") for i in (0, 7)])
+        answers.append([(task.payload, task.attempt) for task in taken(queue)])
         answers.append(list(sweep(redis)))
-        for name in ("one", "many0", "many1", "many2"):
-            answers.append((name, queue.get(name)["state"], queue.get(name)["attempt"]))
-        return answers
+        infos = [queue.get(id) for id in ("one", "many0", "many5", "many6", "many7")]
+        return [*answers, *((info["id"], info["state"], info["attempt"]) for info in infos)]
 
-    report(disturbed(redis, lambda post: post([["FLUSHALL"]]), day, [
-        {"kind": "lose-reply"}, {"kind": "cut-body"}, {"kind": "cut"}, {"kind": "noscript"},
-        {"kind": "duplicate", "answer": "first"}, {"kind": "duplicate", "answer": "second"},
-        {"kind": "http", "status": 502, "body": "<html>"}, {"kind": "http", "status": 429},
-    ]))
+    report(disturbed(redis, begin, day, ${JSON.stringify(faults)}))
   `);
-  const dayAsExpected = [
+  expect(different).toEqual([]);
+  const many = Array.from({ length: 8 }, (_empty, i) => i);
+  expect(answers).toEqual([
     ["one", true],
-    [0, 1, 2].map((i) => [`many${i}`, true]),
-    [["one", 1, "one"], ...[0, 1, 2].map((i) => [`many${i}`, 1, i])],
+    many.map((i) => [`many${i}`, true]),
+    true,
+    [...many, "one", "plain"].map((payload) => [1, payload]),
     [true, "working", ""],
     [true, "completed", "", 0, false],
-    [true, "rejected", "attempts_exhausted", 0, false],
-    [true, "pending", "", 0, false],
-    "working",
-    [["many1", 2]],
+    [...Array<string>(4).fill("completed"), "rejected", "rejected", "pending", "pending"],
+    ["already_ended", "working"],
+    [
+      [6, 2],
+      ["plain", 2],
+    ],
     [QUEUE],
     ["one", "completed", 1],
-    ["many0", "rejected", 1],
-    ["many1", "working", 2],
-    ["many2", "working", 1],
-  ];
-  expect(answers).toEqual([dayAsExpected, []]);
+    ["many0", "completed", 1],
+    ["many5", "rejected", 1],
+    ["many6", "working", 2],
+    ["many7", "working", 1],
+  ]);
 });
 
 test("a first copy of a dequeue that runs after the client's second copy leases nothing", async () => {
