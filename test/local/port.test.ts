@@ -17,6 +17,7 @@ async function listen(port: number): Promise<number> {
 test("the preferred port is taken if it is free, otherwise another", async () => {
   const preferred = await freePort();
   expect(await onFreePort(preferred, listen)).toBe(preferred);
+  expect(await freePort(preferred)).not.toBe(preferred);
   expect(await onFreePort(preferred, listen)).not.toBe(preferred);
 });
 
