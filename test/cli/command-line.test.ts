@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import { Schedules } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { useCli, useFolder } from "./rig.ts";
+import { useFolder } from "../support/folder.ts";
+import { useCli } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
 const rig = useCli();

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
-import { against, ENQUEUE_TOKEN, HIDING_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
+import { useFolder } from "../support/folder.ts";
+import { against, ENQUEUE_TOKEN, HIDING_TOKEN, TOKEN, useCli } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
 const rig = useCli();

@@ -5,7 +5,8 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { applyQueues, defineQueue, drain } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { against, useCli, useFolder } from "./rig.ts";
+import { useFolder } from "../support/folder.ts";
+import { against, useCli } from "./rig.ts";
 
 const rig = useCli();
 const { sluice } = rig;

@@ -7,8 +7,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
+import { useFolder } from "../support/folder.ts";
 import { byAbout } from "./findings.ts";
-import { ENQUEUE_TOKEN, TOKEN, useCli, useFolder } from "./rig.ts";
+import { ENQUEUE_TOKEN, TOKEN, useCli } from "./rig.ts";
 import { type Ended, runHere } from "./run-here.ts";
 
 const rig = useCli();

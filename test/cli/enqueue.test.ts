@@ -3,7 +3,8 @@ import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { targets, useCli, useFolder } from "./rig.ts";
+import { useFolder } from "../support/folder.ts";
+import { targets, useCli } from "./rig.ts";
 
 const rig = useCli();
 const { sluice, piping, onTerminal } = rig;

@@ -7,7 +7,8 @@ import { memoryStore } from "../../src/testing/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { useCli, useFolder } from "./rig.ts";
+import { useFolder } from "../support/folder.ts";
+import { useCli } from "./rig.ts";
 import { runHere } from "./run-here.ts";
 
 const rig = useCli();

@@ -3,8 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { useFolder } from "../support/folder.ts";
 import { runBash, startSluice } from "./process.ts";
-import { useCli, useFolder } from "./rig.ts";
+import { useCli } from "./rig.ts";
 
 // What only the program shows, in a process of its own.
 

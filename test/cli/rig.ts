@@ -1,10 +1,7 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { listen } from "../../serverless/process/node-listener.ts";
@@ -131,16 +128,6 @@ export function useCli(): CliRig {
     };
   };
   return Object.assign(rig, rig.to("a deployment"));
-}
-
-/** A folder for each test's files, which is removed after it. */
-export function useFolder(): { readonly path: string } {
-  const folder = { path: "" };
-  beforeEach(async () => {
-    folder.path = await mkdtemp(join(tmpdir(), "sluice-cli-"));
-  });
-  afterEach(() => rm(folder.path, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Runs a command against a server that answers all requests so. */

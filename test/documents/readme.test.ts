@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { useFolder } from "../support/folder.ts";
 import { block, runs } from "./block.ts";
 import { root } from "./named-tests.ts";
 
@@ -23,18 +23,16 @@ function installSources(folder: string, entries: readonly string[]): void {
   writeFileSync(join(home, "package.json"), JSON.stringify(manifest));
 }
 
+const folder = useFolder();
+
 describe("the README's quick start", () => {
   test("prints what the README shows, on Node and the embedded store", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sluice-quick-start-"));
-    try {
-      installSources(folder, ["index", "local/index", "transport/upstash"]);
-      writeFileSync(join(folder, "first.mjs"), block("README.md", `${runs} code`, "js"));
-      const { stdout } = await promisify(execFile)(process.execPath, ["first.mjs"], { cwd: folder });
-      const shown = block("README.md", "test/documents/readme.test.ts compares what it prints", "console");
-      expect(`$ node first.mjs\n${stdout}`).toBe(`${shown}\n`);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const { path: cwd } = folder;
+    installSources(cwd, ["index", "local/index", "transport/upstash"]);
+    writeFileSync(join(cwd, "first.mjs"), block("README.md", `${runs} code`, "js"));
+    const { stdout } = await promisify(execFile)(process.execPath, ["first.mjs"], { cwd });
+    const shown = block("README.md", "test/documents/readme.test.ts compares what it prints", "console");
+    expect(`$ node first.mjs\n${stdout}`).toBe(`${shown}\n`);
   });
 
   test("has the code of examples/quick-start, which test/platforms/cloudflare runs", () => {

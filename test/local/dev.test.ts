@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { freePort } from "../../src/local/stack/port.ts";
 import { runHere } from "../cli/run-here.ts";
+import { useFolder } from "../support/folder.ts";
 import { startRedis } from "../support/redis.ts";
 import { descendants, survivors } from "./processes.ts";
 
@@ -16,13 +16,11 @@ const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 /** No redis-server is there. */
 const withoutRedis = { PATH: "/nowhere" };
 
-let folder: string;
+const folder = useFolder();
 let dev: ChildProcess | undefined;
-beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), "sluice-test-"))));
-afterEach(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
   dev?.kill("SIGKILL");
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** The environment of `sluice dev`, without what the tests themselves may have set. */
@@ -113,7 +111,7 @@ describe("without a redis-server, `sluice dev`", () => {
       const { SLUICE_TOKENS, UPSTASH_REDIS_REST_TOKEN, SLUICE_TOKEN: TOKEN } = settings;
       // As the second start has them in its environment.
       const kept = created ? {} : { SLUICE_TOKENS, UPSTASH_REDIS_REST_TOKEN, TOKEN };
-      const started = await startDev(["--data", folder], { ...withoutRedis, ...kept });
+      const started = await startDev(["--data", folder.path], { ...withoutRedis, ...kept });
       if (!created) expect(started.settings["UPSTASH_REDIS_REST_TOKEN"]).toBe(UPSTASH_REDIS_REST_TOKEN);
       settings = started.settings;
       expect(descendants(started.pid)).toEqual([]);
@@ -121,14 +119,14 @@ describe("without a redis-server, `sluice dev`", () => {
       const enqueued = await started.enqueue({ id: "kept", payload: 1 });
       expect(enqueued).toMatchObject({ body: { id: "kept", created } });
       expect(await started.end("SIGTERM")).toEqual([0, null]);
-      expect(await readdir(folder)).toEqual(["sluice.snapshot"]);
+      expect(await readdir(folder.path)).toEqual(["sluice.snapshot"]);
     }
 
-    const file = join(folder, "sluice.snapshot");
+    const file = join(folder.path, "sluice.snapshot");
     const before = await readFile(file);
     // A folder in place of each file that is written first has the effect of a full disk.
     for (const name of [`${file}.new`, `${file}.last`]) await mkdir(name);
-    const { enqueue, end, complaint } = await startDev(["--data", folder], withoutRedis);
+    const { enqueue, end, complaint } = await startDev(["--data", folder.path], withoutRedis);
     await enqueue({ id: "lost", payload: 1 });
     expect(await end("SIGTERM")).toEqual([1, null]);
     const lines = complaint()
@@ -142,18 +140,18 @@ describe("without a redis-server, `sluice dev`", () => {
   });
 
   test("says that the data is damaged, or of a redis-server", async () => {
-    const started = (env: NodeJS.ProcessEnv) => failing(env, "--data", folder);
-    await writeFile(join(folder, "sluice.snapshot"), "half of it");
+    const started = (env: NodeJS.ProcessEnv) => failing(env, "--data", folder.path);
+    await writeFile(join(folder.path, "sluice.snapshot"), "half of it");
     expect(await started(withoutRedis)).toMatchObject({
       code: 1,
       err: expect.stringContaining("sluice.snapshot: this is not a snapshot of the embedded store"),
     });
-    expect(await readdir(folder)).toEqual(["sluice.snapshot"]);
+    expect(await readdir(folder.path)).toEqual(["sluice.snapshot"]);
     expect(await started({})).toMatchObject({
       code: 1,
       err: expect.stringContaining("is of the embedded store, and a redis-server is on the PATH"),
     });
-    await mkdir(join(folder, "appendonlydir"));
+    await mkdir(join(folder.path, "appendonlydir"));
     expect(await started(withoutRedis)).toMatchObject({
       code: 1,
       err: expect.stringContaining("is of a redis-server, and none can be used now"),
@@ -166,38 +164,40 @@ describe.each([
   ["a redis-server", {}],
 ])("a folder of --data with %s", (store, env) => {
   test("is refused while another process uses it, and free after a crash, which loses at most 5 seconds", async () => {
-    const { pid, enqueue, end } = await startDev(["--data", folder], env);
+    const { pid, enqueue, end } = await startDev(["--data", folder.path], env);
     await enqueue({ id: "kept", payload: 1 });
     const saved = store === "the embedded store" ? "sluice.snapshot" : "appendonlydir";
-    await expect.poll(() => readdir(folder)).toContain(saved);
-    const before = await readdir(folder);
-    expect(await failing(env, "--data", folder)).toEqual({
+    await expect.poll(() => readdir(folder.path)).toContain(saved);
+    const before = await readdir(folder.path);
+    expect(await failing(env, "--data", folder.path)).toEqual({
       code: 1,
-      err: `sluice: the data folder ${folder} is in use by process ${pid}; end that process, or use another folder\n`,
+      err: `sluice: the data folder ${folder.path} is in use by process ${pid}; end that process, or use another folder\n`,
     });
-    expect(await readdir(folder)).toEqual(before);
+    expect(await readdir(folder.path)).toEqual(before);
     // A redis-server writes what it has added within a second.
     const aof = async () =>
-      (await readdir(join(folder, "appendonlydir"))).map((name) => join(folder, "appendonlydir", name));
+      (await readdir(join(folder.path, "appendonlydir"))).map((name) =>
+        join(folder.path, "appendonlydir", name),
+      );
     if (saved === "appendonlydir")
       await expect
         .poll(async () => (await Promise.all((await aof()).map((name) => readFile(name, "latin1")))).join(""))
         .toContain("kept");
     await end("SIGKILL");
-    expect(await readdir(folder)).toContain("sluice.lock");
-    const again = await startDev(["--data", folder], env);
+    expect(await readdir(folder.path)).toContain("sluice.lock");
+    const again = await startDev(["--data", folder.path], env);
     expect(await again.enqueue({ id: "kept", payload: 1 })).toMatchObject({ body: { created: false } });
     await again.end("SIGTERM");
-    expect(await readdir(folder)).not.toContain("sluice.lock");
+    expect(await readdir(folder.path)).not.toContain("sluice.lock");
   });
 
   test("is free after a start that failed", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    expect(await failing(env, "--data", folder, "--port", String(port))).toMatchObject({ code: 1 });
+    expect(await failing(env, "--data", folder.path, "--port", String(port))).toMatchObject({ code: 1 });
     server.close();
-    expect(await readdir(folder)).not.toContain("sluice.lock");
+    expect(await readdir(folder.path)).not.toContain("sluice.lock");
   });
 });
 

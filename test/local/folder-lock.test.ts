@@ -1,26 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LOCK, lockFolder } from "../../src/local/stack/folder-lock.ts";
+import { useFolder } from "../support/folder.ts";
 
 const program = fileURLToPath(new URL("lock-program.ts", import.meta.url));
-let folder: string;
+const folder = useFolder();
 const children: ChildProcess[] = [];
-beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "sluice-lock-"))));
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true });
 });
 
 /** A process that locks the folder for each line that it gets. */
 async function other() {
-  const child = spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, folder.path], { stdio: ["pipe", "pipe", "inherit"] });
   children.push(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const line = async () => (await lines.next()).value as string;
@@ -42,15 +40,15 @@ async function other() {
 }
 
 const inUse = (pid: number) =>
-  `the data folder ${folder} is in use by process ${pid}; end that process, or use another folder`;
-const locked = () => readdirSync(join(folder, LOCK));
+  `the data folder ${folder.path} is in use by process ${pid}; end that process, or use another folder`;
+const locked = () => readdirSync(join(folder.path, LOCK));
 
 test("a folder is locked until the lock is given up, which leaves nothing", async () => {
-  const nested = join(folder, "not", "there");
+  const nested = join(folder.path, "not", "there");
   const unlock = await lockFolder(nested);
   await expect(lockFolder(nested)).rejects.toMatchObject({
     name: "StackError",
-    message: inUse(process.pid).replace(folder, nested),
+    message: inUse(process.pid).replace(folder.path, nested),
   });
   expect(readdirSync(nested)).toEqual([LOCK]);
   unlock();
@@ -62,7 +60,7 @@ test("a folder is locked until the lock is given up, which leaves nothing", asyn
 });
 
 test("a file in place of the folder is an error that says so", async () => {
-  const file = join(folder, "file");
+  const file = join(folder.path, "file");
   writeFileSync(file, "");
   for (const path of [file, join(file, "below")]) {
     await expect(lockFolder(path)).rejects.toMatchObject({
@@ -70,26 +68,26 @@ test("a file in place of the folder is an error that says so", async () => {
       message: expect.stringMatching(`^the data folder ${path} cannot be used: `),
     });
   }
-  expect(readdirSync(folder)).toEqual(["file"]);
+  expect(readdirSync(folder.path)).toEqual(["file"]);
 });
 
 test("a process that is paused keeps its lock; one that was killed does not", async () => {
   const first = await other();
   expect(await first.lock()).toBe("locked");
   first.child.kill("SIGSTOP");
-  await expect(lockFolder(folder)).rejects.toThrow(inUse(first.pid));
+  await expect(lockFolder(folder.path)).rejects.toThrow(inUse(first.pid));
   await first.kill("SIGKILL");
-  const unlock = await lockFolder(folder);
+  const unlock = await lockFolder(folder.path);
   expect(locked()).toEqual([expect.stringMatching(`^${process.pid}-`)]);
   unlock();
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(folder.path)).toEqual([]);
 });
 
 describe("a lock that a killed process left", () => {
   /** As the holder left it, with the number of a process that runs now. */
   function left(port: number): void {
-    mkdirSync(join(folder, LOCK));
-    writeFileSync(join(folder, LOCK, `${process.pid}-${port}-left`), "");
+    mkdirSync(join(folder.path, LOCK));
+    writeFileSync(join(folder.path, LOCK, `${process.pid}-${port}-left`), "");
   }
 
   async function listening(answer: (socket: Socket) => void) {
@@ -102,16 +100,16 @@ describe("a lock that a killed process left", () => {
     const { server, port } = await listening(() => {});
     server.close();
     left(port);
-    (await lockFolder(folder))();
-    expect(readdirSync(folder)).toEqual([]);
+    (await lockFolder(folder.path))();
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test("is taken over although another program listens on its port", async () => {
     const { server, port } = await listening((socket) => socket.end("220 mail.example.com"));
     left(port);
-    (await lockFolder(folder))();
+    (await lockFolder(folder.path))();
     server.close();
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test("is taken by exactly one of many that start at once, as is a free folder", async () => {
@@ -123,9 +121,9 @@ describe("a lock that a killed process left", () => {
       expect(answers.toSorted()).toEqual(
         ["locked", ...Array.from({ length: all.length - 1 }, () => inUse(winner?.pid as number))].toSorted(),
       );
-      expect(readdirSync(folder)).toEqual([LOCK]);
+      expect(readdirSync(folder.path)).toEqual([LOCK]);
       await winner?.kill("SIGTERM");
-      expect(readdirSync(folder)).toEqual([]);
+      expect(readdirSync(folder.path)).toEqual([]);
       all.splice(all.indexOf(winner as (typeof all)[number]), 1);
     }
   });

@@ -1,20 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Running } from "../../src/local/stack/running.ts";
 import { startStack } from "../../src/local/stack/stack.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { useFolder } from "../support/folder.ts";
 import { startRedis } from "../support/redis.ts";
 import { descendants } from "./processes.ts";
 
 // With a Worker in workerd: test/platforms/cloudflare/local-stack.test.ts.
 
-let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder();
 
 test("a Redis that existed before the stack keeps its keys, and no key of the stack", async () => {
   const redis = await startRedis();
@@ -23,7 +17,7 @@ test("a Redis that existed before the stack keeps its keys, and no key of the st
   try {
     await transport.send([["SET", "sluice:queues", "of another program"]]);
     const started = await startStack(running, {
-      folder,
+      folder: folder.path,
       runtime: "node",
       redisUrl: redis.url,
       log: console.error,
@@ -50,7 +44,7 @@ test("a part that ends by itself fails the stack, and the error names it", async
   // Of earlier files of this process.
   const others = new Set(descendants(process.pid).map(({ pid }) => pid));
   try {
-    await startStack(running, { folder, runtime: "node", log: () => {} });
+    await startStack(running, { folder: folder.path, runtime: "node", log: () => {} });
     const redis = descendants(process.pid).find(
       ({ command, pid }) => command === "redis-server" && !others.has(pid),
     );

@@ -1,20 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { appendedCommands } from "../chaos/append-only-file.ts";
 import { readHistory } from "../chaos/history.ts";
 import { appendOnlyFiles } from "../support/append-only-files.ts";
+import { useFolder } from "../support/folder.ts";
 
 // What the tests of faults and of chaos read of Redis's append-only file. Its manifest differs by release.
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sluice-append-only-"));
-  mkdirSync(join(folder, "appendonlydir"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-});
-const write = (name: string, text: string) => writeFileSync(join(folder, "appendonlydir", name), text);
+const folder = useFolder();
+beforeEach(() => void mkdirSync(join(folder.path, "appendonlydir")));
+const write = (name: string, text: string) => writeFileSync(join(folder.path, "appendonlydir", name), text);
 const SET = (key: string) => `*3\r\n$3\r\nSET\r\n$1\r\n${key}\r\n$1\r\n1\r\n`;
 
 test.for([
@@ -31,16 +27,18 @@ test.for([
   ];
   write("appendonly.aof.manifest", manifest.join("\n"));
   for (const i of [1, 2, 3]) write(`appendonly.aof.${i}.incr.aof`, SET(String(i)));
-  expect(appendOnlyFiles(folder).at(-1)).toBe(join(folder, "appendonlydir", "appendonly.aof.3.incr.aof"));
-  expect(Array.from(appendedCommands(folder), ([, key]) => key)).toEqual(["2", "3"]);
+  expect(appendOnlyFiles(folder.path).at(-1)).toBe(
+    join(folder.path, "appendonlydir", "appendonly.aof.3.incr.aof"),
+  );
+  expect(Array.from(appendedCommands(folder.path), ([, key]) => key)).toEqual(["2", "3"]);
 });
 
 describe("what was not read is not taken for nothing wrong:", () => {
   test("a manifest that names no file with commands", () => {
     write("appendonly.aof.manifest", "file appendonly.aof.1.base.rdb seq 1 type b\n");
     const message = "no file of type i in the manifest: file appendonly.aof.1.base.rdb seq 1 type b";
-    expect(() => [...appendedCommands(folder)]).toThrow(message);
-    expect(() => appendOnlyFiles(folder)).toThrow(message);
+    expect(() => [...appendedCommands(folder.path)]).toThrow(message);
+    expect(() => appendOnlyFiles(folder.path)).toThrow(message);
   });
 
   test.for([

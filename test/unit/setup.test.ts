@@ -1,24 +1,19 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { useFolder } from "../support/folder.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "sluice-setup-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = useFolder();
 
 /** Starts a script that runs `body` in the foreground with tools/setup.mjs. */
 async function foreground(body: string) {
-  const inner = join(folder, "inner.mjs");
-  const outer = join(folder, "outer.mjs");
+  const inner = join(folder.path, "inner.mjs");
+  const outer = join(folder.path, "outer.mjs");
   const setup = pathToFileURL(join(root, "tools/setup.mjs")).href;
   await writeFile(inner, body);
   await writeFile(
@@ -29,7 +24,7 @@ async function foreground(body: string) {
 }
 
 test("without a redis-server and a way to install it, test.mjs prints what to do", async () => {
-  const env = { PATH: folder };
+  const env = { PATH: folder.path };
   const failure = promisify(execFile)(process.execPath, [join(root, "tools/test.mjs")], { env });
   const message =
     /^sluice: redis-server is needed and is not on the PATH\.\nDebian, Ubuntu: sudo apt-get install/;

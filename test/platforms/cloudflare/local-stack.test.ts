@@ -1,17 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { descendants, survivors } from "../../local/processes.ts";
+import { useFolder } from "../../support/folder.ts";
 
-let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder();
 
 interface Started {
   readonly url: string;
@@ -20,7 +16,7 @@ interface Started {
 
 async function startProgram(): Promise<{ program: ChildProcess; started: Started }> {
   const path = fileURLToPath(new URL("stack-program.ts", import.meta.url));
-  const program = fork(path, [folder], { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
+  const program = fork(path, [folder.path], { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [] });
   const [started] = (await once(program, "message")) as [Started];
   return { program, started };
 }
@@ -40,7 +36,7 @@ test("a signal leaves neither a process nor a file; until then the Worker's file
   const { program, started } = await startProgram();
   expect(await enqueue(started)).toBe(201);
   // One or two, as miniflare starts a second instance for its proxy at its own time.
-  const kept = readdirSync(join(folder, "worker"));
+  const kept = readdirSync(join(folder.path, "worker"));
   expect(kept).not.toEqual([]);
   expect(kept.filter((name) => !name.startsWith("miniflare-"))).toEqual([]);
   const processes = descendants(program.pid as number);
@@ -50,7 +46,7 @@ test("a signal leaves neither a process nor a file; until then the Worker's file
   program.kill("SIGHUP");
   expect(await once(program, "exit")).toEqual([0, null]);
   expect(await survivors(processes)).toEqual([]);
-  expect(readdirSync(join(folder, "worker"))).toEqual([]);
+  expect(readdirSync(join(folder.path, "worker"))).toEqual([]);
 });
 
 test("a stack whose process is killed leaves no process behind", async () => {
