@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished } from "vitest";
+import { listen } from "../../serverless/process/node-listener.ts";
 import { Queue } from "../../src/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { openPlace } from "./place.ts";
@@ -18,18 +17,14 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 /** A server that receives alerts. It redirects what is sent to /moved. */
 async function openReceiver() {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      const path = request.url ?? "";
-      received.push({ path, headers: request.headers as Record<string, string>, body });
-      response.writeHead(path === "/moved" ? 307 : 204, { location: "/elsewhere" }).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const answer = async (request: Request) => {
+    const { pathname: path } = new URL(request.url);
+    received.push({ path, headers: Object.fromEntries(request.headers), body: await request.text() });
+    return new Response(null, { status: path === "/moved" ? 307 : 204, headers: { location: "/elsewhere" } });
+  };
+  const { port, stop } = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  onTestFinished(async () => void (await stop()));
+  return { received, url: `http://127.0.0.1:${port}` };
 }
 
 /**

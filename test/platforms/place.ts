@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "../../serverless/process/node-listener.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { secrets, tokens } from "../http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
@@ -52,24 +50,17 @@ export interface Mail {
 /** A mail server that accepts `b@…` at the second try, and `c@…` never. */
 export async function openMailServer() {
   const mails: Mail[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      const { to } = JSON.parse(body) as { to: string };
-      const first = mails.every((mail) => mail.to !== to);
-      const status = to.startsWith("c@") ? 422 : to.startsWith("b@") && first ? 503 : 202;
-      mails.push({ key: String(request.headers["idempotency-key"]), to, status });
-      response.writeHead(status).end();
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const answer = async (request: Request) => {
+    const { to } = (await request.json()) as { to: string };
+    const first = mails.every((mail) => mail.to !== to);
+    const status = to.startsWith("c@") ? 422 : to.startsWith("b@") && first ? 503 : 202;
+    mails.push({ key: request.headers.get("idempotency-key") ?? "undefined", to, status });
+    return new Response(null, { status });
+  };
+  const { port, stop } = await listen(answer, { port: 0, hostname: "127.0.0.1" });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${port}/`,
     mails: () => mails.toSorted((x, y) => (x.to < y.to ? -1 : x.to > y.to ? 1 : 0)),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: async () => void (await stop()),
   };
 }

@@ -53,17 +53,6 @@ const base = "local BASE=10\n";
 const twice = "local function twice(number)\nreturn number*2\nend\n";
 const large = "local function large(number)\nreturn twice(number)>BASE\nend\n";
 
-test("each local comes in front of the first statement that needs it", async () => {
-  const script = await embedded(
-    "local a = KEYS[1]\nif a == '' then return a end\nlocal function b()\n  return twice(1)\nend\n" +
-      "-- Large ones.\nwhile a == 'a' do\n  return large(b())\nend; return BASE, large(3)",
-  );
-  expect(script.source).toBe(
-    `local a=KEYS[1]\nif a==''then return a end\n${twice}local function b()\nreturn twice(1)\nend\n` +
-      `${base}${large}while a=='a'do\nreturn large(b())\nend;return BASE,large(3)\n`,
-  );
-});
-
 test("a local that only a branch needs comes in that branch, and at each other place that needs it", async () => {
   const script = await embedded(
     "local a\nif a then\n  a = 2\n  if a == 1 then\n    return large(a)\n  end\n  a = twice(a)\n" +
@@ -87,13 +76,6 @@ test.for([
   await expect(embeddedBehind(more, text)).rejects.toThrow(
     `try-this.lua: rename its local ${name}: parts of lua/lib in this script declare or use that name`,
   );
-});
-
-test("comments, indentation, blank lines and extra spaces are removed, and strings are kept", async () => {
-  const script = await embedded(
-    "-- try: it\nlocal a = 1 -- one\n\n  -- two\n  if a - -1 > 0 then\n\treturn '-- no\\' --', \"  `${x}\\\\\" --'\nend\n",
-  );
-  expect(script.source).toBe("local a=1\nif a- -1>0 then\nreturn'-- no\\' --',\"  `${x}\\\\\"\nend\n");
 });
 
 test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "return not a==b", "f 'a' {}"])(
@@ -156,40 +138,4 @@ test.for([
 ])("a prelude with %j is refused", ([text, why]) => {
   const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
   expect(() => moduleOf({ lib: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
-});
-
-test("locals get short names; fields, strings, globals and lines do not change", () => {
-  const files = {
-    lib: {
-      file: "lib",
-      text: "local LIMIT = 2\n\nlocal function double(number)\n  return number * LIMIT\nend\n",
-    },
-    scripts: [
-      {
-        file: "tasks/a.lua",
-        text: `local pending = KEYS[1]
-local found = { limit = double(1), pending = 'pending' }
-for i = 1, found.limit do
-  local pending = pending .. i
-  found[i] = function(limit, i)
-    return pending .. limit .. (i or found.limit)
-  end
-end
-return redis.call('GET', pending) or found[1](double(2))
-`,
-      },
-    ],
-  };
-  const { lib, scripts } = shorten(files);
-  expect(lib.text).toBe("local A = 2\n\nlocal function B(a)\n  return a * A\nend\n");
-  expect(scripts[0]?.text).toBe(`local a = KEYS[1]
-local b = { limit = B(1), pending = 'pending' }
-for f = 1, b.limit do
-  local g = a .. f
-  b[f] = function(h, i)
-    return g .. h .. (i or b.limit)
-  end
-end
-return redis.call('GET', a) or b[1](B(2))
-`);
 });

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { listen } from "../../../serverless/process/node-listener.ts";
 import { resp } from "../../../src/transport/resp.ts";
 import { Queue } from "../../../src/index.ts";
 import { secrets, tokens } from "../../http/served.ts";
@@ -13,20 +11,13 @@ import type { Runtime } from "./server.ts";
 /** The tasks that have begun and ended, as their handlers report. */
 async function openLedger() {
   const reported: Record<"begun" | "ended", string[]> = { begun: [], ended: [] };
-  const server = createServer(({ url = "" }, response) => {
-    const [, what, id = ""] = url.split("/");
+  const answer = async ({ url }: Request) => {
+    const [, what, id = ""] = new URL(url).pathname.split("/");
     reported[what as "begun"].push(id);
-    response.end();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    ...reported,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    return new Response();
   };
+  const { port, stop } = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  return { ...reported, url: `http://127.0.0.1:${port}/`, close: stop };
 }
 
 /** How a server ends when it is asked to, whatever it is doing; with Redis over TCP. */
