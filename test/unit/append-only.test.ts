@@ -9,7 +9,9 @@ import { useFolder } from "../support/folder.ts";
 // What the tests of faults and of chaos read of Redis's append-only file. Its manifest differs by release.
 
 const folder = useFolder();
-beforeEach(() => void mkdirSync(join(folder.path, "appendonlydir")));
+beforeEach(() => {
+  mkdirSync(join(folder.path, "appendonlydir"));
+});
 const write = (name: string, text: string) => writeFileSync(join(folder.path, "appendonlydir", name), text);
 const SET = (key: string) => `*3\r\n$3\r\nSET\r\n$1\r\n${key}\r\n$1\r\n1\r\n`;
 
