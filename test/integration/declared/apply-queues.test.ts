@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { applyQueues, type ApplyReport, defineQueue, Operator, type QueueDeclaration, Schedules, sweep, type Transport } from "../../../src/index.ts";
+import {
+  applyQueues,
+  type ApplyReport,
+  defineQueue,
+  Operator,
+  type QueueDeclaration,
+  Schedules,
+  sweep,
+  type Transport,
+} from "../../../src/index.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { declareScript } from "../../../src/queue/redis/operate-scripts.ts";

@@ -2,7 +2,16 @@ import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { createClient } from "../../../src/client/index.ts";
 import { isDeclared } from "../../../src/declared/define-queue.ts";
-import { defineQueue, drain, Operator, Producer, Queue, Schedules, type Task, type WorkOptions } from "../../../src/index.ts";
+import {
+  defineQueue,
+  drain,
+  Operator,
+  Producer,
+  Queue,
+  Schedules,
+  type Task,
+  type WorkOptions,
+} from "../../../src/index.ts";
 import { encrypting } from "../../support/encrypting.ts";
 import { START, useRig } from "../../support/rig.ts";
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Queue } from "../../../src/index.ts";
+import type { LeasedTask, Queue } from "../../../src/index.ts";
 import { groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
+import { named } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -9,6 +10,25 @@ beforeEach(() => void (queue = rig.queue()));
 const writeSettings = groupSettings(rig);
 
 describe("a group's maxWorking", () => {
+  test.each<[what: string, back: (task: LeasedTask) => Promise<unknown>]>([
+    ["whose lease expired", async () => (rig.now += 1_000)],
+    ["that was requeued", (task) => task.requeue()],
+    ["that was handed back", (task) => task.requeue({ unstarted: true })],
+  ])("admits a task of higher priority %s before held tasks of a lower one", async (_, back) => {
+    await writeSettings("capped", "n=1;m=1");
+    await queue.enqueue(0, { id: "high", group: "capped", priority: 1 });
+    const [high] = await queue.dequeue({ lease: 1_000 });
+    await queue.enqueueMany(named(["low", "lower"], { group: "capped" }));
+    await back(high!);
+    const given: unknown[] = [];
+    for (let i = 0; i < 3; i++) {
+      const [task] = await queue.dequeue({ lease: "1h" });
+      given.push(task?.id);
+      await task?.complete();
+    }
+    expect(given).toEqual(["high", "low", "lower"]);
+  });
+
   test("is never exceeded, delays no other group, and is filled again as soon as one task ends", async () => {
     await writeSettings("capped", "n=1;m=3");
     await queue.enqueueMany(ofGroup("capped", 200));
@@ -73,6 +93,21 @@ describe("a group's maxWorking", () => {
     await taken[3]?.complete();
     expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
   });
+
+  test("is freed by a cancelled, a rejected and a flagged task", async () => {
+    await writeSettings("capped", "n=1;m=2");
+    const ids = (await queue.enqueueMany(ofGroup("capped", 6))).map(({ id }) => id);
+    // Of these the first is ready, and the last one is held.
+    for (const id of [ids[0], ids[5], ids[5]]) {
+      expect(await queue.cancel(id ?? "")).toEqual({ ok: true, state: "rejected" });
+    }
+    const [one, two] = await queue.dequeue({ max: 10 });
+    expect([one?.id, two?.id]).toEqual([ids[1], ids[2]]);
+    await one?.reject("no");
+    await queue.cancel(two?.id ?? "");
+    await two?.requeue();
+    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual([ids[3], ids[4]]);
+  });
 });
 
 describe("a group's rate", () => {
@@ -120,4 +155,22 @@ describe("a group's rate", () => {
     expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0 });
     expect(await queue.dequeue({ max: 3 })).toHaveLength(1);
   });
+});
+
+test("a held task of higher priority comes before a task of its group that is handed back", async () => {
+  await queue.enqueueMany([1, 2].map((payload) => ({ payload, group: "g" })));
+  await rig.operator().configureGroup("g", { maxWorking: 1 });
+  const [first] = await queue.dequeue({ max: 5 });
+  await queue.enqueue("urgent", { group: "g", priority: 9 });
+  await first?.requeue({ unstarted: true });
+  const [urgent] = await queue.dequeue({ max: 5 });
+  expect(urgent?.payload).toBe("urgent");
+  await urgent?.complete();
+  const rest = [];
+  for (let i = 0; i < 2; i++) {
+    const [task] = await queue.dequeue({ max: 5 });
+    rest.push(task?.payload);
+    await task?.complete();
+  }
+  expect(new Set(rest)).toEqual(new Set([1, 2]));
 });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { durationBounds, type LeasedTask, type QueueEvent, type QueueStatistics, sweep } from "../../../src/index.ts";
+import {
+  durationBounds,
+  type LeasedTask,
+  type QueueEvent,
+  type QueueStatistics,
+  sweep,
+} from "../../../src/index.ts";
 import { failedAttempts } from "../../../src/queue/operate/statistics.ts";
 import { queueEvents } from "../../../src/queue/tasks/events.ts";
 import { controlFields } from "../../support/key-space.ts";

@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { databases, type DatabasesTransport, Queue, SluiceError, sweep, type Transport } from "../../../src/index.ts";
+import {
+  databases,
+  type DatabasesTransport,
+  Queue,
+  SluiceError,
+  sweep,
+  type Transport,
+} from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { resp } from "../../../src/transport/resp.ts";

@@ -38,20 +38,6 @@ async function losing(lose: () => Promise<unknown>): Promise<void> {
   expect(await rig.keySpace()).toEqual(before);
 }
 
-test("a queue in use gets its partitions at once, and producers that do not know of them add no id twice", async () => {
-  const unaware = queueOf();
-  await unaware.enqueueMany(named(names));
-  expect((await resize(4)).next).toBe(undefined);
-  expect(owning(await map())).toEqual([0, 1, 2, 3]);
-  for (const id of names) {
-    for (const queue of [unaware, queueOf()])
-      expect(await queue.enqueue(1, { id })).toEqual({ id, created: false });
-    expect((await queueOf(4).enqueue(1, { id: `new-${id}` })).created).toBe(true);
-    expect((await unaware.enqueue(1, { id: `new-${id}` })).created).toBe(false);
-  }
-  expect(await drainAll()).toEqual([...names, ...names.map((id) => `new-${id}`)].toSorted());
-});
-
 test("a copy of an enqueue with an idempotency key has the same ids before and after the change", async () => {
   const tasks = [
     { payload: 1 },

@@ -1,52 +1,32 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { applyQueues, defineQueue, type QueueDeclaration } from "../../../src/index.ts";
-import { owning, partitionsOf } from "../../../src/queue/partitions/map.ts";
+import { owning } from "../../../src/queue/partitions/map.ts";
 import { instances } from "../../support/instances.ts";
 import { many, numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
-const { now, dying, queueOf, operatorOf, map, resize, slotsIn, run, sweepAll, drainAll } = instances(rig);
+const { now, dying, queueOf, operatorOf, map, resize, run, sweepAll, drainAll } = instances(rig);
 
-describe("a queue that gets more or fewer partitions", () => {
-  beforeEach(async () => {
-    await resize(1);
-  });
-
-  test("each slot has one owner at any time, and partitions have equal shares", async () => {
-    for (const count of [8, 3, 5, 62, 1]) {
-      const { owners, next } = await resize(count);
-      expect(next).toBe(undefined);
-      expect(owning({ owners })).toEqual(Array.from({ length: count }, (_, i) => i));
-      const slotsOf = (partition: number) =>
-        owners.flatMap((owner, slot) => (owner === partition ? [slot] : []));
-      const shares = owning({ owners }).map((partition) => slotsOf(partition).length);
-      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
-      for (const partition of partitionsOf(await map()))
-        expect(await slotsIn(partition)).toEqual(slotsOf(partition));
+test("a change of how many partitions there are that stopped at any point is completed by another caller, or by a sweep", async () => {
+  await resize(4);
+  await queueOf(4).enqueueMany(numbered(50));
+  const completed: number[] = [];
+  for (let stopAfter = 1; stopAfter <= 10; stopAfter++) {
+    await resize(stopAfter % 2 ? 7 : 4, dying(stopAfter)).catch(() => undefined);
+    const { next } = await map();
+    const producer = queueOf(4);
+    for (let i = 0; i < 50; i += 7) {
+      expect((await producer.enqueue(i, { id: `t${i}` })).created).toBe(false);
+      expect((await producer.enqueue(i, { id: `u${stopAfter}-${i}` })).created).toBe(true);
     }
-  });
-
-  test("a change that stopped at any point is completed by another caller, or by a sweep", async () => {
-    await resize(4);
-    await queueOf(4).enqueueMany(numbered(50));
-    const completed: number[] = [];
-    for (let stopAfter = 1; stopAfter <= 10; stopAfter++) {
-      await resize(stopAfter % 2 ? 7 : 4, dying(stopAfter)).catch(() => undefined);
-      const { next } = await map();
-      const producer = queueOf(4);
-      for (let i = 0; i < 50; i += 7) {
-        expect((await producer.enqueue(i, { id: `t${i}` })).created).toBe(false);
-        expect((await producer.enqueue(i, { id: `u${stopAfter}-${i}` })).created).toBe(true);
-      }
-      if (next && !(await map()).next) completed.push(stopAfter);
-      await run();
-      expect((await map()).next).toBe(undefined);
-    }
-    // Once slots are sealed, producers do not wait for a sweep.
-    expect(completed.length).toBeGreaterThan(0);
-    expect((await drainAll(queueOf(4))).length).toBe(50 + 10 * 8);
-  });
+    if (next && !(await map()).next) completed.push(stopAfter);
+    await run();
+    expect((await map()).next).toBe(undefined);
+  }
+  // Once slots are sealed, producers do not wait for a sweep.
+  expect(completed.length).toBeGreaterThan(0);
+  expect((await drainAll(queueOf(4))).length).toBe(50 + 10 * 8);
 });
 
 test("sweeps search a partition that keeps some of its slots, until it knows nothing of others", async () => {

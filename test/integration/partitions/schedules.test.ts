@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { databases, type NewSchedule, Schedules, SluiceError, type SweepReport, type Transport } from "../../../src/index.ts";
+import {
+  databases,
+  type NewSchedule,
+  Schedules,
+  SluiceError,
+  type SweepReport,
+  type Transport,
+} from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { encrypting } from "../../support/encrypting.ts";
 import { instances } from "../../support/instances.ts";

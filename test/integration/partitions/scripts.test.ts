@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../../../src/queue/core/keys.ts";
 import { callOf, type Binding } from "../../../src/queue/redis/binding.ts";
-import { findForeignScript, headScript, listWorkScript, ownSlotsScript, putMapScript, setIdleScript } from "../../../src/queue/redis/partition-scripts.ts";
+import {
+  findForeignScript,
+  headScript,
+  listWorkScript,
+  ownSlotsScript,
+  putMapScript,
+  setIdleScript,
+} from "../../../src/queue/redis/partition-scripts.ts";
 import { enqueueScript } from "../../../src/queue/redis/task-scripts.ts";
 import { replyAt } from "../../../src/queue/redis/replies.ts";
 import { numbered } from "../../support/new-tasks.ts";

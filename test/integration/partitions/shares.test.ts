@@ -1,4 +1,14 @@
-import { array, assert, asyncProperty, constant, constantFrom, integer, oneof, record, scheduler } from "fast-check";
+import {
+  array,
+  assert,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  record,
+  scheduler,
+} from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SluiceError, type Command, type CommandOutcome, type Transport } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";

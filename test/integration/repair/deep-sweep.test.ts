@@ -71,6 +71,19 @@ describe("a queue without faults", () => {
     expect(await rig.keySpace()).toEqual(before);
   });
 
+  test("is left as it is hours later, with all deadlines overdue, and after sweeps", async () => {
+    rig.now += 7_200_000;
+    for (let i = 0; i < 12; i++) {
+      const before = await rig.keySpace();
+      expect(await runDeepSweep()).toMatchObject({ faults: [], failed: [] });
+      expect(await thorough()).toMatchObject({ faults: [], failed: [] });
+      expect(await rig.keySpace()).toEqual(before);
+      await rig.sweepOnce(25);
+      await rig.queue().dequeue({ max: 7, lease: 1_000 });
+      rig.now += 700;
+    }
+  });
+
   test("is checked over several calls by the budget, each with at least one step", async () => {
     const before = await rig.keySpace();
     const whole = await thorough();

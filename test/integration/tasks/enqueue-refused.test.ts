@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type EnqueueOptions, listQueues, type NewTask, Queue, SluiceError, sweep } from "../../../src/index.ts";
+import {
+  type EnqueueOptions,
+  listQueues,
+  type NewTask,
+  Queue,
+  SluiceError,
+  sweep,
+} from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { Operator, type DequeueOptions, type NewTask, type Queue, type Settlement } from "../../../src/index.ts";
+import {
+  Operator,
+  type DequeueOptions,
+  type NewTask,
+  type Queue,
+  type Settlement,
+} from "../../../src/index.ts";
 import { bothLanes, byLane } from "../../support/both-lanes.ts";
 import { dice } from "../../support/dice.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";

@@ -60,6 +60,8 @@ describe("an id that is unique for a day", () => {
       await sweptAt(since);
       expect(await queue.enqueue("again", { id: options.id })).toMatchObject({ created: false });
     }
+    // Nothing is left of it but its id.
+    expect(await rig.operator().remove(options.id)).toEqual({ ok: false, code: "not_found" });
     await sweptAt(DAY);
     expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
   });

@@ -48,6 +48,16 @@ test("an id whose task has ended begins again with `again`, once, also if the re
   expect((await rig.space()).pending).toEqual([]);
 });
 
+test("a dedup key does not keep the id that it stands for from a new task", async () => {
+  const options = { id: "a", dedup: { key: "k", window: "1h" }, resultTtl: 0 } as const;
+  await queue.enqueue(1, options);
+  await (await queue.dequeue())[0]?.complete();
+  rig.now += 300_000;
+  await rig.sweepOnce();
+  expect(await queue.enqueue(2, { id: "b", dedup: options.dedup })).toEqual({ id: "a", created: false });
+  expect(await queue.enqueue(2, options)).toEqual({ id: "a", created: true });
+});
+
 test("ended ids begin again in batches of a thousand", async () => {
   const tasks = numbered(1_000).map((task) => ({ ...task, again: true }));
   await queue.enqueueMany(tasks);

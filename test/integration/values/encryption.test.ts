@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { cloudflareQueue, drainBatches, NonRetryableError, Operator, Schedules, sweep } from "../../../src/index.ts";
+import {
+  cloudflareQueue,
+  drainBatches,
+  NonRetryableError,
+  Operator,
+  Schedules,
+  sweep,
+} from "../../../src/index.ts";
 import { sqs } from "../../../src/consumer/adapters/sqs.ts";
 import { encrypting, MARKER, openByHand, KEYS, shows } from "../../support/encrypting.ts";
 import { awkwardPayloads, comparable } from "../../support/payloads.ts";
