@@ -93,21 +93,6 @@ describe("a group's maxWorking", () => {
     await taken[3]?.complete();
     expect(await queue.dequeue({ max: 10 })).toHaveLength(1);
   });
-
-  test("is freed by a cancelled, a rejected and a flagged task", async () => {
-    await writeSettings("capped", "n=1;m=2");
-    const ids = (await queue.enqueueMany(ofGroup("capped", 6))).map(({ id }) => id);
-    // Of these the first is ready, and the last one is held.
-    for (const id of [ids[0], ids[5], ids[5]]) {
-      expect(await queue.cancel(id ?? "")).toEqual({ ok: true, state: "rejected" });
-    }
-    const [one, two] = await queue.dequeue({ max: 10 });
-    expect([one?.id, two?.id]).toEqual([ids[1], ids[2]]);
-    await one?.reject("no");
-    await queue.cancel(two?.id ?? "");
-    await two?.requeue();
-    expect((await queue.dequeue({ max: 10 })).map(({ id }) => id)).toEqual([ids[3], ids[4]]);
-  });
 });
 
 describe("a group's rate", () => {
