@@ -160,7 +160,7 @@ test("a completed id with a ghost in the list stays completed", async () => {
 test.each([
   ["the settlement", () => roomFor(rig.transport, 0)],
   ["a result, even with room for the lease", () => noRoomBeyond(rig.transport, 1_000)],
-])("nothing is leased if Redis has no room for %s", async (_, full) => {
+])("a settle with a dequeue leases nothing if Redis has no room for %s", async (_, full) => {
   const { queue, task } = await leased();
   await queue.enqueueMany(named(["b", "c"]));
   const before = await rig.space();
@@ -173,7 +173,7 @@ test.each([
   expect((await queue.settleAndDequeue([completed(task)])).settled).toMatchObject([{ ok: true }]);
 });
 
-test("a copy of a call leases nothing if it arrives after one that found nothing", async () => {
+test("a copy of a settle with a dequeue leases nothing if it arrives after one that found nothing", async () => {
   const { queue, requests } = recorded(rig);
   await queue.enqueueMany(numbered(1));
   const [task] = await queue.dequeue();
