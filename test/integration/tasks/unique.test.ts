@@ -48,7 +48,7 @@ test("an id whose task has ended begins again with `again`, once, also if the re
   expect((await rig.space()).pending).toEqual([]);
 });
 
-test("a dedup key does not keep the id that it stands for from a new task", async () => {
+test("a dedup key does not keep its own id from a new task", async () => {
   const options = { id: "a", dedup: { key: "k", window: "1h" }, resultTtl: 0 } as const;
   await queue.enqueue(1, options);
   await (await queue.dequeue())[0]?.complete();
