@@ -94,10 +94,8 @@ describe("the configuration", () => {
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_URL: "https://s3cret.example.com" }],
     ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "https://me:s3cret@a.b", SLUICE_WAKE_SECRET: secret }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: "s3cret" }],
-    // Invalid base64 of valid characters; one byte too few; one byte too many.
+    // Invalid base64 of valid characters.
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${"s3cret".repeat(6).slice(0, 33)}` }],
-    ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${btoa("s3cret".repeat(4).slice(1))}` }],
-    ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `whsec_${btoa("s3cret".repeat(11).slice(1))}` }],
     ["SLUICE_PREFIX", { ...redis, SLUICE_PREFIX: "s3cret{" }],
     ["SLUICE_WAKE_SECRET", { ...redis, SLUICE_WAKE_SECRET: `${secret} whsec_s3cret` }],
     ["UPSTASH_REDIS_REST_URL", {}],

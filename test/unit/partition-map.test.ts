@@ -62,26 +62,24 @@ describe("the slot of a text", () => {
   });
 });
 
-describe("spread", () => {
-  test("gives each partition an equal share, and moves as few slots as it can", () => {
-    assert(
-      property(array(integer({ min: 1, max: 62 }), { maxLength: 8 }), (counts) => {
-        let { owners } = UNPARTITIONED;
-        for (const count of counts) {
-          const next = spread(owners, count);
-          const shares = Array.from({ length: count }, (_, i) => next.filter((owner) => owner === i).length);
-          expect(shares.reduce((sum, share) => sum + share)).toBe(SLOTS);
-          expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
-          for (const [i, share] of shares.entries()) {
-            const had = owners.filter((owner) => owner === i).length;
-            const kept = owners.filter((owner, slot) => owner === i && next[slot] === i).length;
-            expect(kept).toBe(Math.min(had, share));
-          }
-          owners = next;
+test("spread gives each partition an equal share, and moves as few slots as it can", () => {
+  assert(
+    property(array(integer({ min: 1, max: 62 }), { maxLength: 8 }), (counts) => {
+      let { owners } = UNPARTITIONED;
+      for (const count of counts) {
+        const next = spread(owners, count);
+        const shares = Array.from({ length: count }, (_, i) => next.filter((owner) => owner === i).length);
+        expect(shares.reduce((sum, share) => sum + share)).toBe(SLOTS);
+        expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+        for (const [i, share] of shares.entries()) {
+          const had = owners.filter((owner) => owner === i).length;
+          const kept = owners.filter((owner, slot) => owner === i && next[slot] === i).length;
+          expect(kept).toBe(Math.min(had, share));
         }
-      }),
-    );
-  });
+        owners = next;
+      }
+    }),
+  );
 });
 
 test("a partition notes its slots four in a digit, the lowest in the lowest bit", () => {
