@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { afterAll, beforeAll } from "vitest";
 import { secrets } from "./served.ts";
@@ -52,13 +53,19 @@ export const bodies: Readonly<Record<string, object>> = {
   "PUT /v1/queues/:queue/schedules/:schedule": { every: "1h", payload: hidden.payload },
 };
 
-export type Words = (body: string, headers: IncomingHttpHeaders) => { status?: number; body: string };
-export const all = (body: string, headers: IncomingHttpHeaders) => `${body} ${JSON.stringify(headers)}`;
-const each = (body: string, reply: unknown) =>
-  JSON.stringify((JSON.parse(body) as unknown[]).map(() => reply));
-const refusing =
-  (text: (all: string) => string): Words =>
-  (body, headers) => ({ body: each(body, { error: text(all(body, headers)) }) });
+/** What Redis answers to a request, of which it has the commands, and all of its text. */
+export type Words = (sent: {
+  readonly commands: string[][];
+  readonly all: string;
+  readonly token: string;
+}) => {
+  readonly status?: number;
+  readonly body: string;
+};
+const each =
+  (reply: (all: string) => object): Words =>
+  ({ commands, all }) => ({ body: JSON.stringify(commands.map(() => reply(all))) });
+const refusing = (text: (all: string) => string) => each((all) => ({ error: text(all) }));
 
 /** What a Redis, or a proxy in front of it, could repeat. */
 export const ways: Readonly<Record<string, Words>> = {
@@ -66,71 +73,50 @@ export const ways: Readonly<Record<string, Words>> = {
     (all) => `ERR unknown command, with args beginning with: '${all}'`,
   ),
   "a command that was": refusing((all) => `ERR wrong number of arguments, command was: ${all}`),
-  "an error of any other form": (body, headers) => ({
-    // Each argument by itself, as a Lua error would have it.
-    body: JSON.stringify(
-      (JSON.parse(body) as string[][]).map((words) => ({
-        error: `ERR user_script:1: cannot do ${words.slice(3).join(" nor ")} script: x. ${headers.authorization}`,
-      })),
-    ),
-  }),
+  // Each argument by itself, as a Lua error would have it.
+  "an error of any other form": ({ commands, token }) => {
+    const errors = commands.map((words) => `cannot do ${words.slice(3).join(" nor ")} script: x. ${token}`);
+    return { body: JSON.stringify(errors.map((error) => ({ error: `ERR user_script:1: ${error}` }))) };
+  },
   OOM: refusing((all) => `OOM command not allowed when used memory > 'maxmemory'. command was: ${all}`),
   "NOSCRIPT, for ever": refusing((all) => `NOSCRIPT No matching script. command was: ${all}`),
   "LOADING, for ever": refusing(() => "LOADING Redis is loading the dataset in memory"),
   "a quota": refusing((all) => `ERR max daily request limit exceeded. command was: ${all}`),
-  "refused credentials": (_, headers) => ({
-    status: 401,
-    body: JSON.stringify({ error: `WRONGPASS invalid token ${headers.authorization}` }),
-  }),
-  "a request that it cannot parse": (body, headers) => ({
-    status: 400,
-    body: JSON.stringify({ error: `ERR failed to parse command, command was: ${all(body, headers)}` }),
-  }),
-  "a page of a proxy": (body, headers) => ({ status: 502, body: `<h1>${all(body, headers)}</h1>` }),
-  "a reply that is no JSON": (body, headers) => ({ body: `{"result": ${all(body, headers)}` }),
-  "a reply that is another's": (body, headers) => ({ body: each(body, { result: [all(body, headers)] }) }),
-  "a status that no script knows": (body, headers) => ({
-    body: each(body, { result: ["ok", all(body, headers), [all(body, headers)]] }),
-  }),
-  "a record of a newer release": (body, headers) => ({
-    body: each(body, { result: ["newer_schema", all(body, headers)] }),
-  }),
-  "a redirection": (body, headers) => ({ status: 307, body: all(body, headers) }),
+  "refused credentials": ({ token }) => {
+    return { status: 401, body: JSON.stringify({ error: `WRONGPASS invalid token ${token}` }) };
+  },
+  "a request that it cannot parse": ({ all }) => {
+    return { status: 400, body: JSON.stringify({ error: `ERR failed to parse, command was: ${all}` }) };
+  },
+  "a page of a proxy": ({ all }) => ({ status: 502, body: `<h1>${all}</h1>` }),
+  "a reply that is no JSON": ({ all }) => ({ body: `{"result": ${all}` }),
+  "a reply that is another's": each((all) => ({ result: [all] })),
+  "a status that no script knows": each((all) => ({ result: ["ok", all, [all]] })),
+  "a record of a newer release": each((all) => ({ result: ["newer_schema", all] })),
+  "a redirection": ({ all }) => ({ status: 307, body: all }),
 };
 
-/** Takes the place of Redis, and repeats each request in the form that `answer` gives. */
-export class RepeatingRedis {
-  /** If undefined, it does not answer. */
-  way: Words | undefined;
-  readonly #server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      const answer = this.way?.(body || "[]", request.headers);
-      if (!answer) return;
-      response.writeHead(answer.status ?? 200, { "content-type": "application/json" }).end(answer.body);
-    });
+/** Takes the place of Redis for a test file, and repeats each request in the form that `way` gives. */
+export function useRepeatingRedis() {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const all = `${body} ${JSON.stringify(request.headers)}`;
+    const commands = body.startsWith("[[") ? (JSON.parse(body) as string[][]) : [];
+    const answer = redis.way?.({ commands, all, token: String(request.headers.authorization) });
+    if (!answer) return;
+    response.writeHead(answer.status ?? 200, { "content-type": "application/json" }).end(answer.body);
   });
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async start(): Promise<void> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-  }
-
-  stop(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-}
-
-/** One for a test file. */
-export function useRepeatingRedis(): RepeatingRedis {
-  const redis = new RepeatingRedis();
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
+  const redis = {
+    /** If undefined, it does not answer. */
+    way: undefined as Words | undefined,
+    get url() {
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
+  };
+  beforeAll(() => once(server.listen(0, "127.0.0.1"), "listening"));
+  afterAll(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   return redis;
 }

@@ -15,21 +15,17 @@ const repeating = useRepeatingRedis();
 it("sluice serve logs no secret and no payload, whatever Redis and its clients do", async () => {
   repeating.way = ways["an unknown command, with its arguments"]!;
   const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-  const child = spawn(
-    process.execPath,
-    [main, "serve", "--port", "0", "--host", "127.0.0.1", "--every", "1s"],
-    {
-      env: {
-        ...essentials,
-        UPSTASH_REDIS_REST_URL: repeating.url,
-        UPSTASH_REDIS_REST_TOKEN: hidden.redisToken,
-        SLUICE_TOKENS: JSON.stringify(tokens),
-        CRON_SECRET: secrets.cron,
-        SLUICE_WAKE_SECRET: `whsec_${hidden.wake}`,
-        SLUICE_WAKE_URL: `${repeating.url}/wake`,
-      },
-    },
-  );
+  const env = {
+    ...essentials,
+    UPSTASH_REDIS_REST_URL: repeating.url,
+    UPSTASH_REDIS_REST_TOKEN: hidden.redisToken,
+    SLUICE_TOKENS: JSON.stringify(tokens),
+    CRON_SECRET: secrets.cron,
+    SLUICE_WAKE_SECRET: `whsec_${hidden.wake}`,
+    SLUICE_WAKE_URL: `${repeating.url}/wake`,
+  };
+  const args = [main, "serve", "--port", "0", "--host", "127.0.0.1", "--every", "1s"];
+  const child = spawn(process.execPath, args, { env });
   onTestFinished(() => void child.kill("SIGKILL"));
   let written = "";
   for (const stream of [child.stdout, child.stderr]) {

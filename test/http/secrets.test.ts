@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -7,8 +7,8 @@ import { logError } from "../../src/http/problems/error-log.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { callables } from "./access-rows.ts";
-import { all, bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
-import { asker, secrets, serve, tokens } from "./served.ts";
+import { bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
+import { type Answer, asker, secrets, serve, tokens } from "./served.ts";
 
 // A Redis that repeats every request tries to bring hidden values into an answer, a log or an error.
 
@@ -56,12 +56,11 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
 
 describe("no secret and no payload shows in an answer, a report or a log if Redis answers every route with", () => {
   const retry = { deadline: 150, firstWait: 1, longestWait: 1 };
+  const overHttp = () => upstash({ url: repeating.url, token: hidden.redisToken }, { retry });
 
   it.each(Object.entries(ways))("%s", async (_, words) => {
     repeating.way = words;
-    const { leaks, codes } = await everyRoute(
-      upstash({ url: repeating.url, token: hidden.redisToken }, { retry }),
-    );
+    const { leaks, codes } = await everyRoute(overHttp());
     expect(leaks).toEqual([]);
     // The requests did reach Redis, and every code is documented.
     expect(codes.size).toBeGreaterThan(0);
@@ -71,9 +70,7 @@ describe("no secret and no payload shows in an answer, a report or a log if Redi
 
   it("nothing, until the deadline", async () => {
     repeating.way = undefined;
-    const { leaks, codes } = await everyRoute(
-      upstash({ url: repeating.url, token: hidden.redisToken }, { retry }),
-    );
+    const { leaks, codes } = await everyRoute(overHttp());
     expect([leaks, [...codes]]).toEqual([[], ["redis_unreachable"]]);
   });
 
@@ -82,8 +79,7 @@ describe("no secret and no payload shows in an answer, a report or a log if Redi
     const tcp = resp({ url: `redis://user:${hidden.redisPassword}@127.0.0.1:1`, retry });
     for (const transport of [http, tcp]) {
       const { leaks, codes } = await everyRoute(transport);
-      expect(leaks).toEqual([]);
-      expect(codes).toContain("redis_unreachable");
+      expect([leaks, codes.has("redis_unreachable")]).toEqual([[], true]);
     }
     await tcp.close();
   });
@@ -92,42 +88,41 @@ describe("no secret and no payload shows in an answer, a report or a log if Redi
 it("invalid input is neither repeated to the client nor logged", async () => {
   listen();
   const served = await serve();
-  const path = "/v1/queues/q";
-  for (const raw of [
-    `{"payload": ${hidden.payload}}`,
-    `{"payload": "${hidden.payload}"`,
-    `{"payload": 1, "headers": {"trace": ["${hidden.header}"]}}`,
-    `{"payload": "${hidden.payload}", "encoding": "base64"}`,
-    `{"payload": "${hidden.payload}", "delay": "${hidden.payload}", "id": "${hidden.payload} ", "lease": "${hidden.payload}"}`,
-    `{"payload": "${hidden.payload}", "headers": {"a": "${"x".repeat(20_000)}${hidden.header}"}}`,
-    `{"payload": "${hidden.payload.repeat(50_000)}"}`,
-  ]) {
-    const answer = await served.ask("POST", `${path}/tasks`, { raw });
-    expect([answer.status >= 400, shown(deep(answer))]).toEqual([true, []]);
-  }
-  for (const json of [
-    { settlements: [{ receipt: `0.0.${hidden.lease}`, outcome: "complete" }] },
-    { settlements: [{ receipt: `1.1.7.${hidden.lease}.a`, outcome: hidden.result }] },
-    { settlements: [], pull: { token: `${hidden.pullToken} ` } },
-  ]) {
-    const answer = await served.ask("POST", `${path}/tasks/settle`, { json });
-    expect([answer.status, shown(deep(answer))]).toEqual([400, []]);
-  }
-  for (const authorization of [secrets.all, `Basic ${secrets.all}`, `Bearer ${secrets.all}x`]) {
-    const answer = await served.ask("GET", path, { as: null, headers: { authorization } });
-    expect([answer.status, shown(deep(answer))]).toEqual([401, []]);
-  }
-  const key = await served.ask("POST", `${path}/pause`, {
-    headers: { "idempotency-key": `${hidden.pullToken} x` },
-  });
-  expect([key.status, shown(deep(key)), shown(said)]).toEqual([400, [], []]);
-  await served.stop();
+  onTestFinished(() => served.stop());
+  const { payload, header, lease, pullToken } = hidden;
+  const settled = (settlement: object) => JSON.stringify({ settlements: [settlement] });
+  const headers = { a: `${"x".repeat(20_000)}${header}` };
+  const raws: Record<string, readonly string[]> = {
+    tasks: [
+      `{"payload": ${payload}}`,
+      `{"payload": "${payload}"`,
+      JSON.stringify({ payload: 1, headers: { trace: [header] } }),
+      JSON.stringify({ payload, encoding: "base64" }),
+      JSON.stringify({ payload, delay: payload, id: `${payload} `, lease: payload }),
+      JSON.stringify({ payload, headers }),
+      JSON.stringify({ payload: payload.repeat(50_000) }),
+    ],
+    "tasks/settle": [
+      settled({ receipt: `0.0.${lease}`, outcome: "complete" }),
+      settled({ receipt: `1.1.7.${lease}.a`, outcome: hidden.result }),
+      JSON.stringify({ settlements: [], pull: { token: `${pullToken} ` } }),
+    ],
+  };
+  const answers: Answer[] = [];
+  for (const [path, all] of Object.entries(raws))
+    for (const raw of all) answers.push(await served.ask("POST", `/v1/queues/q/${path}`, { raw }));
+  for (const authorization of [secrets.all, `Basic ${secrets.all}`, `Bearer ${secrets.all}x`])
+    answers.push(await served.ask("GET", "/v1/queues/q", { as: null, headers: { authorization } }));
+  const key = { headers: { "idempotency-key": `${pullToken} x` } };
+  answers.push(await served.ask("POST", "/v1/queues/q/pause", key));
+  for (const answer of answers) expect([answer.status >= 400, shown(deep(answer))]).toEqual([true, []]);
+  expect(shown(said)).toEqual([]);
 });
 
 it("a waker shows no secret, neither in its refusals nor in its errors", async () => {
   listen();
   const secret = `whsec_${hidden.wake}`;
-  repeating.way = (body, headers) => ({ status: 500, body: all(body, headers) });
+  repeating.way = ({ all }) => ({ status: 500, body: all });
   const { wake } = webhookWaker({ url: `${repeating.url}/wake`, secret, timeout: "1s" });
   const failure = await Promise.resolve(wake("emails")).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
