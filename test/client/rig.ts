@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, beforeEach, onTestFinished, vi } from "vitest";
 import {
   createClient,
@@ -9,8 +8,10 @@ import {
   type ClientQueue,
   type ClientQueueOptions,
 } from "../../src/client/index.ts";
+import { listen } from "../../serverless/process/node-listener.ts";
+import type { Listener } from "../../serverless/process/process.ts";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
-import { secrets, serve, type Caller } from "../http/served.ts";
+import { secrets, useServed, type Caller } from "../http/served.ts";
 import { inOwnTime, TRY } from "../support/own-time.ts";
 import { ComparableAnswers } from "./comparable-answers.ts";
 
@@ -61,7 +62,8 @@ export class FaultyWay {
   }
 
   async open(): Promise<void> {
-    this.url = await listening(this.#server);
+    await once(this.#server.listen(0, "127.0.0.1"), "listening");
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   close(): void {
@@ -95,10 +97,10 @@ export class FaultyWay {
     if (fault === "hang") return void this.unanswered++;
     if (typeof fault === "object" && "late" in fault) {
       this.#late.push({ copy, after: fault.late });
-      return answer(response, 502, {}, "");
+      return void response.writeHead(502).end();
     }
     if (typeof fault === "object")
-      return answer(response, fault.status, fault.headers ?? {}, fault.body ?? "");
+      return void response.writeHead(fault.status, { ...fault.headers }).end(fault.body ?? "");
 
     const { status, headers, text } = await this.#forward(copy);
     await this.runLate((late) => --late.after <= 0);
@@ -109,7 +111,7 @@ export class FaultyWay {
       response.write(text.slice(0, text.length / 2), () => response.destroy());
       return;
     }
-    answer(response, status, headers, fault === "half JSON" ? text.slice(0, text.length / 2) : text);
+    response.writeHead(status, headers).end(fault === "half JSON" ? text.slice(0, text.length / 2) : text);
   }
 
   async #forward({ method, path, headers, body }: Copy) {
@@ -125,22 +127,6 @@ export class FaultyWay {
   }
 }
 
-function answer(
-  response: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): void {
-  response.writeHead(status, headers).end(body);
-}
-
-/** @returns the server's URL */
-async function listening(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 export const PATIENT = { tryTimeout: TRY, deadline: 100 * TRY } as const;
 
 /** The calls that a queue and a client's queue both have. */
@@ -148,13 +134,12 @@ export type Either = Pick<Queue, keyof ClientQueue & keyof Queue>;
 
 /** The app on a port over a Redis of the test file's own, a proxy with faults in front of it, and clients. */
 export function useServer() {
-  let served: Awaited<ReturnType<typeof serve>>;
-  let server: Server;
+  const served = useServed({ onError: () => {} });
+  let server: Listener;
   let way: FaultyWay;
   beforeAll(async () => {
-    served = await serve({ onError: () => {} });
-    server = createAdaptorServer({ fetch: served.app.fetch }) as Server;
-    way = new FaultyWay(await listening(server));
+    server = await listen(async (request) => served.app.fetch(request), { port: 0, hostname: "127.0.0.1" });
+    way = new FaultyWay(`http://127.0.0.1:${server.port}`);
     await way.open();
   });
   beforeEach(async () => {
@@ -163,9 +148,8 @@ export function useServer() {
   });
   afterAll(async () => {
     way.close();
-    server.close();
-    server.closeAllConnections();
-    await served.stop();
+    server.drop?.();
+    await server.stop();
   });
   const client = (options: Partial<ClientOptions> = {}, as: Caller = "all") =>
     createClient({ url: way.url, token: secrets[as], ...options });

@@ -69,15 +69,8 @@ test.each([
 });
 
 test("a comparison of a secret would be found", () => {
-  for (const program of [
-    "if (token === given)",
-    "given !== secret",
-    "digest == other",
-    "known.includes(x) || token.includes(y)",
-  ]) {
-    expect([program, comparisons(program).length]).toEqual([program, 1]);
-  }
-  for (const program of ["token === undefined", "secret !== null", 'typeof secret === "string"']) {
-    expect([program, comparisons(program)]).toEqual([program, []]);
-  }
+  const found = ["token === given", "given !== secret", "digest == other", "x || token.includes(y)"];
+  const others = ["token === undefined", "secret !== null", 'typeof secret === "string"'];
+  for (const program of [...found, ...others])
+    expect([program, comparisons(program).length]).toEqual([program, found.includes(program) ? 1 : 0]);
 });

@@ -23,14 +23,14 @@ afterEach(async () => {
 /** All that a connection receives until its end; "a reset" if it is reset before it received anything. */
 async function reported(socket: Socket): Promise<string> {
   let text = "";
-  let isReset = false;
+  let end = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
   socket.on("error", (error: NodeJS.ErrnoException) => {
     expect(error.code).toMatch(/^(ECONNRESET|EPIPE)$/);
-    isReset = true;
+    end = "a reset";
   });
   await new Promise((resolve) => socket.once("close", resolve));
-  return text === "" && isReset ? "a reset" : text;
+  return text || end;
 }
 
 async function open(): Promise<Socket> {

@@ -162,27 +162,16 @@ describe("GET /metrics", () => {
 });
 
 describe("the text of metrics", () => {
-  const family = {
-    name: "a",
-    type: "gauge",
-    help: 'a "word" \\ and\na line',
-    samples: [{ labels: { queue: 'b"\\\n' }, value: 0.5 }],
-  } as const;
+  const samples = [{ labels: { queue: 'b"\\\n' }, value: 0.5 }];
+  const family = { name: "a", type: "gauge", help: 'a "word" \\ and\na line', samples } as const;
 
-  it("escapes labels and help", () => {
-    expect(writeMetrics([family], "openmetrics")).toBe(
-      String.raw`# TYPE a gauge
-# HELP a a \"word\" \\ and\na line
-a{queue="b\"\\\n"} 0.5
-# EOF
-`,
-    );
-    expect(writeMetrics([family], "prometheus")).toBe(
-      String.raw`# TYPE a gauge
-# HELP a a "word" \\ and\na line
-a{queue="b\"\\\n"} 0.5
-`,
-    );
+  it.each([
+    ["openmetrics", String.raw`\"word\" \\ and`, "# EOF\n"],
+    ["prometheus", String.raw`"word" \\ and`, ""],
+  ] as const)("escapes labels and help: %s", (format, words, end) => {
+    const sample = String.raw`a{queue="b\"\\\n"} 0.5`;
+    const help = String.raw`# HELP a a ${words}\na line`;
+    expect(writeMetrics([family], format)).toBe(`# TYPE a gauge\n${help}\n${sample}\n${end}`);
   });
 
   it("leaves out a family without samples", () => {
