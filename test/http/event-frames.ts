@@ -9,47 +9,36 @@ export interface TestFrame {
   readonly data: any;
 }
 
-/** An event stream as a client sees it. */
-export interface TestStream {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The next event; undefined when the stream has ended. */
-  next(): Promise<TestFrame | undefined>;
-  take(count: number): Promise<(TestFrame | undefined)[]>;
-  /** All that is left, until the stream ends. */
-  rest(): Promise<TestFrame[]>;
-  /** Closes the stream, as a client that goes away. */
-  leave(): Promise<void>;
-}
-
 export type Fetch = (path: string, init: RequestInit) => Response | Promise<Response>;
 
+/** An event stream as a client sees it. */
+export type TestStream = Awaited<ReturnType<typeof openEvents>>;
+
 /** Opens an event stream. */
-export async function openEvents(
-  fetch: Fetch,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<TestStream> {
+export async function openEvents(fetch: Fetch, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(path, {
     headers: { authorization: `Bearer ${secrets.all}`, accept: "text/event-stream", ...headers },
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const frames = framesOf(reader);
-  const next = async () => (await frames.next()).value;
+  /** The next event; undefined when the stream has ended. */
+  const next = async (): Promise<TestFrame | undefined> => (await frames.next()).value;
   return {
     status: response.status,
     headers: response.headers,
     next,
-    async take(count) {
+    async take(count: number) {
       const taken = [];
       while (taken.length < count) taken.push(await next());
       return taken;
     },
+    /** All that is left, until the stream ends. */
     async rest() {
       const all = [];
       for await (const frame of frames) all.push(frame);
       return all;
     },
+    /** Closes the stream, as a client that goes away. */
     leave: async () => reader?.cancel(),
   };
 }

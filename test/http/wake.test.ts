@@ -134,7 +134,9 @@ describe("a pull over HTTP", () => {
 
   test("stops waiting once its client has disconnected, and leases nothing", async () => {
     const leaving = new AbortController();
-    const waiting = app.fetch(post("/queues/g/tasks/pull", { wait: "60s" }, { signal: leaving.signal }));
+    const waiting = app.fetch(
+      post("/queues/g/tasks/pull", { wait: "60s", token: "token-0123" }, { signal: leaving.signal }),
+    );
     await pause(5_000);
     leaving.abort();
     await waiting;

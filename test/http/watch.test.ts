@@ -197,17 +197,19 @@ describe("GET with Accept: text/event-stream", () => {
     ]);
   });
 
-  it.each([
-    ["text/event-stream", true],
-    ["application/json, Text/Event-Stream;q=0.9", true],
-    ["*/*", false],
-    ["text/event-streams", false],
-    ["application/json", false],
-  ])("is chosen by Accept: %s: %s", async (accept, asked) => {
+  it("is chosen by Accept", async () => {
     await enqueue();
     await ask("POST", `${tasks}/a/cancel`);
-    const answer = await ask("GET", `${tasks}/a`, { headers: { accept } });
-    expect(answer.headers.get("content-type")).toBe(asked ? "text/event-stream" : "application/json");
+    for (const [accept, type] of [
+      ["text/event-stream", "text/event-stream"],
+      ["application/json, Text/Event-Stream;q=0.9", "text/event-stream"],
+      ["*/*", "application/json"],
+      ["text/event-streams", "application/json"],
+      ["application/json", "application/json"],
+    ] as const) {
+      const answer = await ask("GET", `${tasks}/a`, { headers: { accept } });
+      expect([accept, answer.headers.get("content-type")]).toEqual([accept, type]);
+    }
   });
 
   it("is for the scope enqueue, as the task is; answers HEAD without polling", async () => {
