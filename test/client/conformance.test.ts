@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Settlement } from "../../src/index.ts";
+import { awkwardPayloads } from "../support/payloads.ts";
 import { day } from "./day.ts";
 import { useServer, type Either } from "./rig.ts";
 
@@ -245,4 +246,37 @@ test("with a schema, payloads that do not fit are neither enqueued nor delivered
     misfits.map(({ id }) => ({ id, state: "rejected", error: { name: "SchemaError" } })),
     { pending: 0, rejected: 3, working: 1 },
   ]);
+});
+
+test.each(awkwardPayloads)(
+  "every payload comes back as it was, as a result and an error too: %s",
+  async (label, payload) => {
+    const { direct, overHttp } = await server.both(async (queue) => {
+      await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload })));
+      const tasks = await queue.dequeue({ max: 2 });
+      await tasks[0]?.complete(payload);
+      if (!label.startsWith("1 M")) await tasks[1]?.reject(payload);
+      return [tasks, await queue.get("a"), await queue.get("b")];
+    });
+    expect(overHttp).toStrictEqual(direct);
+  },
+);
+
+test("a thrown error is kept, cut to the limit, whatever its characters", async () => {
+  const words = "因".repeat(10_000);
+  const thrown = [new Error(words, { cause: new Error(words) }), "\u0001".repeat(10_000)];
+  const { direct, overHttp } = await server.both(async (queue) => {
+    await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: 1 })));
+    const tasks = await queue.dequeue({ max: 2 });
+    for (const [i, task] of tasks.entries()) await task.reject(thrown[i]);
+    return [(await queue.get("a"))?.error, (await queue.get("b"))?.error];
+  });
+  expect(overHttp).toStrictEqual(direct);
+  const [error, text] = direct as [Error & { cause: string }, string];
+  expect(error).toStrictEqual({
+    name: "Error",
+    message: expect.stringMatching(/^因{999,}…$/) as string,
+    cause: expect.stringMatching(/^因{999,}…$/) as string,
+  });
+  expect(text.replaceAll("\u0001", "x")).toMatch(/^x{999,}…$/);
 });

@@ -83,11 +83,12 @@ test("every kind of value comes back as it was", async () => {
 test("a queue on Redis and a client's queue read each other's values", async () => {
   const direct = server.direct("emails", { encryption });
   const client = server.client().queue("emails", { encryption });
-  for (const [from, to] of [
-    [direct, client],
-    [client, direct],
+  for (const [from, to, options] of [
+    [direct, client, {}],
+    [client, direct, {}],
+    [client, direct, { idempotencyKey: "k" }],
   ] as const) {
-    const { id } = await from.enqueue(payload, { idempotencyKey: from === direct ? "1" : "2" });
+    const { id } = await from.enqueue(payload, options);
     const [task] = await to.dequeue();
     expect(task?.payload).toEqual(payload);
     await task?.extend("1m", { progress: { at: 1 } });

@@ -28,22 +28,20 @@ afterEach(async () => {
 });
 
 const onError = (fault: LoggedError) => faults.push(fault);
-const replyTo = async (...command: [string, ...string[]]): Promise<unknown> => {
-  const [outcome] = await served.transport.send([command]);
-  return outcome && "reply" in outcome ? outcome.reply : undefined;
-};
 /** Resolves when that many connections listen to the queue's channel, by Redis's own count. */
 const untilListening = (listeners: number) =>
   vi.waitUntil(
-    async () =>
-      ((await replyTo("PUBSUB", "NUMSUB", `sluice:{${queue}}:events`)) as unknown[])[1] === listeners,
+    async () => {
+      const [outcome] = await served.transport.send([["PUBSUB", "NUMSUB", `sluice:{${queue}}:events`]]);
+      return outcome && "reply" in outcome && (outcome.reply as unknown[])[1] === listeners;
+    },
     { timeout: 20_000, interval: 5 },
   );
 
-async function listen(app: ReturnType<typeof served.make>, query = "", name = queue): Promise<TestStream> {
+async function listen(app: ReturnType<typeof served.make>, query = ""): Promise<TestStream> {
   const fetch = (path: string, init: RequestInit) =>
     app.fetch(new Request(`http://sluice.test${path}`, init));
-  const stream = await openEvents(fetch, `/v1/queues/${name}/events${query}`, { accept: "*/*" });
+  const stream = await openEvents(fetch, `/v1/queues/${queue}/events${query}`, { accept: "*/*" });
   streams.push(stream);
   return stream;
 }
@@ -116,27 +114,6 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
     expect([status, body]).toEqual([200, ""]);
     await untilListening(0);
   });
-});
-
-it("all streams of a process share one connection to Redis over TCP, which ends with the last", async () => {
-  const app = served.make({ onError });
-  const queues = [queue, queue, `${queue}-b`, `${queue}-c`];
-  const connections = async () =>
-    String(await replyTo("CLIENT", "LIST", "TYPE", "pubsub")).split("\n").length - 1;
-  for (const name of queues) {
-    await served.ask("PATCH", `/v1/queues/${name}/settings`, { json: { events: true } });
-    await listen(app, "", name);
-  }
-  expect(await connections()).toBe(1);
-  for (const name of new Set(queues))
-    await served.ask("POST", `/v1/queues/${name}/tasks`, { json: { id: name, payload: 1 } });
-  for (const [i, stream] of streams.entries())
-    expect(await stream.next()).toMatchObject({ event: "enqueued", data: { ids: [queues[i]] } });
-  for (const stream of streams.splice(0, 3)) await stream.leave();
-  expect(await connections()).toBe(1);
-  await streams.pop()?.leave();
-  await vi.waitUntil(async () => (await connections()) === 0, { timeout: 20_000, interval: 5 });
-  expect(faults).toEqual([]);
 });
 
 it("Redis's refusal is answered as on any other route, and without its words", async () => {

@@ -133,13 +133,14 @@ describe("a pull over HTTP", () => {
   });
 
   test("stops waiting once its client has disconnected, and leases nothing", async () => {
+    const begin = time.now;
     const leaving = new AbortController();
-    const waiting = app.fetch(
-      post("/queues/g/tasks/pull", { wait: "60s", token: "token-0123" }, { signal: leaving.signal }),
-    );
+    const pull = { wait: "60s", token: "token-0123" };
+    const waiting = app.fetch(post("/queues/g/tasks/pull", pull, { signal: leaving.signal }));
     await pause(5_000);
     leaving.abort();
     await waiting;
+    expect(time.now - begin).toBeLessThan(10_000);
     await ask("/queues/g/tasks", { payload: 1 });
     await pause(60_000);
     expect(await ask("/queues/g/tasks/pull", {})).toMatchObject({ tasks: [{ attempt: 1 }] });

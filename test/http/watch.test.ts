@@ -76,17 +76,6 @@ describe("GET with ?wait", () => {
     await remove();
     expectProblem(await waiting, "not_found");
   });
-
-  it("stops polling once the client has disconnected", async () => {
-    await enqueue();
-    const leaving = new AbortController();
-    const headers = { authorization: `Bearer ${secrets.all}` };
-    const waiting = fetch(`${tasks}/a?wait=60s`, { headers, signal: leaving.signal });
-    await pause(5_000);
-    leaving.abort();
-    await waiting;
-    await expectNoPolls();
-  });
 });
 
 describe("GET with Accept: text/event-stream", () => {
@@ -174,15 +163,6 @@ describe("GET with Accept: text/event-stream", () => {
     expect(await next.rest()).toMatchObject([{ event: "end", id: "2" }]);
   });
 
-  it("stops polling once the client has disconnected", async () => {
-    await enqueue();
-    const stream = await open();
-    await stream.next();
-    await pause(5_000);
-    await stream.leave();
-    await expectNoPolls();
-  });
-
   it("ends with an error event at a fault of Redis, without Redis's words, and reports it", async () => {
     await enqueue();
     const stream = await open();
@@ -218,4 +198,30 @@ describe("GET with Accept: text/event-stream", () => {
     const { status, body } = await ask("HEAD", `${tasks}/a`, { headers });
     expect([status, body]).toEqual([200, ""]);
   });
+});
+
+it.each([{}, { accept: "text/event-stream" }])(
+  "ends, and stops polling, once the client has disconnected: %j",
+  async (accept) => {
+    await enqueue();
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${secrets.all}`, ...accept };
+    const begin = time.now;
+    const waiting = fetch(`${tasks}/a?wait=60s`, { headers, signal: leaving.signal });
+    const text = waiting.then((response) => response.text());
+    await pause(5_000);
+    leaving.abort();
+    await text;
+    expect(time.now - begin).toBeLessThan(10_000);
+    await expectNoPolls();
+  },
+);
+
+it("stops polling once the client has closed its stream", async () => {
+  await enqueue();
+  const stream = await open();
+  await stream.next();
+  await pause(5_000);
+  await stream.leave();
+  await expectNoPolls();
 });
