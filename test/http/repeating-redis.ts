@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
@@ -98,14 +98,15 @@ export const ways: Readonly<Record<string, Words>> = {
 
 /** Takes the place of Redis for a test file, and repeats each request in the form that `way` gives. */
 export function useRepeatingRedis() {
-  const server = createServer(async (request, response) => {
+  const repeat = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request);
     const all = `${body} ${JSON.stringify(request.headers)}`;
     const commands = body.startsWith("[[") ? (JSON.parse(body) as string[][]) : [];
     const answer = redis.way?.({ commands, all, token: String(request.headers.authorization) });
     if (!answer) return;
     response.writeHead(answer.status ?? 200, { "content-type": "application/json" }).end(answer.body);
-  });
+  };
+  const server = createServer((request, response) => void repeat(request, response));
   const redis = {
     /** If undefined, it does not answer. */
     way: undefined as Words | undefined,
