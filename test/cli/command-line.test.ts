@@ -2,8 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
-import { Schedules } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
 import { useFolder } from "../support/folder.ts";
 import { useCli } from "./rig.ts";
 import { runHere } from "./run-here.ts";
@@ -98,9 +96,7 @@ test("groups, workers and schedules with such names, too", async () => {
     { worker: name, returned: 1 },
   ]);
   expect((await sluice("ls", "emails", "--group", name)).rows).toMatchObject([{ group: name }]);
-  const transport = resp(rig.redis.url);
-  await new Schedules("emails", { transport }).put(name, { every: "1h", payload: 1 });
-  await transport.close();
+  await rig.schedules().put(name, { every: "1h", payload: 1 });
   expect((await sluice("schedules", "emails", "--pause", name)).rows).toMatchObject([{ name, paused: true }]);
   expect((await sluice("schedules", "emails", "--remove", name)).rows).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { listen } from "../../serverless/process/node-listener.ts";
-import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
+import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -51,6 +51,7 @@ export interface CliRig extends Commands {
   // oxlint-disable-next-line typescript/no-explicit-any
   queue(name?: string, options?: Partial<QueueOptions>): Queue<any>;
   operator(name?: string): Operator;
+  schedules(): Schedules;
   raw(...commands: readonly Command[]): Promise<unknown>;
   /** Makes dead letters of new tasks, by attempts that fail. */
   die(ids: string | readonly string[], error?: unknown, options?: DieOptions): Promise<void>;
@@ -100,6 +101,7 @@ export function useCli(): CliRig {
   const own = (): Transport => ({ send: transport.send.bind(transport) });
   rig.queue = (name = "emails", options = {}) => new Queue(name, { transport: own(), ...options });
   rig.operator = (name = "emails") => new Operator(name, { transport: own() });
+  rig.schedules = () => new Schedules("emails", { transport: own() });
   rig.raw = (...commands) => transport.send(commands);
   rig.die = async (
     ids,

@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import { Schedules } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
 import { targets, useCli } from "./rig.ts";
 
 const rig = useCli();
@@ -244,11 +242,9 @@ test("dead quotes ids in the commands that it proposes", async () => {
 });
 
 test("schedules lists them, and pauses, resumes and removes one", async () => {
-  const transport = resp(rig.redis.url);
-  const schedules = new Schedules("emails", { transport });
+  const schedules = rig.schedules();
   await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: 1 });
   await schedules.put("beat", { every: "90s", payload: 2 });
-  await transport.close();
   expect((await sluice("schedules", "emails")).rows).toMatchObject([
     { name: "beat", every: 90_000, paused: false },
     { name: "digest", cron: "0 9 * * 1", paused: false },
