@@ -195,7 +195,10 @@ test("a signal that aborts in the middle of the reply rejects, and nothing more 
   expect([code, sent.length]).toEqual(["aborted", 1]);
 });
 
-test("an error text loses the command that the SDK repeats in it", async () => {
-  const { message } = await failure(answering([error(400, "ERR syntax error")]).send([call]));
-  expect(message).toBe("Redis refused the command: ERR syntax error");
+test.each([
+  ["the command that the SDK repeats in it", error(400, "ERR syntax error"), "ERR syntax error"],
+  ["the arguments that Redis repeats in it", json([{ error: `ERR bad: ${payload}` }]), "ERR bad: …"],
+])("an error text loses %s", async (_, answer, shown) => {
+  const { message } = await failure(answering([answer]).send([call]));
+  expect(message).toBe(`Redis refused the command: ${shown}`);
 });
