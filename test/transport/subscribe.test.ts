@@ -68,15 +68,7 @@ describe.each(transports)("%s", (_, create) => {
   test("delivers each message published after its confirmation, in order and unchanged", async () => {
     const transport = create();
     const { iterator, next } = await subscribed(transport);
-    const messages = [
-      "enqueued 1 a b",
-      "a,b",
-      "",
-      "  x  ",
-      "emoji 👩‍👩‍👧 naïve",
-      "a\nb\n\n c\n",
-      "x".repeat(300_000),
-    ];
+    const messages = ["enqueued 1 a b", "a,b", "", "  x  ", "👩‍👩‍👧 naïve", "a\nb\n\n c\n", "x".repeat(300_000)];
     for (const message of messages) await publish(message);
     expect(await transport.send([["PING"]])).toEqual([{ reply: "PONG" }]);
     for (const message of messages) expect(await next()).toBe(message);
@@ -151,12 +143,7 @@ describe("upstash", () => {
   });
 
   test("refuses an answer that is no subscription", async () => {
-    gateway.faults.add({
-      kind: "http",
-      status: 200,
-      body: '{"result":"OK"}',
-      contentType: "application/json",
-    });
+    gateway.faults.add({ kind: "http", status: 200, body: '{"result":"OK"}' });
     const opening = upstash(gateway, { retry: { tries: 1 } }).subscribe?.(CHANNEL);
     await expect(opening).rejects.toMatchObject({ code: "redis_unreachable" });
   });
