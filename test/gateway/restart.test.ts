@@ -34,12 +34,8 @@ test("while Redis is down every request fails with 500, and works again when it 
   await redis.kill();
   const isDown = failed(expect.stringMatching(/^ERR Redis is not reachable: /), 500);
   expect(await Promise.all(underWay)).toEqual([isDown, isDown, isDown]);
-  const later = [
-    ask(ping),
-    ask(["GET n", "PING"].map(words), "/pipeline"),
-    ask([["GET", "n"]], "/multi-exec"),
-  ];
-  expect(await Promise.all(later)).toEqual([isDown, isDown, isDown]);
+  expect(await ask(ping)).toEqual(isDown);
+  expect(await ask(["GET n", "PING"].map(words), "/pipeline")).toEqual(isDown);
   expect(gateway.usage().byCommand).toEqual({ EVALSHA: 1, INCR: 1, "SCRIPT|LOAD": 1 });
 
   await redis.restart();
@@ -58,12 +54,8 @@ test("the gateway does not start on a port in use, and closes its connections to
   await expect(startGateway({ redisUrl: redis.url, token, port })).rejects.toThrow(/EADDRINUSE/);
   await first.close();
   const direct = await connectRedis(redis.url, () => {});
-  while (
-    String(await direct.send(["CLIENT", "LIST"]))
-      .trim()
-      .split("\n").length > 1
-  )
-    await sleep(10);
+  const list = async () => String(await direct.send(["CLIENT", "LIST"])).trim();
+  while ((await list()).includes("\n")) await sleep(10);
   direct.close();
 });
 

@@ -143,11 +143,8 @@ test("a load balancer's check of health, which has no host, is answered", async 
 
 test("a REST API's test, with neither headers nor parameters, is answered", async () => {
   const event = { ...byRestApi({ path: "/health" }), headers: null, multiValueHeaders: null };
-  expect(
-    await answer({ ...event, requestContext: { apiId: "a1b2c3d4e5", stage: "test-invoke-stage" } }),
-  ).toMatchObject({
-    statusCode: 200,
-  });
+  const requestContext = { apiId: "a1b2c3d4e5", stage: "test-invoke-stage" };
+  expect(await answer({ ...event, requestContext })).toMatchObject({ statusCode: 200 });
 });
 
 test.each([
@@ -211,28 +208,18 @@ describe("a response", () => {
 describe("a schedule's event", () => {
   test("makes consumers work only as long as the function may", async () => {
     await ask("POST", "/v1/queues/slow/tasks", { json: { payload: 1, id: "x", delay: 1 } });
-    expect(
-      await invoke({ source: "aws.events", "detail-type": "Scheduled Event", detail: {} }),
-    ).toBeUndefined();
-    expect((await ask("GET", "/v1/queues/slow/tasks/x")).body).toMatchObject({
-      state: "delayed",
-      attempt: 1,
-    });
+    const event = { source: "aws.events", "detail-type": "Scheduled Event", detail: {} };
+    expect(await invoke(event)).toBeUndefined();
+    const { body } = await ask("GET", "/v1/queues/slow/tasks/x");
+    expect(body).toMatchObject({ state: "delayed", attempt: 1 });
   });
 
   test("of another kind is refused", async () => {
-    await expect(invoke({ source: "aws.s3", "detail-type": "Object Created" })).rejects.toThrow(
-      /The event must be an HTTP request of a function URL, API Gateway or a load balancer, a Scheduled Event of EventBridge, or a warm-up/,
-    );
-    for (const event of [
-      {},
-      [],
-      "text",
-      1,
-      { Records: [] },
-      { requestContext: null },
-      { requestContext: {} },
-    ])
-      await expect(invoke(event)).rejects.toThrow(/must be an HTTP request/);
+    const refusal =
+      "The event must be an HTTP request of a function URL, API Gateway or a load balancer, a Scheduled Event of EventBridge, or a warm-up";
+    const created = { source: "aws.s3", "detail-type": "Object Created" };
+    const noContext = [{ requestContext: null }, { requestContext: {} }];
+    for (const event of [created, {}, [], "text", 1, { Records: [] }, ...noContext])
+      await expect(invoke(event)).rejects.toThrow(refusal);
   });
 });

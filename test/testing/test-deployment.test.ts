@@ -111,14 +111,6 @@ describe("a deployment in a test", () => {
     expect(await client.get("b")).toMatchObject({ state: "completed" });
   });
 
-  test("takes what is enqueued beside it with the next run", async () => {
-    const app = testDeployment(options, { env });
-    await app.queue(emails).enqueue({ to: "eve" });
-    expect(sent).toEqual([]);
-    await app.run();
-    expect(sent).toEqual(["hello eve"]);
-  });
-
   test.each([
     ["cloudflare", cloudflare.sluice(options)],
     ["vercel", vercel.sluice(options)],

@@ -36,12 +36,7 @@ describe("`workToEnd` of a queue for tests", () => {
     const starts: number[] = [];
     const begin = queue.now;
     expect(await queue.workToEnd(() => void starts.push(queue.now - begin))).toMatchObject({ completed: 6 });
-    expect(starts[0]).toBe(0);
-    expect(starts[1]).toBe(0);
-    for (const [i, start] of starts.entries()) {
-      if (i >= 2) expect(start - (starts[i - 2] ?? 0)).toBeGreaterThanOrEqual(10_000);
-      expect(start).toBeLessThanOrEqual(Math.floor(i / 2) * 11_000);
-    }
+    expect(starts.map((start) => Math.floor(start / 10_000))).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
   test("works on groups with limits to their end", async () => {
