@@ -84,15 +84,24 @@ export interface Asked {
   readonly isBase64Encoded?: boolean;
 }
 
+/** A request that asks for a path, and no more. */
+const NOTHING = {
+  method: "GET",
+  query: "",
+  headers: {} as Readonly<Record<string, string>>,
+  cookies: [] as string[],
+  isBase64Encoded: false,
+};
+
 const event = (apiId: string, domainName: string, asked: Asked): ProxyEvent => {
-  const { method = "GET", path, query = "", headers = {}, cookies, body, isBase64Encoded = false } = asked;
+  const { method, path, query, headers, cookies, body, isBase64Encoded } = { ...NOTHING, ...asked };
   return {
     version: "2.0",
     routeKey: "$default",
     rawPath: path,
     rawQueryString: query,
     headers,
-    ...(cookies && { cookies }),
+    ...(cookies.length > 0 && { cookies }),
     ...(body !== undefined && { body }),
     isBase64Encoded,
     requestContext: {
@@ -124,15 +133,7 @@ const lastOf = (values: Record<string, string[]>) =>
 
 /** As a REST API of API Gateway sends it: the parameters decoded, each with all values and with its last one. */
 export const byRestApi = (asked: Asked): OldEvent => {
-  const {
-    method = "GET",
-    path,
-    query = "",
-    headers = {},
-    cookies = [],
-    body,
-    isBase64Encoded = false,
-  } = asked;
+  const { method, path, query, headers, cookies, body, isBase64Encoded } = { ...NOTHING, ...asked };
   const domainName = "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com";
   const all = valuesOf([
     ["Host", domainName],
@@ -156,15 +157,7 @@ export const byRestApi = (asked: Asked): OldEvent => {
 
 /** As an Application Load Balancer sends it: the parameters as they are in the URL. */
 export const byBalancer = (asked: Asked, multi = false): BalancerEvent => {
-  const {
-    method = "GET",
-    path,
-    query = "",
-    headers = {},
-    cookies = [],
-    body,
-    isBase64Encoded = false,
-  } = asked;
+  const { method, path, query, headers, cookies, body, isBase64Encoded } = { ...NOTHING, ...asked };
   const all = valuesOf([
     ["host", "welcome.example.com"],
     ["x-forwarded-proto", "https"],
