@@ -4,32 +4,42 @@ import { type AddressInfo, connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { listen } from "../../serverless/process/node-listener.ts";
-import type { Listener } from "../../serverless/process/process.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { secrets, useServed } from "./served.ts";
 
 // Requests that no client writes, as bytes on a socket of a Node server; and headers.
 
 const reported = vi.fn();
-// Long enough for a body sent at once on a busy machine; the slow body takes four seconds.
-const served = useServed({ limits: { body: 1_000, bodyTime: 1_500 }, onError: reported });
-let server: Server;
-let listener: Listener;
+const served = useServed({ onError: reported });
+
 /** Ports of the app on the adapter alone, and as a deployment serves it. */
-let ports: { readonly adapter: number; readonly deployment: number };
+interface Ports {
+  readonly adapter: number;
+  readonly deployment: number;
+}
+let ports: Ports;
+/** The same with little time for a body. */
+let impatient: Ports;
+const stops: (() => unknown)[] = [];
+async function portsOf(limits: { readonly body: number; readonly bodyTime?: number }): Promise<Ports> {
+  const app = served.make({ limits });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const listener = await listen(async (request) => app.fetch(request), { port: 0, hostname: "127.0.0.1" });
+  stops.push(() => {
+    server.close();
+    server.closeAllConnections();
+    listener.drop?.();
+    return listener.stop();
+  });
+  return { adapter: (server.address() as AddressInfo).port, deployment: listener.port };
+}
 beforeAll(async () => {
-  const { app } = served;
-  server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  listener = await listen(async (request) => app.fetch(request), { port: 0, hostname: "127.0.0.1" });
-  ports = { adapter: (server.address() as AddressInfo).port, deployment: listener.port };
+  ports = await portsOf({ body: 1_000 });
+  impatient = await portsOf({ body: 1_000, bodyTime: 50 });
 });
 afterAll(async () => {
-  listener.drop?.();
-  await listener.stop();
-  server.close();
-  server.closeAllConnections();
+  for (const stop of stops) await stop();
   expect(reported).not.toHaveBeenCalled();
 });
 
@@ -80,7 +90,8 @@ describe.each(["adapter", "deployment"] as const)("a body on the wire, to the %s
 
   it("that comes a byte at a time is given up in time: 408, and the connection ends", async () => {
     const head = post(["Content-Length: 500"]);
-    const { status, body } = await to([head, ...'{"payload":"'.padEnd(400, "x").split("")], { every: 10 });
+    const pieces = [head, ...'{"payload":"'.padEnd(400, "x").split("")];
+    const { status, body } = await to(pieces, { every: 10, port: impatient[which] });
     expect([status, JSON.parse(body).code]).toEqual([408, "body_too_slow"]);
     await alive();
   });
