@@ -67,6 +67,7 @@ test("both say the same of tasks that either extended, requeued, rejected, cance
   const answers = await both.python(`
     queue.enqueue_many([{"payload": id, "id": id} for id in ("requeued", "rejected", "returned", "cancelled")])
     requeued, rejected, returned, cancelled = queue.dequeue(max=10)
+    requeued.extend(progress=[1])
     requeued.extend(progress={"of;": "ü%"})
     requeued.requeue(ValueError("grün; 5%"), delay=3_600_000, count=False)
     rejected.reject("for good", ttl=60_000)
