@@ -1,11 +1,11 @@
 // A deployment: the HTTP interface, cron each second, and the consumers of declared queues. Its style: `node` is
 // serve() of Node, `lambda` a Lambda function, which this process invokes for each HTTP request and for cron.
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-import { type HttpEvent, type LambdaHandler, sluice } from "../../serverless/lambda.ts";
+import { type LambdaHandler, sluice } from "../../serverless/lambda.ts";
 import { serve } from "../../serverless/node.ts";
+import { listen } from "../../serverless/process/node-listener.ts";
 import { defineQueue } from "../../src/index.ts";
+import { contextOf, invoke } from "../support/lambda.ts";
 import { noteFetch } from "./noted-fetch.ts";
 import { RunProcess } from "./run-process.ts";
 import { BACKOFF, type Errand, LEASE, QUEUES, work } from "./work.ts";
@@ -44,7 +44,7 @@ if (style === "node") {
     SLUICE_WAKE_SECRET: `whsec_${Buffer.from(env.CHAOS_TOKEN).toString("base64")}`,
   };
   Object.assign(process.env, variables, waking);
-  serveFunction(sluice({ consumers }));
+  await serveFunction(sluice({ consumers }));
 }
 
 /** Writes down each failure that the deployment logs, except that Redis was out of reach. */
@@ -59,50 +59,25 @@ function noteFailures(): void {
 }
 
 /** Invokes a function for each request to the port, and for cron. */
-function serveFunction(handler: LambdaHandler): void {
+async function serveFunction(handler: LambdaHandler): Promise<void> {
   const underWay = new Set<Promise<unknown>>();
-  const context = () => {
-    const end = performance.now() + TIMEOUT;
-    return { getRemainingTimeInMillis: () => Math.max(0, Math.floor(end - performance.now())) };
-  };
   const track = <T>(invocation: Promise<T>): Promise<T> => {
     underWay.add(invocation);
     return invocation.finally(() => underWay.delete(invocation));
   };
-  const invoke = async (request: IncomingMessage, response: ServerResponse) => {
-    try {
-      const { pathname, search } = new URL(request.url ?? "", env.CHAOS_SERVER);
-      const event: HttpEvent = {
-        rawPath: pathname,
-        rawQueryString: search.slice(1),
-        headers: request.headers as Record<string, string>,
-        body: await text(request),
-        isBase64Encoded: false,
-        requestContext: {
-          apiId: "function-url-of-chaos",
-          domainName: "function.test",
-          http: { method: request.method ?? "" },
-        },
-      };
-      const { statusCode, headers, body } = await track(handler(event, context()));
-      response.writeHead(statusCode, headers).end(body);
-    } catch (error) {
+  const fetch = (request: Request) =>
+    track(invoke(handler, request, TIMEOUT)).catch((error: unknown) => {
       console.error(error);
       // As AWS does if a function throws.
-      response.writeHead(502).end();
-    }
-  };
-  const server = createServer((request, response) => void invoke(request, response)).listen(
-    port,
-    "127.0.0.1",
-  );
+      return new Response(null, { status: 502 });
+    });
+  const server = await listen(fetch, { port, hostname: "127.0.0.1" });
   const cron = setInterval(() => {
-    void track(handler({ "detail-type": "Scheduled Event" }, context())).catch(console.error);
+    void track(handler({ "detail-type": "Scheduled Event" }, contextOf(TIMEOUT))).catch(console.error);
   }, 1_000);
   ending.addEventListener("abort", () => {
     clearInterval(cron);
-    server.close();
-    server.closeIdleConnections();
+    void server.stop();
     void Promise.allSettled(underWay).then(() => process.exit(0));
   });
 }

@@ -11,6 +11,7 @@ import { listen } from "../../serverless/process/node-listener.ts";
 import * as node from "../../serverless/node.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { Environment } from "../../src/environment.ts";
+import { contextOf, invoke } from "../support/lambda.ts";
 
 /** A running deployment. */
 export interface Deployed {
@@ -61,23 +62,6 @@ function goingOn(work: PendingWork, { fetch, cron }: Pick<Deployed, "fetch" | "c
 /** How long an invocation of Lambda may take, ms. */
 const INVOCATION = 60_000;
 
-async function invokeLambda(handler: lambda.LambdaHandler, request: Request): Promise<Response> {
-  const { pathname, search } = new URL(request.url);
-  const { method, headers } = request;
-  const event = {
-    rawPath: pathname,
-    rawQueryString: search.slice(1),
-    headers: Object.fromEntries(headers),
-    body: await request.text(),
-    isBase64Encoded: false,
-    requestContext: { apiId: "a-function-url-is-longer", domainName: "deployment.test", http: { method } },
-  };
-  const result = await handler(event, { getRemainingTimeInMillis: () => INVOCATION });
-  const { statusCode: status, isBase64Encoded, body } = result;
-  const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
-  return new Response(status === 204 ? null : bytes, { status, headers: result.headers });
-}
-
 /** What servers of all runtimes are started with. */
 const server = (options: ServiceOptions, env: Environment): node.ServeOptions => ({
   ...options,
@@ -120,8 +104,8 @@ export const platforms = {
     const scheduled = { "detail-type": "Scheduled Event" };
     const work = new PendingWork();
     const deployed = goingOn(work, {
-      fetch: (request) => invokeLambda(handler, request),
-      cron: () => handler(scheduled, { getRemainingTimeInMillis: () => INVOCATION }),
+      fetch: (request) => invoke(handler, request, INVOCATION),
+      cron: () => handler(scheduled, contextOf(INVOCATION)),
     });
     // A function cannot go on after its response: it wakes another invocation, by its address.
     const address = await listen(
