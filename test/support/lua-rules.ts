@@ -1,4 +1,5 @@
-import luaparse, { type LuaNode } from "luaparse";
+import type { LuaNode } from "luaparse";
+import { list, parse, within } from "./lua-tree.ts";
 
 /** Commands whose work grows with the data, and those that no script may use. */
 const banned = new Set(
@@ -86,16 +87,6 @@ export function ruleBreaches(name: string, text: string, rules: LuaRules): strin
     }
   }
   return breaches;
-}
-
-function parse(text: string): ReturnType<typeof luaparse.parse> {
-  return luaparse.parse(text, {
-    luaVersion: "5.1",
-    locations: true,
-    scope: true,
-    comments: false,
-    encodingMode: "pseudo-latin1",
-  });
 }
 
 function isContractLine(node: LuaNode): boolean {
@@ -186,18 +177,4 @@ function wordOf(node: LuaNode): string | undefined {
 
 function stringOf(node: LuaNode): string | undefined {
   return node.type === "StringLiteral" ? String(node["value"]) : undefined;
-}
-
-function list(node: LuaNode, field: string): readonly LuaNode[] {
-  return node[field] as readonly LuaNode[];
-}
-
-/** The node and all nodes in it. */
-function within(node: LuaNode): LuaNode[] {
-  const inner = Object.entries(node).flatMap(([field, value]) => (field === "globals" ? [] : value));
-  return [node, ...inner.filter(isNode).flatMap(within)];
-}
-
-function isNode(value: unknown): value is LuaNode {
-  return typeof value === "object" && value !== null && "type" in value;
 }

@@ -1,4 +1,5 @@
-import luaparse, { type LuaNode } from "luaparse";
+import type { LuaNode } from "luaparse";
+import { children, list, parse, within } from "./lua-tree.ts";
 
 /** The comment above a loop over a table in no fixed order, with the reason why the order does not matter. */
 const ANY_ORDER = /^\s*-- In any order: \S/;
@@ -17,11 +18,10 @@ export function portableBreaches(text: string, others: readonly string[] = []): 
   const breach: Breach = (node, what) => breaches.push(`line ${node.loc.start.line}: ${what}`);
   const parents = new Map<LuaNode, LuaNode>();
   for (const node of within(chunk)) for (const inner of children(node)) parents.set(inner, node);
-  const closed = (node: LuaNode) => inParentheses(node, lines);
 
   for (const node of within(chunk)) {
     if (node.type === "AssignmentStatement") assignment(node, breach);
-    if (node.type === "CallExpression") call(node, parents.get(node), closed, breach);
+    if (node.type === "CallExpression") call(node, parents.get(node), lines, breach);
     if (node.type === "ForGenericStatement" && within(list(node, "iterators")[0]!).some(isPairs)) {
       if (!ANY_ORDER.test(lines[node.loc.start.line - 2] ?? "")) {
         breach(node, "pairs without a line above it that says `-- In any order: why`");
@@ -96,16 +96,11 @@ const isComparison = (node: LuaNode) =>
   (node.type === "BinaryExpression" && /^(?:[<>]=?|[=~]=)$/.test(String(node["operator"]))) ||
   (node.type === "UnaryExpression" && node["operator"] === "not");
 
-function call(
-  node: LuaNode,
-  parent: LuaNode | undefined,
-  closed: (node: LuaNode) => boolean,
-  breach: Breach,
-): void {
+function call(node: LuaNode, parent: LuaNode | undefined, lines: readonly string[], breach: Breach): void {
   const args = list(node, "arguments");
   const name = source(node["base"] as LuaNode);
   const last = args.at(-1);
-  if (last?.type === "CallExpression" && !closed(last)) {
+  if (last?.type === "CallExpression" && !inParentheses(last, lines)) {
     const inner = source(last["base"] as LuaNode);
     if (inner === "string.match")
       breach(last, "string.match as an argument, which may return nothing: use parentheses");
@@ -265,31 +260,4 @@ function source(node: LuaNode): string {
     default:
       return `(${node.type})`;
   }
-}
-
-function parse(text: string): LuaNode {
-  return luaparse.parse(text, {
-    luaVersion: "5.1",
-    locations: true,
-    comments: false,
-    encodingMode: "pseudo-latin1",
-  });
-}
-
-function list(node: LuaNode, field: string): readonly LuaNode[] {
-  return (node[field] as readonly LuaNode[] | undefined) ?? [];
-}
-
-function within(node: LuaNode): LuaNode[] {
-  return [node, ...children(node).flatMap(within)];
-}
-
-function children(node: LuaNode): LuaNode[] {
-  return Object.entries(node)
-    .flatMap(([field, value]) => (field === "globals" ? [] : value))
-    .filter(isNode);
-}
-
-function isNode(value: unknown): value is LuaNode {
-  return typeof value === "object" && value !== null && "type" in value;
 }
