@@ -12,55 +12,44 @@ export const FAULTS_EVERY = 50;
  * So a kill can hide an answer, but nothing that was done: in doubt a ledger says more than was done, never
  * less.
  */
-export type Entry =
-  | {
-      readonly what: "enqueue";
-      readonly call: number;
-      readonly queue: string;
-      /** Of each task, a mark of its own. */
-      readonly marks: readonly string[];
-    }
-  | {
-      readonly what: "enqueued";
-      readonly call: number;
-      readonly ids: readonly string[];
-      readonly created: readonly boolean[];
-    }
-  | { readonly what: "cancel"; readonly queue: string; readonly id: string }
-  | {
-      readonly what: "ask";
-      readonly call: number;
-      readonly queue: string;
-      /** Receipt and outcome of each settlement. */
-      readonly settle: readonly (readonly [receipt: string, outcome: string])[];
-      readonly pull: boolean;
-      /** Whether the pull is to wait for tasks: then a long call is no sign of trouble. */
-      readonly wait: boolean;
-    }
-  | {
-      readonly what: "answer";
-      readonly call: number;
-      /** Of each settlement, the task's new state, or `!` and the code of the refusal. */
-      readonly settled: readonly string[];
-      /** Of each task that was delivered. */
-      readonly receipts: readonly string[];
-    }
+export type Entry = Readonly<
+  /** Of each task, a mark of its own. */
+  | { what: "enqueue"; call: number; queue: string; marks: readonly string[] }
+  | { what: "enqueued"; call: number; ids: readonly string[]; created: readonly boolean[] }
+  | { what: "cancel"; queue: string; id: string }
+  | Ask
+  /** Of each settlement, the task's new state, or `!` and the code of the refusal; of each delivered task its receipt. */
+  | { what: "answer"; call: number; settled: readonly string[]; receipts: readonly string[] }
   /** A call that got no answer: what it asked for may have been done. */
-  | { readonly what: "failed"; readonly call: number; readonly code: string }
+  | { what: "failed"; call: number; code: string }
   /** The consumer worked past its lease, on purpose. */
-  | { readonly what: "overslept"; readonly receipt: string }
+  | { what: "overslept"; receipt: string }
   /** The process got no time for so many ms, up to now. */
-  | { readonly what: "late"; readonly ms: number }
+  | { what: "late"; ms: number }
   /** The gateway did this to a request. */
-  | { readonly what: "fault"; readonly kind: string }
+  | { what: "fault"; kind: string }
   /** Something that must not happen. */
-  | { readonly what: "broken"; readonly error: string }
-  /** What the director did to a process, or saw of it. */
-  | {
-      readonly what: "started" | "ready" | "killed" | "paused" | "resumed" | "ended";
-      readonly process: string;
-      readonly through?: "gateway" | "server" | undefined;
-    };
+  | { what: "broken"; error: string }
+  | Fate
+>;
+
+/** A consumer settles, pulls, or does both. */
+interface Ask {
+  what: "ask";
+  call: number;
+  queue: string;
+  settle: readonly (readonly [receipt: string, outcome: string])[];
+  pull: boolean;
+  /** Whether the pull is to wait for tasks: then a long call is no sign of trouble. */
+  wait: boolean;
+}
+
+/** What the director did to a process, or saw of it. */
+interface Fate {
+  what: "started" | "ready" | "killed" | "paused" | "resumed" | "ended";
+  process: string;
+  through?: "gateway" | "server" | undefined;
+}
 
 /**
  * An entry, when it was written (epoch ms) and by which process, such as `drain-1.3`: the third of that role.

@@ -1,10 +1,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineQueue, type NewTask } from "../../src/index.ts";
+import {
+  defineQueue,
+  type Enqueued,
+  type NewTask,
+  type QueueCounts,
+  type TaskInfo,
+} from "../../src/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
-import { type Counts, type Created, type Pulled, type Seen, type StartFront, storedIn } from "./front.ts";
+import { type Pulled, type StartFront, storedIn } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
 const options = ({ id, group, delay }: NewTask<unknown>) =>
@@ -44,10 +50,10 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
   };
   return {
     async add(tasks) {
-      const created: Created[] = [];
+      const created: Enqueued[] = [];
       for (const task of tasks) {
         const args = ["enqueue", QUEUE, JSON.stringify(task.payload), ...options(task)];
-        for (const { id, created: isNew } of await sluice<Created>(args))
+        for (const { id, created: isNew } of await sluice<Enqueued>(args))
           created.push({ id, created: isNew });
       }
       return created;
@@ -57,11 +63,11 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
       while (await handleNext());
     },
     async get(id) {
-      const [task] = await sluice<Seen>(["show", QUEUE, id]);
+      const [task] = await sluice<TaskInfo>(["show", QUEUE, id]);
       return task ?? null;
     },
     async counts() {
-      const [queue] = await sluice<{ counts: Counts }>(["queues", QUEUE]);
+      const [queue] = await sluice<{ counts: QueueCounts }>(["queues", QUEUE]);
       if (!queue) throw new Error("sluice queues shows no queue");
       return queue.counts;
     },

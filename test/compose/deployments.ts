@@ -1,17 +1,14 @@
 import type { ServiceOptions } from "../../serverless/deployment/service.ts";
-import { defineQueue, type NewTask } from "../../src/index.ts";
+import {
+  defineQueue,
+  type Enqueued,
+  type NewTask,
+  type QueueCounts,
+  type TaskInfo,
+} from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
-import {
-  addTo,
-  type Counts,
-  type Created,
-  type Front,
-  type Given,
-  type Seen,
-  type StartFront,
-  storedIn,
-} from "./front.ts";
+import { addTo, type Front, type Given, type StartFront, storedIn } from "./front.ts";
 import { platforms } from "./platforms.ts";
 
 const ORIGIN = "https://deployment.test";
@@ -44,9 +41,9 @@ export function ownPages(
     return (await response.json()) as T;
   };
   return {
-    add: (tasks) => post<Created[]>("add", JSON.stringify(tasks)),
-    get: (id) => post<Seen | null>("get", id),
-    counts: () => post<Counts>("counts", "-"),
+    add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
+    get: (id) => post<TaskInfo | null>("get", id),
+    counts: () => post<QueueCounts>("counts", "-"),
   };
 }
 

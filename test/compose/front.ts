@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueDeclaration } from "../../src/declared/declaration.ts";
-import type { NewTask, Queue, Task } from "../../src/index.ts";
+import type { Enqueued, NewTask, Queue, QueueCounts, Task, TaskInfo } from "../../src/index.ts";
 import type { Tracing } from "../../src/queue/core/tracing.ts";
 import type { Rig } from "../support/rig.ts";
 
@@ -26,33 +26,14 @@ export interface Given {
 
 /** How a user reaches a queue. */
 export interface Front {
-  add(tasks: readonly NewTask<unknown>[]): Promise<readonly Created[]>;
+  add(tasks: readonly NewTask<unknown>[]): Promise<readonly Enqueued[]>;
   /** Runs cron and consumers once. A server may go on afterwards. */
   run(): Promise<unknown>;
-  get(id: string): Promise<Seen | null>;
-  counts(): Promise<Counts>;
+  get(id: string): Promise<TaskInfo | null>;
+  counts(): Promise<QueueCounts>;
   /** The keys in the database, and all that they hold as text. */
   stored(): Promise<{ readonly keys: readonly string[]; readonly text: string }>;
   stop(): Promise<unknown>;
-}
-
-export interface Created {
-  readonly id: string;
-  readonly created: boolean;
-}
-
-/** What every front shows of a task. */
-export interface Seen {
-  readonly state: string;
-  readonly result?: unknown;
-}
-
-/** What every front shows of a queue. */
-export interface Counts {
-  readonly pending: number;
-  readonly delayed: number;
-  readonly working: number;
-  readonly rejected: number;
 }
 
 export type StartFront = (rig: Rig, given: Given) => Promise<Front>;
@@ -79,7 +60,7 @@ export async function work(front: Front, isDone: () => boolean): Promise<void> {
 export async function addTo(
   queue: Pick<Queue, "enqueue" | "enqueueMany">,
   tasks: readonly NewTask<unknown>[],
-): Promise<readonly Created[]> {
+): Promise<readonly Enqueued[]> {
   const [first, ...others] = tasks;
   if (!first || others.length > 0) return queue.enqueueMany(tasks);
   const { payload, ...options } = first;

@@ -1,21 +1,21 @@
 import { createClient } from "../../src/client/index.ts";
 import { createApp } from "../../src/http/app.ts";
-import { applyQueues, defineQueue, drain, type NewTask, Queue, sweep } from "../../src/index.ts";
+import {
+  applyQueues,
+  defineQueue,
+  drain,
+  type Enqueued,
+  type NewTask,
+  Queue,
+  sweep,
+} from "../../src/index.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import { testDeployment } from "../../src/testing/index.ts";
 import { asker, secrets, tokens } from "../http/served.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 import { commandLine } from "./command-line.ts";
 import { deployment, deploymentOf, ownPages } from "./deployments.ts";
-import {
-  addTo,
-  type Created,
-  type Given,
-  oneAtATime,
-  type Pulled,
-  type StartFront,
-  storedIn,
-} from "./front.ts";
+import { addTo, type Given, oneAtATime, type Pulled, type StartFront, storedIn } from "./front.ts";
 import type { FrontName } from "./table.ts";
 
 /** A program that makes its own queue, and drains and sweeps it. */
@@ -81,8 +81,8 @@ const http: StartFront = async (rig, given) => {
   return {
     async add(tasks: readonly NewTask<unknown>[]) {
       const [first, ...others] = tasks;
-      if (first && others.length === 0) return [await send<Created>("POST", "/tasks", first)];
-      return (await send<{ tasks: Created[] }>("POST", "/tasks", { tasks })).tasks;
+      if (first && others.length === 0) return [await send<Enqueued>("POST", "/tasks", first)];
+      return (await send<{ tasks: Enqueued[] }>("POST", "/tasks", { tasks })).tasks;
     },
     async run() {
       await ask("POST", "/v1/sweep", { json: {} });
