@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { casesMissing } from "./cases.ts";
 import { Real } from "./real.ts";
 import { KINDS, runModel } from "./run.ts";
 
@@ -20,3 +21,7 @@ test.each(KINDS)(
     expect(await runModel(real, kind, { calls: CALLS, seed: SEED })).toBeGreaterThanOrEqual(CALLS);
   },
 );
+
+test("these calls have met each case that the model distinguishes", () => {
+  expect(casesMissing(real.met)).toEqual([]);
+});

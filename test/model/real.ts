@@ -34,7 +34,7 @@ export class Real {
   /** How many calls were made in all. */
   calls = 0;
   /** The cases covered, see {@link casesOf}. */
-  met = new Set<string>();
+  readonly met = new Set<string>();
   readonly way: Way;
   #space: QueueSpace;
   #clients: readonly Client[] = [];
