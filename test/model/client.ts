@@ -5,6 +5,7 @@ import {
   Queue,
   Schedules,
   sweep,
+  type NewTask,
   type OnDeadLetter,
   type Settlement,
   type Transport,
@@ -68,13 +69,7 @@ export class Client {
 }
 
 const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of<D>) => Promise<unknown> } = {
-  enqueue: async ({ queue, waking }, { key: idempotencyKey, tasks, waker }) => {
-    const producer = waker ? waking : queue;
-    const [lone] = tasks;
-    if (tasks.length > 1 || !lone) return producer.enqueueMany(tasks, { idempotencyKey });
-    const { payload, ...options } = lone;
-    return [await producer.enqueue(payload, { ...options, idempotencyKey })];
-  },
+  enqueue: ({ queue, waking }, { key, tasks, waker }) => enqueueTo(waker ? waking : queue, tasks, key),
   dequeue: ({ queue }, pull) => queue.dequeue(dequeueOptions(pull)),
   settle: ({ queue }, { key: idempotencyKey, items, pull }) =>
     pull
@@ -154,6 +149,18 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
     );
   },
 };
+
+/** Enqueues one task by the call for one, several by the call for several. */
+export async function enqueueTo<T>(
+  queue: Queue<T>,
+  tasks: readonly NewTask<T>[],
+  idempotencyKey: string | undefined,
+): Promise<unknown> {
+  const [lone] = tasks;
+  if (tasks.length > 1 || !lone) return queue.enqueueMany(tasks, { idempotencyKey });
+  const { payload, ...options } = lone;
+  return [await queue.enqueue(payload, { ...options, idempotencyKey })];
+}
 
 const operatorOf = ({ operator, wakingOperator }: Client, waker: boolean | undefined) =>
   waker ? wakingOperator : operator;

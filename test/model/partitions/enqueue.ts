@@ -1,3 +1,4 @@
+import type { Enqueued } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { begin, known } from "../enqueue.ts";
 import { newEnds } from "../transitions.ts";
@@ -8,11 +9,6 @@ import { must, mustEqual, type PartitionsState } from "./state.ts";
 const RESULT_TTL = 1_200_000;
 const DEAD_TTL = 1_800_000;
 
-interface Answer {
-  readonly id: string;
-  readonly created: boolean;
-}
-
 /**
  * Adds tasks, and compares the answer. It does not depend on partitions: an id and a dedup key are known to the
  * whole queue, whichever partitions own or owned their slots.
@@ -21,12 +17,11 @@ export function enqueue(
   state: PartitionsState,
   tasks: readonly NewModelTask[],
   key: string | undefined,
-  by: number,
   answer: unknown,
   after: Observation,
 ): void {
   must(Array.isArray(answer), `enqueue is answered ${JSON.stringify(answer)}`);
-  const answers = answer as readonly Answer[];
+  const answers = answer as readonly Enqueued[];
   mustEqual("the number of answers", answers.length, tasks.length);
   const producer = key === undefined ? `call ${state.step}` : `key ${key}`;
   const call = key === undefined ? undefined : state.keyed.find((known) => known.key === key);
@@ -34,7 +29,7 @@ export function enqueue(
   const answered = new Map<string, string>();
   const ours = new Map<string, string>();
   for (const [i, asked] of tasks.entries()) {
-    const given = answers[i] as Answer;
+    const given = answers[i] as Enqueued;
     const id = ids[i] ?? (given.created ? given.id : undefined);
     const before = id === undefined ? undefined : answered.get(id);
     if (id !== undefined && before !== undefined) {
@@ -70,7 +65,7 @@ export function enqueue(
     }
     if (ids[i] !== undefined) answered.set(ids[i], given.id);
   }
-  if (key !== undefined && !call) state.keyed.push({ key, tasks, ids: [...ids], by });
+  if (key !== undefined && !call) state.keyed.push({ key, tasks, ids: [...ids] });
 }
 
 function firstOf(state: PartitionsState, key: string): string | undefined {

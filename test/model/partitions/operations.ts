@@ -1,17 +1,7 @@
 /** The operations on a queue with partitions, as plain values that can be printed. Durations are in ms. */
-import type { Mishap, OperationSettlement } from "../operations.ts";
+import type { AskedTask, Mishap, OperationSettlement } from "../operations.ts";
 
-export interface NewModelTask {
-  readonly id?: string | undefined;
-  readonly payload: number;
-  readonly group?: string | undefined;
-  readonly dedup?: { readonly key: string; readonly window: number } | undefined;
-  readonly again?: boolean | undefined;
-  readonly unique?: number | undefined;
-  readonly delay?: number | undefined;
-  readonly lease?: number | undefined;
-  readonly maxAttempts?: number | undefined;
-}
+export type NewModelTask = AskedTask & { readonly payload: number };
 
 export interface Pull {
   readonly max: number;

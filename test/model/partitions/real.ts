@@ -3,7 +3,7 @@ import { sweep } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import { tagged } from "../../support/key-space.ts";
-import { settlementOf } from "../client.ts";
+import { enqueueTo, settlementOf } from "../client.ts";
 import { Way } from "../way.ts";
 import { Instance, Stopped } from "./instance.ts";
 import { type Observation, observe, ownersOf, partitionNames } from "./observation.ts";
@@ -97,13 +97,8 @@ export class RealPartitions {
   async #call(instance: Instance, operation: PartitionedOperation): Promise<unknown> {
     const { queue, transport } = instance;
     switch (operation.does) {
-      case "enqueue": {
-        const { tasks, key: idempotencyKey } = operation;
-        const [lone] = tasks;
-        if (tasks.length > 1 || !lone) return queue.enqueueMany(tasks, { idempotencyKey });
-        const { payload, ...options } = lone;
-        return [await queue.enqueue(payload, { ...options, idempotencyKey })];
-      }
+      case "enqueue":
+        return enqueueTo(queue, operation.tasks, operation.key);
       case "dequeue":
         return queue.dequeue(pullOptions(operation.pull));
       case "dequeueTwice": {

@@ -25,7 +25,6 @@ interface DedupNote {
 export interface KeyedCall {
   readonly key: string;
   readonly tasks: readonly NewModelTask[];
-  readonly by: number;
   /** The generated ids of its tasks, by place. */
   readonly ids: (string | undefined)[];
 }
