@@ -8,6 +8,7 @@ import { readKeySpace } from "../support/key-space.ts";
 import {
   type ClusterMember,
   command,
+  offsetOf,
   startCluster,
   type TestCluster,
   until,
@@ -153,8 +154,8 @@ export class ClusterStack extends Stack {
       const masters = await this.#cluster.masters();
       const all = await Promise.all(
         masters.map(async (master) => [
-          await offsetOf(master),
-          await offsetOf(await this.#witnessOf(master)),
+          await offsetOf(master.redis),
+          await offsetOf((await this.#witnessOf(master)).redis),
         ]),
       );
       return all.every(([written, got]) => written === got);
@@ -199,8 +200,3 @@ export class ClusterStack extends Stack {
 
 const manifestOf = ({ redis }: ClusterMember) =>
   readFileSync(join(redis.folder, "appendonlydir", "appendonly.aof.manifest"), "utf8");
-
-async function offsetOf({ redis }: ClusterMember): Promise<string | undefined> {
-  const info = String(await command(redis, "INFO", "replication"));
-  return /^(?:slave_repl_offset):(\d+)/m.exec(info)?.[1] ?? /^master_repl_offset:(\d+)/m.exec(info)?.[1];
-}

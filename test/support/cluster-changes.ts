@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ClusterMember, command, type TestCluster, until } from "./redis-cluster.ts";
+import { type ClusterMember, command, offsetOf, type TestCluster, until } from "./redis-cluster.ts";
 
 /** What operators and accidents do to a cluster. */
 
@@ -39,11 +39,8 @@ export async function migrateSlot(
 async function caughtUp(cluster: TestCluster, master: ClusterMember): Promise<void> {
   const replicas = await cluster.replicasOf(master);
   await command(master.redis, "CLIENT", "PAUSE", "60000", "WRITE");
-  const offset = async ({ redis }: ClusterMember, field: string) =>
-    new RegExp(`^${field}:(\\d+)`, "m").exec(String(await command(redis, "INFO", "replication")))?.[1];
   await until("the replicas have caught up", async () => {
-    const written = await offset(master, "master_repl_offset");
-    const got = await Promise.all(replicas.map((replica) => offset(replica, "slave_repl_offset")));
+    const [written, ...got] = await Promise.all([master, ...replicas].map(({ redis }) => offsetOf(redis)));
     return written !== undefined && got.every((each) => each === written);
   });
 }

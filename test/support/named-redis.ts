@@ -1,5 +1,5 @@
 import { startProxy, type Proxy } from "../transport/proxy.ts";
-import { command, until } from "./redis-cluster.ts";
+import { command, offsetOf, until } from "./redis-cluster.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 
 /** A master and its replica behind one name, which leads new connections to the master. */
@@ -50,7 +50,3 @@ async function follow(replica: TestRedis, master: TestRedis): Promise<void> {
 }
 
 const replication = async (redis: TestRedis) => String(await command(redis, "INFO", "replication"));
-
-async function offsetOf(redis: TestRedis): Promise<string | undefined> {
-  return /master_repl_offset:(\d+)/.exec(await replication(redis))?.[1];
-}

@@ -135,6 +135,10 @@ export async function command({ url }: Pick<TestRedis, "url">, ...words: string[
   }
 }
 
+/** How far a server's data goes: that of a replica, and that of its master once the replica has all. */
+export const offsetOf = async (redis: Pick<TestRedis, "url">): Promise<string | undefined> =>
+  /^master_repl_offset:(\d+)/m.exec(String(await command(redis, "INFO", "replication")))?.[1];
+
 function disconnect(url: string): void {
   clients.get(url)?.then(
     (client) => client.destroy(),
