@@ -6,6 +6,7 @@ import { slotOf } from "../../src/queue/core/partition-slots.ts";
 import { copySettings } from "../../src/queue/partitions/copy-settings.ts";
 import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
 import { resizeQueue } from "../../src/queue/partitions/resize.ts";
+import { ownedSlots } from "./partition-spaces.ts";
 import { QUEUE, type Rig } from "./rig.ts";
 
 type Sent = Parameters<Transport["send"]>;
@@ -74,11 +75,7 @@ export function instances(rig: Rig) {
 
     /** The slots that a partition notes as its own. */
     async slotsIn(partition: number): Promise<number[]> {
-      const note = String(await rig.command("HGET", keysIn(partition).tasks, "~slots")).split(";")[2] ?? "";
-      const digits = Array.from(note, (digit) => Number.parseInt(digit, 16));
-      return digits.flatMap((digit, i) =>
-        [0, 1, 2, 3].filter((bit) => (digit >> bit) & 1).map((bit) => 4 * i + bit),
-      );
+      return ownedSlots(String(await rig.command("HGET", keysIn(partition).tasks, "~slots"))).slots;
     },
 
     /** The first of some texts whose slot a partition owns. */
