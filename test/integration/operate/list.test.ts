@@ -6,7 +6,7 @@ import { named, sortedIds } from "../../support/new-tasks.ts";
 import { paging } from "../../support/paging.ts";
 
 const rig = useRig();
-const { pages } = paging(rig);
+const { pages, listed } = paging(rig);
 const STATES = ["pending", "delayed", "working", "completed", "rejected"] as const;
 
 describe("the tasks of a state", () => {
@@ -31,6 +31,23 @@ describe("the tasks of a state", () => {
     expect(others).toEqual(["~d:k", "~f:w ", "~w"]);
     return working;
   }
+
+  test("are each as get returns it, and no others, also no dedup keys, timers or lost workers", async () => {
+    const working = await oneOfEach();
+    const before = await rig.keySpace();
+    for (const state of STATES) {
+      const page = await rig.operator().list({ state });
+      expect(page).toEqual({ tasks: [await rig.queue().get(state)], cursor: null, unreadable: 0 });
+    }
+    expect(await listed({ state: "rejected", reason: "cancelled" })).toEqual(["cancelled"]);
+    expect(await rig.keySpace()).toEqual(before);
+    await working?.complete();
+    rig.now += 8 * 86_400_000;
+    await rig.sweepOnce();
+    const none = { tasks: [], cursor: null, unreadable: 0 };
+    for (const state of ["completed", "rejected"] as const)
+      expect(await rig.operator().list({ state })).toEqual(none);
+  });
 
   test("with payloads on request, beside headers, results and errors", async () => {
     await oneOfEach();

@@ -150,3 +150,13 @@ test("a dequeue over the backlog of newly limited groups returns the tasks behin
   await queue.enqueue("lowest", { group: "d" });
   expect((await queue.dequeue({ max: 2 })).map(({ payload }) => payload)).toEqual(["last", "lowest"]);
 });
+
+test("a dequeue sets nextDueAt to now for a due task of a group behind one that it returns", async () => {
+  await queue.enqueue("later", { delay: 1_000, group: "g" });
+  await queue.enqueueMany(named(["t", "x", "y"]));
+  await Promise.all(["x", "y"].map((id) => queue.cancel(id)));
+  rig.now += 1_000;
+  const batch = await queue.dequeue({ max: 2 });
+  expect([batch.map(({ id }) => id), batch.nextDueAt]).toEqual([["t"], rig.now]);
+  expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual(["later"]);
+});

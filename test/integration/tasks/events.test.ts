@@ -50,36 +50,6 @@ describe("a queue's events", () => {
     expect(await published()).toEqual([]);
   });
 
-  // queue-events.test.ts has every kind.
-  test("report what happened, when, and to which tasks, and nothing that changes nothing", async () => {
-    const published = await listen();
-    await rig.operator().configure({ events: true });
-    await queue.enqueueMany(numbered(2));
-    await queue.enqueue("late", { id: "late", delay: 1_000 });
-    await queue.enqueue("known", { id: "t0" });
-    rig.now += 5;
-    const [a, b] = await queue.dequeue({ max: 2, token: "token-01" });
-    await queue.dequeue({ max: 2, token: "token-01" });
-    for (let copy = 0; copy < 2; copy++) await a?.complete();
-    await b?.extend();
-    for (let copy = 0; copy < 2; copy++) await queue.cancel("t1");
-    await b?.requeue();
-    rig.now += 1_000;
-    expect(await rig.sweepOnce()).toEqual(["ok", 1, 0, 0, 0, 0, 0, 0]);
-    const [late] = await queue.dequeue();
-    await late?.requeue({ delay: 1 });
-    expect(await published()).toEqual([
-      `enqueued ${START} t0 t1`,
-      `enqueued ${START} late`,
-      `dequeued ${START + 5} t0 t1`,
-      `completed ${START + 5} t0`,
-      `cancelRequested ${START + 5} t1`,
-      `cancelled ${START + 5} t1`,
-      `dequeued ${START + 1_005} late`,
-      `requeued ${START + 1_005} late`,
-    ]);
-  });
-
   test("are one message for each kind in a call, with all its tasks", async () => {
     await rig.operator().configure({ events: true });
     await queue.enqueueMany(numbered(6, { maxAttempts: 1 }));
