@@ -29,6 +29,16 @@ describe("a redrive in bounded calls", () => {
     expect(rest).toMatchObject({ redriven: 300, cursor: null });
   });
 
+  test("leaves a task that is rejected again meanwhile to a later call", async () => {
+    const queue = rig.queue();
+    await bury(queue, named(["a", "b", "c"]));
+    const first = await rig.operator().redrive({ limit: 1 });
+    rig.now += 1;
+    await (await queue.dequeue())[0]?.reject("again");
+    expect(await rig.operator().redrive({ cursor: first.cursor ?? "" })).toMatchObject({ redriven: 2 });
+    expect([...(await rig.space()).dead.keys()]).toEqual(["a"]);
+  });
+
   test("redrives an id that is given twice once, and answers it twice in one call of the script", async () => {
     await bury(rig.queue(), named(["a", "b"]));
     expect(await rig.operator().redrive({ ids: ["a", "a", { id: "a" }] })).toMatchObject({ redriven: 1 });
