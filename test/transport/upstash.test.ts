@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { SluiceError } from "../../src/errors.ts";
 import type { Command } from "../../src/queue/redis/transport.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
-import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
+import { upstash } from "../../src/transport/upstash.ts";
 import { script } from "./script.ts";
 
 // The REST protocol of Upstash: what is sent, and which answers are sent again. What this transport has in common with
@@ -61,9 +61,9 @@ beforeEach(() => {
 });
 
 /** A transport whose requests get these answers, one after the other. */
-function answering(answers: readonly Responder[], retry: RetryOptions = {}, options: UpstashOptions = {}) {
+function answering(answers: readonly Responder[], retry: RetryOptions = {}) {
   responders = [...answers];
-  return upstash({ url, token }, { retry: { firstWait: 0, longestWait: 0, ...retry }, ...options });
+  return upstash({ url, token }, { retry: { firstWait: 0, longestWait: 0, ...retry } });
 }
 
 const text = (status: number, body: string, type: string) => (response: ServerResponse) =>
