@@ -48,6 +48,17 @@ test("an id whose task has ended begins again with `again`, once, also if the re
   expect((await rig.space()).pending).toEqual([]);
 });
 
+test("of two tasks with one id in a call only the first is created, also in a copy of the call", async () => {
+  const tasks = [{ payload: 1 }, { payload: 2, id: "a" }, { payload: 3, id: "a" }, { payload: 4 }];
+  const first = await queue.enqueueMany(tasks, { idempotencyKey: "key-1" });
+  expect(first.map(({ created }) => created)).toEqual([true, true, false, true]);
+  expect(await queue.enqueueMany(tasks, { idempotencyKey: "key-1" })).toEqual(first);
+  const own = await queue.enqueueMany([2, 3].map((payload) => ({ payload, id: "b" })));
+  expect(own.map(({ created }) => created)).toEqual([true, false]);
+  const payloads = (await queue.dequeue({ max: 10 })).map(({ payload }) => payload);
+  expect(payloads).toEqual([1, 2, 4, 2]);
+});
+
 test("a dedup key does not keep its own id from a new task", async () => {
   const options = { id: "a", dedup: { key: "k", window: "1h" }, resultTtl: 0 } as const;
   await queue.enqueue(1, options);
