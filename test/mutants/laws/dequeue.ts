@@ -28,7 +28,6 @@ export const dequeue: LawMutants = {
     breaks: "I1: tasks are in no list until a deep sweep finds them",
   },
   "a dequeue that is not plain reads again": {
-    in: "dequeue",
     lua: change("dequeue_in_full(_1, _2, _3, _4, reads)", "dequeue_in_full(_1, _2, _3, _4, {})"),
     breaks: "law 3: each dequeue of a queue with settings costs a command more",
   },
@@ -88,7 +87,7 @@ export const dequeue: LawMutants = {
     breaks: "law 5: a resend leases other tasks, and the first ones have no consumer",
   },
   "a resent dequeue does not say that it is one": {
-    src: change('call.args.with(dequeueScript.args.indexOf("resend"), "1")', "call.args"),
+    src: change("call.args.with(dequeueScript.args.indexOf('resend'), '1')", "call.args"),
     breaks: "law 5: a late first copy leases tasks without a consumer",
   },
   "a task that no caller gets stays leased": {

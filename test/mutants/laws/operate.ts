@@ -56,7 +56,7 @@ export const operate: LawMutants = {
   },
   "configure sets again for a late copy": {
     in: "configure",
-    lua: change("if done then", "if false then"),
+    lua: never("done"),
     breaks: "law 5: an old pause arrives after the resume and stops the queue",
   },
   "configure overwrites settings of a later release": {
@@ -83,7 +83,7 @@ export const operate: LawMutants = {
     breaks: "law 12: numbers of another form are shown as counts",
   },
   "delete-queue deletes a queue with working tasks": {
-    lua: change("force == '1' and 0 or redis.call('ZCARD', working)", "0"),
+    lua: change("force == '1' and 0 or _", "0"),
     breaks: "I3: holders lose their tasks though the delete was not forced",
   },
   "calls of operators are remembered without end": {

@@ -2,7 +2,7 @@ import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const partitions: LawMutants = {
   "a partition owns all slots": {
-    lua: change("not digit or math.floor(digit / 2 ^ (slot % 4)) % 2 == 0", "not digit"),
+    lua: change("not digit or _", "not digit"),
     breaks: "I7: a producer with an old map adds an id that another partition knows",
   },
   "a former partition gives up a dead letter whose id begins a new life": {
@@ -37,7 +37,7 @@ export const partitions: LawMutants = {
     breaks: "I3: of two changes at once one is undone, halfway",
   },
   "set-idle overwrites a newer note": {
-    lua: change("score and int(score) == int(names[3 * i - 1])", "score"),
+    lua: change("score and int(score) == _", "score"),
     breaks: "I6: a task that came meanwhile is not found",
   },
   "rename-keys puts no markers in the place of a queue's own keys": {
@@ -75,7 +75,7 @@ export const partitions: LawMutants = {
     breaks: "law 10: tasks are lost that a producer enqueues under an old map",
   },
   "consumers take from any partition, not from that with the oldest task": {
-    src: change("head.oldestAt || Number.MAX_SAFE_INTEGER", "0"),
+    src: change("head.oldestAt || _", "0"),
     breaks: "fairness: tasks of a partition wait while newer ones of others are done",
   },
 };

@@ -10,7 +10,6 @@ export const sweep: LawMutants = {
     breaks: "law 7: due tasks wait a minute longer for each thousand in front of them",
   },
   "sweep reclaims a second late": {
-    in: "sweep",
     lua: change("reclaim(keys, now, …)", "reclaim(keys, now - 1000, …)"),
     breaks: "I6: an expired lease is left for another minute",
   },
@@ -69,7 +68,6 @@ export const sweep: LawMutants = {
     breaks: "law 5: a late copy takes a queue that is in use again",
   },
   "wake believes a time that has not come yet": {
-    in: "wake",
     lua: always("now >= sent"),
     breaks: "law 4: after a clock jumped back no consumer is woken until it has caught up",
   },

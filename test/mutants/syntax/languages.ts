@@ -4,20 +4,29 @@ import { parseAst } from "vitest/node";
 import { root } from "../../near/nearest.ts";
 import { parseLua } from "../../../tools/lua/text.ts";
 import { type SyntaxNode, visit, type Visited } from "./node.ts";
-import { type Token, tokensOf } from "./pattern.ts";
 
 export interface Language {
   readonly files: string;
   /** @throws if it is not valid */
   readonly parse: (text: string, file: string) => SyntaxNode;
+  /** Around an expression, statements or a property of an object, so that they can be parsed alone. */
+  readonly around: Readonly<Record<Form, readonly [before: string, after: string]>>;
   readonly not: (condition: string) => string;
   /** In place of a statement. */
   readonly nothing: string;
 }
 
+/** What a pattern is. */
+export type Form = "expression" | "statements" | "property";
+
 export const lua: Language = {
   files: "lua/**/*.lua",
   parse: (text, file) => parseLua({ file, text }),
+  around: {
+    expression: ["local _ = (", ")"],
+    statements: ["while true do ", " end"],
+    property: ["local _ = {", "}"],
+  },
   not: (condition) => `not (${condition})`,
   nothing: "",
 };
@@ -25,6 +34,11 @@ export const lua: Language = {
 export const src: Language = {
   files: "{src,serverless}/**/*.ts",
   parse: (text) => parseAst(text, { lang: "ts" }) as unknown as SyntaxNode,
+  around: {
+    expression: ["class _ { async _() { for (;;) { _ = (", ") } } }"],
+    statements: ["class _ { async _() { for (;;) { ", " } } }"],
+    property: ["_ = {", "}"],
+  },
   not: (condition) => `!(${condition})`,
   nothing: ";",
 };
@@ -35,7 +49,6 @@ export interface Source {
   readonly file: string;
   readonly text: string;
   readonly language: Language;
-  readonly tokens: readonly Token[];
   /** All nodes of its syntax tree, parsed when first asked for. The outermost name of a script is its own. */
   readonly nodes: readonly Visited[];
 }
@@ -51,14 +64,10 @@ export function sourcesOf(language: Language): readonly Source[] {
     const text = readFileSync(join(root, file), "utf8");
     const names = /^lua\/(?!lib\/)/.test(file) ? [basename(file, ".lua")] : [];
     let nodes: Visited[] | undefined;
-    let tokens: Token[] | undefined;
     return {
       file,
       text,
       language,
-      get tokens() {
-        return (tokens ??= tokensOf(text));
-      },
       get nodes() {
         return (nodes ??= Array.from(visit(language.parse(text, file), names)));
       },
@@ -66,4 +75,11 @@ export function sourcesOf(language: Language): readonly Source[] {
   });
   sources.set(language, read);
   return read;
+}
+
+/** The names and texts in a tree, by which a file that cannot have it is skipped. */
+export function wordsOf(tree: SyntaxNode): string[] {
+  return Array.from(visit(tree), ({ node }) => node["name"])
+    .filter((name) => typeof name === "string")
+    .filter((name) => !/^_+\d?$/.test(name));
 }

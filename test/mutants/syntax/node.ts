@@ -22,7 +22,7 @@ const IGNORED = new Set(
 );
 
 /** The fields that matter, in the order of the text. */
-const fieldsOf = (node: SyntaxNode): [string, unknown][] =>
+export const fieldsOf = (node: SyntaxNode): [string, unknown][] =>
   Object.entries(node).filter(
     ([field, value]) => !IGNORED.has(field) && (isNode(value) || (field !== "start" && field !== "end")),
   );
@@ -34,6 +34,20 @@ export function bare(node: SyntaxNode): SyntaxNode {
   );
   return isWrapped && isNode(node["expression"]) ? bare(node["expression"]) : node;
 }
+
+/** The operands of a chain of one `and`, `or` or `??`; of anything else, itself alone. */
+export function operandsOf(node: SyntaxNode): SyntaxNode[] {
+  if (node.type !== "LogicalExpression") return [node];
+  const { left, right } = node as unknown as Record<"left" | "right", SyntaxNode>;
+  return [...(continues(left, node) ? operandsOf(left) : [left]), right];
+}
+
+/** Whether a node is the first part of its parent's chain. */
+export const continues = (node: SyntaxNode, parent: SyntaxNode | undefined): boolean =>
+  node.type === "LogicalExpression" &&
+  node === parent?.["left"] &&
+  node["operator"] === parent["operator"] &&
+  node["inParens"] !== true;
 
 /** A node with the names of the functions, classes and variables around it, the outermost first. */
 export interface Visited {
