@@ -17,11 +17,11 @@ import { everyScript, nearestTo, root } from "../near/nearest.ts";
 import { type Edit, mutated } from "./anchor.ts";
 
 /** How long the nearest tests, and all others, may take before they count as hanging, ms. */
-const NEAREST_WITHIN = 300_000;
+const NEAREST_WITHIN = 600_000;
 const OTHERS_WITHIN = 1_800_000;
 
 /** The most test files that count as nearest; the next ones run with all others. */
-const MOST_NEAREST = 60;
+const MOST_NEAREST = 40;
 
 /**
  * What `npm test` has and a mutant does not meet: pages, examples, platforms and whole stacks, which take
