@@ -9,24 +9,42 @@ import { useSimulatedTime } from "../support/simulated-time.ts";
 // A server starts what is due at its time. Its cron runs at the start and each minute, so not during a test.
 
 const time = useSimulatedTime();
+let database: EmbeddedDatabase;
 let transport: Transport;
-vi.mock(import("../../src/transport/resp.ts"), async (real) => ({
-  ...(await real()),
-  resp: () => ({ ...transport, close: async () => {} }),
-}));
+/** What answers requests to `http://other.test`. */
+let other: (request: Request) => Promise<Response>;
 
 let begin: number;
 let servers: Server[];
 beforeEach(() => {
   begin = time.now;
   servers = [];
-  transport = time.through(embedded(new EmbeddedDatabase({ now: () => time.now })));
+  database = new EmbeddedDatabase({ now: () => time.now, keyLocking: true });
+  transport = time.through(embedded(database));
   vi.spyOn(console, "log").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init);
+    return new URL(request.url).host === "redis.test" ? answerOfRedis(request) : other(request);
+  });
 });
 afterEach(() => Promise.all(servers.map((server) => server.close())));
 
+/** The answer to a pipeline of the REST protocol. */
+async function answerOfRedis(request: Request): Promise<Response> {
+  const commands = (await time.during(request.json())) as [string, ...string[]][];
+  const outcomes = commands.map((command) => {
+    try {
+      return { result: database.call(...command) };
+    } catch (error) {
+      return { error: (error as Error).message };
+    }
+  });
+  return Response.json(outcomes);
+}
+
 const token = "a-token-of-16-bytes";
+const redis = { UPSTASH_REDIS_REST_URL: "http://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" };
 const SLUICE_TOKENS = JSON.stringify([{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }]);
 
 /** Starts a server, whose requests a test makes in the process. */
@@ -38,7 +56,7 @@ async function start(options: ServeOptions, env: object = {}, runtime: Partial<R
   };
   const server = await startProcess(
     { grace: "1s", listen, ...runtime },
-    { env: { REDIS_URL: "redis://test", SLUICE_TOKENS, ...env }, signals: false, ...options },
+    { env: { ...redis, SLUICE_TOKENS, ...env }, signals: false, ...options },
   );
   servers.push(server);
   const fetch = (request: Request) => time.during(answer(request));
@@ -114,8 +132,7 @@ test("what was delayed before a server has started is known to it from its first
 
 test("a server without consumers wakes another one when a task is due", async () => {
   const env = { SLUICE_WAKE_SECRET: wakeSecret };
-  const other = await start({ consumers: { remote: () => {} } }, env);
-  vi.spyOn(globalThis, "fetch").mockImplementation((request) => other.fetch(request as Request));
+  ({ fetch: other } = await start({ consumers: { remote: () => {} } }, env));
   const { request } = await start({}, { ...env, SLUICE_WAKE_URL: "http://other.test/wake" });
   await request("POST", "/v1/queues/remote/tasks", { payload: 1, id: "a", delay: "2s" });
   await pass(10_000);
