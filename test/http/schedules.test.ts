@@ -15,7 +15,7 @@ const namesOf = (schedules: { name: string }[]) => schedules.map(({ name }) => n
 const FAR = 4_000_000_000_000;
 
 describe("a schedule", () => {
-  it("is created, shown with its task, changed, paused, resumed and removed", async () => {
+  it("is created, shown with its task, changed and removed", async () => {
     const payload = { report: "daily ✓" };
     const task = { payload, lease: "10m", group: "tenant;7", headers: { trace: "4f" } };
     const created = await put("nightly", { every: "1d", from: FAR, missed: "all", until: FAR * 2, ...task });
@@ -24,11 +24,6 @@ describe("a schedule", () => {
     const often = { every: 86_400_000, from: FAR, missed: "all", until: FAR * 2, nextAt: FAR };
     expect([created.status, created.body]).toEqual([201, { ...same, ...often, created: true }]);
     expect((await get("nightly")).body).toEqual({ ...same, ...often, ...task, lease: 600_000 });
-    const paused = { paused: true, nextAt: null };
-    expect((await ask("POST", `${at("nightly")}/pause`)).body).toMatchObject(paused);
-    const resumed = { paused: false, nextAt: FAR };
-    expect((await ask("POST", `${at("nightly")}/resume`, { json: {} })).body).toMatchObject(resumed);
-
     const yearly = { cron: "0 0 1 1 *", timeZone: "Europe/Berlin" };
     const changed = await put("nightly", { ...yearly, payload: null });
     const { nextAt } = changed.body;

@@ -103,27 +103,6 @@ describe("settle", () => {
     expect((await get("b")).body.progress).toEqual({ sent: 40, of: "80;" });
     expect((await settle()).body).toEqual({ results: [] });
   });
-
-  it("requeues with a backoff by the charged attempts: a list, or a random delay between half of a bound and the whole", async () => {
-    await enqueue({ id: "x", payload: 1 });
-    const requeue = async (fields: object) =>
-      settle({ receipt: (await receipts())[0], outcome: "requeue", ...fields });
-    await requeue({ unstarted: true });
-    await requeue({ count: false });
-    await requeue({ backoff: ["1h", "2h", "3h"] });
-    const { requeuedAt, dueAt, attempt, charged } = (await get("x")).body;
-    expect([dueAt - requeuedAt, attempt, charged]).toEqual([3_600_000, 3, 1]);
-    for (const [id, backoff, most] of [
-      ["y", true, 10_000],
-      ["z", { base: "1d", most: "1h" }, 3_600_000],
-    ] as const) {
-      await enqueue({ id, payload: 1 });
-      await requeue({ backoff });
-      const task = (await get(id)).body;
-      expect(task.dueAt - task.requeuedAt).toBeGreaterThanOrEqual(most / 2);
-      expect(task.dueAt - task.requeuedAt).toBeLessThanOrEqual(most);
-    }
-  });
 });
 
 describe("a task", () => {
