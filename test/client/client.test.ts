@@ -58,7 +58,7 @@ describe("the client itself", () => {
     ]);
   });
 
-  test.each<[string, Backoff, most: number]>([
+  test.each<[string, Backoff | true, most: number]>([
     ["the default", true, 10_000],
     ["a list", ["1h", "2h"], 3_600_000],
     ["a function, with its fractions rounded", (attempt) => attempt * 3_600_000 - 0.4, 3_600_000],
