@@ -25,6 +25,7 @@ beforeEach(async () => {
   await fetch(`http://127.0.0.1:${listener.port}`, { headers: { connection: "close" } });
   unsubscribe("http.server.request.start", note);
   handle.mockClear();
+  expect(server.headersTimeout).toBe(HEADER_BOUNDS.headersTimeout);
   const accepting = once(server, "connection") as Promise<[Socket]>;
   socket = connect(listener.port, "127.0.0.1");
   [accepted] = await accepting;
@@ -86,7 +87,6 @@ test("a request whose headers do not end is ended on a connection that has had a
 
 test("the documented figure is the longest that it takes", () => {
   const { headersTimeout, connectionsCheckingInterval } = HEADER_BOUNDS;
-  expect([server.headersTimeout, server.requestTimeout > headersTimeout]).toEqual([headersTimeout, true]);
   const seconds = (headersTimeout + connectionsCheckingInterval) / 1_000;
   expect(readFileSync("docs/http.md", "utf8")).toContain(`gives them ${seconds} s. `);
 });
