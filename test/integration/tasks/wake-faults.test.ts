@@ -67,6 +67,22 @@ describe("with room for a task and not for the note of its wake", () => {
   });
 });
 
+test("no consumer counts as active after the clock jumps back", async () => {
+  const queue = producer();
+  await queue.enqueueMany(many(9));
+  for (const wakesAgain of [() => queue.enqueue(1), sweepOnce, () => queue.wakeAnother()]) {
+    rig.now -= 3_600_000;
+    await wakesAgain();
+  }
+  expect(woken).toHaveLength(4);
+  // A consumer that was woken before and takes tasks later.
+  rig.now += 7_200_000;
+  await rig.queue().dequeue();
+  rig.now -= 3_600_000;
+  await queue.enqueue(2);
+  expect(woken).toHaveLength(5);
+});
+
 test("wakeAnother with a shorter window does not shorten the window of an active consumer", async () => {
   await producer().enqueueMany(many(9));
   rig.now += 20_000;
