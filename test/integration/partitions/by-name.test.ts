@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { countQueues, queueOverviews, type Transport } from "../../../src/index.ts";
+import { countQueues, Queue, queueOverviews, Schedules, sweep, type Transport } from "../../../src/index.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { queueTotals } from "../../../src/queue/operate/count-queues.ts";
 import { queueDiagnostics } from "../../../src/queue/repair/diagnostics.ts";
@@ -53,6 +53,20 @@ describe("a queue with partitions, by its name", () => {
     expect(overview).toMatchObject({ pending: 32, leases: 8, settings: { maxWorking: 20 }, statistics });
     const [totals] = await queueTotals(counting, [QUEUE], { now });
     expect(totals).toMatchObject({ pending: 32, totals: { enqueued: 40, dequeued: 8, rejected: 8 } });
+  });
+
+  test("is swept as a whole, with its schedules, and alone", async () => {
+    const hour = { every: "1h", from: rig.now + 1_000, payload: 0 } as const;
+    const others = new Queue<number>("others", { transport: rig.transport, now });
+    await new Schedules(QUEUE, { transport: instance(), now, partitions }).put("s", hour);
+    await others.enqueue(0, { delay: 1 });
+    for (let i = 0; i < 4; i++) await rig.queue({ partitions }).dequeue({ max: 2, lease: "30s" });
+    rig.now += 60_000;
+    const { queues, reclaimed, scheduled } = await sweep(counting, { now, queue: QUEUE });
+    expect({ queues, reclaimed, scheduled }).toEqual({ queues: 1, reclaimed: 8, scheduled: 1 });
+    expect(await others.counts()).toMatchObject({ pending: 0, delayed: 1 });
+    // The registered queue of that name, its number of partitions, and then all partitions at once.
+    expect(sent.slice(0, 2)).toEqual(["ZMSCORE", "ZMSCORE"]);
   });
 
   test("is diagnosed as a whole", async () => {
