@@ -59,7 +59,7 @@ describe("the embedded store and a real Redis", () => {
           expect(await readKeySpace(server.url)).toEqual(await readKeySpace(redis.url));
         },
       ),
-      RUNS === undefined ? { numRuns: 25, seed: 3 } : { numRuns: Number(RUNS) },
+      RUNS === undefined ? { numRuns: 60, seed: 11 } : { numRuns: Number(RUNS) },
     );
   }, 3_600_000);
 
