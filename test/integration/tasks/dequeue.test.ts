@@ -46,6 +46,15 @@ test("the lease is the task's own, else the dequeue's, else the queue's", async 
   expect(deadlines).toEqual([START + 7_000, START + 9_000, START + 40_000]);
 });
 
+test("a copy of a dequeue gets no task that another holds by now (I2)", async () => {
+  await fill(1);
+  const copy = () => queue.dequeue({ token: "token-01", lease: 1_000 });
+  expect(ids(await copy())).toEqual(["t0"]);
+  rig.now += 1_000;
+  expect(ids(await queue.dequeue())).toEqual(["t0"]);
+  expect(ids(await copy())).toEqual([]);
+});
+
 describe("bounds", () => {
   test("maxBytes keeps tasks that do not fit in their place, and always returns one", async () => {
     await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id.repeat(1_000) })));
