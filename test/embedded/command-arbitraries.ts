@@ -72,7 +72,7 @@ const sortOptions = someOf(
   fc.oneof(
     fc.tuple(fc.constant("BY"), fc.constantFrom("*", "x*", "*->f", "b->*")),
     // Not sorted, and so not limited: sets have an order of their own.
-    fc.constant(["BY", "#"]),
+    fc.tuple(fc.constant("BY"), fc.constant("#")),
     limit,
   ),
   word("DESC", "asc", "x"),

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { listQueues, Queue, sweep } from "../../../src/index.ts";
+import { listQueues, Queue, SluiceError, sweep, type Transport } from "../../../src/index.ts";
 import { many, numbered } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";
 import { key, useRig } from "../../support/rig.ts";
@@ -157,5 +157,20 @@ describe("every registered queue", () => {
     [{ prefix: "{x}" }, "prefix"],
   ])("%j is refused", async (options, path) => {
     await expect(run(options)).rejects.toMatchObject({ code: "invalid_argument", path });
+  });
+});
+
+test("throws if Redis can no longer be reached; if there are other nodes, it reports the queues of this one", async () => {
+  await queue.enqueue(1);
+  const error = new SluiceError("redis_unreachable", "gone");
+  const send: Transport["send"] = async (commands, options) => {
+    if (commands.some((command) => "script" in command && command.script.name === "sweep")) throw error;
+    return rig.transport.send(commands, options);
+  };
+  await expect(sweep({ send }, { now: () => rig.now })).rejects.toBe(error);
+  expect(await sweep({ send, cluster: true }, { now: () => rig.now })).toEqual({
+    ...nothing,
+    queues: 1,
+    failed: [{ queue: queue.name, code: error.code }],
   });
 });
