@@ -45,6 +45,14 @@ describe("one queue", () => {
     expect(await rig.sweepOnce(5)).toEqual(["ok", 5, 0, 0, 0, 1, 0, 0]);
   });
 
+  test("due tasks of groups are all promoted, also if there are more than one plan takes", async () => {
+    await queue.enqueueMany(numbered(400).map((task) => ({ ...task, group: "g", delay: 1_000 })));
+    rig.now += 1_000;
+    expect(await run()).toEqual({ ...nothing, queues: 1, promoted: 400 });
+    const tasks = [...(await queue.dequeue({ max: 250 })), ...(await queue.dequeue({ max: 250 }))];
+    expect(tasks.map(({ payload }) => payload)).toEqual(numbered(400).map(({ payload }) => payload));
+  });
+
   test("a group's task written by a newer release is left as it is", async () => {
     await queue.enqueue(0, { id: "a", group: "g", delay: 1_000 });
     await rig.command("HSET", key("tasks"), ".a", "2;what=ever\n");
