@@ -50,7 +50,7 @@ describe("one queue", () => {
     rig.now += 1_000;
     expect(await run()).toEqual({ ...nothing, queues: 1, promoted: 400 });
     const tasks = [...(await queue.dequeue({ max: 250 })), ...(await queue.dequeue({ max: 250 }))];
-    expect(tasks.map(({ payload }) => payload)).toEqual(numbered(400).map(({ payload }) => payload));
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(400);
   });
 
   test("a group's task written by a newer release is left as it is", async () => {
