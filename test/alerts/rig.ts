@@ -1,7 +1,10 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { onTestFinished, vi } from "vitest";
 import { defineAlerts, type Alert, type AlertReceiver, type AlertRule } from "../../src/alerts/index.ts";
 import type { Transport } from "../../src/index.ts";
 import { Operator, Queue } from "../../src/index.ts";
+import { listening } from "../support/listening.ts";
 import type { Rig } from "../support/rig.ts";
 
 export const MINUTE = 60_000;
@@ -100,27 +103,19 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const { createServer } = await import("node:http");
   const requests: Receiver["requests"] = [];
   const answers: Receiver["answers"] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      requests.push({
-        headers: request.headers as Record<string, string>,
-        body: Buffer.concat(chunks).toString(),
-      });
-      const status = answers.shift() ?? 204;
-      if (status === "never") return;
-      response.writeHead(status, status === 302 ? { location: "/elsewhere" } : {}).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    requests.push({ headers: request.headers as Record<string, string>, body: await text(request) });
+    const status = answers.shift() ?? 204;
+    if (status === "never") return;
+    response.writeHead(status, status === 302 ? { location: "/elsewhere" } : {}).end();
+  };
+  const server = createServer((request, response) => void receive(request, response));
+  const port = await listening(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as { port: number };
   return { url: `http://127.0.0.1:${port}/alerts`, requests, answers };
 }

@@ -1,5 +1,4 @@
 import { writeFile } from "node:fs/promises";
-import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
@@ -178,32 +177,30 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
     });
   });
 
-  test.each<[string, RequestListener]>([
-    ["a page", (_, response) => response.setHeader("content-type", "text/html").end("<h1>Hello</h1>")],
-    ["other JSON", (_, response) => response.end('{"ok":true}')],
-    ["a redirect", (_, response) => response.writeHead(302, { location: "https://example.com/" }).end()],
-    ["503", (_, response) => response.writeHead(503).end()],
+  test.each([
+    ["a page", () => new Response("<h1>Hello</h1>", { headers: { "content-type": "text/html" } })],
+    ["other JSON", () => Response.json({ ok: true })],
+    ["a redirect", () => Response.redirect("https://example.com/")],
+    ["503", () => new Response(null, { status: 503 })],
   ])("a server that answers %s", async (_, answer) => {
     const { code, err } = await against(answer);
     expect(code).toBe(3);
-    expect(err).toMatch(/^sluice: the server .* Is http:\/\/127\.0\.0\.1:\d+ a deployment of Sluice\?\n$/);
+    expect(err).toMatch(/^sluice: the server .* Is https:\/\/sluice\.test a deployment of Sluice\?\n$/);
     expect(err).not.toContain("Hello");
   });
 
   test("a deployment without tokens says that it has none", async () => {
-    const { code, err } = await against((_, response) =>
-      response
-        .writeHead(503, { "content-type": "application/problem+json" })
-        .end('{"code":"auth_not_configured","detail":"The server has no SLUICE_TOKENS."}'),
-    );
+    const problem = { code: "auth_not_configured", detail: "The server has no SLUICE_TOKENS." };
+    const headers = { "content-type": "application/problem+json" };
+    const { code, err } = await against(() => Response.json(problem, { status: 503, headers }));
     expect([code, err]).toEqual([3, "sluice: The server has no SLUICE_TOKENS\n"]);
   });
 
   test("a stream of events that breaks off", async () => {
     let streams = 0;
-    const breaking = streamsOf((_, response) => {
-      if (++streams > 1) return response.destroy();
-      return response.end('data: {"event":"x","at":1,"ids":[]}\n\n');
+    const breaking = streamsOf(() => {
+      if (++streams > 1) throw new TypeError("fetch failed");
+      return 'data: {"event":"x","at":1,"ids":[]}\n\n';
     });
     const { code, err } = await against(breaking, ["tail", "emails"]);
     expect([code, streams]).toEqual([3, 2]);
@@ -212,10 +209,10 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
 
   test("one of two streams that breaks, and ends the other; what a server sends is printable", async () => {
     const event = JSON.stringify({ event: "enqueued", at: 1, ids: ["\u001b[31mred"] });
-    const breaking = streamsOf(({ url = "" }, response) =>
+    const breaking = streamsOf((url) =>
       url.includes("/one/")
-        ? response.end('event: problem\ndata: {"detail":"Redis went away."}\n\n')
-        : response.write(`event: enqueued\ndata: ${event}\n\n`),
+        ? 'event: problem\ndata: {"detail":"Redis went away."}\n\n'
+        : unended(`event: enqueued\ndata: ${event}\n\n`),
     );
     const { code, out, err } = await against(breaking, ["tail", "two", "one"], { terminal: true });
     expect(code).toBe(3);
@@ -225,13 +222,13 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
 });
 
 /** A server of queues that publish events. */
-function streamsOf(stream: RequestListener): RequestListener {
-  return (request, response) => {
-    if (request.url?.endsWith("/events"))
-      return stream(request, response.setHeader("content-type", "text/event-stream"));
-    return response.setHeader("content-type", "application/json").end('{"events":true}');
-  };
-}
+const streamsOf = (stream: (url: string) => BodyInit) => (url: string) =>
+  url.endsWith("/events")
+    ? new Response(stream(url), { headers: { "content-type": "text/event-stream" } })
+    : Response.json({ events: true });
+
+const unended = (text: string) =>
+  new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) });
 
 test("no secret is in any output: Redis's password, the token of the REST interface, the deployment's", async () => {
   const redis = await startRedis();

@@ -1,5 +1,4 @@
 import { writeFile } from "node:fs/promises";
-import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -168,9 +167,9 @@ test.each([
 test("deploy ends with 1 if another caller applies a declaration of the queue all the time", async () => {
   const file = await moduleOf(`export const a = defineQueue("a", { statistics: true });`);
   let requests = 0;
-  const deferred: RequestListener = (_, response) => {
+  const deferred = () => {
     requests++;
-    response.setHeader("content-type", "application/json").end('{"status":"deferred"}');
+    return Response.json({ status: "deferred" });
   };
   const { code, rows } = await against(deferred, ["deploy", file]);
   expect([code, rows, requests]).toEqual([

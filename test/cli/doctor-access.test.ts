@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transport/resp.ts";
+import { listening } from "../support/listening.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
 import { useFolder } from "../support/folder.ts";
@@ -89,9 +89,8 @@ describe("what cannot be reached ends with 3 and advice", () => {
   });
 
   test("a Redis that does not answer", async () => {
-    const silent = createServer(() => {}).listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const { port } = silent.address() as AddressInfo;
+    const silent = createServer(() => {});
+    const port = await listening(silent);
     // A clock on which any time passes at once, because nothing but time ends the waiting.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     const state = { ended: false };

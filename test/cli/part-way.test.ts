@@ -1,14 +1,13 @@
-import type { RequestListener } from "node:http";
 import { expect, test } from "vitest";
 import { against } from "./rig.ts";
 
 /** Answers one request after the other; the last answer is for all later ones. */
-function inTurn(...answers: readonly (readonly [status: number, body: object])[]): RequestListener {
+function inTurn(...answers: readonly (readonly [status: number, body: object])[]) {
   let requests = 0;
-  return (_, response) => {
+  return () => {
     const [status, body] = answers[Math.min(requests++, answers.length - 1)] ?? [500, {}];
     const type = status < 400 ? "application/json" : "application/problem+json";
-    response.writeHead(status, { "content-type": type }).end(JSON.stringify(body));
+    return Response.json(body, { status, headers: { "content-type": type } });
   };
 }
 

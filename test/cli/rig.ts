@@ -1,7 +1,4 @@
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { listen } from "../../serverless/process/node-listener.ts";
@@ -134,17 +131,14 @@ export function useCli(): CliRig {
 
 /** Runs a command against a server that answers all requests so. */
 export async function against(
-  answer: RequestListener,
+  answer: (url: string) => Response,
   args: readonly string[] = ["queues"],
   how: Invocation = {},
 ): Promise<Ended> {
-  const server = createServer(answer).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const fetch = vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => answer(url as string));
   try {
-    return await runHere(args, { SLUICE_URL: `http://127.0.0.1:${port}`, SLUICE_TOKEN: TOKEN }, how);
+    return await runHere(args, { SLUICE_URL: "https://sluice.test", SLUICE_TOKEN: TOKEN }, how);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    fetch.mockRestore();
   }
 }

@@ -1,10 +1,10 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { listen } from "../../serverless/process/node-listener.ts";
 import { readKeySpace } from "../support/key-space.ts";
+import { listening } from "../support/listening.ts";
 import { secrets, useServed } from "./served.ts";
 
 // Requests that no client writes, as bytes on a socket of a Node server; and headers.
@@ -24,7 +24,7 @@ const stops: (() => unknown)[] = [];
 async function portsOf(limits: { readonly body: number; readonly bodyTime?: number }): Promise<Ports> {
   const app = served.make({ limits });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  const adapter = await listening(server);
   const listener = await listen(async (request) => app.fetch(request), { port: 0, hostname: "127.0.0.1" });
   stops.push(() => {
     server.close();
@@ -32,7 +32,7 @@ async function portsOf(limits: { readonly body: number; readonly bodyTime?: numb
     listener.drop?.();
     return listener.stop();
   });
-  return { adapter: (server.address() as AddressInfo).port, deployment: listener.port };
+  return { adapter, deployment: listener.port };
 }
 beforeAll(async () => {
   ports = await portsOf({ body: 1_000 });

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { afterAll, beforeAll } from "vitest";
+import { listening } from "../support/listening.ts";
 import { secrets } from "./served.ts";
 
 /** Secrets and payloads, each easy to find in any text. */
@@ -110,11 +109,11 @@ export function useRepeatingRedis() {
   const redis = {
     /** If undefined, it does not answer. */
     way: undefined as Words | undefined,
-    get url() {
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    },
+    url: "",
   };
-  beforeAll(() => once(server.listen(0, "127.0.0.1"), "listening"));
+  beforeAll(async () => {
+    redis.url = `http://127.0.0.1:${await listening(server)}`;
+  });
   afterAll(() => {
     server.close();
     server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
@@ -9,6 +9,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { freePort } from "../../src/local/stack/port.ts";
 import { runHere } from "../cli/run-here.ts";
 import { useFolder } from "../support/folder.ts";
+import { listening } from "../support/listening.ts";
 import { startRedis } from "../support/redis.ts";
 import { descendants, survivors } from "./processes.ts";
 
@@ -192,9 +193,8 @@ describe.each([
   });
 
   test("is free after a start that failed", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const server = createServer();
+    const port = await listening(server);
     expect(await failing(env, "--data", folder.path, "--port", String(port))).toMatchObject({ code: 1 });
     server.close();
     expect(await readdir(folder.path)).not.toContain("sluice.lock");

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -8,6 +7,7 @@ import { invalidArgument } from "../../src/errors.ts";
 import { folder } from "../../src/offload/folder.ts";
 import { offload, r2, s3, type R2BucketBinding } from "../../src/offload/index.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
+import { listening } from "../support/listening.ts";
 import { checkStore, sha256, someBytes } from "./store-contract.ts";
 
 async function emptyFolder(): Promise<string> {
@@ -91,9 +91,8 @@ describe("S3", () => {
       seen.push(request);
       request.resume().on("end", () => response.end());
     });
-    await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${await listening(recorder)}`;
     onTestFinished(() => void recorder.close());
-    const endpoint = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
     const temporary = { ...credentials, sessionToken: "SESSION" };
     await put("s/q/a/N", s3({ bucket: "b", region: "eu-central-1", credentials: temporary, endpoint }));
     expect(seen[0]?.headers).toMatchObject({

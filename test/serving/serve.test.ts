@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
@@ -9,6 +8,7 @@ import { Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { runHere } from "../cli/run-here.ts";
 import { essentials } from "../support/environment.ts";
+import { listening } from "../support/listening.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { startProxy } from "../transport/proxy.ts";
 
@@ -111,9 +111,8 @@ describe("a server of Node", () => {
 
   it("runs one sweep at a time, and none once it closes", async () => {
     const asked: ServerResponse[] = [];
-    const upstash = createServer((_, response) => void asked.push(response)).listen(0, "127.0.0.1");
-    await once(upstash, "listening");
-    const url = `http://127.0.0.1:${(upstash.address() as AddressInfo).port}`;
+    const upstash = createServer((_, response) => void asked.push(response));
+    const url = `http://127.0.0.1:${await listening(upstash)}`;
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     await start({ every: "1s", env: { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: "t" } });
     vi.advanceTimersByTime(10_000);

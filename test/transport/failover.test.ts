@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { drain, Queue } from "../../src/index.ts";
 import type { Command } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { listening } from "../support/listening.ts";
 import { startNamedRedis, type NamedRedis } from "../support/named-redis.ts";
 import { command, until } from "../support/redis-cluster.ts";
 import { script } from "./script.ts";
@@ -77,9 +76,7 @@ describe("a connection", () => {
     });
   });
   beforeAll(async () => {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    url = `redis://127.0.0.1:${await listening(server)}`;
   });
   afterAll(() => void server.close());
   beforeEach(() => (opened = 0));

@@ -1,6 +1,7 @@
 import { connect, createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { once } from "node:events";
+import { listening } from "../support/listening.ts";
 
 /** A TCP proxy in front of a Redis that can lose replies, hold them back and break connections. */
 export interface Proxy {
@@ -73,15 +74,14 @@ export async function startProxy(firstPort: number): Promise<Proxy> {
       }
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listening(server);
 
   const breakAll = () => sockets.forEach((socket) => socket.destroy());
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${port}`,
     connections: () => opened,
     open: () => sockets.size / 2,
-    leadTo: (port) => void (target = port),
+    leadTo: (next) => void (target = next),
     loseReplies: (count = 1) => void (losing = count),
     answerNext: (bytes) => void (answer = bytes),
     hold: () => {

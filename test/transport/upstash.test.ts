@@ -1,8 +1,4 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { SluiceError } from "../../src/errors.ts";
 import type { Command } from "../../src/queue/redis/transport.ts";
 import type { RetryOptions } from "../../src/transport/retry.ts";
@@ -26,54 +22,40 @@ const evalsha = ["EVALSHA", echo.keyLockingSha1, "1", "{q}:k"];
 const firstCopy = [...evalsha, payload, "0"];
 const resend = [...evalsha, payload, "1"];
 
-type Responder = (response: ServerResponse) => void;
-interface Sent {
-  readonly path: string | undefined;
-  readonly headers: IncomingMessage["headers"];
-  readonly body: unknown;
-}
+type Responder = (signal: AbortSignal) => Response | Promise<Response>;
 
-let url: string;
-let sent: Sent[];
+let sent: { readonly path: string; readonly headers: object; readonly body: unknown }[];
 let responders: Responder[];
-const server: Server = createServer((request, response) => void respond(request, response));
-
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  let text = "";
-  for await (const chunk of request) text += String(chunk);
-  const { url: path, headers } = request;
-  sent.push({ path, headers, body: JSON.parse(text) });
-  responders.shift()!(response);
-}
-
-beforeAll(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.close();
-  server.closeAllConnections();
-});
 beforeEach(() => {
   sent = [];
-  responders = [];
+  vi.stubGlobal("fetch", async (url: string, { headers, body, signal }: RequestInit) => {
+    const path = url.replace("https://redis.test", "");
+    sent.push({ path, headers: Object.fromEntries(new Headers(headers)), body: JSON.parse(body as string) });
+    return responders.shift()!(signal!);
+  });
 });
+afterEach(() => void vi.unstubAllGlobals());
 
 /** A transport whose requests get these answers, one after the other. */
 function answering(answers: readonly Responder[], retry: RetryOptions = {}) {
   responders = [...answers];
-  return upstash({ url, token }, { retry: { firstWait: 0, longestWait: 0, ...retry } });
+  return upstash({ url: "https://redis.test", token }, { retry: { firstWait: 0, longestWait: 0, ...retry } });
 }
 
-const text = (status: number, body: string, type: string) => (response: ServerResponse) =>
-  void response.writeHead(status, { "content-type": type }).end(body);
+const text = (status: number, body: string, type: string) => () =>
+  new Response(body, { status, headers: { "content-type": type } });
 const json = (body: unknown, status = 200) => text(status, JSON.stringify(body), "application/json");
 const html = (status: number) => text(status, `<h1>${payload}</h1>`, "text/html");
 const error = (status: number, reason: string) => json({ error: reason }, status);
 const ok = json([{ result: "done" }]);
-const half: Responder = (response) =>
-  void response.writeHead(200, { "content-length": 1_000 }).write(`[{"result":"${payload}`);
+/** A reply of which half arrives, before something happens that may end it. */
+const half = (then: (controller: ReadableStreamDefaultController) => void) =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(`[{"result":"${payload}`)),
+      pull: then,
+    }),
+  );
 
 async function failure(sending: Promise<readonly unknown[]>): Promise<Pick<SluiceError, "code" | "message">> {
   const outcome: unknown = await sending.then(
@@ -106,7 +88,7 @@ describe("the request", () => {
   });
 
   test("authorizes itself, asks for plain replies, sends no telemetry, and the sync token of the reply before", async () => {
-    const synced: Responder = (response) => ok(response.setHeader("upstash-sync-token", "t1"));
+    const synced = () => Response.json([{ result: "done" }], { headers: { "upstash-sync-token": "t1" } });
     const transport = answering([synced, ok]);
     await transport.send([call]);
     await transport.send([call]);
@@ -121,13 +103,13 @@ describe("the request", () => {
 });
 
 describe("is sent again, as a resend:", () => {
-  const breakLater: Responder = (response) => {
-    half(response);
-    setImmediate(() => response.destroy());
-  };
   test.each<[string, Responder, string]>([
-    ["a lost reply", (response) => response.destroy(), "a network error"],
-    ["a reply that is cut", breakLater, "a network error"],
+    ["a lost reply", () => Promise.reject(new TypeError("fetch failed")), "a network error"],
+    [
+      "a reply that is cut",
+      () => half((reply) => reply.error(new TypeError("terminated"))),
+      "a network error",
+    ],
     [
       "a reply that is whole for HTTP and half for JSON",
       text(200, '[{"result":"do', "application/json"),
@@ -186,10 +168,11 @@ describe("a request that is refused is not sent again:", () => {
 test("a signal that aborts in the middle of the reply rejects, and nothing more is sent", async () => {
   const controller = new AbortController();
   const transport = answering([
-    (response) => {
-      half(response);
-      setImmediate(() => controller.abort());
-    },
+    (signal) =>
+      half((reply) => {
+        signal.addEventListener("abort", () => reply.error(signal.reason));
+        controller.abort();
+      }),
   ]);
   const { code } = await failure(transport.send([call], { signal: controller.signal }));
   expect([code, sent.length]).toEqual(["aborted", 1]);
