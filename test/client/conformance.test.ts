@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Settlement } from "../../src/index.ts";
+import { INVALID } from "../model/invalid.ts";
 import { awkwardPayloads } from "../support/payloads.ts";
 import { day } from "./day.ts";
 import { useServer, type Either } from "./rig.ts";
@@ -118,18 +119,14 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
   },
   "input that is refused, and its path": (queue) =>
     each(
-      () => queue.enqueue(loose(undefined)),
+      ...INVALID.map(
+        ([, call]) =>
+          () =>
+            call(loose(queue), server.operator("emails")),
+      ),
       () => queue.enqueue(10n),
-      () => queue.enqueue(1, { id: " x" }),
-      () => queue.enqueue(1, { delay: loose("soon") }),
       () => queue.enqueue(1, { delay: "1s", at: 5 }),
-      () => queue.enqueue(1, { again: true }),
-      () => queue.enqueue(1, { unique: "24h" }),
       () => queue.enqueue(1, { id: "a", again: true, unique: "24h" }),
-      () => queue.enqueue(1, { maxAttempts: -1 }),
-      () => queue.enqueue(1, { priority: 10 }),
-      () => queue.enqueue(1, { lease: 0 }),
-      () => queue.enqueue(1, { dedup: { key: "", window: "1s" } }),
       () => queue.enqueue(1, loose({ dely: 5 })),
       () => queue.enqueue(1, { idempotencyKey: "two words" }),
       () => queue.enqueue(1, loose(null)),
@@ -140,14 +137,8 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.enqueueMany([{ payload: 1 }, { payload: 1, delay: -1 }]),
       () => queue.enqueueMany([{ payload: 1 }, { payload: loose(() => 1) }]),
       () => queue.enqueueMany(Array.from({ length: 1_001 }, () => ({ payload: 1 }))),
-      () => queue.dequeue({ max: 0 }),
-      () => queue.dequeue({ lease: 0 }),
-      () => queue.dequeue({ token: "short" }),
-      () => queue.dequeue({ worker: { name: "" } }),
       () => queue.dequeue({ worker: loose({ name: "w", silentafter: 1 }) }),
       () => queue.dequeue(loose(null)),
-      () => queue.settle([{ receipt: "none", outcome: "complete" }]),
-      () => queue.settle([loose({ receipt: strayReceipt, outcome: "finish" })]),
       () => queue.settle([loose(null)]),
       () => queue.settle([{ receipt: strayReceipt, outcome: "complete", result: 1n }]),
       () => queue.settle([{ receipt: strayReceipt, outcome: "reject", error: { e: "x".repeat(16_384) } }]),
@@ -158,10 +149,7 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", unstarted: true, error: 1 }]),
       () => queue.settleAndDequeue([{ receipt: strayReceipt, outcome: "complete" }], { max: 0 }),
       () => queue.get(""),
-      () => queue.cancel(" "),
-      () => queue.cancel("a", { lease: -1 }),
       () => queue.wait("a", { every: 1 }),
-      () => queue.heartbeat({ name: "w", pid: -1 }),
       () => queue.heartbeat(loose(undefined)),
       () => queue.counts(),
     ),

@@ -107,13 +107,6 @@ describe("the HTTP interface", () => {
 });
 
 describe("a pull over HTTP", () => {
-  test("waits for a task", async () => {
-    const waiting = ask("/queues/d/tasks/pull", { wait: "20s" });
-    await pause(5_000);
-    await ask("/queues/d/tasks", { payload: "came" });
-    expect(await waiting).toMatchObject({ tasks: [{ payload: "came" }] });
-  });
-
   test("says when the next task is due, if none came in time", async () => {
     await ask("/queues/e/tasks", { id: "x", payload: 1, delay: "1h" });
     const begin = time.now;
