@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Transport } from "../../src/index.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 import { alerting, MINUTE, openAlerts, operatorOf, queueOf } from "./rig.ts";
@@ -208,30 +207,6 @@ describe("when a rule fires", () => {
       "mail-a: pending of mail-*",
       "mail-b: pending of mail-*",
     ]);
-  });
-
-  test("a rule of one queue by its name does not list the others", async () => {
-    const commands: string[] = [];
-    const transport: Transport = {
-      send: (sent, options) => {
-        for (const one of sent) commands.push("script" in one ? one.script.name : one[0]);
-        return rig.transport.send(sent, options);
-      },
-    };
-    await rig.queue().enqueue(1);
-    const { minutes, news } = alerting(rig, [{ queues: "emails", ...rules[0]! }], { transport });
-    await minutes(1);
-    expect(news()).toEqual(["fires emails"]);
-    // Once a minute a HMGET for the partitions of the queue.
-    expect(commands.toSorted().join(" ")).toBe("EXISTS HMGET HMGET beginAlerts count putAlerts putAlerts");
-  });
-
-  test("an alert links to the queue in the dashboard, if its URL is known", async () => {
-    const dashboardUrl = "https://queue.example.com/dashboard";
-    const { minutes, alerts } = alerting(rig, rules, { dashboardUrl });
-    await rig.queue().enqueue(1);
-    await minutes(1);
-    expect(alerts).toMatchObject([{ url: "https://queue.example.com/dashboard#/queues/emails" }]);
   });
 
   test("the log has a line for each alert, also without receivers", async () => {

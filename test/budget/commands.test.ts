@@ -59,15 +59,6 @@ describe("a single task", () => {
   });
 });
 
-test("batches of 100 cost at most 0.2 commands and 0.03 requests a task", async () => {
-  await cost(async () => {
-    await queue.enqueueMany(many(100));
-    const batch = await queue.dequeue({ max: 100 });
-    await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete", result: 1 })));
-  });
-  expect(billed.gateway.usage()).toMatchObject({ commands: 18, requests: 3 });
-});
-
 describe("idle", () => {
   test("a dequeue of an empty queue costs 5; 6 with a caller's token, which it has to remember", async () => {
     expect(await cost(() => queue.dequeue({ max: 10 }))).toBe(5);
