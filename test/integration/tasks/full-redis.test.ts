@@ -89,6 +89,16 @@ describe("a Redis with room for only a part of what a call writes", () => {
     expect(Object.keys(await rig.keySpace())).toEqual(["sluice:queues"]);
   });
 
+  test("puts back what an enqueue replaced before it was refused", async () => {
+    const again = numbered(600).map((task) => ({ ...task, again: true }));
+    await rig.queue().enqueueMany(again);
+    const tasks = await rig.queue().dequeue({ max: 600 });
+    await rig.queue().settle(tasks.map(({ receipt }) => ({ receipt, outcome: "reject" })));
+    const before = await rig.keySpace();
+    await expect(short(1).enqueueMany(again)).rejects.toMatchObject({ code: "queue_full" });
+    expect(await rig.keySpace()).toEqual(before);
+  });
+
   test("delivers a part of a batch, and the other tasks keep their order", async () => {
     await rig.queue().enqueueMany(numbered(1_000));
     const batch = await short(1).dequeue({ max: 1_000 });
