@@ -7,7 +7,6 @@ import { useServer, type Fault } from "./rig.ts";
 
 const server = useServer();
 
-const receipt = "1.1.999.abcdefgh.a";
 describe("each problem of the server has an error code", () => {
   /** The problems by the code of their error, which for some is their own. */
   const meanings = {
@@ -82,22 +81,6 @@ describe("the server's own refusals", () => {
     });
   });
 
-  test("of a full queue, at once", async () => {
-    await server.operator("emails").configure({ maxPending: 1 });
-    const queue = server.client().queue("emails");
-    await queue.enqueueMany([{ payload }]);
-    expect(await failure(() => queue.enqueueMany([{ payload }, { payload }]))).toMatchObject({
-      code: "queue_full",
-    });
-    expect(server.way().copies.length).toBe(2);
-  });
-
-  test("of a body over 10 MB", async () => {
-    const tasks = Array.from({ length: 11 }, () => ({ payload: "x".repeat(1_000_000) }));
-    const error = await failure(() => server.client().queue("emails").enqueueMany(tasks));
-    expect(error).toEqual({ code: "too_large", message: "The body must have at most 10000000 bytes" });
-  });
-
   test("of a route that it does not have", async () => {
     const queue = server.client({ url: `${server.way().url}/elsewhere` }).queue("emails");
     const refused = { code: "unsupported", message: "This path does not exist. `/docs` lists all routes" };
@@ -158,15 +141,6 @@ describe("a caller's signal", () => {
       message: "the request was aborted by its signal; it may have taken effect",
     });
     expect(server.way().copies.length).toBe(1);
-  });
-
-  test("that is aborted before the call sends nothing", async () => {
-    const signal = AbortSignal.abort();
-    const queue = server.client().queue("emails");
-    expect(await failure(() => queue.settle([{ receipt, outcome: "complete" }], { signal }))).toMatchObject({
-      code: "aborted",
-    });
-    expect(server.way().copies).toEqual([]);
   });
 
   test("keeps no listener when the call is over", async () => {

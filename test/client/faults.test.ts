@@ -136,17 +136,6 @@ test("every POST has a key of its own, in all its copies; a pull has its token; 
   expect(gets.map(({ headers }) => headers.get("idempotency-key"))).toEqual(gets.map(() => null));
 });
 
-test("the caller's own idempotency key makes a call of another client the same call", async () => {
-  const [one, other] = [server.client().queue("emails"), server.client().queue("emails")];
-  const first = await one.enqueue(1, { idempotencyKey: "signup-17" });
-  expect(await other.enqueue(1, { idempotencyKey: "signup-17" })).toEqual(first);
-  const [task] = await one.dequeue({ max: 5, idempotencyKey: "round-1" });
-  const again = await other.dequeue({ max: 5, idempotencyKey: "round-1" });
-  expect(again.map(({ receipt }) => receipt)).toEqual([task?.receipt]);
-  const keys = server.way().copies.map(({ headers }) => headers.get("idempotency-key"));
-  expect(keys).toEqual(["signup-17", "signup-17", "round-1", "round-1"]);
-});
-
 test("a drain counts each copy of its requests", async () => {
   await server.redis("FLUSHALL");
   const way = server.way();

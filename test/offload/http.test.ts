@@ -82,21 +82,6 @@ describe("over HTTP callers send and get whole payloads", () => {
     }
   });
 
-  test("a store that is down is a problem with a code; nothing was enqueued", async () => {
-    const { store, call, client } = setUp();
-    store.before = () => {
-      throw new Error("secret-bucket is down");
-    };
-    const problem = { status: 502, body: { code: "offload_failed", title: "Object store failed" } };
-    const replied = await call("POST", path, { payload: large("a"), id: "a" });
-    expect(replied).toMatchObject(problem);
-    expect(JSON.stringify(replied)).not.toContain("secret-bucket");
-    await expect(client.queue(QUEUE).enqueue(large("a"), { id: "a" })).rejects.toMatchObject({
-      code: "offload_failed",
-    });
-    expect((await rig.space()).tasks).toEqual(new Map());
-  });
-
   test("an enqueue that is a forged reference is refused", async () => {
     const { call } = setUp();
     await call("POST", path, { payload: large("a"), id: "a" });
