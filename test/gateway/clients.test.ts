@@ -89,13 +89,6 @@ describe.each([
       /ERR value is not an integer/,
     );
   });
-
-  test("gets Upstash's errors", async () => {
-    await client(options).incr("n");
-    await expect(client(options).lpush("n", 1)).rejects.toThrow(/WRONGTYPE /);
-    const stranger = new Redis({ url: its.stack.gateway.url, token: "wrong", retry: false, ...options });
-    await expect(stranger.get("n")).rejects.toThrow(/WRONGPASS invalid or missing auth token/);
-  });
 });
 
 test("many commands at once are one pipeline of the client's", async () => {

@@ -7,9 +7,7 @@ const NOT_INTEGER = "ERR value is not an integer or out of range";
 describe("a command in the body", () => {
   test("is run, and its reply has RESP2 shapes", async () => {
     const replies: [command: string | unknown[], result: unknown][] = [
-      ["SET text bar", "OK"],
-      ["get text", "bar"],
-      ["GET none", null],
+      ["set text bar", "OK"],
       [["RPUSH", "list", "a", 2, 2.5, true], 4],
       [
         ["LRANGE", "list", 0, -1],
@@ -17,10 +15,7 @@ describe("a command in the body", () => {
       ],
       ["LRANGE none 0 -1", []],
       ["HSET hash f v", 1],
-      ["HGETALL hash", ["f", "v"]],
       ["HMGET hash f g", ["v", null]],
-      ["PING", "PONG"],
-      ["TYPE hash", "hash"],
       ["LPOP none 2", null],
       ["XADD stream 1-1 a b", "1-1"],
       ["XREAD COUNT 1 STREAMS stream 0", [["stream", [["1-1", ["a", "b"]]]]]],

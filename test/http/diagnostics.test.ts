@@ -7,14 +7,6 @@ import { asker, servedQueue, tokens } from "./served.ts";
 
 const { ask, queue, path, command, lose, enqueue, pull } = servedQueue();
 
-it("GET /v1/token says what the caller's token may do, entry by entry", async () => {
-  const grants = [
-    { scopes: ["enqueue"], queues: "in" },
-    { scopes: ["consume"], queues: "out" },
-  ];
-  expect((await ask("GET", "/v1/token", { as: "mixed" })).body).toEqual({ grants });
-});
-
 describe("GET /v1/diagnostics", () => {
   it("has what Redis reports of itself", async () => {
     const { status, body } = await ask("GET", "/v1/diagnostics");
