@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { expectProblem, servedQueue } from "./served.ts";
+import { type Caller, expectProblem, servedQueue } from "./served.ts";
 
 // What the requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
 
-const { ask, queue, path, enqueue, pull, settle, counts, receipts, pages } = servedQueue();
+const { ask, queue, path, enqueue, pull, settle, get, lose, counts, receipts, pages } = servedQueue();
 
 const settings = async () => (await ask("GET", `${path()}/settings`)).body;
 const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
@@ -110,3 +110,88 @@ it.each<[method: string, at: string, json: object, undone: [method: string, at: 
     expect([first.status, late.status, await state()]).toEqual([200, 200, before]);
   },
 );
+
+const pullAs = async (worker: object, json: object = {}): Promise<{ id: string; receipt: string }[]> =>
+  (await pull({ worker, ...json })).body.tasks;
+const enqueueNamed = (...ids: string[]) => enqueue({ tasks: ids.map((id) => ({ id, payload: id })) });
+it("the workers of a queue are those that pulled under a name, each with its leased tasks, by pages", async () => {
+  await enqueueNamed("a", "b", "c");
+  const first = { name: "w/1", incarnation: "4f", node: "fra1 ✓", pid: 4711, silentAfter: "2m" };
+  await pullAs(first, { max: 2 });
+  for (const name of ["idle", "empty"]) await pullAs({ name });
+  const { cursor, now, workers } = (await ask("GET", `${path()}/workers`)).body;
+  const times = { seenAt: expect.any(Number), silentAt: expect.any(Number) };
+  const expected = [
+    { name: "empty", ...times, working: 0, tasks: [] },
+    { name: "idle", ...times, working: 1, tasks: ["c"] },
+    { ...first, silentAfter: 120_000, ...times, working: 2, tasks: ["a", "b"] },
+  ];
+  expect([cursor, workers.length, workers]).toEqual([null, 3, expect.arrayContaining(expected)]);
+  for (const { seenAt, silentAt } of workers) {
+    expect(seenAt).toBeLessThanOrEqual(now);
+    expect(silentAt).toBeGreaterThan(seenAt);
+  }
+  const paged = (await pages(`${path()}/workers`, "workers", 1)).flat();
+  expect(paged).toEqual(expect.arrayContaining(expected));
+});
+
+it("a heartbeat extends the leases of the receipts alone, and says which are over", async () => {
+  await enqueueNamed("a", "b", "c");
+  const worker = { name: "w", incarnation: "1" };
+  const [a, b] = await pullAs(worker, { max: 3, lease: "1m" });
+  await settle({ receipt: b?.receipt, outcome: "complete" });
+  const json = { worker, lease: "1h", receipts: [a?.receipt, b?.receipt] };
+  const { status, body } = await ask("POST", `${path()}/workers/heartbeat`, { json });
+  const { deadlineAt } = (await get("a")).body;
+  expect([status, body]).toEqual([200, { leases: 1, deadlineAt, cancelRequested: [], lost: ["b"] }]);
+  expect(deadlineAt).toBeGreaterThan((await get("c")).body.deadlineAt);
+});
+
+it("failing a worker returns exactly its tasks; of one incarnation it leaves the others, null means none", async () => {
+  await enqueueNamed("a", "b", "c", "d");
+  for (const one of [{ incarnation: "1" }, { incarnation: "2" }, {}]) await pullAs({ name: "w;1", ...one });
+  await pullAs({ name: "other" });
+  const fail = (json?: unknown) => ask("POST", `${path()}/workers/w%3B1/fail`, { json });
+  const failed = { name: "w;1", returned: 1, rejected: 0, more: false };
+  for (const incarnation of ["1", null]) expect((await fail({ incarnation })).body).toEqual(failed);
+  expect(await counts()).toMatchObject({ pending: 2, working: 2 });
+  expect((await fail()).body).toEqual(failed);
+  expect((await get("d")).body).toMatchObject({ state: "working", worker: { name: "other" } });
+});
+
+const sweep = (json: object, as: Caller = "all") =>
+  ask("POST", "/v1/sweep", { json: { deep: true, ...json }, as });
+const missing = (ids: string[]) => ({ queue: queue(), fault: "place_missing", count: 1, ids });
+
+it("a deep sweep puts a task that is in no list back, and says so", async () => {
+  await enqueue({ tasks: ["a", "b"].map((id) => ({ id, payload: id })) });
+  await lose("a");
+  const found = {
+    queues: 1,
+    entries: expect.any(Number),
+    faults: [missing(["a"])],
+    failed: [],
+    cursor: null,
+  };
+  const { status, body } = await sweep({ queue: queue() });
+  expect([status, body]).toEqual([200, found]);
+  expect((await pull({ max: 2 })).body.tasks).toHaveLength(2);
+  expect((await sweep({ queue: queue() })).body.faults).toEqual([]);
+});
+
+it("a deep sweep goes through all queues that the token may sweep, from cursor to cursor, and leaves others alone", async () => {
+  await enqueue({ id: "a", payload: 1 });
+  await lose("a");
+  expect((await sweep({}, "mails")).body).toMatchObject({ queues: 0, faults: [] });
+  const { detail } = expectProblem(await sweep({ queue: queue() }, "mails"), "forbidden");
+  expect(detail).toBe(`The token does not have the scope admin for the queue ${queue()}.`);
+  expect((await counts()).pending).toBe(0);
+
+  const found: unknown[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const { body } = await sweep({ budget: 1, examples: 0, cursor }, "cron");
+    found.push(...body.faults);
+    cursor = body.cursor;
+  }
+  expect([found, (await counts()).pending]).toEqual([[missing([])], 1]);
+});
