@@ -69,11 +69,16 @@ describe("pull", () => {
     expect([status, body]).toEqual([200, { tasks: [], nextDueAt: at, paused: false }]);
   });
 
-  it("gives a resend with the same Idempotency-Key the same task", async () => {
-    await enqueue({ tasks: [{ payload: 1 }, { payload: 2 }] });
-    const key = { "idempotency-key": "pull-1" };
-    const first = await pull({}, key);
-    expect((await pull({}, key)).body.tasks).toEqual(first.body.tasks);
+  it("gives a resend with the same token or Idempotency-Key the same tasks; without either a resend is a new request", async () => {
+    await enqueue({ tasks: [1, 2, 3, 4].map((payload) => ({ payload })) });
+    for (const [json, headers] of [
+      [{ token: "q7XnRk2ZtB0aVd9L" }, {}],
+      [{}, { "idempotency-key": "pull-1" }],
+    ]) {
+      const first = await pull(json, headers);
+      expect((await pull(json, headers)).body.tasks).toEqual(first.body.tasks);
+    }
+    for (const payload of [3, 4]) expect((await pull()).body.tasks).toMatchObject([{ payload }]);
   });
 });
 
