@@ -17,6 +17,7 @@ export interface Nearest {
 }
 
 export const everyScript = "test/fault/every-script.test.ts";
+const ofAllScripts = ["test/model/model.test.ts", "test/integration/repair/invalid-records.test.ts"];
 
 const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 
@@ -40,7 +41,7 @@ export function nearestTo(file: string, at?: number): Nearest {
   const tests = [...folders].flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
   const named = found("test/integration/*/*.test.ts").filter((test) => isNamed(test, [file, ...scripts]));
   const rows = `^(?:${scripts.map(scriptName).join("|")}) `;
-  return { rows, tests: [...new Set([...named, "test/model/model.test.ts", ...tests])] };
+  return { rows, tests: [...new Set([...named, ...ofAllScripts, ...tests])] };
 }
 
 /** Whether a test's name begins as that of one of the files. */
