@@ -30,8 +30,7 @@ export function faultsOfAnswer(described: Described, route: Route, answer: Answe
   if (!type.endsWith("json")) return faults;
   const schema = (type === "application/json" ? jsonOf(content) : content[type])?.schema ?? {};
   const body: unknown = JSON.parse(text);
-  for (const { path, what } of misfits(described, schema, body, { strict: true }))
-    faults.push(`in the answer ${path || "the whole"} ${what}`);
+  faults.push(...misfits(described, schema, body));
   if (status >= 400)
     faults.push(...faultsOfProblem(body, status, Object.keys(content[type]?.examples ?? {})));
   return faults;

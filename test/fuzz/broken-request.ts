@@ -1,40 +1,20 @@
-import type { Arbitrary } from "fast-check";
-import * as fc from "fast-check";
 import type { ProblemCode } from "../../src/http/problems/codes.ts";
 import { breakagesOf } from "./broken-value.ts";
 import { contradictions } from "./contradictions.ts";
 import { fits } from "./conforms.ts";
-import type { Described, Route } from "./document.ts";
+import type { Described } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
-import type { ReturnedValues } from "./returned-values.ts";
 import type { Sent } from "./stack.ts";
-import { type Plan, validRequest, written } from "./valid-request.ts";
+import { type Plan, written } from "./valid-request.ts";
 
 /** A request with one fault, and what the answer has to say. */
 export interface Broken {
-  readonly operationId: string;
   readonly sent: Sent;
   /** Such as `tasks[3].delay is -1`. */
   readonly how: string;
   readonly code: ProblemCode;
   /** The field that the answer has to name, and the outermost that it may name instead; undefined if none. */
   readonly field: { readonly exact: string; readonly within: string } | undefined;
-}
-
-/** A request of the operation with exactly one fault. Receipts and cursors come from `known`. */
-export function brokenRequest(described: Described, route: Route, known: ReturnedValues): Arbitrary<Broken> {
-  return fc
-    .tuple(validRequest(described, route), fc.nat(), fc.nat())
-    .map(([plan, kind, which]) => {
-      const filled = known.filled(plan);
-      // The first kind that the request has, from the drawn one on.
-      for (let at = kind; at < kind + kinds.length; at++) {
-        const ways = kinds[at % kinds.length]?.(described, filled) ?? [];
-        if (ways.length > 0) return ways[which % ways.length];
-      }
-      return undefined;
-    })
-    .filter((broken) => broken !== undefined);
 }
 
 /** The request with each fault that it can have, one at a time. */
@@ -51,7 +31,6 @@ function brokenOf(
   { within = field, code = "invalid_request" }: { within?: string; code?: ProblemCode } = {},
 ): Broken {
   return {
-    operationId: plan.route.operationId,
     sent: { ...written(plan), ...change },
     how: `${field || "the body"} ${how}`,
     code,
@@ -103,7 +82,7 @@ const ofBody: Ways = (described, plan) => {
 
 /** Fields that are valid alone but not together, or break a rule that a schema cannot express. */
 const ofContradictions: Ways = (_, plan) =>
-  contradictions(plan).map(({ field, how, code = "invalid_request", ...change }) =>
+  contradictions(plan).map(({ field, how, code, ...change }) =>
     brokenOf({ ...plan, ...change }, field, how, {}, { code }),
   );
 

@@ -76,10 +76,7 @@ export function breakagesOf(
         value: value.with(i, inner.value),
       })),
     );
-    return [
-      ...whole.filter((each) => !Array.isArray(each.value) || isMisnumbered(meant, each.value)),
-      ...items,
-    ];
+    return [...whole, ...items];
   }
   if (meant.type === "object" && isObject(value))
     return [...whole, ...ofObject(described, meant, value, field, union)];

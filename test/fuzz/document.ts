@@ -27,6 +27,10 @@ export interface Route {
 /** The server's own document, parsed. */
 export class Described {
   readonly routes: readonly Route[];
+  /** Those of the API, which take a token. */
+  readonly api: readonly Route[];
+  /** The named schemas. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
   readonly #document: OpenApiDocument;
   readonly #followed = new Map<string, object>();
 
@@ -37,6 +41,8 @@ export class Described {
         this.#route(path, method.toUpperCase(), operation),
       ),
     );
+    this.api = this.routes.filter(({ path }) => path.startsWith("/v1/"));
+    this.schemas = document.components.schemas;
   }
 
   /** The schema itself, or the one that it refers to. */

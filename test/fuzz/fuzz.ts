@@ -1,39 +1,21 @@
 import { messageOf } from "../../src/errors.ts";
-import type { Bounds } from "../model/sequences.ts";
 import { runBroken } from "./broken-run.ts";
-import { Described, type Route } from "./document.ts";
+import { Described } from "./document.ts";
 import type { Stack } from "./stack.ts";
 import { runValid } from "./valid-run.ts";
-
-/** Requests that are sent until there are enough. */
-export interface Sending {
-  readonly described: Described;
-  readonly stack: Stack;
-  readonly bounds: Bounds;
-  /** How many were sent. */
-  readonly count: () => number;
-  /** Called for each request. */
-  readonly sent: (route: Route) => void;
-}
 
 export interface FuzzReport {
   /** How many requests had a fault. */
   readonly broken: number;
   readonly valid: number;
-  /** The operations that were not called. */
+  /** The operations that got no valid request. */
   readonly uncalled: readonly string[];
 }
 
-/** Each kind of requests, and the function that sends it. */
-const kinds = [
-  { kind: "broken", share: 0.75, run: runBroken },
-  { kind: "valid", share: 0.25, run: runValid },
-] as const;
-
 /**
- * Sends requests made from the document that the server has, at least that many.
- * @param reported called as soon as there is a failure
- * @throws if an answer differs from the document; the message has the seed and the shrunk request
+ * Sends requests made from the document that the server has, at least that many; three of four have a fault.
+ * @param reported called as soon as there is a failure that can be made smaller
+ * @throws if an answer differs from the document; the message has the request, if it is valid also the seed
  */
 export async function fuzz(
   stack: Stack,
@@ -42,25 +24,15 @@ export async function fuzz(
 ): Promise<FuzzReport> {
   const { text } = await stack.send({ method: "GET", path: "/openapi.json", headers: {} });
   const described = new Described(JSON.parse(text));
-  const uncalled = new Set(described.routes.map(({ operationId }) => operationId));
-  const counts = { broken: 0, valid: 0 };
-  for (const { kind, share, run } of kinds) {
-    const onFailure = (error: unknown) =>
-      reported(`failed; looking for less that fails: ${escaped(messageOf(error))}`);
-    await run({
-      described,
-      stack,
-      bounds: { seed, calls: Math.ceil(requests * share), onFailure },
-      count: () => counts[kind],
-      sent({ operationId }) {
-        counts[kind]++;
-        uncalled.delete(operationId);
-      },
-    }).catch((error: unknown) => {
-      throw new Error(escaped(messageOf(error)));
-    });
+  const onFailure = (error: unknown) =>
+    reported(`failed; looking for less that fails: ${escaped(messageOf(error))}`);
+  try {
+    const broken = await runBroken(described, stack, { seed, requests: requests * 0.75 });
+    const bounds = { seed, calls: Math.ceil(requests * 0.25), onFailure };
+    return { broken, ...(await runValid(described, stack, bounds)) };
+  } catch (error) {
+    throw new Error(escaped(messageOf(error)), { cause: error });
   }
-  return { ...counts, uncalled: [...uncalled] };
 }
 
 /** The text with \u escapes for invisible characters, except line ends. */

@@ -2,10 +2,9 @@ import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
 import { faultsOfAnswer } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
-import { runSequences } from "../model/sequences.ts";
-import type { Sending } from "./fuzz.ts";
+import { type Bounds, runSequences } from "../model/sequences.ts";
 import { ReturnedValues } from "./returned-values.ts";
-import type { Answered, Sent } from "./stack.ts";
+import type { Answered, Sent, Stack } from "./stack.ts";
 import { type Plan, queues, validRequest, written } from "./valid-request.ts";
 
 /** How often an operation is drawn, relative to those with 1. */
@@ -42,8 +41,9 @@ function opening(described: Described): Arbitrary<readonly Plan[]> {
 /**
  * Sends sequences of valid requests. Throws if an answer is not one that the document promises. The error has
  * the seed and the sequence that is left after shrinking.
+ * @returns how many it sent, and the operations that got none
  */
-export async function runValid({ described, stack, bounds, count, sent }: Sending): Promise<void> {
+export async function runValid(described: Described, stack: Stack, bounds: Bounds) {
   const any = fc.oneof(
     ...described.routes.map((route) => ({
       weight: weights[route.operationId] ?? 1,
@@ -52,19 +52,27 @@ export async function runValid({ described, stack, bounds, count, sent }: Sendin
   );
   const plans = fc.array(any, { minLength: 1, maxLength: LENGTH, size: "max" });
   const sequence = fc.tuple(opening(described), plans).map((parts) => parts.flat());
-  let run = 0;
-  await runSequences(sequence, count, bounds, async (drawn) => {
-    run++;
-    await stack.empty();
-    const known = new ReturnedValues();
-    for (const plan of drawn) {
-      const filled = known.filled(inRun(plan, String(run)));
-      sent(plan.route);
-      const request = written(filled);
-      const answer = checked(described, plan.route, request, await stack.send(request));
-      known.learn(filled, answer);
-    }
-  });
+  const uncalled = new Set(described.routes.map(({ operationId }) => operationId));
+  let [run, valid] = [0, 0];
+  await runSequences(
+    sequence,
+    () => valid,
+    bounds,
+    async (drawn) => {
+      run++;
+      await stack.empty();
+      const known = new ReturnedValues();
+      for (const plan of drawn) {
+        const filled = known.filled(inRun(plan, String(run)));
+        valid++;
+        uncalled.delete(plan.route.operationId);
+        const request = written(filled);
+        const answer = checked(described, plan.route, request, await stack.send(request));
+        known.learn(filled, answer);
+      }
+    },
+  );
+  return { valid, uncalled: [...uncalled] };
 }
 
 /** The server remembers for a minute which queues it has registered: each run has queues of its own. */

@@ -1,10 +1,7 @@
-import * as fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
-import { brokenRequests } from "../fuzz/broken-request.ts";
-import { faultsOfRefusal } from "../fuzz/refused.ts";
-import { validRequest } from "../fuzz/valid-request.ts";
+import { wrongRefusals } from "../fuzz/broken-run.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { described, isRefused, places, useStack } from "./places.ts";
 import type { CallOptions } from "./served.ts";
@@ -18,18 +15,11 @@ beforeAll(async () => {
   before = await keySpace();
 });
 
-it.each(described.routes.filter(({ path }) => path.startsWith("/v1/")))(
+it.each(described.api)(
   "$operationId names each field that the document does not allow, and changes nothing",
   async (route) => {
-    const plans = fc.sample(validRequest(described, route), { numRuns: 40, seed: 1 });
-    const broken = plans.flatMap((plan) => brokenRequests(described, app.filled(plan)));
-    // Of each list one item with each fault.
-    const ways = new Map(broken.map((one) => [one.how.replaceAll(/\[\d+\]/g, "[]"), one]));
-    const wrong: unknown[] = [];
-    for (const one of ways.values()) {
-      const faults = faultsOfRefusal(described, route, one, await app.stack.send(one.sent));
-      if (faults.length > 0) wrong.push([one.how, ...faults]);
-    }
+    const { stack, known } = app;
+    const { wrong } = await wrongRefusals(described, route, { stack, known, seed: 1 });
     expect([wrong, await keySpace()]).toEqual([[], before]);
   },
 );

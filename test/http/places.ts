@@ -30,8 +30,7 @@ export interface Place {
  * are made from the document.
  */
 export function places(wanted: (schema: JsonSchema) => boolean): readonly (readonly [string, Place])[] {
-  const routes = described.routes.filter(({ path }) => path.startsWith("/v1/"));
-  return routes.flatMap((route) => {
+  return described.api.flatMap((route) => {
     const plans = fc.sample(validRequest(described, route), { numRuns: route.body ? 300 : 20, seed: 2 });
     const found = new Map<JsonSchema, Place>();
     for (const place of plans.flatMap((plan) => [...placesOf(plan)]))
@@ -88,7 +87,9 @@ export function useStack() {
     get stack() {
       return stack;
     },
-    filled: (plan: Plan) => known.filled(plan),
+    get known() {
+      return known;
+    },
     send: (plan: Plan) => stack.send(written(known.filled(plan))),
     ask(method: string, path: string, body?: string, headers = {}): Promise<Answered> {
       const all = { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers };

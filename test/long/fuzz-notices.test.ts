@@ -58,13 +58,7 @@ describe("the fuzz reports", () => {
 
   it("a refusal that names another field, or another code", () => {
     const field = { exact: "tasks[0].backoff.base", within: "tasks[0].backoff" };
-    const broken = {
-      operationId: "enqueue",
-      how: "",
-      sent: {} as never,
-      code: "invalid_request",
-      field,
-    } as const;
+    const broken = { how: "", sent: {} as never, code: "invalid_request", field } as const;
     const faults = (code: ProblemCode, path: string) =>
       faultsOfRefusal(
         described,
