@@ -180,6 +180,7 @@ test("a signal that aborts in the middle of the reply rejects, and nothing more 
 
 test.each([
   ["the command that the SDK repeats in it", error(400, "ERR syntax error"), "ERR syntax error"],
+  ["the arguments that a proxy repeats in it", error(400, `ERR parse: ${payload}`), "ERR parse: …"],
   ["the arguments that Redis repeats in it", json([{ error: `ERR bad: ${payload}` }]), "ERR bad: …"],
 ])("an error text loses %s", async (_, answer, shown) => {
   const { message } = await failure(answering([answer]).send([call]));
