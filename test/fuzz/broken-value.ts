@@ -2,6 +2,7 @@ import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { fits } from "./conforms.ts";
 import { type Described, isObject } from "./document.ts";
 import { SECRET } from "./from-schema.ts";
+import { allows, at, type PlaceIn, placesIn } from "./places-in.ts";
 
 /** One way in which a value can be broken. */
 export interface Breakage {
@@ -45,109 +46,51 @@ const wrongs: readonly unknown[] = [
   { [SECRET]: 1 },
 ];
 
-/**
- * Every way to break a value that fits the schema in one place.
- * @param union the field of a union around it, if it is unknown which form was meant
- */
-export function breakagesOf(
-  described: Described,
-  schema: JsonSchema,
-  value: unknown,
-  field = "",
-  union?: string,
-): Breakage[] {
-  const meant = described.schema(schema);
-  const branches = meant.anyOf ?? meant.oneOf;
+/** Every way to break a value that fits the schema in one place. */
+export function breakagesOf(described: Described, schema: JsonSchema, value: unknown): Breakage[] {
+  const broken = Array.from(placesIn(described, schema, value), (place) => [
+    ...(place.form === undefined ? ofPlace(described, place) : []),
+    ...ofFields(place),
+  ]);
+  return broken.flat().filter((one) => !fits(described, schema, one.value));
+}
+
+/** Other values in that place. */
+function ofPlace(described: Described, { field, union = field, schema, value, put }: PlaceIn): Breakage[] {
+  const isAny = !schema.type && !schema.anyOf && !schema.oneOf && !("const" in schema) && !schema.enum;
+  if (isAny) {
+    // A value that JSON does not have is sent as `1e400`. Bytes have a field of their own.
+    const within = { within: union, how: "is 1e400" };
+    return [
+      { field, ...within, value: put(Infinity) },
+      { field: `${field}[1].a`, ...within, value: put([null, { a: -Infinity }]) },
+    ];
+  }
   // Objects and lists are broken in their fields and items, and not as a whole.
-  const whole = [...wrongs, ...outOfBounds(meant, value)]
-    .filter((wrong) => !fits(described, meant, wrong))
-    .filter((wrong) => !isObject(wrong) || !allows(described, meant, "object"))
+  return [...wrongs, ...outOfBounds(schema, value)]
+    .filter((wrong) => !isObject(wrong) || !allows(described, schema, "object"))
     .filter(
-      (wrong) => !Array.isArray(wrong) || isMisnumbered(meant, wrong) || !allows(described, meant, "array"),
+      (wrong) => !Array.isArray(wrong) || isMisnumbered(schema, wrong) || !allows(described, schema, "array"),
     )
-    .map((wrong): Breakage => ({ field, within: union ?? field, how: `is ${shown(wrong)}`, value: wrong }));
-  if (meant.type === undefined && !branches && !("const" in meant) && !meant.enum)
-    return ofAnyValue(field, union);
-  if (branches) return [...whole, ...ofUnion(described, meant, branches, value, field, union)];
-  if (Array.isArray(value)) {
-    const items = value.flatMap((item: unknown, i) =>
-      breakagesOf(described, meant.items ?? {}, item, `${field}[${i}]`, union).map((inner) => ({
-        ...inner,
-        value: value.with(i, inner.value),
-      })),
-    );
-    return [...whole, ...items];
-  }
-  if (meant.type === "object" && isObject(value))
-    return [...whole, ...ofObject(described, meant, value, field, union)];
-  return whole;
+    .map((wrong) => ({ field, within: union, how: `is ${shown(wrong)}`, value: put(wrong) }));
 }
 
-/**
- * A value that JSON does not have, for a field that takes any: it is sent as `1e400`. Bytes have a field of
- * their own.
- */
-function ofAnyValue(field: string, within = field): Breakage[] {
-  const one = (at: string, value: unknown): Breakage => ({
-    field: field + at,
-    within,
-    how: "is 1e400",
-    value,
-  });
-  return [one("", Infinity), one("[1].a", [null, { a: -Infinity }])];
-}
-
-/** The faults inside the form that the value has. */
-function ofUnion(
-  described: Described,
-  meant: JsonSchema,
-  branches: readonly JsonSchema[],
-  value: unknown,
-  field: string,
-  union: string | undefined,
-): Breakage[] {
-  // The form is known if null is one form, if there is an outcome, or for a whole body.
-  const ambiguous = field !== "" && meant.anyOf && !allows(described, meant, "null");
-  return branches.flatMap((branch, i) => {
-    if (!fits(described, branch, value)) return [];
-    return breakagesOf(described, branch, value, field, union ?? (ambiguous ? field : undefined)).filter(
-      (broken) =>
-        broken.field !== field &&
-        !fits(described, meant, broken.value) &&
-        // Without the field that marks its form, the value has the first form.
-        (field !== "" || i === 0 || broken.how !== MISSING),
-    );
-  });
-}
-
-const MISSING = "is missing";
-
-function ofObject(
-  described: Described,
-  { properties = {}, required = [], additionalProperties }: JsonSchema,
-  value: Readonly<Record<string, unknown>>,
-  field: string,
-  union: string | undefined,
-): Breakage[] {
-  const at = (name: string) => (field === "" ? name : `${field}.${name}`);
-  const broken: Breakage[] = [];
-  const add = (name: string, how: string, value: unknown) =>
-    broken.push({ field: at(name), within: union ?? at(name), how, value });
-  for (const name of required) {
-    const { [name]: _, ...rest } = value;
-    add(name, MISSING, rest);
-  }
-  if (additionalProperties === false) {
-    for (const name of ["unknown", "constructor", "Payload"])
-      add(name, "is unknown", { ...value, [name]: SECRET });
-  }
-  for (const [name, inner] of Object.entries(value)) {
-    const schema = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    if (typeof schema !== "object") continue;
-    for (const one of breakagesOf(described, schema, inner, at(name), union))
-      broken.push({ ...one, value: { ...value, [name]: one.value } });
-  }
-  return broken;
+/** Missing and unknown fields of an object. */
+function ofFields({ field, union, schema, form = 0, value, put }: PlaceIn): Breakage[] {
+  if (schema.type !== "object" || !isObject(value)) return [];
+  const broken = (name: string, how: string, fields: object): Breakage => {
+    return { field: at(field, name), within: union ?? at(field, name), how, value: put(fields) };
+  };
+  // A body without the field that marks its form has the first form.
+  const required = field === "" && form > 0 ? [] : (schema.required ?? []);
+  const unknown = schema.additionalProperties === false ? ["unknown", "constructor", "Payload"] : [];
+  return [
+    ...required.map((name) => {
+      const { [name]: _, ...rest } = value;
+      return broken(name, "is missing", rest);
+    }),
+    ...unknown.map((name) => broken(name, "is unknown", { ...value, [name]: SECRET })),
+  ];
 }
 
 function outOfBounds(schema: JsonSchema, value: unknown): unknown[] {
@@ -167,13 +110,6 @@ function outOfBounds(schema: JsonSchema, value: unknown): unknown[] {
 /** Lists with a wrong number of items. */
 const isMisnumbered = ({ minItems = 0, maxItems = Infinity }: JsonSchema, { length }: readonly unknown[]) =>
   length < minItems || length > maxItems;
-
-/** Whether a value of that type could be meant. */
-function allows(described: Described, schema: JsonSchema, type: string): boolean {
-  const meant = described.schema(schema);
-  const branches = meant.anyOf ?? meant.oneOf;
-  return branches?.some((branch) => allows(described, branch, type)) ?? meant.type === type;
-}
 
 const shown = (value: unknown) => {
   if (value === Infinity || value === -Infinity) return "beyond a double";

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
-import { fits } from "../fuzz/conforms.ts";
-import { Described, isObject } from "../fuzz/document.ts";
+import { Described } from "../fuzz/document.ts";
+import { placesIn } from "../fuzz/places-in.ts";
 import { populate } from "../fuzz/populate.ts";
 import type { ReturnedValues } from "../fuzz/returned-values.ts";
 import { type Answered, openAppStack, type Stack, token } from "../fuzz/stack.ts";
@@ -46,32 +46,10 @@ function* placesOf(plan: Plan): Generator<Place> {
     yield { field: name, within: name, schema: described.schema(schema), given: schema, where, put };
   }
   if (!plan.route.body || plan.body === undefined) return;
-  yield* placesIn(plan.route.body.schema, plan.body, "", undefined, (body) => ({ ...plan, body }));
-}
-
-/** @param union the field of a union around it, if it is unknown which form was meant */
-function* placesIn(
-  given: JsonSchema,
-  value: unknown,
-  field: string,
-  union: string | undefined,
-  put: Place["put"],
-): Generator<Place> {
-  const schema = described.schema(given);
-  yield { field, within: union ?? field, schema, given, where: "body", put };
-  const forms = schema.anyOf ?? schema.oneOf ?? [];
-  const isAmbiguous = schema.anyOf !== undefined && field !== "";
-  for (const form of forms.filter((one) => fits(described, one, value)))
-    yield* placesIn(form, value, field, union ?? (isAmbiguous ? field : undefined), put);
-  if (Array.isArray(value))
-    for (const [i, item] of value.entries())
-      yield* placesIn(schema.items ?? {}, item, `${field}[${i}]`, union, (one) => put(value.with(i, one)));
-  else if (isObject(value))
-    for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-      if (!Object.hasOwn(value, name)) continue;
-      const at = field === "" ? name : `${field}.${name}`;
-      yield* placesIn(inner, value[name], at, union, (one) => put({ ...value, [name]: one }));
-    }
+  for (const { union, ...place } of placesIn(described, plan.route.body.schema, plan.body)) {
+    const put = (value: unknown): Plan => ({ ...plan, body: place.put(value) });
+    yield { ...place, within: union ?? place.field, where: "body", put };
+  }
 }
 
 /** The app for a test file, with tasks, schedules and workers to which made requests can refer. */
