@@ -17,7 +17,7 @@ import { everyScript, nearestTo, root } from "../near/nearest.ts";
 import { type Edit, mutated } from "./anchor.ts";
 
 /** How long the nearest tests, and all others, may take before they count as hanging, ms. */
-const NEAREST_WITHIN = 600_000;
+const NEAREST_WITHIN = 300_000;
 const OTHERS_WITHIN = 1_800_000;
 
 /** The most test files that count as nearest; the next ones run with all others. */
@@ -103,8 +103,8 @@ export class Copy {
   }
 
   /**
-   * A failure counts if it happens again, so that no test that fails now and then counts as one that notices;
-   * a timeout also must not happen without the fault. Otherwise the others go on without the file.
+   * A failure counts if it happens again, so that no test that fails now and then counts as one that notices; a
+   * timeout if it does not happen without the fault. Otherwise the others go on without the file.
    */
   async #failureOf(edit: Edit, run: Run, before: string | undefined): Promise<Failure | undefined> {
     const without = [...(run.without ?? [])];
@@ -113,8 +113,10 @@ export class Copy {
       if (!failure || (failure.file === before && !failure.isTimeout)) return failure;
       const { file } = failure;
       const same = file === undefined ? { ...run, without } : { ...run, files: [file], without: [] };
-      const again = await this.#with(edit, () => this.#test(same));
-      if (again && !(again.isTimeout && (await this.#test(same)))) return again;
+      const isOfFault = failure.isTimeout
+        ? !(await this.#test(same))
+        : await this.#with(edit, () => this.#test(same));
+      if (isOfFault) return failure;
       if (file === undefined) return undefined;
       without.push(file);
     }
