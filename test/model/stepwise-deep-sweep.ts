@@ -1,6 +1,10 @@
 import { deepSweep, type DeepSweepReport, type Transport } from "../../src/index.ts";
+import { pageByPage } from "../support/deep.ts";
 
-/** A deep sweep of one queue that goes on request by request, so that other calls can happen in between. */
+/**
+ * A deep sweep of one queue that goes on request by request, so that other calls can happen in between. It reads each
+ * place, also if there is no fault.
+ */
 export class StepwiseDeepSweep {
   readonly #report: Promise<DeepSweepReport>;
   readonly #over: Promise<true>;
@@ -16,7 +20,7 @@ export class StepwiseDeepSweep {
           this.#asked();
         }),
     };
-    this.#report = deepSweep(held, { now, queue, budget: "1h" });
+    this.#report = deepSweep(pageByPage(held), { now, queue, budget: "1h" });
     const over = () => true as const;
     // The call that asks for the report throws the failure.
     this.#over = this.#report.then(over, over);

@@ -12,35 +12,6 @@ async function dequeued(max = 1_000): Promise<string[]> {
 }
 
 describe("a redriven dead letter", () => {
-  test("is pending again with its payload: its attempt continues, nothing is charged, its last error stays (I4 I5)", async () => {
-    await rig.operator().configure({ statistics: true });
-    const queue = rig.queue({ maxAttempts: 2 });
-    await queue.enqueue({ to: "a" }, { id: "a", headers: { h: "1" } });
-    await (await queue.dequeue())[0]?.requeue({ error: "first" });
-    await (await queue.dequeue())[0]?.requeue({ error: "second" });
-    const dead = await queue.get("a");
-    expect(dead).toMatchObject({ state: "rejected", reason: "attempts_exhausted", attempt: 2, charged: 2 });
-    rig.now += 1_000;
-    const report = { redriven: 1, refused: [], cursor: null, unreadable: 0 };
-    expect(await redrive({ ids: ["a"] })).toEqual(report);
-    const { reason: _, endedAt: __, version = 0, transitions = [], ...rest } = dead ?? {};
-    expect(await queue.get("a")).toEqual({
-      ...rest,
-      state: "pending",
-      charged: 0,
-      version: version + 1,
-      transitions: [...transitions, { version: version + 1, to: "pending", at: rig.now }],
-      error: "second",
-    });
-    const space = await rig.space();
-    expect([space.pending, space.dead.size, space.expiry.size]).toEqual([["a"], 0, 0]);
-    expect(space.tasks.get("~stats")).toContain(";redriven=1");
-    const [task] = await queue.dequeue();
-    expect(task).toMatchObject({ payload: { to: "a" }, headers: { h: "1" }, attempt: 3 });
-    expect(await task?.requeue()).toMatchObject({ state: "pending" });
-    expect(await (await queue.dequeue())[0]?.requeue()).toMatchObject({ reason: "attempts_exhausted" });
-  });
-
   test.each([
     [{}, ["lost", "spent"]],
     [{ text: "no" }, ["spent"]],
@@ -85,18 +56,6 @@ describe("a redriven dead letter", () => {
     await queue.enqueueMany(named(sortedIds(9)));
     expect(await dequeued(10)).toEqual(["killer"]);
   });
-});
-
-test("a redrive as a dry run counts tasks and changes nothing, by filter and by id", async () => {
-  await bury(rig.queue(), named(sortedIds(500)));
-  const before = await rig.keySpace();
-  const dry = (options: object) => redrive({ dryRun: true, ...options });
-  expect(await dry({})).toMatchObject({ redriven: 500, cursor: null });
-  expect(await dry({ text: "t049" })).toMatchObject({ redriven: 10 });
-  expect(await dry({ limit: 400 })).toMatchObject({ redriven: 400 });
-  const refused = [{ id: "none", code: "not_found" }];
-  expect(await dry({ ids: ["t0001", "none"] })).toMatchObject({ redriven: 1, refused });
-  expect(await rig.keySpace()).toEqual(before);
 });
 
 describe("a redrive at a rate", () => {

@@ -60,25 +60,6 @@ describe("watch", () => {
     ]);
   });
 
-  test("reports from the record what happened between two reads", async () => {
-    const watch = await begun();
-    await (await queue.dequeue())[0]?.requeue();
-    rig.now += 5;
-    const [task] = await queue.dequeue({ lease: 100 });
-    rig.now += 100;
-    await rig.sweepOnce();
-    await task?.complete();
-    await (await queue.dequeue())[0]?.reject("no");
-    expect((await watch.rest()).map(short)).toEqual([
-      "2 working",
-      "3 pending",
-      "4 working",
-      "5 pending",
-      "6 working",
-      "7 rejected, the end",
-    ]);
-  });
-
   test("that missed more than the record keeps reports how many, then the rest and the end", async () => {
     const queue = rig.queue({ maxAttempts: 0 });
     const watch = await begun(queue);

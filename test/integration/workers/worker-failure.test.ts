@@ -43,21 +43,6 @@ describe("failing a worker", () => {
     expect(idsOf(await next(4))).toEqual(["t0", "t2", "t3", "t5"]);
   });
 
-  test("keeps the charged attempt, and a late settlement of its tasks returns lease_lost", async () => {
-    await queue.enqueue("work", { id: "t0" });
-    const [task] = await queue.dequeue({ worker: one });
-    rig.now += 1;
-    await fail(one);
-    const before = await rig.keySpace();
-    for (const late of [task?.complete("mine"), task?.requeue(), task?.reject(), task?.extend()]) {
-      expect(await late).toEqual({ receipt: task?.receipt, ok: false, code: "lease_lost" });
-    }
-    expect(await rig.keySpace()).toEqual(before);
-    expect(await queue.get("t0")).toMatchObject({ state: "pending", attempt: 1, charged: 1, worker: one });
-    expect((await queue.dequeue({ worker: two }))[0]).toMatchObject({ id: "t0", attempt: 2 });
-    expect(await task?.complete("mine")).toMatchObject({ ok: false, code: "lease_lost" });
-  });
-
   test.each([
     ["a", "a!", "a!b", "ab"],
     ["a;1", "a%3B1", "a;", "a%"],
