@@ -3,7 +3,7 @@ import { assert, asyncProperty, PreconditionFailure, type Arbitrary } from "fast
 
 const machine = performance.now.bind(performance);
 
-/** Most calls of the search for a shorter sequence. */
+/** Most calls of the search for a shorter sequence; not more than those of the run. */
 const SEARCH = 10_000;
 
 export interface Bounds {
@@ -41,7 +41,7 @@ export async function runSequences<T>(
       await run(sequence);
     } catch (error) {
       if (!hasFailed) {
-        last = count() + SEARCH;
+        last = count() + Math.min(SEARCH, calls);
         onFailure?.(error);
       }
       hasFailed = true;
