@@ -45,10 +45,10 @@ const wrong: readonly (readonly [Script, readonly string[], string])[] = [
   ],
   ["test:soak", ["--kind", "plain", "--path", "0:1"], "--path goes with --seed and --kind"],
   ["test:chaos", ["--minutes", "0"], '--minutes must be a number above 0, not "0"'],
-  ["test:chaos", ["--speed", "3"], "Unknown option '--speed'"],
-  ["test:fuzz", ["500"], "Unexpected argument '500'"],
+  ["test:chaos", ["--speed", "3"], "unknown option '--speed'"],
+  ["test:fuzz", ["500"], "too many arguments. Expected 0 arguments but got 1."],
   ["test:fuzz", ["--requests", "0"], '--requests must be a whole number from 1 to 1000000000, not "0"'],
-  ["test:fuzz", ["--seed"], "Option '--seed <value>' argument missing"],
+  ["test:fuzz", ["--seed"], "option '--seed <N>' argument missing"],
   [
     "test:mutants",
     ["--only", "no such fault"],
@@ -77,8 +77,8 @@ describe.concurrent("the long-running test programs", () => {
   ] as const)("%s --help lists %j and begins nothing", async ([script, options], { expect }) => {
     const { status, out, err } = await run(script, "--help");
     expect({ status, err }).toEqual({ status: 0, err: "" });
-    expect(out).toMatch(new RegExp(`^npm run ${script} -- \\[options\\]\n`));
-    expect(Array.from(out.matchAll(/^ {2}--(\w+) /gm), ([, name]) => name)).toEqual(options);
+    expect(out).toMatch(new RegExp(`^Usage: npm run ${script} -- \\[options\\]\n`));
+    expect(Array.from(out.matchAll(/^ {2}--(\w+) /gm), ([, name]) => name)).toEqual([...options, "help"]);
   });
 
   it("test:mutants --list lists the mutants that match --only", async ({ expect }) => {

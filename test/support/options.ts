@@ -1,6 +1,6 @@
 // How test programs such as `npm run test:soak` read their command lines.
 
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { messageOf } from "../../src/errors.ts";
 
 /** The greatest seed: a whole number of 31 bits, which every random source here takes. */
@@ -8,15 +8,17 @@ const GREATEST_SEED = 2 ** 31 - 1;
 
 /** One option of a program. */
 export interface Option<T> {
-  /** The placeholder of its value in the usage text; "" if it takes none. */
-  readonly takes: string;
+  /** The placeholder of its value in the usage text; undefined if it takes none. */
+  readonly takes?: string;
   /** What it does, and its default. */
   readonly says: string;
   /**
    * Parses the given text.
    * @throws what the value must be, such as "must be a number above 0"
    */
-  readonly read: (given: string | undefined) => T;
+  readonly read: (given: string) => T;
+  /** Its value if it is not given. */
+  readonly otherwise: T;
 }
 
 /** A program as its user sees it. */
@@ -27,42 +29,32 @@ export interface Program {
   readonly does: string;
 }
 
-type Values<O extends Readonly<Record<string, Option<unknown>>>> = {
-  readonly [K in keyof O]: ReturnType<O[K]["read"]>;
-};
-
 /**
  * Reads the options of the command line. `--help` prints them and ends the process with status 0. A wrong
  * option ends it with one line on stderr and status 2, before anything starts.
  */
-export function readOptions<O extends Readonly<Record<string, Option<unknown>>>>(
+export function readOptions<Values extends object>(
   program: Program,
-  options: O,
-): Values<O> {
-  const entries = Object.entries(options);
-  const types = entries.map(([name, { takes }]) => {
-    return [name, { type: takes === "" ? "boolean" : "string" }] as const;
-  });
-  let given: Readonly<Record<string, string | boolean | undefined>>;
-  try {
-    given = parseArgs({ options: { ...Object.fromEntries(types), help: { type: "boolean" } } }).values;
-  } catch (error) {
-    // Node adds advice about positional arguments, which no program here takes.
-    return endWrong(program, messageOf(error).split(/\.\s/, 1)[0] ?? "");
+  options: { readonly [Name in keyof Values]: Option<Values[Name]> },
+): Values {
+  const command = new Command(`npm run ${program.script} --`)
+    .description(program.does)
+    .helpOption("--help", "prints this")
+    .showSuggestionAfterError(false)
+    .configureOutput({ outputError: (error) => endWrong(program, error.trim().replace("error: ", "")) });
+  for (const [name, option] of Object.entries<Option<unknown>>(options)) {
+    const { takes, says, read, otherwise } = option;
+    const flags = takes === undefined ? `--${name}` : `--${name} <${takes}>`;
+    command.option(flags, says, (given) => {
+      try {
+        return read(given);
+      } catch (error) {
+        return endWrong(program, `--${name} ${messageOf(error)}, not ${JSON.stringify(given)}`);
+      }
+    });
+    command.setOptionValue(name, otherwise);
   }
-  if (given["help"] === true) {
-    console.log(usage(program, options));
-    process.exit(0);
-  }
-  const values = entries.map(([name, { read }]) => {
-    const value = given[name];
-    try {
-      return [name, read(value === undefined ? undefined : String(value))] as const;
-    } catch (error) {
-      return endWrong(program, `--${name} ${messageOf(error)}, not ${JSON.stringify(value)}`);
-    }
-  });
-  return Object.fromEntries(values) as Values<O>;
+  return command.parse().opts<Values>();
 }
 
 /** Ends the process because its command line is wrong: one line on stderr, status 2. */
@@ -71,23 +63,14 @@ export function endWrong({ script }: Program, wrong: string): never {
   process.exit(2);
 }
 
-function usage({ script, does }: Program, options: Readonly<Record<string, Option<unknown>>>): string {
-  const rows = Object.entries(options).map(
-    ([name, { takes, says }]) => [`--${name} ${takes}`, says] as const,
-  );
-  const width = Math.max(...rows.map(([left]) => left.length));
-  const lines = rows.map(([left, says]) => `  ${left.padEnd(width)}  ${says}`);
-  return [`npm run ${script} -- [options]`, does, "", ...lines].join("\n");
-}
-
 /** An option whose value is read only if it is given. */
 export function optional<T>(takes: string, says: string, read: (given: string) => T): Option<T | undefined> {
-  return { takes, says, read: (given) => (given === undefined ? undefined : read(given)) };
+  return { takes, says, read, otherwise: undefined };
 }
 
 /** An option without a value. */
 export function flag(says: string): Option<boolean> {
-  return { takes: "", says, read: (given) => given !== undefined };
+  return { says, read: () => true, otherwise: false };
 }
 
 /** `--minutes`: a number above 0, which may have a fraction. */
