@@ -203,7 +203,8 @@ def read_info(state: str, at: int, fixed: str, changing: str) -> dict[str, Any]:
     if fixed:
         says.update(read_fixed(fixed), rest="")
     if changing:
-        says.update(read_changing(changing))
+        # An empty field counts as absent, such as the time of an enqueue that the fixed record has.
+        says.update((letter, text) for letter, text in read_changing(changing).items() if text)
     info: dict[str, Any] = {"state": state}
     for name, letter in (("reason", "y"), ("group", "G"), ("worker", "W")):
         if letter in says:
