@@ -23,7 +23,7 @@ export class Way {
   /** How many calls met a mishap on their way. */
   mishaps = 0;
   readonly stop: () => Promise<void>;
-  readonly #gateway: Gateway;
+  readonly gateway: Gateway;
   /** The scripts that Redis knows. */
   readonly #loaded = new Set<string>();
 
@@ -40,7 +40,7 @@ export class Way {
   }
 
   private constructor(gateway: Gateway, direct: Direct, stop: () => Promise<void>) {
-    this.#gateway = gateway;
+    this.gateway = gateway;
     this.direct = direct;
     this.stop = stop;
   }
@@ -50,7 +50,7 @@ export class Way {
    * @param change makes what is sent of each command
    */
   transport(change: (command: Command) => Command = (command) => command): Transport {
-    const { url, token } = this.#gateway;
+    const { url, token } = this.gateway;
     const sent = upstash({ url, token }, { retry: { firstWait: 1, longestWait: 2 } });
     // Without a name of the database: the memory of an instance belongs to this object.
     return {
@@ -69,7 +69,7 @@ export class Way {
     const fault =
       mishap === "none"
         ? undefined
-        : this.#gateway.faults.add({ ...FAULTS[mishap], match: { command: "EVALSHA", nth } });
+        : this.gateway.faults.add({ ...FAULTS[mishap], match: { command: "EVALSHA", nth } });
     if (fault) this.mishaps++;
     try {
       return await make();

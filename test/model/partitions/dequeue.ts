@@ -2,7 +2,7 @@ import { readReceipt } from "../../../src/queue/core/receipt.ts";
 import { partitionsOf } from "../../../src/queue/partitions/map.ts";
 import { give } from "../dequeue.ts";
 import type { ModelTask } from "../state.ts";
-import type { Instance } from "./instance.ts";
+import type { Caller } from "./instance.ts";
 import { partitionNames } from "./observation.ts";
 import type { Pull } from "./operations.ts";
 import { must, mustEqual, type PartitionsState } from "./state.ts";
@@ -97,7 +97,7 @@ function lease(state: PartitionsState, task: ModelTask, pull: Pull, given: Deliv
  */
 export function mustBeEmpty(
   state: PartitionsState,
-  { known }: Instance,
+  { known }: Caller,
   readBefore: ReadonlyMap<string, number> | undefined,
 ): void {
   const partitions = known.map ? partitionsOf(known.map) : [0];

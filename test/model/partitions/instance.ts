@@ -8,6 +8,7 @@ import {
   setIdleScript,
 } from "../../../src/queue/redis/partition-scripts.ts";
 import type { CommandOutcome } from "../../../src/queue/redis/transport.ts";
+import type { PartitionedOperation } from "./operations.ts";
 
 /** What a function instance knows, as its requests show. */
 export interface Known {
@@ -30,7 +31,20 @@ export interface Around {
   readonly afterChange: () => Promise<void>;
 }
 
-export class Instance {
+/** What makes calls. */
+export interface Caller {
+  readonly known: Known;
+}
+
+/** Another client than the library. It makes those calls of an instance that it offers. */
+export interface OtherClient extends Caller {
+  offers(operation: PartitionedOperation): boolean;
+  call(around: Around, operation: PartitionedOperation, now: number): Promise<unknown>;
+  /** Forgets all that it knows. */
+  renew(): void;
+}
+
+export class Instance implements Caller {
   readonly transport: Transport;
   readonly queue: Queue<number>;
   readonly known: Known = { map: undefined, scores: new Map() };

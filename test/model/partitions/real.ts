@@ -5,7 +5,7 @@ import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import { tagged } from "../../support/key-space.ts";
 import { enqueueTo, settlementOf } from "../client.ts";
 import { Way } from "../way.ts";
-import { Instance, Stopped } from "./instance.ts";
+import { type Caller, Instance, type OtherClient, Stopped } from "./instance.ts";
 import { type Observation, observe, ownersOf, partitionNames } from "./observation.ts";
 import type { PartitionedCall, PartitionedOperation, Pull } from "./operations.ts";
 
@@ -18,9 +18,9 @@ export interface Happened {
   readonly answer: unknown;
   readonly before: Observation;
   readonly after: Observation;
-  readonly by: Instance;
+  readonly by: Caller;
   /** The instance that sent the call again. */
-  readonly other?: Instance | undefined;
+  readonly other?: Caller | undefined;
 }
 
 export class RealPartitions {
@@ -29,21 +29,26 @@ export class RealPartitions {
   space!: Observation;
   readonly way: Way;
   #instances: Instance[] = [];
+  readonly #others: ReadonlyMap<number, OtherClient>;
 
-  constructor(way: Way) {
+  /** @param others clients that make the calls of the instances with these numbers, as far as they offer them */
+  constructor(way: Way, others: ReadonlyMap<number, OtherClient> = new Map()) {
     this.way = way;
+    this.#others = others;
   }
 
   async reset(now: number): Promise<void> {
     await this.way.direct.sendCommand(["FLUSHALL"]);
     this.now = now;
     this.#instances = DECLARED.map((partitions) => this.#newInstance(partitions));
+    for (const other of this.#others.values()) other.renew();
     this.space = await observe(this.way.direct);
   }
 
   /** Replaces an instance by a new one, which remembers nothing. */
   renew(by: number): void {
     this.#instances[by] = this.#newInstance(DECLARED[by]);
+    this.#others.get(by)?.renew();
   }
 
   #newInstance(partitions: number | undefined): Instance {
@@ -54,10 +59,18 @@ export class RealPartitions {
     return this.#instances[by % INSTANCES] as Instance;
   }
 
-  async run({ operation, by, mishap, nth, meanwhile }: PartitionedCall): Promise<Happened> {
+  /** What makes a call. */
+  callerOf({ operation, by }: PartitionedCall): Instance | OtherClient {
+    const other = this.#others.get(by);
+    return other?.offers(operation) ? other : this.instance(by);
+  }
+
+  async run(call: PartitionedCall): Promise<Happened> {
+    const { operation, mishap, nth, meanwhile } = call;
+    const maker = this.callerOf(call);
     // Neither of these uses the memory of an instance.
     const isApart = operation.does === "resize" || operation.does === "sweep";
-    const instance = isApart ? this.#newInstance(undefined) : this.instance(by);
+    const caller = isApart && maker instanceof Instance ? this.#newInstance(undefined) : maker;
     this.calls++;
     const afterChange = async () => void ownersOf(await this.#notes());
     const beginMeanwhile = async (request: number) => {
@@ -70,12 +83,14 @@ export class RealPartitions {
     const stopAfter = operation.does === "resize" ? operation.stopAfter : undefined;
     const around = { afterChange, stopAfter, before: beginMeanwhile };
     const answer = await this.way.call(mishap, nth, () =>
-      instance.call(around, () => this.#call(instance, operation)),
+      caller instanceof Instance
+        ? caller.call(around, () => this.#call(caller, operation))
+        : caller.call(around, operation, this.now),
     );
     const before = this.space;
     this.space = await observe(this.way.direct);
     const other = operation.does === "dequeueTwice" ? this.instance(operation.other) : undefined;
-    return { answer, before, after: this.space, by: instance, other };
+    return { answer, before, after: this.space, by: caller, other };
   }
 
   #notes(): Promise<(string | null)[]> {

@@ -9,7 +9,7 @@ import { NAME } from "../real.ts";
 import { infoOf } from "../state.ts";
 import { dequeue, mustBeCopy, mustBeEmpty } from "./dequeue.ts";
 import { enqueue } from "./enqueue.ts";
-import type { Instance, Known } from "./instance.ts";
+import type { Caller, Known } from "./instance.ts";
 import { faultsOf, partitionNames } from "./observation.ts";
 import type { PartitionedCall, Pull } from "./operations.ts";
 import type { Happened, RealPartitions } from "./real.ts";
@@ -29,9 +29,9 @@ export class PartitionsWorld {
 
   /** Makes a call, and compares its answer and the keys. @throws if they differ */
   async call(real: RealPartitions, call: PartitionedCall): Promise<unknown> {
-    const { operation, by } = call;
+    const { operation } = call;
     this.state.step++;
-    const readBefore = { ...real.instance(by).known };
+    const readBefore = { ...real.callerOf(call).known };
     const otherBefore =
       operation.does === "dequeueTwice" ? { ...real.instance(operation.other).known } : undefined;
     const happened = await real.run(call);
@@ -60,7 +60,7 @@ export class PartitionsWorld {
         return this.#dequeue(operation.pull, answer, by, readBefore, follow);
       case "dequeueTwice": {
         const [first, copy] = answer as [unknown[], { id: string; receipt: string }[]];
-        const isSame = this.#seesAll(by, readBefore) && this.#seesAll(other as Instance, otherBefore);
+        const isSame = this.#seesAll(by, readBefore) && this.#seesAll(other as Caller, otherBefore);
         this.#dequeue(operation.pull, first, by, readBefore, () => {});
         if (isSame) mustBeCopy(first, copy);
         else {
@@ -99,13 +99,13 @@ export class PartitionsWorld {
     }
   }
 
-  #dequeue(pull: Pull, answer: unknown, by: Instance, readBefore: Known, follow: () => void): void {
+  #dequeue(pull: Pull, answer: unknown, by: Caller, readBefore: Known, follow: () => void): void {
     if (Array.isArray(answer) && answer.length === 0) mustBeEmpty(this.state, by, readBefore.scores);
     dequeue(this.state, pull, answer, follow);
   }
 
   /** Whether an instance knew, before and after a call, of all partitions with ready tasks that they have work. */
-  #seesAll({ known }: Instance, readBefore: Known | undefined): boolean {
+  #seesAll({ known }: Caller, readBefore: Known | undefined): boolean {
     const maps = [readBefore?.map ?? known.map, known.map];
     const partitions = maps.map((map) => (map ? partitionsOf(map) : [0]));
     return [...this.state.tasks.values()].every((task) => {

@@ -1,6 +1,3 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { Operator, Queue, type TaskInfo, type Transport } from "../../../src/index.ts";
 import { type Gateway, startGateway } from "../../../src/local/index.ts";
@@ -8,8 +5,7 @@ import type { PartitionedQueue } from "../../../src/queue/partitions/partitioned
 import { upstash } from "../../../src/transport/upstash.ts";
 import { partitionSpaces } from "../../support/partition-spaces.ts";
 import { QUEUE, type Rig } from "../../support/rig.ts";
-
-export const folder = fileURLToPath(new URL("../../../examples/python/", import.meta.url));
+import { PythonProcess } from "./python-process.ts";
 
 /** The Python client and the library, on one queue through one gateway. */
 export interface BothClients {
@@ -32,7 +28,7 @@ export interface BothClients {
 }
 
 /** What Python says of a task of which the library says this. */
-function inPython({ queue: _, options: __, transitions, errors, worker, ...info }: TaskInfo): object {
+export function inPython({ queue: _, options: __, transitions, errors, worker, ...info }: TaskInfo): object {
   const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return {
     ...Object.fromEntries(Object.entries(info).map(([name, value]) => [snake(name), value])),
@@ -45,23 +41,10 @@ function inPython({ queue: _, options: __, transitions, errors, worker, ...info 
 /** Registers the set-up with vitest: one process of Python, and one gateway, for all tests of a file. */
 export function useBothClients(rig: Rig): BothClients {
   const both = {} as { -readonly [K in keyof BothClients]: BothClients[K] };
-  let session: ChildProcessWithoutNullStreams;
-  let answers: AsyncIterator<string>;
+  let session: PythonProcess;
   beforeAll(async () => {
     both.gateway = await startGateway({ redisUrl: rig.redis.url });
-    const env = {
-      ...process.env,
-      no_proxy: "127.0.0.1",
-      PYTHONPATH: folder,
-      PYTHONDONTWRITEBYTECODE: "1",
-      PYTHONIOENCODING: "utf-8",
-      UPSTASH_REDIS_REST_URL: both.gateway.url,
-      UPSTASH_REDIS_REST_TOKEN: both.gateway.token,
-    };
-    const program = fileURLToPath(new URL("session.py", import.meta.url));
-    session = spawn("python3", [program, QUEUE], { env });
-    session.stderr.pipe(process.stderr);
-    answers = createInterface(session.stdout)[Symbol.asyncIterator]();
+    session = new PythonProcess("session.py", both.gateway, QUEUE);
   });
   beforeEach(() => {
     both.gateway.faults.clear();
@@ -71,17 +54,13 @@ export function useBothClients(rig: Rig): BothClients {
     both.place = { name: QUEUE, prefix: undefined, transport: both.transport };
   });
   afterAll(async () => {
-    session.kill();
+    session.stop();
     await both.gateway.close();
   });
 
-  both.python = async (code) => {
+  both.python = (code) => {
     const indent = /^\n*( *)/.exec(code)?.[1] ?? "";
-    session.stdin.write(`${JSON.stringify(code.trim().replaceAll(`\n${indent}`, "\n"))}\n`);
-    const { value } = await answers.next();
-    const answer = JSON.parse(String(value)) as { value?: unknown; failure?: string };
-    if (answer.failure) throw new Error(answer.failure);
-    return answer.value;
+    return session.ask(code.trim().replaceAll(`\n${indent}`, "\n"));
   };
   both.get = async (id) => {
     const info = await both.queue.get(id);

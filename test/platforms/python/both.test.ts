@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { listQueues, Operator, Queue, Schedules, sweep } from "../../../src/index.ts";
+import { Operator, Queue, Schedules, sweep } from "../../../src/index.ts";
 import { offload } from "../../../src/offload/index.ts";
 import { memoryStore } from "../../../src/testing/index.ts";
 import { awkwardPayloads, comparable } from "../../support/payloads.ts";
@@ -89,72 +88,6 @@ test("both say the same of tasks that either extended, requeued, rejected, cance
   await task?.requeue({ delay: "1h", error: new RangeError("zu groß") });
   const errors = [{ attempt: 2, error: "RangeError: zu groß" }];
   expect(await both.get("returned")).toMatchObject({ state: "delayed", errors, worker: { name: "a;b" } });
-});
-
-test("Python dequeues and sweeps beside tasks whose last lease has expired", async () => {
-  const expire = async (id: string) => {
-    await both.queue.enqueue(1, { id, maxAttempts: 1 });
-    await both.queue.dequeue({ lease: 1 });
-    await sleep(5);
-  };
-  const dequeue = "[task.id for task in queue.dequeue(max=10)]";
-  await expire("a");
-  await both.python(`queue.enqueue(1, id="b")`);
-  expect(await both.python(dequeue)).toEqual(["b"]);
-  await expire("c");
-  expect(await both.python(dequeue)).toEqual([]);
-  await expire("d");
-  expect(await both.python("sweep(redis)")).toEqual({ [QUEUE]: [0, 0, 1, 0] });
-  for (const id of ["a", "c", "d"])
-    expect(await both.get(id)).toMatchObject({ state: "rejected", reason: "lease_expired" });
-});
-
-test("a receipt of one client settles in the other, once", async () => {
-  await both.queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-  const receipt = (await both.python("queue.dequeue()[0].receipt")) as string;
-  expect(await both.queue.settle([{ receipt, outcome: "complete" }])).toMatchObject([{ ok: true }]);
-  const [task] = await both.queue.dequeue();
-  const receipts = JSON.stringify([receipt, task?.receipt]);
-  expect(await both.python(`queue.settle(Settlement(each, "reject") for each in ${receipts})`)).toEqual([
-    [false, "lost", "", 0, false],
-    [true, "rejected", "rejected", 0, false],
-  ]);
-  expect(await task?.complete()).toMatchObject({ ok: false, code: "lease_lost" });
-});
-
-test("an id that one client has enqueued is known to the other, and so is a dedup key", async () => {
-  await both.queue.enqueue(1, { id: "own", dedup: { key: "k;%", window: "1h" } });
-  const added = await both.python(`
-    own = [queue.enqueue(2, id="own"), queue.enqueue(3, dedup=("k;%", 1))]
-    report([*own, queue.enqueue(4, id="python", dedup=("l", 3_600_000))])
-  `);
-  const known = ["own", false];
-  expect(added).toEqual([known, known, ["python", true]]);
-  const other = await both.queue.enqueue(5, { dedup: { key: "l", window: 1 } });
-  expect(other).toEqual({ id: "python", created: false });
-  const [, python] = await both.queue.dequeue({ max: 2 });
-  await python?.complete();
-  const again = `[queue.enqueue(6, id="python")[1], queue.enqueue(7, id="python", again=True)[1]]`;
-  expect(await both.python(again)).toEqual([false, true]);
-});
-
-test("a queue in which Python enqueues is registered, and the sweep of either client promotes its tasks", async () => {
-  const swept = await both.python(`
-    queue.enqueue(1, id="a", delay=1)
-    queue.enqueue(2, id="b")
-    time.sleep(0.01)
-    report([sweep(redis), queue.get("a")["state"]])
-  `);
-  expect(swept).toEqual([{ [QUEUE]: [1, 0, 0, 0] }, "pending"]);
-  const { queues, now } = await listQueues(both.transport);
-  expect(queues).toEqual([{ name: QUEUE, seenAt: expect.any(Number) as number }]);
-  expect(Math.abs(now - (queues[0]?.seenAt ?? 0))).toBeLessThan(60_000);
-  await both.python(`
-    queue.enqueue(3, id="c", at=1, group="g")
-    queue.enqueue(4, id="d", delay=1, group="g")
-    time.sleep(0.01)
-  `);
-  expect(await sweep(both.transport)).toMatchObject({ queues: 1, promoted: 1, failed: [] });
 });
 
 test("Python's sweep leaves schedules alone, and Python works on the tasks that they enqueue", async () => {

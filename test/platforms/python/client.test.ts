@@ -9,7 +9,8 @@ import { violations } from "../../support/invariants.ts";
 import { queueSpace } from "../../support/key-space.ts";
 import { libNames } from "../../support/lua-rules.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
-import { folder, useBothClients } from "./both-clients.ts";
+import { useBothClients } from "./both-clients.ts";
+import { folder } from "./python-process.ts";
 
 const rig = useRig();
 const both = useBothClients(rig);

@@ -1,9 +1,8 @@
-import { expect, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
 import { slotOf, tagOf } from "../../../src/queue/core/partition-slots.ts";
 import { slotOfTask } from "../../../src/queue/partitions/placement.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
-import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 
@@ -59,37 +58,6 @@ test("both clients place the same tasks in the same slots, and refuse the same o
   expect(inPython).toEqual(inTypeScript);
 });
 
-test("what one client has enqueued the other knows, in the partition of its slot", async () => {
-  await both.resize(4);
-  const tasks = Array.from({ length: 40 }, (_, i) =>
-    i % 2 ? { payload: 1, id: `t-${i}` } : { payload: 1, id: `t-${i}{g-${i % 8}}`, group: `g-${i % 8}` },
-  );
-  const ids = tasks.map(({ id }) => id);
-  const queue = both.queueOf(4);
-  await queue.enqueueMany(tasks.slice(0, 20));
-  const { id: first } = await queue.enqueue(1, { dedup: { key: "by-typescript", window: "1h" } });
-  const [added, generated, others, second] = await both.python(`
-    added = queue.enqueue_many(${JSON.stringify(tasks)})
-    generated = queue.enqueue_many([{"payload": 3}, {"payload": 4}, {"payload": 5, "group": "g-4"}])
-    others = [queue.enqueue(6, dedup=("by-typescript", 1_000)), queue.get("${ids[0]}")["state"], queue.cancel("${ids[1]}")]
-    report([added, generated, others, queue.enqueue(7, dedup=("by-python", 3_600_000))[0]])
-  `);
-  expect(added).toEqual(ids.map((id, i) => [id, i >= 20]));
-  expect(others).toEqual([[first, false], "pending", "rejected"]);
-  const third = await queue.enqueue(8, { dedup: { key: "by-python", window: 1 } });
-  expect(third).toEqual({ id: second, created: false });
-
-  const { owners } = await fetchMap(both.place);
-  const places = await both.partitionsOfIds();
-  expect(ids.map((id) => places.get(id))).toEqual(ids.map((id) => owners[slotOf(id)]));
-  for (const [id] of generated as Added) expect(id).toMatch(/^[0-9A-Za-z]{20}(~[0-3]|\{\d+\})$/);
-  const [[one], [two], [grouped]] = generated as Added;
-  expect([one, two].map((id) => id.at(-1))).toEqual([String(places.get(one)), String(places.get(one))]);
-  expect(slotOf(grouped)).toBe(slotOf("g-4"));
-  for (const id of [one, grouped, second])
-    expect(await queue.get(id)).toMatchObject({ id, state: "pending" });
-});
-
 test("tasks without a slot of one process go to all partitions, a hundred after the other", async () => {
   await both.resize(4);
   await both.python(`
@@ -135,23 +103,6 @@ test("an enqueue that does not know of partitions learns of them, and is sent ag
     [grouped]: owners[slotOf("g")],
     new: owners[slotOf("new")],
   });
-});
-
-test("each call of a client that does not know of partitions learns of them", async () => {
-  await both.resize(4);
-  const queue = both.queueOf(4);
-  await queue.enqueueMany(numbered(12));
-  const receipts = [];
-  while (receipts.length < 6) receipts.push(...(await queue.dequeue()).map(({ receipt }) => receipt));
-  const states = await both.python(`
-    def new(): return Queue(redis, "${QUEUE}")
-    states = [new().get("t0")["state"] in ("pending", "working"), new().get("unknown"), new().cancel("unknown")]
-    states.append([new().settle([Settlement(receipt, "complete")])[0].state for receipt in ${JSON.stringify(receipts)}])
-    rest = [task for _ in range(20) for task in new().dequeue()]
-    report([*states, [task.complete().state for task in rest]])
-  `);
-  const completed = Array<string>(6).fill("completed");
-  expect(states).toEqual([true, null, "not_found", completed, completed]);
 });
 
 test("a late copy of an enqueue that did not know of partitions adds nothing", async () => {
