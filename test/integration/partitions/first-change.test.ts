@@ -38,22 +38,6 @@ async function losing(lose: () => Promise<unknown>): Promise<void> {
   expect(await rig.keySpace()).toEqual(before);
 }
 
-test("a copy of an enqueue with an idempotency key has the same ids before and after the change", async () => {
-  const tasks = [
-    { payload: 1 },
-    { payload: 2, group: "g" },
-    { payload: 3, dedup: { key: "k", window: "1h" } },
-  ] as const;
-  const once = { idempotencyKey: "once" };
-  const before = await queueOf().enqueueMany(tasks, once);
-  await resize(4);
-  for (const partitions of [undefined, 4]) {
-    expect(await queueOf(partitions).enqueueMany(tasks, once)).toEqual(before);
-  }
-  for (const { id } of before) expect(await queueOf(4).get(id)).toMatchObject({ state: "pending" });
-  expect((await queueOf(4).counts()).pending).toBe(3);
-});
-
 test("however late a call comes of an object that does not know of the partitions, its first copy changes nothing, and the object sends it again over the partitions", async () => {
   await enqueueNames();
   const late: Command[] = [];

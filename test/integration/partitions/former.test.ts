@@ -5,7 +5,7 @@ import { nameOfPartition } from "../../../src/queue/core/keys.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";
 import { instances } from "../../support/instances.ts";
-import { named, numbered } from "../../support/new-tasks.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
@@ -151,17 +151,6 @@ describe("a former partition", () => {
       pending: moved.length + 10,
       rejected: 16 - moved.length,
     });
-  });
-
-  test("is asked also by a producer with an old map, by which nothing has moved", async () => {
-    await resize(2);
-    const [stale, other] = [queueOf(2), queueOf(2)];
-    for (const queue of [stale, other]) await queue.enqueue(0, { id: "first" });
-    await resize(8);
-    for (const id of ids) expect(await queueOf(2).enqueue(1, { id })).toEqual({ id, created: true });
-    await resize(2);
-    for (const id of ids) expect(await stale.enqueue(2, { id })).toEqual({ id, created: false });
-    expect(await other.enqueueMany(named(ids))).toEqual(ids.map((id) => ({ id, created: false })));
   });
 });
 
@@ -311,16 +300,4 @@ test("a partition that comes back to the map loses the settings that it had when
   expect(await settingsIn(5)).toEqual(await settingsIn(0));
   await resize(8);
   for (const partition of [4, 5, 6, 7]) expect(await settingsIn(partition)).toEqual(await settingsIn(0));
-});
-
-test("a task with a generated id and a group is found also after its partition has left the former ones", async () => {
-  await resize(2);
-  const added = [];
-  for (let i = 0; i < 12; i++) added.push(await queueOf(2).enqueue(i, { group: `g${i}`, delay: "10d" }));
-  await resize(8);
-  await dropFormer();
-  for (const { id } of added) {
-    expect(await queueOf(8).get(id)).toMatchObject({ state: "delayed" });
-    expect(await queueOf(8).cancel(id)).toMatchObject({ ok: true });
-  }
 });

@@ -1,33 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 const partitioned = (partitions = 8) => rig.queue({ partitions });
 
 describe("a queue with partitions", () => {
-  test("delivers each task once, from all partitions, also if each request settles and dequeues", async () => {
-    const queue = partitioned();
-    const added = [];
-    for (let i = 0; i < 10; i++) added.push(...(await queue.enqueueMany(many(100))));
-    const ids = added.map(({ id }) => id);
-    expect(new Set(ids.map((id) => id.at(-1))).size).toBe(8);
-    expect((await queue.counts()).pending).toBe(1_000);
-    let tasks = await queue.dequeue({ max: 64 });
-    const done: string[] = [];
-    while (tasks.length > 0) {
-      done.push(...tasks.map(({ id }) => id));
-      const settlements = tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
-      const reply = await queue.settleAndDequeue(settlements, { max: 64 });
-      expect(reply.settled.every(({ ok }) => ok)).toBe(true);
-      tasks = reply.tasks;
-    }
-    expect(done.toSorted()).toEqual(ids.toSorted());
-    expect(await queue.counts()).toMatchObject({ pending: 0, working: 0 });
-    expect(await queue.get(ids[7] ?? "")).toMatchObject({ state: "completed" });
-  });
-
   test("a group is in one partition, and in order", async () => {
     const queue = partitioned();
     for (let i = 0; i < 30; i++) await queue.enqueue(i, { group: `g${i % 3}` });
@@ -74,20 +52,6 @@ describe("a queue with partitions", () => {
       id: "order-7",
       created: false,
     });
-  });
-
-  test("a task with an id and a group is where its id says, or where its group is if the id names it", async () => {
-    const queue = partitioned();
-    const groups = Array.from({ length: 20 }, (_, i) => `customer-${i}`);
-    for (const group of groups) {
-      expect((await queue.enqueue(1, { id: `order-7-${group}`, group })).created).toBe(true);
-      // The id is known, whatever the group.
-      expect((await queue.enqueue(2, { id: `order-7-${group}`, group: "other" })).created).toBe(false);
-      expect(await queue.get(`order-7-${group}`)).toMatchObject({ state: "pending", group });
-    }
-    expect(slotOf("order-7{customer-5}")).toBe(slotOf("customer-5"));
-    const { id } = await queue.enqueue(1, { id: "order-7{customer-5}", group: "customer-5" });
-    expect(await queue.get(id)).toMatchObject({ state: "pending" });
   });
 
   test("an idempotency key that comes again with another group is noticed only in the partition of that group", async () => {

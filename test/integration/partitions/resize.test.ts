@@ -2,32 +2,11 @@ import { expect, test } from "vitest";
 import { applyQueues, defineQueue, type QueueDeclaration } from "../../../src/index.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
 import { instances } from "../../support/instances.ts";
-import { many, numbered } from "../../support/new-tasks.ts";
+import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
-const { now, dying, queueOf, operatorOf, map, resize, run, sweepAll, drainAll } = instances(rig);
-
-test("a change of how many partitions there are that stopped at any point is completed by another caller, or by a sweep", async () => {
-  await resize(4);
-  await queueOf(4).enqueueMany(numbered(50));
-  const completed: number[] = [];
-  for (let stopAfter = 1; stopAfter <= 10; stopAfter++) {
-    await resize(stopAfter % 2 ? 7 : 4, dying(stopAfter)).catch(() => undefined);
-    const { next } = await map();
-    const producer = queueOf(4);
-    for (let i = 0; i < 50; i += 7) {
-      expect((await producer.enqueue(i, { id: `t${i}` })).created).toBe(false);
-      expect((await producer.enqueue(i, { id: `u${stopAfter}-${i}` })).created).toBe(true);
-    }
-    if (next && !(await map()).next) completed.push(stopAfter);
-    await run();
-    expect((await map()).next).toBe(undefined);
-  }
-  // Once slots are sealed, producers do not wait for a sweep.
-  expect(completed.length).toBeGreaterThan(0);
-  expect((await drainAll(queueOf(4))).length).toBe(50 + 10 * 8);
-});
+const { now, queueOf, map, resize, sweepAll, drainAll } = instances(rig);
 
 test("sweeps search a partition that keeps some of its slots, until it knows nothing of others", async () => {
   await resize(2);
@@ -68,21 +47,4 @@ test("a deployment gives a declared queue the number of partitions that it decla
   expect(() => defineQueue(QUEUE, { partitions: 63 })).toThrow(
     "partitions must be a whole number from 1 to 62",
   );
-});
-
-test("new partitions have the settings of the queue and its groups, and shares of its limits", async () => {
-  await resize(2);
-  const operator = operatorOf(2);
-  await operator.configure({ maxWorking: 10, statistics: true });
-  await operator.configureGroup("g", { maxWorking: 2 });
-  expect(await operator.resize(6)).toBe(6);
-  expect(await operatorOf(2).settings()).toMatchObject({ maxWorking: 10, statistics: true });
-  await queueOf(6).enqueueMany([...numbered(60), ...many(20, { group: "g" })]);
-  for (let minute = 0; minute < 4; minute++) {
-    for (let i = 0; i < 20; i++) await queueOf(6).dequeue({ max: 20 });
-    expect((await queueOf(6).counts()).working).toBeLessThanOrEqual(10);
-    rig.now += 60_000;
-    await run();
-  }
-  expect((await queueOf(6).counts()).working).toBe(10);
 });
