@@ -74,11 +74,7 @@ describe("a backoff", () => {
 describe("a task that is requeued with a backoff", () => {
   const rig = useRig();
 
-  test.each<[string, Backoff]>([
-    ["a list", ["1s", "1h"]],
-    ["a function", (attempt) => (attempt === 1 ? 1_000 : "1h")],
-    ["an exponential", { base: "1s", factor: 100 }],
-  ])("waits by its charged attempts, not by its deliveries: %s", async (_, backoff) => {
+  test("waits by its charged attempts, not by its deliveries", async () => {
     const queue = rig.queue();
     await queue.enqueue(1);
     for (let turn = 0; turn < 3; turn++) {
@@ -86,10 +82,8 @@ describe("a task that is requeued with a backoff", () => {
       await (await queue.dequeue())[0]?.requeue({ count: false });
     }
     const [task] = await queue.dequeue();
-    const settled = await task?.requeue({ backoff });
-    const wait = (settled?.ok && settled.dueAt ? settled.dueAt : Number.NaN) - rig.now;
-    expect(wait).toBeGreaterThanOrEqual(500);
-    expect(wait).toBeLessThanOrEqual(1_000);
+    const settled = await task?.requeue({ backoff: ["1s", "1h"] });
+    expect(settled).toMatchObject({ ok: true, dueAt: rig.now + 1_000 });
   });
 
   test("waits by the attempt of its receipt, in settle", async () => {

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createClient } from "@redis/client";
 import { expect, test } from "vitest";
-import { startRedis } from "../support/redis.ts";
 
 async function answers(url: string): Promise<boolean> {
   const client = createClient({ url, socket: { reconnectStrategy: false } }).on("error", () => {});
@@ -15,13 +14,6 @@ async function answers(url: string): Promise<boolean> {
     if (client.isOpen) client.destroy();
   }
 }
-
-test("each test's Redis has its own port, and ends when it is stopped", async () => {
-  const servers = await Promise.all([startRedis(), startRedis()]);
-  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([true, true]);
-  await Promise.all(servers.map((server) => server.stop()));
-  expect(await Promise.all(servers.map(({ url }) => answers(url)))).toEqual([false, false]);
-});
 
 test("a test's Redis ends if its process is killed", async () => {
   const source = `
