@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { applyQueues, defineQueue, type QueueDeclaration, type Transport } from "../../../src/index.ts";
 import { SLOTS } from "../../../src/queue/core/partition-slots.ts";
 import { owning } from "../../../src/queue/partitions/map.ts";
-import type { CommandOutcome } from "../../../src/queue/redis/transport.ts";
+import type { Command, CommandOutcome } from "../../../src/queue/redis/transport.ts";
 import { instances } from "../../support/instances.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
@@ -10,25 +10,30 @@ import { QUEUE, useRig } from "../../support/rig.ts";
 const rig = useRig({ checkInvariants: false });
 const { now, queueOf, map, resize, slotsIn, sweepAll, drainAll } = instances(rig);
 
-test("no slot has two owners at any time, in whichever order databases run a request", async () => {
-  await resize(4);
-  const owned = async () => (await Promise.all([0, 1, 2, 3].map(slotsIn))).flat();
-  const transport: Transport = {
-    async send(commands, options) {
-      const outcomes: CommandOutcome[] = [];
-      for (const command of commands.toReversed()) {
-        outcomes.unshift(...(await rig.transport.send([command], options)));
-        const slots = await owned();
-        expect(new Set(slots).size).toBe(slots.length);
-      }
-      return outcomes;
-    },
-  };
-  for (const count of [2, 3, 1, 4]) {
-    await resize(count, transport);
-    expect(new Set(await owned()).size).toBe(SLOTS);
-  }
-});
+test.each([[false], [true]])(
+  "no slot has two owners while a request runs; from its end: %s",
+  async (fromEnd) => {
+    await resize(4);
+    const owned = async () => (await Promise.all([0, 1, 2, 3].map(slotsIn))).flat();
+    const transport: Transport = {
+      async send(commands, options) {
+        const outcomes: CommandOutcome[] = [];
+        const numbers = commands.map((_, i) => i);
+        for (const i of fromEnd ? numbers.toReversed() : numbers) {
+          const [outcome] = await rig.transport.send([commands[i] as Command], options);
+          outcomes[i] = outcome as CommandOutcome;
+          const slots = await owned();
+          expect(new Set(slots).size).toBe(slots.length);
+        }
+        return outcomes;
+      },
+    };
+    for (const count of [2, 3, 1, 4]) {
+      await resize(count, transport);
+      expect(new Set(await owned()).size).toBe(SLOTS);
+    }
+  },
+);
 
 test("sweeps search a partition that keeps some of its slots, until it knows nothing of others", async () => {
   await resize(2);
