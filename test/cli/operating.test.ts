@@ -17,38 +17,31 @@ test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one canno
   const { code, text } = await onTerminal("cancel", "emails", "pending", "working", "nope");
   expect(code).toBe(1);
   expect(text).toBe("ID       RESULT\npending  cancelled\nworking  cancel requested\nnope     not_found\n");
-  expect(await rig.queue().get("working")).toMatchObject({ cancelRequested: true });
   expect(await sluice("cancel", "emails", "working")).toMatchObject({
     code: 0,
     out: '{"id":"working","ok":true,"result":"cancel requested"}\n',
   });
-  expect((await sluice("dead", "emails")).rows).toEqual([]);
 });
 
 test("partitions shows what each partition has, and changes their number", async () => {
   // Programs remember the partitions of a queue for a minute, so other tests use another one.
-  expect(await sluice("partitions", "spread", "3")).toMatchObject({ code: 0 });
-  for (let i = 0; i < 30; i++) await rig.queue("spread").enqueue(i);
-  const { code, rows } = await sluice("partitions", "spread");
-  expect(code).toBe(0);
-  expect(rows.map(({ partition, slots }) => [partition, slots])).toEqual([
-    [0, 86],
-    [1, 85],
-    [2, 85],
-  ]);
-  expect(rows.reduce((sum, { pending }) => sum + Number(pending), 0)).toBe(30);
-  const { text } = await onTerminal("partitions", "spread", "1");
-  expect(text).toMatch(/^PARTITION +SLOTS +PENDING +DELAYED +WORKING +DEAD\n +0 +256 /);
-  expect((await sluice("partitions", "spread")).rows[0]).toMatchObject({ partition: 0, slots: 256 });
   await rig.queue("used").enqueue(1);
-  const changed = await sluice("partitions", "used", "2");
-  expect([changed.err, changed.rows]).toMatchObject([
-    "",
-    [
+  expect(await sluice("partitions", "used", "2")).toMatchObject({
+    code: 0,
+    err: "",
+    rows: [
       { partition: 0, slots: 128, pending: 1 },
       { partition: 1, slots: 128, pending: 0 },
     ],
-  ]);
+  });
+  expect((await onTerminal("partitions", "used", "1")).text).toMatch(
+    /^PARTITION +SLOTS +PENDING +DELAYED +WORKING +DEAD\n +0 +256 +1 /,
+  );
+  expect((await sluice("partitions", "used")).rows[0]).toMatchObject({
+    partition: 0,
+    slots: 256,
+    pending: 1,
+  });
   // A change that has stopped.
   const place = { name: "used", prefix: undefined, transport: rig.queue()["transport"] };
   const map = await fetchMap(place);
@@ -78,6 +71,16 @@ test("purge asks on a terminal what it would delete, and purges after y", async 
   expect(limited.out).toBe("Purged 1 dead letter of emails.\n");
   expect((await answering("YES\n", "purge", "emails", "--state", "rejected")).code).toBe(0);
   expect(await rig.queue().counts()).toMatchObject({ rejected: 0 });
+  // Redis does not count completed tasks.
+  expect((await answering("y\n", "purge", "emails", "--state", "completed")).err).toMatch(
+    /^Purge all completed tasks of emails\? /,
+  );
+  expect((await answering("y\n", "purge", "emails", "--state", "delayed", "--group", "g")).err).toMatch(
+    /^Purge the delayed tasks of emails that match\? /,
+  );
+  expect((await sluice("purge", "emails", "--state", "rejected", "--yes")).rows).toEqual([
+    { queue: "emails", state: "rejected", purged: 0 },
+  ]);
 });
 
 test("purge ends with 130 and purges nothing if Ctrl-C answers its question", async () => {
@@ -91,20 +94,6 @@ test("purge ends with 130 and purges nothing if Ctrl-C answers its question", as
   });
   expect(await ended).toMatchObject({ code: 130, out: "" });
   expect(await rig.queue().counts()).toMatchObject({ rejected: 1 });
-});
-
-test("purge without a terminal, with --yes, takes those that match", async () => {
-  await rig.die("dead");
-  const [a, b] = ["a", "b"].map((group) => ({ payload: 1, group }));
-  await rig.queue().enqueueMany([a!, b!, { payload: 1, delay: "1h" }, { payload: 1, id: "cancelled" }]);
-  await rig.queue().cancel("cancelled");
-  const purged = async (...args: string[]) =>
-    (await sluice("purge", "emails", "--yes", "--state", ...args)).rows[0]?.purged;
-  expect(await purged("rejected", "--reason", "cancelled")).toBe(1);
-  expect(await purged("pending", "--group", "a")).toBe(1);
-  expect(await purged("delayed")).toBe(1);
-  expect(await purged("pending")).toBe(1);
-  expect(await rig.queue().counts()).toMatchObject({ pending: 0, delayed: 0, rejected: 1 });
 });
 
 test("a misspelt queue is named if it has no tasks", async () => {
@@ -137,38 +126,18 @@ test("a misspelt queue is named if it has no tasks", async () => {
   expect([swept.code, swept.err]).toEqual([0, expect.stringContaining(note)]);
 });
 
-test("purge goes on until all is purged, and reports what it cannot read", async () => {
-  await rig.queue().enqueueMany(Array.from({ length: 400 }, () => ({ payload: 1 })));
-  for (const task of await rig.queue().dequeue({ max: 400 })) await task.complete();
-  expect(await answering("y\n", "purge", "emails", "--state", "completed")).toMatchObject({
-    out: "Purged 400 completed tasks of emails.\n",
-    err: expect.stringMatching(/^Purge all completed tasks of emails\? /),
-  });
-  await rig.die("broken");
-  await rig.raw(["HSET", "sluice:{emails}:tasks", "broken", "9;unknown"]);
-  expect(await sluice("purge", "emails", "--yes", "--state", "rejected", "--text", "x")).toMatchObject({
-    code: 1,
-    out: '{"queue":"emails","state":"rejected","purged":0}\n',
-    err: expect.stringContaining("1 dead letter cannot be read"),
-  });
-});
-
-test("pause stops the deliveries of queues, and resume goes on", async () => {
-  await rig.queue().enqueue(1);
+test("pause and resume say which queues they have changed", async () => {
   expect((await sluice("pause", "emails", "reports")).rows).toEqual([
     { queue: "emails", state: "paused" },
     { queue: "reports", state: "paused" },
   ]);
-  expect(await rig.queue().dequeue()).toHaveLength(0);
-  expect((await onTerminal("queues")).text).toMatch(/\nemails .* paused\n/);
   expect(await onTerminal("resume", "emails", "reports")).toMatchObject({
     code: 0,
     text: "QUEUE    STATE\nemails   running\nreports  running\n",
   });
-  expect(await rig.queue().dequeue()).toHaveLength(1);
 });
 
-test("settings shows and changes those of a queue, in the form that it takes", async () => {
+test("settings shows those of a queue or a group in the form that it takes, also after a change", async () => {
   expect((await onTerminal("settings", "emails")).text).toMatch(
     /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\n$/,
   );
@@ -179,28 +148,22 @@ test("settings shows and changes those of a queue, in the form that it takes", a
   const { rows } = await sluice("settings", "emails", "maxWorking=none", "rate=7/2s", "events=off");
   expect(rows).toMatchObject([{ maxWorking: null, rate: { most: 7, per: 2_000 }, events: false }]);
   expect((await onTerminal("settings", "emails")).text).toMatch(/\nrate +7\/2s\n/);
-});
-
-test("settings --group shows and changes those of a group", async () => {
-  expect((await sluice("settings", "emails", "weight=3", "maxWorking=1", "--group", "g")).rows).toEqual([
-    expect.objectContaining({ weight: 3, maxWorking: 1, rate: null }),
+  expect((await sluice("settings", "emails", "weight=3", "--group", "g")).rows).toMatchObject([
+    { weight: 3 },
   ]);
   expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(/\nweight +3\n/);
 });
 
-test("sweep promotes, reclaims and counts", async () => {
-  await rig.queue().enqueue(1, { delay: 1 });
-  await rig.queue("reports").enqueue(1, { lease: 1 });
-  await rig.queue("reports").dequeue();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+test("sweep says what it did", async () => {
+  await rig.queue("emails", { now: () => Date.now() - 1_000 }).enqueue(1, { delay: 1 });
   expect(await onTerminal("sweep")).toMatchObject({
     code: 0,
-    text: "Swept 2 queues: 1 promoted, 1 reclaimed, 0 dead, 0 scheduled, 0 records expired.\n",
+    text: "Swept 1 queue: 1 promoted, 0 reclaimed, 0 dead, 0 scheduled, 0 records expired.\n",
   });
-  expect((await sluice("sweep")).rows).toMatchObject([{ queues: 2, promoted: 0, failed: [] }]);
+  expect((await sluice("sweep")).rows).toMatchObject([{ queues: 1, promoted: 0, failed: [] }]);
 });
 
-test("sweep --deep finds and repairs what a failover has broken", async () => {
+test("sweep --deep says which faults it repaired", async () => {
   await rig.queue().enqueue(1, { id: "lost" });
   await rig.queue("reports").enqueue(1);
   await rig.raw(["DEL", "sluice:{emails}:pending"]);
@@ -210,6 +173,5 @@ test("sweep --deep finds and repairs what a failover has broken", async () => {
   const { code, text } = await onTerminal("sweep", "--deep");
   expect(code).toBe(0);
   expect(text).toMatch(/^Checked \d+ entries of 2 queues: repaired 1 fault\nemails: \w+ 1 \(lost\)\n$/);
-  expect((await rig.queue().dequeue()).map(({ id }) => id)).toEqual(["lost"]);
   expect((await sluice("sweep", "--deep")).rows).toMatchObject([{ faults: [], failed: [] }]);
 });

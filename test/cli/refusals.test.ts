@@ -24,6 +24,11 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["redrive emails --rate 0", "sluice: --rate must be a number above 0"],
   ["redrive emails --reason cancelled", "sluice: --reason must be one or more of rejected"],
   ["redrive emails --reason nope", "must be one or more of rejected, attempts_exhausted, lease_expired"],
+  ...["--limit 1", "--rejected", "--text x"].map((option): [string, string] => [
+    `redrive emails a ${option}`,
+    "ids must not be given with a filter, --limit or --rejected",
+  ]),
+  ["redrive emails --rejected --reason rejected", "--rejected must not be given with --reason"],
   ["dead emails --since 25:00", "sluice: --since must be a duration ago, such as 2h, or a local time"],
   ["dead emails --since 1700000000", "sluice: --since must be a duration ago"],
   ["stats emails --watch soon", "sluice: --watch must be a duration"],

@@ -40,6 +40,9 @@ export interface DieOptions {
   readonly rejected?: boolean;
 }
 
+/** A request, such as `GET /v1/queues`, with its body or query, if it has one. */
+export type Called = readonly [request: string, given?: object];
+
 /** The commands of the rig itself are run against the deployment. */
 export interface CliRig extends Commands {
   readonly redis: TestRedis;
@@ -52,6 +55,8 @@ export interface CliRig extends Commands {
   raw(...commands: readonly Command[]): Promise<unknown>;
   /** Makes dead letters of new tasks, by attempts that fail. */
   die(ids: string | readonly string[], error?: unknown, options?: DieOptions): Promise<void>;
+  /** Runs a command line, split at its spaces, and returns its requests to the deployment. */
+  calling(line: string): Promise<readonly Called[]>;
   to(target: Target): Commands;
   environmentOf(target: Target): Record<string, string>;
 }
@@ -126,16 +131,33 @@ export function useCli(): CliRig {
       onTerminal: (...args) => run(args, { terminal: true }),
     };
   };
+  rig.calling = async (line) => {
+    const calls: Called[] = [];
+    const { fetch } = globalThis;
+    const noting = vi.spyOn(globalThis, "fetch").mockImplementation((input, init) => {
+      const { origin, pathname, searchParams } = new URL(input as string);
+      const body = init?.body as string | undefined;
+      const given = body ? (JSON.parse(body) as object) : Object.fromEntries(searchParams);
+      const request = `${init?.method} ${pathname}`;
+      if (origin === rig.url) calls.push(body || searchParams.size > 0 ? [request, given] : [request]);
+      return fetch(input, init);
+    });
+    await rig.run(line.split(" "));
+    noting.mockRestore();
+    return calls;
+  };
   return Object.assign(rig, rig.to("a deployment"));
 }
 
 /** Runs a command against a server that answers all requests so. */
 export async function against(
-  answer: (url: string) => Response,
+  answer: (url: string, init: RequestInit) => Response,
   args: readonly string[] = ["queues"],
   how: Invocation = {},
 ): Promise<Ended> {
-  const fetch = vi.spyOn(globalThis, "fetch").mockImplementation(async (url) => answer(url as string));
+  const fetch = vi
+    .spyOn(globalThis, "fetch")
+    .mockImplementation(async (url, init = {}) => answer(url as string, init));
   try {
     return await runHere(args, { SLUICE_URL: "https://sluice.test", SLUICE_TOKEN: TOKEN }, how);
   } finally {

@@ -4,6 +4,8 @@ import { targets, useCli } from "./rig.ts";
 const rig = useCli();
 const { sluice, onTerminal } = rig;
 
+const LATEST = "x;touch${IFS}y";
+
 test("queues lists all queues with their counts, in one request each for the names and the counts", async () => {
   await rig.queue("reports").enqueue(1, { delay: "1h" });
   await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
@@ -39,35 +41,32 @@ test("queues of an empty database says so", async () => {
   ]);
 });
 
-test("ls lists tasks of every state, or those that match", async () => {
+test("ls lists tasks of every state, and says if there are more than --limit of one", async () => {
   await rig.die("d", "HTTP 503");
   await rig.queue().enqueueMany([
     { payload: { n: 1 }, id: "a" },
     { payload: { n: 2 }, id: "b", group: "g" },
     { payload: { n: 3 }, id: "later", delay: "1h" },
   ]);
-  expect((await sluice("ls", "emails")).rows.map(({ id, state }) => [id, state])).toEqual([
-    ["a", "pending"],
-    ["b", "pending"],
-    ["later", "delayed"],
-    ["d", "rejected"],
+  const all = await sluice("ls", "emails", "--limit", "2");
+  expect([all.err, all.rows]).toMatchObject([
+    "",
+    [
+      { id: "a", state: "pending" },
+      { id: "b", state: "pending", group: "g" },
+      { id: "later", state: "delayed" },
+      { id: "d", state: "rejected" },
+    ],
   ]);
+  const limited = await sluice("ls", "emails", "--limit", "1");
+  expect(limited.rows).toHaveLength(3);
+  expect(limited.err).toBe("There are more than 1 of a state: --limit <number> lists more.\n");
   await rig.queue().cancel("a");
   expect((await sluice("ls", "emails", "--state", "rejected")).rows).toMatchObject([
     { id: "d" },
     { id: "a", reason: "cancelled" },
   ]);
   expect((await onTerminal("ls", "emails")).text).toMatch(/\na +cancelled /);
-  await rig.queue().enqueue({ n: 1 }, { id: "a", again: true });
-  expect((await sluice("ls", "emails", "--state", "delayed", "--payloads")).rows).toMatchObject([
-    { id: "later", payload: { n: 3 } },
-  ]);
-  expect((await sluice("ls", "emails", "--group", "g")).rows).toMatchObject([{ id: "b", group: "g" }]);
-  expect((await sluice("ls", "emails", "--text", "503")).rows).toHaveLength(1);
-  const limited = await sluice("ls", "emails", "--limit", "1");
-  expect(limited.rows).toHaveLength(3);
-  expect(limited.err).toBe("There are more than 1 of a state: --limit <number> lists more.\n");
-  expect((await sluice("ls", "emails", "--limit", "2")).err).toBe("");
   const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
   expect(text).toMatch(
     /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
@@ -75,37 +74,30 @@ test("ls lists tasks of every state, or those that match", async () => {
 });
 
 test("the error that a command shows of a task finds it by --text", async () => {
-  const options = { payload: 1, maxAttempts: 1 };
-  await rig.queue().enqueueMany([
-    { ...options, id: "lost" },
-    { ...options, id: "again", maxAttempts: 2 },
-    { ...options, id: "final" },
-    { ...options, id: "spent" },
-  ]);
-  const [lost, again, final, spent] = await rig.queue().dequeue({ max: 4, worker: { name: "w" } });
-  await final?.reject();
-  await spent?.requeue();
-  expect([lost?.id, again?.id]).toEqual(["lost", "again"]);
-  await rig.operator().failWorker("w");
+  const lost = "the lease expired: crashed, hung, or too slow";
   const shown = {
-    again: "the lease expired: crashed, hung, or too slow",
-    lost: "the lease expired: crashed, hung, or too slow",
+    lost,
+    again: lost,
     final: "its consumer rejected it for good",
     spent: "its attempts are used up",
   };
+  const tasks = Object.keys(shown).map((id) => ({ id, payload: 1, maxAttempts: id === "again" ? 2 : 1 }));
+  await rig.queue().enqueueMany(tasks);
+  const [, , final, spent] = await rig.queue().dequeue({ max: 4, worker: { name: "w" } });
+  await final?.reject();
+  await spent?.requeue();
+  await rig.operator().failWorker("w");
   const { text: list } = await onTerminal("ls", "emails");
   const { text: dead } = await onTerminal("dead", "emails");
   for (const [id, error] of Object.entries(shown)) {
-    expect(list).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
-    const found = await sluice("ls", "emails", "--text", error);
-    expect(found.rows.map((task) => task.id)).toEqual(
-      Object.keys(shown).filter((other) => shown[other as "lost"] === error),
+    const line = new RegExp(`^${id} .* ${error}$`, "m");
+    expect(list).toMatch(line);
+    if (id !== "again") expect(dead).toMatch(line);
+    expect((await sluice("ls", "emails", "--text", error)).rows).toContainEqual(
+      expect.objectContaining({ id }),
     );
-    if (id !== "again") expect(dead).toMatch(new RegExp(`^${id} .* ${error}$`, "m"));
   }
-  const found = await onTerminal("dead", "emails", "--text", "lease");
-  expect(found.text).toMatch(/^1 dead letter of emails\n[^]*\nlost .* the lease expired: crashed/);
-  expect((await onTerminal("show", "emails", "again")).text).toMatch(/attempt 1: the lease expired: crashed/);
+  expect((await onTerminal("show", "emails", "again")).text).toContain(`attempt 1: ${lost}`);
   const dry = await onTerminal("redrive", "emails", "--text", "lease", "--dry-run");
   expect(dry.text).toMatch(/^ID .*\nlost .* the lease expired: crashed.*\n$/);
 });
@@ -150,9 +142,6 @@ test("dead shows the causes, and the latest dead letters; without a queue, those
   await rig.die("b", "bad address");
   expect((await sluice("dead")).rows).toEqual([{ queue: "emails", dead: 4 }]);
   expect((await sluice("dead", "emails")).rows.map(({ id }) => id)).toEqual(["a1", "a2", "a3", "b"]);
-  expect((await sluice("dead", "emails", "--text", "503", "--limit", "1")).rows.map(({ id }) => id)).toEqual([
-    "a3",
-  ]);
   const { text, err } = await onTerminal("dead", "emails");
   expect(text).toMatch(/^4 dead letters of emails\n\nCOUNT +REASON +FIRST +LAST +ERROR\n/);
   expect(text).toMatch(
@@ -184,15 +173,16 @@ test("dead shows the latest of all partitions, and when each cause occurred firs
   }
 });
 
-test("dead counts all dead letters of many pages, and shows the latest", async () => {
-  const ids = Array.from({ length: 2_001 }, (_, i) => (i === 2_000 ? "latest" : `t${i}`));
+test("dead counts all dead letters of many pages, and shows the latest, whose id it quotes", async () => {
+  const ids = Array.from({ length: 2_001 }, (_, i) => (i === 2_000 ? LATEST : `t${i}`));
   for (let from = 0; from < ids.length; from += 1_000) await rig.die(ids.slice(from, from + 1_000));
-  const { text } = await onTerminal("dead", "emails", "--limit", "1");
+  const { text, err } = await onTerminal("dead", "emails", "--limit", "1");
   expect(text).toMatch(
-    /^2001 dead letters of emails\n\nCOUNT [^]*\n +2001 {2}attempts_exhausted [^]*\nlatest /,
+    /^2001 dead letters of emails\n\nCOUNT [^]*\n +2001 {2}attempts_exhausted [^]*\nx;touch\$\{IFS\}y /,
   );
+  expect(err).toContain(`sluice show emails '${LATEST}'\n`);
   expect((await sluice("dead", "emails")).rows).toHaveLength(2_001);
-  expect((await sluice("dead", "emails", "--limit", "1")).rows).toMatchObject([{ id: "latest" }]);
+  expect((await sluice("dead", "emails", "--limit", "1")).rows).toMatchObject([{ id: LATEST }]);
 });
 
 test("stats shows counts and events by the minute, and how to count them; --watch goes on until Ctrl-C", async () => {
@@ -236,22 +226,13 @@ test.each(targets)("with %s tail follows the events of queues until Ctrl-C", asy
   });
 });
 
-test("dead quotes ids in the commands that it proposes", async () => {
-  await rig.die("x;touch${IFS}y");
-  expect((await onTerminal("dead", "emails")).err).toContain("sluice show emails 'x;touch${IFS}y'\n");
-});
-
-test("schedules lists them, and pauses, resumes and removes one", async () => {
+test("schedules lists them, also after it changed one", async () => {
   const schedules = rig.schedules();
   await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: 1 });
   await schedules.put("beat", { every: "90s", payload: 2 });
-  expect((await sluice("schedules", "emails")).rows).toMatchObject([
-    { name: "beat", every: 90_000, paused: false },
-    { name: "digest", cron: "0 9 * * 1", paused: false },
-  ]);
   expect((await sluice("schedules", "emails", "--pause", "beat")).rows).toMatchObject([
-    { name: "beat", paused: true },
-    { name: "digest" },
+    { name: "beat", every: 90_000, paused: true },
+    { name: "digest", cron: "0 9 * * 1", paused: false },
   ]);
   const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
   expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
@@ -270,5 +251,4 @@ test("workers lists them with their tasks, and takes the tasks of one back", asy
   expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
     { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
   ]);
-  expect(await rig.queue().counts()).toMatchObject({ pending: 2, working: 0 });
 });

@@ -1,0 +1,160 @@
+import { expect, test } from "vitest";
+import { type Called, useCli } from "./rig.ts";
+
+// That each argument and option reaches the call. What the calls do, test/http and test/model prove.
+
+const rig = useCli();
+
+const emails = "/v1/queues/emails";
+const tasks = `${emails}/tasks`;
+const settle = `POST ${tasks}/settle`;
+
+/** Every option that selects tasks, and these as a body and as a query. */
+const FILTER =
+  "--text 503 --group g --reason rejected --since 1700000000000 --until 1700000000001 --enqueued-since 1700000000002 --enqueued-until 1700000000003";
+const filter = {
+  text: "503",
+  group: "g",
+  reason: "rejected",
+  endedSince: 1_700_000_000_000,
+  endedUntil: 1_700_000_000_001,
+  enqueuedSince: 1_700_000_000_002,
+  enqueuedUntil: 1_700_000_000_003,
+};
+const query = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value)]));
+
+const budget = 10_000;
+const retryable = ["attempts_exhausted", "lease_expired"];
+
+test.each<[line: string, ...calls: (string | Called)[]]>([
+  ["queues", ["GET /v1/queues", { counts: "true", size: "100" }]],
+  ["dead", ["GET /v1/queues", { counts: "true", size: "100" }]],
+  [
+    `ls emails --state rejected --limit 7 ${FILTER}`,
+    [`GET ${tasks}`, { state: "rejected", size: "8", ...query }],
+  ],
+  [
+    "ls emails --state pending --payloads",
+    [`GET ${tasks}`, { payloads: "true", state: "pending", size: "51" }],
+  ],
+  ["show emails a", [`GET ${tasks}/a`, { payload: "true" }]],
+  ["show emails a --no-payload", `GET ${tasks}/a`],
+  [`dead emails --limit 3 ${FILTER}`, [`GET ${tasks}`, { state: "rejected", size: "1000", ...query }]],
+  ["stats emails", `GET ${emails}`, `GET ${emails}/statistics`],
+  ["schedules emails", `GET ${emails}/schedules`],
+  ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}]],
+  ["schedules emails --resume s", [`POST ${emails}/schedules/s/resume`, {}]],
+  ["schedules emails --remove s", `DELETE ${emails}/schedules/s`],
+  ["workers emails", `GET ${emails}/workers`],
+  [
+    "redrive emails",
+    [`POST ${emails}/redrive`, { reason: retryable, budget }],
+    [`POST ${emails}/redrive`, { reason: "rejected", dryRun: true, budget }],
+  ],
+  ["redrive emails --rejected", [`POST ${emails}/redrive`, { reason: ["rejected", ...retryable], budget }]],
+  [
+    "redrive emails --reason lease_expired,rejected",
+    [`POST ${emails}/redrive`, { reason: ["rejected", "lease_expired"], budget }],
+  ],
+  [
+    `redrive emails --rate 0.5 --limit 7 ${FILTER}`,
+    [`POST ${emails}/redrive`, { ...filter, reason: ["rejected"], rate: 0.5, limit: 7, budget }],
+  ],
+  [
+    `redrive emails --dry-run --limit 7 ${FILTER}`,
+    [`GET ${tasks}`, { state: "rejected", size: "7", ...query }],
+  ],
+  ["redrive emails a b --rate 2", [`POST ${emails}/redrive`, { ids: ["a", "b"], rate: 2 }]],
+  ["redrive emails a --dry-run", [`POST ${emails}/redrive`, { ids: ["a"], dryRun: true }]],
+  ["cancel emails a b", [`POST ${tasks}/a/cancel`, {}], [`POST ${tasks}/b/cancel`, {}]],
+  [
+    `purge emails --yes --state rejected --limit 7 ${FILTER}`,
+    [`POST ${emails}/purge`, { state: "rejected", ...filter, limit: 7, budget }],
+  ],
+  ["purge emails --yes --state delayed", [`POST ${emails}/purge`, { state: "delayed", budget }]],
+  ["pause emails reports", [`POST ${emails}/pause`, {}], ["POST /v1/queues/reports/pause", {}]],
+  ["resume emails", [`POST ${emails}/resume`, {}]],
+  ["settings emails", `GET ${emails}/settings`],
+  ["settings emails --group g", `GET ${emails}/groups/g`],
+  [
+    "settings emails maxWorking=10 rate=5/1500ms maxPending=100 events=on statistics=on",
+    [
+      `PATCH ${emails}/settings`,
+      { maxWorking: 10, rate: { most: 5, per: "1500ms" }, maxPending: 100, events: true, statistics: true },
+    ],
+  ],
+  [
+    "settings emails maxWorking=none rate=none maxPending=none events=off statistics=off",
+    [
+      `PATCH ${emails}/settings`,
+      { maxWorking: null, rate: null, maxPending: null, events: false, statistics: false },
+    ],
+  ],
+  [
+    "settings emails --group g weight=3 maxWorking=1 rate=7/2s",
+    [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: "2s" } }],
+  ],
+  ["sweep", ["POST /v1/sweep", { budget: 20_000 }]],
+  ["sweep --deep", ["POST /v1/sweep", { deep: true, budget: 20_000 }]],
+  ["sweep --deep --queue emails", ["POST /v1/sweep", { deep: true, queue: "emails", budget: 20_000 }]],
+  [
+    'enqueue emails {"to":"a"} --id one --priority 7 --group g --lease 1m --max-attempts 3 --unique 1d --delay 1h',
+    [
+      `POST ${tasks}`,
+      {
+        payload: { to: "a" },
+        id: "one",
+        priority: 7,
+        group: "g",
+        lease: 60_000,
+        maxAttempts: 3,
+        unique: 86_400_000,
+        delay: 3_600_000,
+      },
+    ],
+  ],
+  [
+    "enqueue emails null --id a --at 1900000000000",
+    [`POST ${tasks}`, { payload: null, id: "a", at: 1_900_000_000_000 }],
+  ],
+  ["pull emails", [`POST ${tasks}/pull`, { max: 1 }]],
+  [
+    "pull emails --max 2 --lease 1h --wait 1s",
+    [`POST ${tasks}/pull`, { max: 2, lease: 3_600_000, wait: 1_000 }],
+  ],
+  [
+    "settle emails r s --complete --result 1",
+    [
+      settle,
+      {
+        settlements: [
+          { receipt: "r", outcome: "complete", result: 1 },
+          { receipt: "s", outcome: "complete", result: 1 },
+        ],
+      },
+    ],
+  ],
+  [
+    "settle emails r --reject --error bad",
+    [settle, { settlements: [{ receipt: "r", outcome: "reject", error: "bad" }] }],
+  ],
+  [
+    "settle emails r --requeue --error bad --delay 1h",
+    [settle, { settlements: [{ receipt: "r", outcome: "requeue", error: "bad", delay: 3_600_000 }] }],
+  ],
+  [
+    "settle emails r --extend --lease 1h",
+    [settle, { settlements: [{ receipt: "r", outcome: "extend", lease: 3_600_000 }] }],
+  ],
+  [
+    "export emails --state rejected,pending --text 503",
+    [`GET ${tasks}`, { state: "rejected", payloads: "true", size: "500", text: "503" }],
+    [`GET ${tasks}`, { state: "pending", payloads: "true", size: "500", text: "503" }],
+  ],
+])("sluice %s", async (line, ...calls) => {
+  const made = await rig.calling(line);
+  // Whether the queue is known is asked for a note.
+  const isNote = ([request, given]: Called) =>
+    request === "GET /v1/queues" && !Object.hasOwn(given!, "counts");
+  expect(made.filter((call) => !isNote(call))).toEqual(calls.map((call) => [call].flat()));
+});
