@@ -23,6 +23,9 @@ const filter = {
 };
 const query = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value)]));
 
+const ODD = "a/../b%2F?c;#..";
+const odd = "a%2F..%2Fb%252F%3Fc%3B%23..";
+
 const budget = 10_000;
 const retryable = ["attempts_exhausted", "lease_expired"];
 
@@ -151,6 +154,17 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
     [`GET ${tasks}`, { state: "rejected", payloads: "true", size: "500", text: "503" }],
     [`GET ${tasks}`, { state: "pending", payloads: "true", size: "500", text: "503" }],
   ],
+  // Names that a path could take for its own.
+  [`show emails ${ODD} --no-payload`, `GET ${tasks}/${odd}`],
+  [`cancel emails ${ODD}`, [`POST ${tasks}/${odd}/cancel`, {}]],
+  [`redrive emails ${ODD}`, [`POST ${emails}/redrive`, { ids: [ODD] }]],
+  [
+    `ls emails --state pending --group ${ODD}`,
+    [`GET ${tasks}`, { group: ODD, state: "pending", size: "51" }],
+  ],
+  [`settings emails --group ${ODD} weight=2`, [`PATCH ${emails}/groups/${odd}`, { weight: 2 }]],
+  [`schedules emails --pause ${ODD}`, [`POST ${emails}/schedules/${odd}/pause`, {}]],
+  [`schedules emails --remove ${ODD}`, `DELETE ${emails}/schedules/${odd}`],
 ])("sluice %s", async (line, ...calls) => {
   const made = await rig.calling(line);
   // Whether the queue is known is asked for a note.

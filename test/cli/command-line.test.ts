@@ -73,34 +73,6 @@ test("every command takes the options that say where the queues are", async () =
   }
 });
 
-test("ids with %2F, ?, # and .. are found as they are", async () => {
-  for (const id of ["a%2Fb", "a/../b?c#d", "a%", "a..", "a;b%3B"]) {
-    await rig.die(id);
-    expect((await sluice("show", "emails", id)).rows).toMatchObject([{ id, state: "rejected" }]);
-    expect(await sluice("redrive", "emails", id)).toMatchObject({ code: 0 });
-    expect(await sluice("cancel", "emails", id)).toMatchObject({ code: 0 });
-  }
-});
-
-test("groups, workers and schedules with such names, too", async () => {
-  const name = "a/../b%2F?c;#";
-  await rig.queue().enqueue(1, { group: name });
-  await rig.queue().dequeue({ worker: { name } });
-  expect((await sluice("settings", "emails", "--group", name, "weight=2")).rows).toMatchObject([
-    { weight: 2 },
-  ]);
-  expect((await sluice("settings", "emails", "--group", name)).rows).toMatchObject([
-    { group: name, working: 1 },
-  ]);
-  expect((await sluice("workers", "emails", "--fail", name)).rows).toMatchObject([
-    { worker: name, returned: 1 },
-  ]);
-  expect((await sluice("ls", "emails", "--group", name)).rows).toMatchObject([{ group: name }]);
-  await rig.schedules().put(name, { every: "1h", payload: 1 });
-  expect((await sluice("schedules", "emails", "--pause", name)).rows).toMatchObject([{ name, paused: true }]);
-  expect((await sluice("schedules", "emails", "--remove", name)).rows).toEqual([]);
-});
-
 test("control characters of others never reach the terminal", async () => {
   const evil = "\u001b[2J\u001b]0;x\u0007\r\n\t\u009b31m\u202e\u2028\u0000";
   await rig.die("evil", { name: evil, message: evil }, { payload: { [evil]: evil } });

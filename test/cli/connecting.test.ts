@@ -72,30 +72,23 @@ describe("the environment", () => {
     expect((await runHere(["queues"], { ...env, SLUICE_PREFIX: "other" })).rows).toHaveLength(1);
   });
 
-  test("--env-file fills in what is not set: also quoted values and comments", async () => {
+  const quoted = () => `# where\nexport SLUICE_URL="${rig.url}" # here\nSLUICE_TOKEN='${TOKEN}'\nOTHER=1\n`;
+  const windows = () => `\uFEFFSLUICE_URL=${rig.url}\r\nSLUICE_TOKEN="${TOKEN} "\r\n`;
+  test.each([
+    ["with quoted values and comments", () => Buffer.from(quoted())],
+    ["in UTF-8 with a byte order mark", () => Buffer.from(windows())],
+    ["in UTF-16, as PowerShell writes it", () => Buffer.from(windows(), "utf16le")],
+    ["in UTF-16 without a byte order mark", () => Buffer.from(quoted(), "utf16le")],
+    ["in UTF-16 in the other order", () => Buffer.from(windows(), "utf16le").swap16()],
+  ])("--env-file, %s, fills in what is not set", async (_, bytes) => {
     await rig.queue().enqueue(1);
     const file = join(folder.path, ".env");
-    await writeFile(
-      file,
-      `# where\nexport SLUICE_URL="${rig.url}" # here\nSLUICE_TOKEN='${TOKEN}'\nOTHER=1\n`,
-    );
+    await writeFile(file, bytes());
     const run = (env: Record<string, string>) => runHere(["queues", "--env-file", file], env);
     expect((await run({})).rows).toMatchObject([{ name: "emails" }]);
     expect((await run({ SLUICE_URL: "" })).rows).toMatchObject([{ name: "emails" }]);
     expect((await run({ SLUICE_TOKEN: "wrong-0123456789abcdef" })).code).toBe(3);
     expect(process.env["OTHER"]).toBeUndefined();
-  });
-
-  test.each([
-    ["UTF-8 with a byte order mark", (text: string) => Buffer.from(`\uFEFF${text}`)],
-    ["UTF-16, as PowerShell writes it", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
-    ["UTF-16 without a byte order mark", (text: string) => Buffer.from(text, "utf16le")],
-    ["UTF-16 in the other order", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()],
-  ])("--env-file may be in %s", async (_, bytes) => {
-    await rig.queue().enqueue(1);
-    const file = join(folder.path, ".env.windows");
-    await writeFile(file, bytes(`SLUICE_URL=${rig.url}\r\nSLUICE_TOKEN="${TOKEN} "\r\n`));
-    expect((await runHere(["queues", "--env-file", file], {})).rows).toMatchObject([{ name: "emails" }]);
   });
 
   test("blanks and newlines around values do not count", async () => {
@@ -117,12 +110,6 @@ describe("the environment", () => {
 
 describe("a token", () => {
   const run = (token: string, ...args: string[]) => rig.run(args, { env: { SLUICE_TOKEN: token } });
-
-  test("that the deployment does not know ends with 3", async () => {
-    const { code, err } = await run("wrong-0123456789abcdef", "queues");
-    expect([code, err]).toEqual([3, expect.stringContaining("token")]);
-    expect(err).not.toContain("wrong-");
-  });
 
   test("that only enqueues may enqueue and show without the payload; all else ends with 3", async () => {
     expect(await run(ENQUEUE_TOKEN, "enqueue", "emails", "1", "--id", "a")).toMatchObject({ code: 0 });

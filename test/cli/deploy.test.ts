@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { applyQueues, defineQueue, drain } from "../../src/index.ts";
+import { applyQueues, defineQueue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { useFolder } from "../support/folder.ts";
 import { against, useCli } from "./rig.ts";
@@ -26,7 +26,6 @@ const statuses = async (...args: string[]) => {
   expect([code, err]).toEqual([0, ""]);
   return Object.fromEntries(rows.map(({ queue, status }) => [queue, status]));
 };
-const schedules = async () => (await sluice("schedules", "emails")).rows.map(({ name }) => name as string);
 
 test("deploy applies the declared queues of a module, also those in lists, and once", async () => {
   const file = await moduleOf(`
@@ -35,13 +34,15 @@ test("deploy applies the declared queues of a module, also those in lists, and o
       rate: { most: 5, per: "1s" },
       maxWorking: 3,
       maxAttempts: 4,
+      lease: "1m",
       schedules: {
         digest: { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: { to: "team" } },
-        beat: { every: "90s", until: new Date(4e12), payload: { to: "all" } },
+        beat: { every: "90s", until: new Date(4e12), payload: new Uint8Array([0, 255]) },
       },
     });
     export default [defineQueue("reports", { statistics: true }), emails];
     export const plain = defineQueue("plain");
+    export const wide = defineQueue("wide", { partitions: 4 });
     export const redis = { name: "redis", connect() {} };
   `);
   expect(await deploy(file, "--dry-run")).toMatchObject({
@@ -50,61 +51,47 @@ test("deploy applies the declared queues of a module, also those in lists, and o
       { queue: "emails", status: "not applied", declares: "maxWorking rate digest beat" },
       { queue: "plain", status: "not applied", declares: "" },
       { queue: "reports", status: "not applied", declares: "statistics" },
+      { queue: "wide", status: "not applied", declares: "partitions" },
     ],
   });
   expect((await sluice("queues")).rows).toEqual([]);
 
-  expect(await statuses(file)).toEqual({ emails: "applied", plain: "unchanged", reports: "applied" });
-  expect(await rig.operator().settings()).toMatchObject({
-    rate: { most: 5, per: 1_000 },
-    maxWorking: 3,
-  });
-  expect(await schedules()).toEqual(["beat", "digest"]);
-  expect(await statuses(file)).toMatchObject({ emails: "unchanged", reports: "unchanged" });
-
-  const wide = await moduleOf(`export const wide = defineQueue("wide", { partitions: 4 });`, "wide.mjs");
-  expect(await deploy(wide, "--dry-run")).toMatchObject({ rows: [{ declares: "partitions" }] });
-  expect([await statuses(wide), await statuses(wide)]).toEqual([{ wide: "applied" }, { wide: "unchanged" }]);
-  expect((await sluice("partitions", "wide")).rows).toHaveLength(4);
-
-  // What an operator changes stays; what the module no longer declares goes.
-  await rig.operator().configure({ maxWorking: 1 });
-  expect(await statuses(file)).toMatchObject({ emails: "unchanged" });
-  expect(await rig.operator().settings()).toMatchObject({ maxWorking: 1 });
-  const less = `export const emails = defineQueue("emails", { maxWorking: 2,
-    schedules: { beat: { every: "90s", payload: { to: "all" } } } });`;
-  expect(await statuses(await moduleOf(less, "less.mjs"))).toEqual({ emails: "applied" });
-  expect(await rig.operator().settings()).toMatchObject({ rate: null, maxWorking: 2 });
-  expect(await schedules()).toEqual(["beat"]);
-});
-
-test("the schedules of a deployed module get the defaults of its tasks", async () => {
-  const file = await moduleOf(`export const emails = defineQueue("emails", { maxAttempts: 4, lease: "1m",
-    schedules: { beat: { every: "1s", payload: new Uint8Array([0, 255]) } } });`);
-  expect(await statuses(file)).toEqual({ emails: "applied" });
-  await expect.poll(async () => (await rig.run(["sweep"])).rows[0].scheduled, { timeout: 5_000 }).toBe(1);
-  const [task] = await rig.operator().peek();
-  expect(task).toMatchObject({
-    payload: new Uint8Array([0, 255]),
-    options: { maxAttempts: 4, lease: 60_000 },
+  const nothing = { settings: {}, schedules: [], defaults: {} };
+  expect(await rig.calling(`deploy ${file}`)).toEqual([
+    [
+      "PUT /v1/queues/emails/declaration",
+      {
+        settings: { maxWorking: 3, rate: { most: 5, per: "1s" } },
+        schedules: [
+          { name: "digest", cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: { to: "team" } },
+          { name: "beat", every: "90s", until: 4e12, payload: "AP8=", encoding: "base64" },
+        ],
+        defaults: { lease: "1m", maxAttempts: 4 },
+      },
+    ],
+    ["PUT /v1/queues/plain/declaration", nothing],
+    ["PUT /v1/queues/reports/declaration", { ...nothing, settings: { statistics: true } }],
+    ["PUT /v1/queues/wide/declaration", { ...nothing, partitions: 4 }],
+  ]);
+  expect(await statuses(file)).toEqual({
+    emails: "unchanged",
+    plain: "unchanged",
+    reports: "unchanged",
+    wide: "unchanged",
   });
 });
 
 test("a deployment that declares the same queue goes on, and applies nothing again", async () => {
-  const file = await moduleOf(`export const emails = defineQueue("emails", { rate: { most: 5, per: "1s" },
-    schedules: { beat: { every: "1h", payload: 1 } } });`);
-  const transport = resp(rig.redis.url);
-  const emails = defineQueue("emails", {
+  const declaration = {
     rate: { most: 5, per: "1s" },
     schedules: { beat: { every: "1h", payload: 1 } },
-  });
+  } as const;
+  const file = await moduleOf(`export const emails = defineQueue("emails", ${JSON.stringify(declaration)});`);
+  const transport = resp(rig.redis.url);
+  const emails = defineQueue("emails", declaration);
   expect(await applyQueues(transport, [emails])).toMatchObject({ applied: ["emails"] });
   expect(await statuses(file)).toEqual({ emails: "unchanged" });
   expect(await applyQueues(transport, [emails])).toMatchObject({ applied: [], failed: [] });
-  await rig.queue().enqueue("hello");
-  const seen: unknown[] = [];
-  await drain(rig.queue(), ({ payload }) => void seen.push(payload));
-  expect(seen).toEqual(["hello"]);
   await transport.close();
 });
 

@@ -42,61 +42,14 @@ test("doctor of an empty database", async () => {
   expect(await about("queues")).toEqual([["ok", "there is none yet", undefined]]);
 });
 
-test("doctor names a queue without a consumer, what is overdue, paused, and dead letters", async () => {
-  const hourAgo = { now: () => Date.now() - 3_600_000 };
-  await rig.queue("stuck", hourAgo).enqueue(1);
-  await rig.queue("overdue", hourAgo).enqueue(1, { delay: 1 });
-  await rig.queue("asleep", hourAgo).enqueue(1);
-  await rig.operator("asleep").pause();
-  await rig.die("d", "no", { queue: "dying" });
-  const { code, rows } = await doctor();
-  expect(code).toBe(1);
-  const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
-  expect(byAbout(rows)).toMatchObject({
-    stuck: [
-      "problem",
-      expect.stringMatching(/^1 pending, the next enqueued 1h.* ago, and no consumer/),
-      advice,
-    ],
-    overdue: [
-      "problem",
-      expect.stringMatching(/^tasks or leases are overdue for (59m|1h)/),
-      expect.any(String),
-    ],
-    asleep: ["warning", "paused, with 1 pending", "sluice resume asleep"],
-    dying: ["warning", "1 dead letter", "sluice dead dying"],
-  });
-});
-
-test("doctor finds broken entries, and repairs them if asked", async () => {
+test("doctor repairs broken entries if asked", async () => {
   await rig.queue().enqueue(1, { id: "lost" });
   await rig.raw(["HSET", "sluice:{emails}:tasks", "lost", "garbage"]);
-  expect(await about("emails")).toEqual([
-    [
-      "warning",
-      "it has a fault, cannot be read, or a later release of Sluice wrote some of it",
-      "sluice sweep --deep --queue emails",
-    ],
-  ]);
-  // A queue with more than the quick check reads has no fault because of that.
-  await rig.queue("large").enqueueMany(Array.from({ length: 129 }, () => ({ payload: 1 })));
-  expect(await about("large")).toEqual([
-    [
-      "ok",
-      expect.stringMatching(/^129 pending, .*; too large to check every entry here, which --repair/),
-      undefined,
-    ],
-  ]);
-  await rig.operator("large").deleteQueue({ force: true });
   await rig.queue().dequeue();
+  const broken = { status: "problem", about: "emails", found: "1 broken entry set aside" };
   const { code, rows } = await doctor();
   expect(code).toBe(1);
-  expect(rows).toContainEqual({
-    status: "problem",
-    about: "emails",
-    found: "1 broken entry set aside",
-    advice: "sluice sweep --deep --queue emails",
-  });
+  expect(rows).toContainEqual({ ...broken, advice: "sluice sweep --deep --queue emails" });
   const repaired = await doctor("--repair");
   expect(repaired).toMatchObject({ code: 0 });
   expect(repaired.rows).toContainEqual({
@@ -231,19 +184,71 @@ test("the advice for slow and old Redises, full ones, clocks that differ, and la
   expect(findings({}, 1e12 + 5_000)["clock"]?.[0]).toBe("ok");
   const memory = (used: number) => findings({ usedMemory: used * 1e6, maxMemory: 100e6 })["memory"]?.[0];
   expect([79, 81, 96].map(memory)).toEqual(["ok", "warning", "problem"]);
-  const counts = {
-    queue: "emails",
-    pending: 1,
-    delayed: 0,
-    working: 0,
-    rejected: 0,
-    oldestAge: 1,
-    nextDueAt: null,
-    broken: 0,
-    workers: 0,
-    paused: false,
-  };
-  const statusAt = (bytes: number) =>
-    queueFindings(counts, { queue: "emails", fields: 9, bytes, valid: true, entries: 1 }, 1e12)[0]?.status;
-  expect([79e6, 85e6, 96e6].map(statusAt)).toEqual(["ok", "warning", "problem"]);
+});
+
+const NOW = 1e12;
+const counts = {
+  queue: "emails",
+  pending: 1,
+  delayed: 0,
+  working: 0,
+  rejected: 0,
+  oldestAge: 600_000,
+  nextDueAt: NOW - 180_000,
+  broken: 0,
+  workers: 0,
+  paused: false,
+};
+const diagnostics = {
+  queue: "emails",
+  fields: 9,
+  bytes: 900 as number | null,
+  valid: true as boolean | null,
+  entries: 1,
+};
+const size = (megabytes: number) => `its tasks have about ${megabytes} MB; Upstash allows 100 MB a key`;
+
+test.each<
+  [changed: Partial<typeof counts & typeof diagnostics>, status: string, found: unknown, advice?: unknown]
+>([
+  [{}, "ok", "1 pending, 0 working, about 1 KB; 1 valid entry"],
+  [
+    { bytes: null, valid: null },
+    "ok",
+    "1 pending, 0 working, 9 fields; too large to check every entry here, which --repair does",
+  ],
+  [{ bytes: 79e6 }, "ok", expect.stringContaining("79000 KB")],
+  [{ bytes: 85e6 }, "warning", size(85), expect.stringContaining("sluice purge emails --state completed")],
+  [{ bytes: 96e6 }, "problem", size(96), expect.stringContaining("sluice purge emails --state completed")],
+  [{ broken: 2 }, "problem", "2 broken entries set aside", "sluice sweep --deep --queue emails"],
+  [{ paused: true, oldestAge: 600_001 }, "warning", "paused, with 1 pending", "sluice resume emails"],
+  [
+    { oldestAge: 3_600_000 },
+    "problem",
+    "1 pending, the next enqueued 1h ago, and no consumer works",
+    "is a consumer deployed, and does cron or a wake start it? Look at the platform's log",
+  ],
+  [{ oldestAge: 3_600_000, working: 1 }, "ok", expect.any(String)],
+  [{ oldestAge: 3_600_000, pending: 0 }, "ok", expect.any(String)],
+  [
+    { nextDueAt: NOW - 180_001 },
+    "problem",
+    "tasks or leases are overdue for 3m",
+    expect.stringContaining("sluice sweep"),
+  ],
+  [{ rejected: 1 }, "warning", "1 dead letter", "sluice dead emails"],
+  [
+    { valid: false },
+    "warning",
+    "it has a fault, cannot be read, or a later release of Sluice wrote some of it",
+    "sluice sweep --deep --queue emails",
+  ],
+])("of a queue with %j doctor says %s", (changed, status, found, advice) => {
+  const findings = queueFindings({ ...counts, ...changed }, { ...diagnostics, ...changed }, NOW);
+  expect(findings).toEqual([{ about: "emails", status, found, ...(advice !== undefined && { advice }) }]);
+});
+
+test("after --repair doctor says no more that a queue has a fault", () => {
+  const found = queueFindings(counts, { ...diagnostics, valid: false }, NOW, { repaired: true });
+  expect(found).toEqual([{ about: "emails", status: "ok", found: "1 pending, 0 working, about 1 KB" }]);
 });

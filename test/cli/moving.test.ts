@@ -46,21 +46,10 @@ const importing = (stdin: string, ...args: string[]) =>
   runHere(["import", "emails", ...args], { REDIS_URL: other.url }, { stdin });
 const moved = () => new Queue("emails", { transport });
 
-test("export and import move payloads of every kind, with their ids", async () => {
-  const tasks = Object.entries(PAYLOADS).map(([id, payload]) => ({ id, payload }));
-  await rig.queue().enqueueMany(tasks);
-  const { code, out, err } = await sluice("export", "emails");
-  expect([code, err]).toEqual([0, `Exported ${tasks.length} tasks of emails.\n`]);
-  expect((await importing(out)).rows).toEqual([
-    { queue: "emails", enqueued: tasks.length, known: 0, skipped: 0 },
-  ]);
-  const found = await moved().dequeue({ max: 100 });
-  expect(found.map(({ id, payload }) => ({ id, payload }))).toEqual(tasks);
-});
-
-test("export and import keep options, groups, priorities, headers, times and the order of delivery", async () => {
+test("export and import move payloads of every kind, with all options, in the order of delivery", async () => {
   const dueAt = Date.now() + 3_600_000;
-  const tasks: NewTask<number>[] = [
+  const tasks: NewTask<unknown>[] = [
+    ...Object.entries(PAYLOADS).map(([id, payload]) => ({ id, payload })),
     { id: "a1", payload: 1, group: "a" },
     { id: "a2", payload: 2, group: "a" },
     { id: "odd", payload: 3, group: "x;%2F/y", headers: { "ü;%": "\n漢" } },
@@ -71,24 +60,23 @@ test("export and import keep options, groups, priorities, headers, times and the
     { id: "later", payload: 8, at: dueAt, group: "a" },
   ];
   await rig.queue().enqueueMany(tasks);
-  const { out } = await sluice("export", "emails");
-  expect(await importing(out)).toMatchObject({ code: 0 });
+  const { out, err } = await sluice("export", "emails");
+  expect(err).toBe(`Exported ${tasks.length} tasks of emails.\n`);
+  expect((await importing(out)).rows).toEqual([
+    { queue: "emails", enqueued: tasks.length, known: 0, skipped: 0 },
+  ]);
   const kept = async (operator: Operator) => {
-    const states = [];
-    for (const state of ["pending", "delayed"] as const) {
-      const { tasks: listed } = await operator.list({ state, payloads: true });
-      states.push(
-        listed.map(({ id, payload, group, priority, headers, options, dueAt: due }) => {
-          return { id, payload, group, priority, headers, options, due };
-        }),
-      );
-    }
-    return states;
+    const pages = (["pending", "delayed"] as const).map((state) => operator.list({ state, payloads: true }));
+    return (await Promise.all(pages)).flatMap((page) =>
+      page.tasks.map(({ id, payload, group, priority, headers, options, dueAt: due }) => {
+        return { id, payload, group, priority, headers, options, due };
+      }),
+    );
   };
   const before = await kept(rig.operator());
   expect(await kept(new Operator("emails", { transport }))).toEqual(before);
-  expect(before.flat()).toHaveLength(tasks.length);
-  const order = async (queue: Queue) => (await queue.dequeue({ max: 10 })).map(({ id }) => id);
+  expect(before).toHaveLength(tasks.length);
+  const order = async (queue: Queue) => (await queue.dequeue({ max: 100 })).map(({ id }) => id);
   expect(await order(moved())).toEqual(await order(rig.queue()));
 });
 
@@ -138,25 +126,17 @@ test("export fails at a payload in an object store that it cannot read, so that 
   expect(err).toContain("or read from it, or the server has none");
 });
 
-test("import leaves tasks whose ids are known, and continues after a stop", async () => {
-  await rig.queue().enqueueMany(Array.from({ length: 800 }, (_, n) => ({ payload: n, id: `t${n}` })));
+test("import leaves tasks whose ids are known, and goes on with --resume", async () => {
+  await rig.queue().enqueueMany(Array.from({ length: 3 }, (_, n) => ({ payload: n, id: `t${n}` })));
   const { out } = await sluice("export", "emails");
   await moved().enqueue("mine", { id: "t0" });
-  expect((await importing(out)).rows).toEqual([{ queue: "emails", enqueued: 799, known: 1, skipped: 0 }]);
-  expect((await importing(out)).rows).toMatchObject([{ enqueued: 0, known: 800 }]);
+  expect((await importing(out)).rows).toEqual([{ queue: "emails", enqueued: 2, known: 1, skipped: 0 }]);
   const file = join(folder.path, "tasks.jsonl");
   await writeFile(file, out);
-  const progress = join(folder.path, "progress");
-  const again = () =>
-    runHere(["import", "copy", "--file", file, "--resume", progress], { REDIS_URL: other.url });
-  expect((await again()).rows).toMatchObject([{ enqueued: 800 }]);
-  expect((await again()).rows).toMatchObject([{ enqueued: 0, skipped: 800 }]);
-});
-
-test("export reads more than one page, in the order of delivery", async () => {
-  const numbers = Array.from({ length: 2_100 }, (_, n) => n);
-  for (let from = 0; from < numbers.length; from += 700)
-    await rig.queue().enqueueMany(numbers.slice(from, from + 700).map((payload) => ({ payload })));
-  const { rows } = await sluice("export", "emails");
-  expect(rows.map(({ payload }) => payload as number)).toEqual(numbers);
+  const resuming = ["import", "copy", "--file", file, "--resume", join(folder.path, "progress")];
+  for (const counts of [
+    { enqueued: 3, skipped: 0 },
+    { enqueued: 0, skipped: 3 },
+  ])
+    expect((await runHere(resuming, { REDIS_URL: other.url })).rows).toMatchObject([counts]);
 });

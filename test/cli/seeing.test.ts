@@ -239,16 +239,17 @@ test("schedules lists them, also after it changed one", async () => {
   expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([{ name: "beat" }]);
 });
 
-test("workers lists them with their tasks, and takes the tasks of one back", async () => {
+test("workers lists them with their tasks, and takes the tasks of one back, whatever its name", async () => {
+  const name = "a/../b%2F?c;#";
   await rig.queue().enqueueMany([
     { payload: 1, id: "a" },
     { payload: 2, id: "b" },
   ]);
-  await rig.queue().dequeue({ max: 2, worker: { name: "mailer", node: "host-1" } });
+  await rig.queue().dequeue({ max: 2, worker: { name, node: "host-1" } });
   expect((await sluice("workers", "emails")).rows).toMatchObject([
-    { name: "mailer", node: "host-1", working: 2, tasks: ["a", "b"] },
+    { name, node: "host-1", working: 2, tasks: ["a", "b"] },
   ]);
-  expect((await sluice("workers", "emails", "--fail", "mailer")).rows).toEqual([
-    { queue: "emails", worker: "mailer", returned: 2, rejected: 0 },
+  expect((await sluice("workers", "emails", "--fail", name)).rows).toEqual([
+    { queue: "emails", worker: name, returned: 2, rejected: 0 },
   ]);
 });
