@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { deepSweep, type EnqueueOptions, Queue, sweep } from "../../src/index.ts";
 import { abreast } from "../support/abreast.ts";
-import { useBilled } from "../support/billed.ts";
+import { IDLE_SWEEP, useBilled } from "../support/billed.ts";
 import { numbered } from "../support/new-tasks.ts";
 
 // What sweeps that find something cost, and deep sweeps.
@@ -13,12 +13,13 @@ beforeEach(() => void ({ queue } = billed));
 
 describe("a sweep", () => {
   const swept = () => cost(() => sweep(billed.transport));
-  const none = 3 + 5;
   /** Lets the time of the tasks be over. Half a millisecond in `delayed` marks those of groups. */
-  async function makeDue(part: string, score = 1) {
-    const [first, ...others] = numbered(100).map(({ id }) => ({ score, member: id }));
-    if (first) await billed.client.zadd(`sluice:{${queue.name}}:${part}`, { xx: true }, first, ...others);
-  }
+  const makeDue = (part: string, score = 1) =>
+    billed.rescore(
+      part,
+      score,
+      numbered(100).map(({ id }) => id),
+    );
 
   test.each([
     [2, 4, "100 tasks", {}, 1],
@@ -26,10 +27,10 @@ describe("a sweep", () => {
   ])("costs %i more to promote and %i to reclaim %s", async (promote, reclaim, _, options, due) => {
     await queue.enqueueMany(numbered(100, { delay: "1h", ...options }));
     await makeDue("delayed", due);
-    expect(await swept()).toBe(none + promote);
+    expect(await swept()).toBe(IDLE_SWEEP + promote);
     await queue.dequeue({ max: 100 });
     await makeDue("working");
-    expect(await swept()).toBe(none + reclaim);
+    expect(await swept()).toBe(IDLE_SWEEP + reclaim);
   });
 
   test.each<[string, EnqueueOptions, number]>([
@@ -40,7 +41,7 @@ describe("a sweep", () => {
     const batch = await queue.dequeue({ max: 100 });
     await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const, result: 1 })));
     await makeDue("expiry");
-    expect(await swept()).toBe(none + more);
+    expect(await swept()).toBe(IDLE_SWEEP + more);
   });
 });
 

@@ -111,27 +111,12 @@ describe("the environment", () => {
 describe("a token", () => {
   const run = (token: string, ...args: string[]) => rig.run(args, { env: { SLUICE_TOKEN: token } });
 
-  test("that only enqueues may enqueue and show without the payload; all else ends with 3", async () => {
-    expect(await run(ENQUEUE_TOKEN, "enqueue", "emails", "1", "--id", "a")).toMatchObject({ code: 0 });
-    expect(await run(ENQUEUE_TOKEN, "show", "emails", "a", "--no-payload")).toMatchObject({ code: 0 });
-    expect(await run(ENQUEUE_TOKEN, "cancel", "emails", "a")).toMatchObject({ code: 0 });
-    for (const args of [
-      ["show", "emails", "a"],
-      ["queues"],
-      ["ls", "emails"],
-      ["dead", "emails"],
-      ["redrive", "emails"],
-      ["purge", "emails", "--state", "pending", "--yes"],
-      ["pause", "emails"],
-      ["settings", "emails", "events=on"],
-      ["tail", "emails"],
-      ["pull", "emails"],
-      ["sweep"],
-      ["enqueue", "reports", "1"],
-    ]) {
-      const { code, out, err } = await run(ENQUEUE_TOKEN, ...args);
-      expect([args, code, out]).toEqual([args, 3, ""]);
-      expect(err).toMatch(/^sluice: .*scope/);
+  test("that only enqueues may enqueue, show without the payload and cancel; all else ends with 3", async () => {
+    for (const line of ["enqueue emails 1 --id a", "show emails a --no-payload", "cancel emails a"])
+      expect(await run(ENQUEUE_TOKEN, ...line.split(" "))).toMatchObject({ code: 0 });
+    for (const line of ["show emails a", "queues", "tail emails", "sweep", "enqueue reports 1"]) {
+      const { code, out, err } = await run(ENQUEUE_TOKEN, ...line.split(" "));
+      expect([line, code, out, err]).toEqual([line, 3, "", expect.stringMatching(/^sluice: .*scope/)]);
     }
   });
 

