@@ -7,7 +7,7 @@ const rig = useCli();
 
 const emails = "/v1/queues/emails";
 const tasks = `${emails}/tasks`;
-const settle = `POST ${tasks}/settle`;
+const settling = (...settlements: object[]): Called => [`POST ${tasks}/settle`, { settlements }];
 
 /** Every option that selects tasks, and these as a body and as a query. */
 const FILTER =
@@ -127,28 +127,17 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ],
   [
     "settle emails r s --complete --result 1",
-    [
-      settle,
-      {
-        settlements: [
-          { receipt: "r", outcome: "complete", result: 1 },
-          { receipt: "s", outcome: "complete", result: 1 },
-        ],
-      },
-    ],
+    settling(
+      { receipt: "r", outcome: "complete", result: 1 },
+      { receipt: "s", outcome: "complete", result: 1 },
+    ),
   ],
-  [
-    "settle emails r --reject --error bad",
-    [settle, { settlements: [{ receipt: "r", outcome: "reject", error: "bad" }] }],
-  ],
+  ["settle emails r --reject --error bad", settling({ receipt: "r", outcome: "reject", error: "bad" })],
   [
     "settle emails r --requeue --error bad --delay 1h",
-    [settle, { settlements: [{ receipt: "r", outcome: "requeue", error: "bad", delay: 3_600_000 }] }],
+    settling({ receipt: "r", outcome: "requeue", error: "bad", delay: 3_600_000 }),
   ],
-  [
-    "settle emails r --extend --lease 1h",
-    [settle, { settlements: [{ receipt: "r", outcome: "extend", lease: 3_600_000 }] }],
-  ],
+  ["settle emails r --extend --lease 1h", settling({ receipt: "r", outcome: "extend", lease: 3_600_000 })],
   [
     "export emails --state rejected,pending --text 503",
     [`GET ${tasks}`, { state: "rejected", payloads: "true", size: "500", text: "503" }],

@@ -23,6 +23,10 @@ async function delivered(queue = "emails"): Promise<number[]> {
   return pages.flatMap(({ tasks }) => tasks.map(({ payload }) => (payload as { readonly n: number }).n));
 }
 
+const progress = () => join(folder.path, "progress");
+/** Enqueues lines with `--resume`, always with the same file. */
+const resuming = (input: string, queue = "emails") => piping(input, "enqueue", queue, "--resume", progress());
+
 const numbersTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 
 test("enqueue says whether it enqueued the task, or its id is known", async () => {
@@ -103,9 +107,7 @@ test("many lines are enqueued in their order, with a progress bar on a terminal"
 });
 
 test("--resume goes on after a line that was wrong, and enqueues no line twice", async () => {
-  const file = join(folder.path, "progress");
-  const run = (input: string) => piping(input, "enqueue", "emails", "--resume", file);
-  expect(await run(`${lines(600)}oops\n`)).toMatchObject({
+  expect(await resuming(`${lines(600)}oops\n`)).toMatchObject({
     code: 1,
     err: expect.stringContaining("To continue, run the same command again: it enqueues no line twice."),
   });
@@ -115,33 +117,31 @@ test("--resume goes on after a line that was wrong, and enqueues no line twice",
     id: expect.stringMatching(/^[0-9a-f]{12}-1$/),
     options: { unique: 86_400_000 },
   });
-  expect((await run(lines(1_100))).rows).toEqual([
-    { queue: "emails", enqueued: 600, known: 0, skipped: 500 },
-  ]);
-  expect((await run(lines(1_100))).rows).toEqual([
-    { queue: "emails", enqueued: 0, known: 0, skipped: 1_100 },
-  ]);
+  for (const [enqueued, skipped] of [
+    [600, 500],
+    [0, 1_100],
+  ])
+    expect((await resuming(lines(1_100))).rows).toEqual([{ queue: "emails", enqueued, known: 0, skipped }]);
   expect(await delivered()).toEqual(numbersTo(1_100));
 });
 
 test("--resume refuses a file of another queue, of another input, or of another kind", async () => {
-  const file = join(folder.path, "progress");
-  const run = (input: string, queue = "emails") => piping(input, "enqueue", queue, "--resume", file);
-  await run(lines(3));
+  const file = progress();
+  await resuming(lines(3));
   const kept = await readFile(file, "utf8");
   for (const [input, queue, message] of [
     [lines(3), "reports", `--resume ${file} is of the queue emails, not reports`],
     [lines(5, 2), "emails", "is of another input: the first 3 lines are not the same; name a new file"],
     [lines(2), "emails", "is of another input"],
   ] as const) {
-    const { code, out, err } = await run(input, queue);
+    const { code, out, err } = await resuming(input, queue);
     expect([code, out, err]).toEqual([2, "", expect.stringContaining(message)]);
     expect(await readFile(file, "utf8")).toBe(kept);
   }
   const nowhere = await piping(lines(3), "enqueue", "emails", "--resume", "/nope/progress");
   expect(nowhere.err).toMatch(/^sluice: --resume \/nope\/progress cannot be written: ENOENT/);
   await writeFile(file, "{}");
-  expect(await run(lines(3))).toMatchObject({
+  expect(await resuming(lines(3))).toMatchObject({
     code: 2,
     err: expect.stringContaining("was not written by --resume; name a new file"),
   });
@@ -149,11 +149,9 @@ test("--resume refuses a file of another queue, of another input, or of another 
 });
 
 test("--resume refuses to continue after a day, when the ids of its last request may be known no more", async () => {
-  const file = join(folder.path, "progress");
-  const run = (input: string) => piping(input, "enqueue", "emails", "--resume", file);
   const endedAgo = async (ms: number) => {
     const at = new Date(Date.now() - ms);
-    await utimes(file, at, at);
+    await utimes(progress(), at, at);
   };
   const refusal = (known: string, next: number) => ({
     code: 2,
@@ -162,17 +160,17 @@ test("--resume refuses to continue after a day, when the ids of its last request
       `its last run was more than 24 hours ago, .* ${known} known to be enqueued, and up to .*tail -n \\+${next}\n`,
     ) as string,
   });
-  await run("oops\n");
+  await resuming("oops\n");
   await endedAgo(86_400_000);
-  expect(await run(lines(3))).toMatchObject(refusal("No line is", 1));
+  expect(await resuming(lines(3))).toMatchObject(refusal("No line is", 1));
   await endedAgo(86_000_000);
-  await run(lines(3));
+  await resuming(lines(3));
   await endedAgo(86_400_000);
-  expect(await run(lines(5))).toMatchObject(refusal("Lines 1 to 3 are", 4));
+  expect(await resuming(lines(5))).toMatchObject(refusal("Lines 1 to 3 are", 4));
   // Nothing is left to enqueue.
-  expect((await run(lines(3))).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
+  expect((await resuming(lines(3))).rows).toMatchObject([{ enqueued: 0, skipped: 3 }]);
   await endedAgo(86_000_000);
-  expect((await run(lines(5))).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
+  expect((await resuming(lines(5))).rows).toMatchObject([{ enqueued: 2, skipped: 3 }]);
   expect(await delivered()).toEqual(numbersTo(5));
 });
 

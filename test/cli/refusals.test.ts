@@ -5,7 +5,6 @@ import { useCli } from "./rig.ts";
 
 const rig = useCli();
 
-const LONG = "must be 1 to 128";
 const OUTCOME = "give one of --complete, --reject, --requeue or --extend";
 
 test.each<[line: string | readonly string[], message: string, code?: number]>([
@@ -48,23 +47,25 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["export emails --state dead", "--state must be one or more of pending, delayed, working"],
 
   // Names.
-  ["ls ../x", LONG],
-  ["ls ..", LONG],
-  ["pause .", LONG],
-  ["stats a/b", LONG],
-  [["purge", "a b", "--state", "completed", "--yes"], LONG],
-  ["tail x%2F..%2Fy", LONG],
-  ["settings emails --group ..", LONG],
-  ["schedules emails --pause ..", LONG],
-  ["schedules emails --remove ..", LONG],
-  ["workers emails --fail ..", LONG],
-  ["show emails ..", LONG],
-  [["show", "emails", "a b"], LONG],
-  [["cancel", "emails", "a\nb"], LONG],
-  [["cancel", "emails", "task", "a b"], LONG],
-  [["redrive", "emails", "\u001b[31m"], LONG],
-  [["pull", ""], LONG],
-  ["enqueue ../x 1", LONG],
+  ...[
+    "ls ../x",
+    "ls ..",
+    "pause .",
+    "stats a/b",
+    ["purge", "a b", "--state", "completed", "--yes"],
+    "tail x%2F..%2Fy",
+    "settings emails --group ..",
+    "schedules emails --pause ..",
+    "schedules emails --remove ..",
+    "workers emails --fail ..",
+    "show emails ..",
+    ["show", "emails", "a b"],
+    ["cancel", "emails", "a\nb"],
+    ["cancel", "emails", "task", "a b"],
+    ["redrive", "emails", "\u001b[31m"],
+    ["pull", ""],
+    "enqueue ../x 1",
+  ].map((line): [string | string[], string] => [line, "must be 1 to 128"]),
 
   ["settings emails maxWorkers=1", "the names are maxWorking, rate, maxPending, events, statistics"],
   ["settings emails maxWorking", "maxWorking must be <name>=<value>"],
