@@ -28,6 +28,8 @@ test("a redrive or purge goes on from where a request ended, to the limit, and s
   const replies = inTurn(
     [200, { redriven: 3, unreadable: 1, cursor: "x" }],
     [200, { redriven: 2, unreadable: 0, cursor: "y" }],
+    // Not asked for.
+    [200, { redriven: 0, unreadable: 0, cursor: null }],
   );
   const noting = (_: string, { body }: RequestInit) => {
     bodies.push(JSON.parse(body as string));
