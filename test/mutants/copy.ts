@@ -77,7 +77,8 @@ export class Copy {
   /** Ends the running tests, and removes the copy. */
   remove(): void {
     this.#endTests();
-    rmSync(this.#folder, { recursive: true, force: true });
+    // What the killed tests have begun to write may still appear.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   /**
