@@ -10,16 +10,16 @@ import { QUEUE, useRig } from "../../support/rig.ts";
 const rig = useRig({ checkInvariants: false });
 const { now, queueOf, map, resize, slotsIn, sweepAll, drainAll } = instances(rig);
 
-test.each([[false], [true]])(
-  "no slot has two owners while a request runs; from its end: %s",
-  async (fromEnd) => {
+test.each([false, true])(
+  "no slot has two owners, in whichever order the commands of a change run; the last one first: %s",
+  async (lastFirst) => {
     await resize(4);
     const owned = async () => (await Promise.all([0, 1, 2, 3].map(slotsIn))).flat();
     const transport: Transport = {
       async send(commands, options) {
         const outcomes: CommandOutcome[] = [];
         const numbers = commands.map((_, i) => i);
-        for (const i of fromEnd ? numbers.toReversed() : numbers) {
+        for (const i of lastFirst ? numbers.toReversed() : numbers) {
           const [outcome] = await rig.transport.send([commands[i] as Command], options);
           outcomes[i] = outcome as CommandOutcome;
           const slots = await owned();
