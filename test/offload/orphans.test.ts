@@ -4,25 +4,24 @@ import { readArea } from "../../src/offload/areas.ts";
 import { newToken } from "../../src/queue/core/ids.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { QUEUE, START, key, useRig } from "../support/rig.ts";
-import { large, offloading, testStore } from "./rig.ts";
+import { large, offloading, type TestStore, withStore } from "./rig.ts";
 
 const rig = useRig();
 const HOUR = 3_600_000;
 
 const setUp = () => {
-  const store = testStore(START);
-  const offload = offloading(store);
+  const { offload, ...others } = withStore(rig);
   const pass = async (options: Partial<SweepOptions> = {}) =>
     (await sweep(rig.transport, { offload, now: () => rig.now, ...options })).objects;
-  return { store, offload, pass, queue: rig.queue({ offload }), operator: rig.operator({ offload }) };
+  return { offload, ...others, pass };
 };
 
 /** Writes an object of a task, as an enqueue that then crashes. */
-const crashedEnqueue = async (store: ReturnType<typeof testStore>, id: string) =>
+const crashedEnqueue = async (store: TestStore, id: string) =>
   writeObject(store, `${QUEUE}/${id}/${newToken()}`);
 
 /** Writes an object in the area of the database. */
-async function writeObject(store: ReturnType<typeof testStore>, rest: string, prefix = "sluice") {
+async function writeObject(store: TestStore, rest: string, prefix = "sluice") {
   const area = await readArea({ transport: rig.transport, prefix });
   await store.put(`${prefix}/${area}/${rest}`, new Uint8Array(1), { sha256: new Uint8Array(32) });
 }

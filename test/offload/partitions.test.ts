@@ -1,16 +1,15 @@
 import { expect, test } from "vitest";
-import { Operator, Queue, sweep } from "../../src/index.ts";
+import { sweep } from "../../src/index.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import { QUEUE, START, useRig } from "../support/rig.ts";
-import { large, offloading, testStore } from "./rig.ts";
+import { large, withStore } from "./rig.ts";
 
 const rig = useRig();
 const HOUR = 3_600_000;
 
 test("objects of tasks in all partitions stay until the tasks need them no more", async () => {
-  const store = testStore(START);
-  const offload = offloading(store);
-  const queue = new Queue(QUEUE, { transport: rig.transport, partitions: 4, offload, now: () => rig.now });
+  const { store, offload } = withStore(rig);
+  const queue = rig.queue({ partitions: 4, offload });
   const names = Array.from({ length: 24 }, (_, i) => `t${i}`);
   await queue.enqueueMany(names.map((name) => ({ payload: large(name), id: name, resultTtl: 0 })));
   const without = await queue.enqueueMany(names.map((name) => ({ payload: large(name) })));
@@ -45,9 +44,8 @@ test("objects of tasks in all partitions stay until the tasks need them no more"
 });
 
 test("if the map of a queue is lost, the objects of all partitions stay that the registry has noted", async () => {
-  const store = testStore(START);
-  const offload = offloading(store);
-  const queue = new Queue(QUEUE, { transport: rig.transport, partitions: 4, offload, now: () => rig.now });
+  const { offload } = withStore(rig);
+  const queue = rig.queue({ partitions: 4, offload });
   const ids = Array.from({ length: 24 }, (_, i) => `t${i}`);
   await queue.enqueueMany(ids.map((id) => ({ payload: large(id), id })));
   const maps = "{sluice:queues}:maps";
@@ -60,16 +58,15 @@ test("if the map of a queue is lost, the objects of all partitions stay that the
 });
 
 test("if a partition refuses its tasks, those that others have added keep their objects", async () => {
-  const store = testStore(START);
-  const offload = offloading(store);
-  const options = { transport: rig.transport, partitions: 4, offload, now: () => rig.now };
-  const queue = new Queue(QUEUE, options);
+  const { offload } = withStore(rig);
+  const options = { partitions: 4, offload };
+  const queue = rig.queue(options);
   await queue.enqueue(large("first"), { id: "first" });
-  await new Operator(QUEUE, options).configure({ maxPending: 40 });
+  await rig.operator(options).configure({ maxPending: 40 });
   // More of one slot than the share of its partition, and some of others.
   const ids = Array.from({ length: 16 }, (_, i) => (i < 12 ? `t${i}{same-slot}` : `t${i}`));
   const all = ids.map((id) => ({ payload: large(id), id }));
-  await expect(new Queue(QUEUE, options).enqueueMany(all)).rejects.toMatchObject({ code: "queue_full" });
+  await expect(rig.queue(options).enqueueMany(all)).rejects.toMatchObject({ code: "queue_full" });
   const added = [];
   for (const id of ids) {
     const found = await queue.get(id, { payload: true });

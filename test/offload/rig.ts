@@ -1,6 +1,7 @@
 import { offload, type OffloadOptions } from "../../src/offload/offload.ts";
 import type { ObjectStore } from "../../src/offload/object-store.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
+import { type Rig, START } from "../support/rig.ts";
 
 /** A store in memory whose clock, faults and requests a test controls. */
 export interface TestStore extends ObjectStore {
@@ -58,3 +59,14 @@ export const offloading = (store: ObjectStore, options: Partial<OffloadOptions> 
 
 /** A payload that goes to the store; `name` distinguishes it. */
 export const large = (name: string) => ({ name, text: "x".repeat(200) });
+
+/** The queue and the operator of a rig, with a new store for large payloads. */
+export function withStore(rig: Rig, options: Partial<OffloadOptions> = {}) {
+  const store = testStore(START);
+  const offload = offloading(store, options);
+  return { store, offload, queue: rig.queue({ offload }), operator: rig.operator({ offload }) };
+}
+
+export const down = () => {
+  throw new Error("the store is down");
+};

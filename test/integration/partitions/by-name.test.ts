@@ -22,9 +22,9 @@ beforeEach(async () => {
   const queue = rig.queue<number>({ partitions });
   await operator().configure({ statistics: true, maxWorking: 20 });
   await queue.enqueueMany(numbered(40));
-  for (let i = 0; i < 4; i++) {
-    for (const task of await queue.dequeue({ max: 2, worker: { name: "w1" } }))
-      await task.reject(new Error("no"));
+  for (let i = 0; i < 8; i++) {
+    const [task] = await queue.dequeue({ worker: { name: "w1" } });
+    await task?.reject(new Error("no"));
   }
   rig.now += 1_000;
   sent = [];
@@ -60,7 +60,7 @@ describe("a queue with partitions, by its name", () => {
     const others = new Queue<number>("others", { transport: rig.transport, now });
     await new Schedules(QUEUE, { transport: instance(), now, partitions }).put("s", hour);
     await others.enqueue(0, { delay: 1 });
-    for (let i = 0; i < 4; i++) await rig.queue({ partitions }).dequeue({ max: 2, lease: "30s" });
+    for (let i = 0; i < 8; i++) await rig.queue({ partitions }).dequeue({ lease: "30s" });
     rig.now += 60_000;
     const { queues, reclaimed, scheduled } = await sweep(counting, { now, queue: QUEUE });
     expect({ queues, reclaimed, scheduled }).toEqual({ queues: 1, reclaimed: 8, scheduled: 1 });
@@ -74,6 +74,9 @@ describe("a queue with partitions, by its name", () => {
     expect(found).toMatchObject({ queue: QUEUE, valid: true });
     // Every task counts once for each key that holds it.
     expect(found.entries).toBeGreaterThan(80);
+    const hashes = [0, 1, 2, 3].map((at) => rig.command("MEMORY", "USAGE", keysIn(at).tasks, "SAMPLES", "0"));
+    const bytes = (await Promise.all(hashes)).map(Number);
+    expect(found.bytes).toBeGreaterThanOrEqual(bytes.reduce((sum, one) => sum + one));
     await rig.command("LPUSH", keysIn(2).pending, "lost");
     expect(await queueDiagnostics(rig.transport, QUEUE, { now })).toMatchObject({ valid: false });
     await rig.command("LREM", keysIn(2).pending, "1", "lost");

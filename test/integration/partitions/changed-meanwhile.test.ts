@@ -17,6 +17,7 @@ describe("after another instance has added partitions", () => {
     await resize(6);
     await operator.pause();
     expect(await fieldsOf("~set", 6)).toEqual(Array(6).fill("1;p=1"));
+    expect(await queueOf().counts()).toMatchObject({ paused: true });
     await resize(7);
     expect(await operator.configureGroup("g", { maxWorking: 3 })).toMatchObject({ maxWorking: 3 });
     expect(await fieldsOf("~s:g", 7)).toEqual(Array(7).fill("1;m=3;n=1"));

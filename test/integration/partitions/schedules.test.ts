@@ -1,12 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  databases,
-  type NewSchedule,
-  Schedules,
-  SluiceError,
-  type SweepReport,
-  type Transport,
-} from "../../../src/index.ts";
+import { databases, type NewSchedule, Schedules, SluiceError, type Transport } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { encrypting } from "../../support/encrypting.ts";
 import { instances } from "../../support/instances.ts";
@@ -51,8 +44,6 @@ async function stored(): Promise<Record<string, string[]>> {
   return found;
 }
 
-const added = (reports: readonly SweepReport[]) => reports.reduce((sum, { scheduled }) => sum + scheduled, 0);
-
 /** The requests of a sweep: it reads the registry, the due schedules, whether they have groups, and the map. */
 const ENQUEUE = 5;
 const ADVANCE = 6;
@@ -60,7 +51,8 @@ const ADVANCE = 6;
 beforeEach(() => resize(4));
 
 describe("a schedule whose tasks have a group", () => {
-  test.each([0, 1, 2, 3])("adds them to the partition of the group (%i)", async (partition) => {
+  test("adds them to the partition of the group", async () => {
+    const partition = 2;
     const group = await groupOf(partition);
     await put("x", partition, { headers: { from: "é" }, resultTtl: "1m", lease: "7s" });
     rig.now = FIRST;
@@ -165,11 +157,8 @@ describe("a schedule whose tasks have a group", () => {
 
   test("goes on also if its tasks do not fit into one request", async () => {
     const payload = "x".repeat(1_000_000);
-    for (const [name, partition] of [
-      ["x", 1],
-      ["y", 2],
-    ] as const)
-      await put(name, partition, { payload, missed: "all" });
+    await put("x", 1, { payload, missed: "all" });
+    await put("y", 2, { payload, missed: "all" });
     expect(await sweepAt(11)).toMatchObject({ scheduled: 24, failed: [], more: false });
     const all = (name: string) => Array.from({ length: 12 }, (_, minute) => `${name} ${minute}`).toSorted();
     expect(await stored()).toEqual({ 1: all("x"), 2: all("y") });
@@ -206,13 +195,6 @@ describe("a sweep that stops in the middle", () => {
     expect(await queueOf().dequeue()).toHaveLength(0);
     const times = { lastAt: FIRST, nextAt: FIRST + 30 * 24 * 60 * MINUTE };
     expect(await schedulesOf().get("x")).toMatchObject(times);
-  });
-
-  test("leaves an occurrence that was missed for one later: each is added once", async () => {
-    await put("x", 2);
-    await expect(sweepAt(0, dying(ADVANCE))).rejects.toThrow("killed");
-    expect(await sweepAt(3)).toMatchObject({ scheduled: 1 });
-    expect(await stored()).toEqual({ 2: ["x 0", "x 3"] });
   });
 
   test("and a resize before the next one: the former partition knows the occurrence", async () => {
@@ -263,23 +245,6 @@ test("if a database cannot be reached, only the schedules of its partitions wait
 });
 
 describe("at the same time as a sweep", () => {
-  test("other sweeps: each occurrence is added once, and counted once", async () => {
-    for (let i = 0; i < 12; i++)
-      await schedulesOf().put(`s${i}`, { ...minutely, missed: "all", group: `customer-${i}` });
-    let scheduled = 0;
-    for (let minute = 0; minute < 6; minute += 2) {
-      rig.now = FIRST + minute * MINUTE;
-      const reports = await Promise.all(Array.from({ length: 6 }, () => run()));
-      expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
-      scheduled += added(reports);
-    }
-    expect(scheduled).toBe(12 * 5);
-    const all = Object.values(await stored()).flat();
-    const names = Array.from({ length: 12 }, (_, i) => `s${i}`);
-    const expected = names.flatMap((name) => [0, 1, 2, 3, 4].map((minute) => `${name} ${minute}`));
-    expect(all.toSorted()).toEqual(expected.toSorted());
-  });
-
   test.each([1, 2])(
     "in front of request %i: a schedule that is paused or removed does not occur",
     async (at) => {
@@ -294,30 +259,27 @@ describe("at the same time as a sweep", () => {
     },
   );
 
-  test("while the task is added: a schedule that is written goes on in its new form", async () => {
-    await put("x", 2);
-    const other = { every: "7m", from: FIRST + 7 * MINUTE, payload: 2 } as const;
-    await sweepAt(
-      0,
-      between(ADVANCE, () => schedulesOf().put("x", other)),
-    );
-    expect(await stored()).toEqual({ 2: ["x 0"] });
-    expect(await schedulesOf().get("x")).toMatchObject({ nextAt: FIRST + 7 * MINUTE, lastAt: null });
-    await run();
-    expect(await sweepAt(7)).toMatchObject({ scheduled: 1 });
-  });
-
-  test("while the task is added: a schedule that is paused and resumed does not make up for the pause", async () => {
+  test.each([
+    {
+      how: "written goes on in its new form",
+      change: () => schedulesOf().put("x", { every: "7m", from: FIRST + 7 * MINUTE, payload: 2 }),
+      becomes: { nextAt: FIRST + 7 * MINUTE, lastAt: null },
+    },
+    {
+      how: "paused and resumed does not make up for the pause",
+      change: async () => {
+        await schedulesOf().pause("x");
+        await schedulesOf().resume("x");
+      },
+      becomes: { nextAt: FIRST + MINUTE },
+    },
+  ])("while the task is added: a schedule that is $how", async ({ change, becomes }) => {
     await put("x", 2);
     rig.now = FIRST + 1;
-    const resuming = between(ADVANCE, async () => {
-      await schedulesOf().pause("x");
-      await schedulesOf().resume("x");
-    });
-    await run(resuming);
+    await run(between(ADVANCE, change));
     await run();
     expect(await stored()).toEqual({ 2: ["x 0"] });
-    expect(await schedulesOf().get("x")).toMatchObject({ nextAt: FIRST + MINUTE });
+    expect(await schedulesOf().get("x")).toMatchObject(becomes);
   });
 
   test.each([1, 2, 3, 4, ENQUEUE, ADVANCE].flatMap((at) => [8, 2, 1].map((count) => [at, count] as const)))(
@@ -331,7 +293,7 @@ describe("at the same time as a sweep", () => {
       );
       const second = await run();
       expect([first, second].flatMap(({ failed }) => failed)).toEqual([]);
-      expect(added([first, second])).toBe(4);
+      expect(first.scheduled + second.scheduled).toBe(4);
       await sweepAt(1);
       const all = Object.values(await stored()).flat();
       expect(all.toSorted()).toEqual([0, 1, 2, 3].flatMap((i) => [`s${i} 0`, `s${i} 1`]));
@@ -341,17 +303,4 @@ describe("at the same time as a sweep", () => {
         expect((await stored())[owners[slotOf(group)] as number]).toContain(`s${i} 1`);
     },
   );
-});
-
-test("the first partitions of a queue: its schedules with a group go on, before and after the change", async () => {
-  await rig.command("FLUSHALL");
-  await its.queueOf().enqueue("old");
-  await schedulesOf().put("x", { ...minutely, group: "customer-1" });
-  expect(await sweepAt(0)).toMatchObject({ scheduled: 1 });
-  await resize(4);
-  for (let minute = 1; minute < 5; minute++)
-    expect(await sweepAt(minute)).toMatchObject({ scheduled: 1, failed: [] });
-  const owner = (await map()).owners[slotOf("customer-1")] as number;
-  expect(owner).not.toBe(0);
-  expect(await stored()).toEqual({ 0: ["x 0"], [owner]: ["x 1", "x 2", "x 3", "x 4"] });
 });

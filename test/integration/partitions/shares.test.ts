@@ -1,80 +1,20 @@
-import {
-  array,
-  assert,
-  asyncProperty,
-  constant,
-  constantFrom,
-  integer,
-  oneof,
-  record,
-  scheduler,
-} from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SluiceError, type Command, type CommandOutcome, type Transport } from "../../../src/index.ts";
+import type { Command } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
-import { rebalanceShares } from "../../../src/queue/partitions/shares.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { putSharesScript } from "../../../src/queue/redis/partition-scripts.ts";
 import { instances } from "../../support/instances.ts";
 import { named } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
+import { ALL, idsIn, sharing, sum, TAGS } from "./sharing.ts";
 
 const rig = useRig();
 const { instance, over, operatorOf, queueOf, keysIn } = instances(rig);
-const ALL = [0, 1, 2, 3];
+const { field, letters, shares, working, loads, rebalance } = sharing(rig);
 const operator = () => operatorOf(4, rig.transport);
 const queueHere = () => queueOf(4, rig.transport);
-
 const ascending = (one: number, other: number) => one - other;
-const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
-
-async function field(partition: number, name: string): Promise<string> {
-  const value = await rig.command("HGET", keysIn(partition).tasks, name);
-  return typeof value === "string" ? value : "";
-}
-
-/** A letter of the settings of each partition. */
-const letters = (letter: string) =>
-  Promise.all(ALL.map(async (at) => new RegExp(`;${letter}=([^;]*)`).exec(await field(at, "~set"))?.[1]));
-
-const shares = async (letter = "m") =>
-  (await letters(letter)).map((text) => Number(text?.split("/")[0] ?? Number.NaN));
-
-async function working(): Promise<number> {
-  const outcomes = await rig.transport.send(ALL.map((at) => ["ZCARD", keysIn(at).working] as const));
-  return sum(outcomes.map((outcome) => ("reply" in outcome ? Number(outcome.reply) : Number.NaN)));
-}
-
-const rebalance = (
-  transport = rig.transport,
-  loads?: ReadonlyMap<number, { pending: number; working: number }>,
-) => rebalanceShares({ name: QUEUE, prefix: undefined, transport }, ALL, { testNow: String(rig.now), loads });
-
-async function loads() {
-  const sizeOf = async (command: string, key: string) => Number(await rig.command(command, key));
-  const found = ALL.map(async (at) => {
-    const { pending, fair, working } = keysIn(at);
-    const waiting = (await sizeOf("LLEN", pending)) + (await sizeOf("ZCARD", fair));
-    return [at, { pending: waiting, working: await sizeOf("ZCARD", working) }] as const;
-  });
-  return new Map(await Promise.all(found));
-}
-
-/** The ids of some tasks that are all in that partition. */
-function idsIn(partition: number, count: number): string[] {
-  return Array.from({ length: count }, (_, i) => `x${i}{${TAGS[partition]}}`);
-}
-const TAGS: Record<number, string> = {};
-
-async function learnTags(): Promise<void> {
-  for (let i = 0; Object.keys(TAGS).length < ALL.length; i++) {
-    await queueHere().enqueue(0, { id: `tag{${i}}` });
-    const found = await Promise.all(ALL.map(async (at) => (await field(at, `tag{${i}}`)) !== ""));
-    TAGS[found.indexOf(true)] ??= String(i);
-  }
-  await operator().deleteQueue({ force: true });
-}
 
 describe("limits of a queue with partitions", () => {
   test("are shared evenly at first, and read as those of the whole queue", async () => {
@@ -105,7 +45,6 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("a share moves to where tasks wait, and as far as no task works under it", async () => {
-    await learnTags();
     const queue = queueHere();
     await operator().configure({ maxWorking: 8 });
     await queue.enqueueMany(named(idsIn(1, 20)));
@@ -129,7 +68,6 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("no partition starves: a limit below the number of partitions goes round", async () => {
-    await learnTags();
     const queue = queueHere();
     await operator().configure({ maxWorking: 1 });
     for (const at of ALL) {
@@ -149,7 +87,6 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("a share of a rate is free for others when its period is over", async () => {
-    await learnTags();
     const queue = queueHere();
     await operator().configure({ rate: { most: 4, per: "10s" } });
     const first = idsIn(0, 1);
@@ -178,10 +115,11 @@ describe("limits of a queue with partitions", () => {
     const queue = queueHere();
     for (let i = 0; i < 5; i++) expect(await queue.enqueue(i)).toMatchObject({ created: true });
     const together = rig.queue({ ...over(rig.transport), coalesce: "turn" });
-    await Promise.all([6, 7, 8, 9].map((i) => together.enqueue(i)));
-    expect(await queueHere().enqueueMany([{ payload: 10 }])).toMatchObject([{ created: true }]);
+    // More than one of these finds no room in the first partition.
+    await Promise.all([6, 7, 8, 9, 10].map((i) => together.enqueue(i)));
+    expect(await queueHere().enqueueMany([{ payload: 11 }])).toMatchObject([{ created: true }]);
     const waiting = [...(await loads()).values()].map(({ pending }) => pending);
-    expect(waiting.toSorted(ascending)).toEqual([1, 3, 3, 3]);
+    expect(waiting.toSorted(ascending)).toEqual([2, 3, 3, 3]);
     // No partition has room for three.
     const three = [1, 2, 3].map((payload) => ({ payload }));
     await expect(queue.enqueueMany(three)).rejects.toMatchObject({ code: "queue_full" });
@@ -192,7 +130,7 @@ describe("limits of a queue with partitions", () => {
       code: "invalid_argument",
     });
     const { pending } = await queue.counts();
-    expect(pending).toBeGreaterThanOrEqual(10);
+    expect(pending).toBeGreaterThanOrEqual(11);
     for (let i = pending; i < 12; i++) await queue.enqueue(i);
     await expect(queue.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
     await expect(together.enqueue(1)).rejects.toMatchObject({ code: "queue_full" });
@@ -213,7 +151,6 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("hold again after a failover that has set the shares back", async () => {
-    await learnTags();
     await operator().configure({ maxWorking: 8 });
     const old = await field(0, "~shares");
     await queueHere().enqueueMany(named(idsIn(3, 9)));
@@ -250,7 +187,6 @@ describe("limits of a queue with partitions", () => {
   });
 
   test("are written by one of several callers, and late copies of older ones change nothing", async () => {
-    await learnTags();
     const noted: Command[] = [];
     const recording = instance((_, commands) =>
       noted.push(...commands.filter((one) => "script" in one && one.script.name === "setShares")),
@@ -288,96 +224,4 @@ describe("limits of a queue with partitions", () => {
     await expect(rebalance()).rejects.toMatchObject({ code: "newer_schema" });
     expect(await field(1, "~set")).toBe("2;m=1");
   });
-
-  test("never allow more in all, whatever happens in which order", async () => {
-    await learnTags();
-    const action = oneof(
-      { weight: 4, arbitrary: record({ do: constant("enqueue"), at: constantFrom(...ALL) }) },
-      { weight: 5, arbitrary: record({ do: constant("dequeue"), max: integer({ min: 1, max: 5 }) }) },
-      { weight: 3, arbitrary: record({ do: constant("settle") }) },
-      {
-        weight: 3,
-        arbitrary: record({ do: constant("rebalance"), dies: constantFrom(2, 4, 7, 8, 99, 99, 99) }),
-      },
-      { weight: 1, arbitrary: record({ do: constant("configure"), most: integer({ min: 1, max: 9 }) }) },
-    );
-    await assert(
-      asyncProperty(array(action, { minLength: 20, maxLength: 60 }), scheduler(), async (actions, s) => {
-        await rig.command("FLUSHALL");
-        // A new transport, which does not remember the partitions of the run before.
-        const { send } = rig.transport;
-        rig.transport = { send };
-        let limit = 4;
-        // Tasks that work under an earlier, higher limit may go on.
-        let allowed = 4;
-        let n = 0;
-        const held: string[] = [];
-        const faults: string[] = [];
-        const late: Promise<unknown>[] = [];
-        const transport = (dies = 99): Transport => {
-          let left = dies;
-          const one = async (command: Command) => {
-            await s.schedule(Promise.resolve());
-            if (left-- <= 0) throw new SluiceError("redis_unreachable", "the process has died");
-            const leases = "script" in command && /dequeue/i.test(command.script.name);
-            const before = leases ? await working() : 0;
-            const [outcome] = await rig.transport.send([command]);
-            const after = leases ? await working() : 0;
-            if (after > before && after > allowed) faults.push(`${after} of ${limit} work`);
-            return outcome as CommandOutcome;
-          };
-          return {
-            // Other calls come between the commands of a request, and late copies of them after it.
-            send: async (commands) => {
-              const outcomes: CommandOutcome[] = [];
-              for (const command of commands) {
-                outcomes.push(await one(command));
-                if ("script" in command && command.script.name === "setShares") {
-                  late.push(s.schedule(Promise.resolve()).then(() => rig.transport.send([command])));
-                }
-              }
-              return outcomes;
-            },
-          };
-        };
-        await queueHere().enqueue(0, { id: `first{${TAGS[0]}}` });
-        await operator().configure({ maxWorking: limit });
-        const act = async (one: (typeof actions)[number]) => {
-          if (one.do === "enqueue") {
-            const ids = [0, 1, 2].map(() => `n${n++}{${TAGS[one.at]}}`);
-            await queueOf(4, transport()).enqueueMany(named(ids));
-          } else if (one.do === "dequeue") {
-            const tasks = await queueOf(4, transport()).dequeue({ max: one.max });
-            held.push(...tasks.map(({ receipt }) => receipt));
-          } else if (one.do === "settle") {
-            const settlements = held
-              .splice(0, 2)
-              .map((receipt) => ({ receipt, outcome: "complete" as const }));
-            if (settlements.length > 0) await queueOf(4, transport()).settle(settlements);
-          } else if (one.do === "rebalance") {
-            await rebalance(transport(one.dies), undefined).catch((error: unknown) => {
-              if (one.dies === 99) throw error;
-            });
-          } else {
-            // Until the call returns, either limit may hold.
-            allowed = Math.max(limit, one.most, allowed);
-            await operatorOf(4, transport()).configure({ maxWorking: one.most });
-            limit = (await operator().settings()).maxWorking ?? 0;
-          }
-        };
-        await s.waitFor(Promise.all(actions.map(act)));
-        await s.waitFor(Promise.all(late));
-        expect(faults).toEqual([]);
-        await rebalance();
-        await rebalance();
-        expect(sum(await shares())).toBeLessThanOrEqual(limit);
-        // At rest the limit is exact.
-        allowed = limit;
-        await s.waitFor(act({ do: "dequeue", max: 5 }));
-        expect(faults).toEqual([]);
-      }),
-      // The same runs each time, so that a failure comes from a change of the code.
-      { numRuns: 60, seed: 20_261_130 },
-    );
-  }, 120_000);
 });

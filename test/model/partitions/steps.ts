@@ -75,7 +75,8 @@ const newTask: Arbitrary<NewModelTask> = tuple(
   if (kind === 6) return { ...task, group };
   if (kind === 7) return { ...task, id: `${pick(IDS, n + 1)}{${group}}`, group };
   if (kind === 10) return { ...task, id, group };
-  if (kind === 8) return { ...task, dedup: { key, window: ms } };
+  // Tasks of several groups may have the same key.
+  if (kind === 8) return { ...task, dedup: { key, window: ms }, ...(payload % 2 && { group }) };
   return { ...task, id: `${pick(IDS, n + 2)}{${key}}`, dedup: { key, window: ms } };
 });
 const newTasks = oneof(
