@@ -26,10 +26,15 @@ function startProgram(program: string) {
 }
 
 it("keeps its process no longer than until it has closed", async () => {
-  const program = `const server = await serve(around);
+  const program = `const server = await serve({
+      ...around,
+      consumers: { later: () => {} },
+      fetch: async (_, { queue }) => Response.json(await queue("later").enqueue(1, { delay: "1m" })),
+    });
+    await (await fetch(server.url)).json();
     await server.close();
-    console.log("closed");`;
-  expect((await startProgram(program)).stdout).toBe("closed\n");
+    console.log(process.getActiveResourcesInfo().filter((kind) => kind === "Timeout"));`;
+  expect((await startProgram(program)).stdout).toBe("[]\n");
 });
 
 it("ends its process by a signal only when the other servers of the process have closed too", async () => {
