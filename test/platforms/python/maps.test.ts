@@ -87,24 +87,6 @@ test("new partitions of a queue with settings wait for the library, and the queu
   expect(await fetchMap(both.place)).toMatchObject({ owners: map.next, next: undefined, former: [0] });
 });
 
-test("a change that stopped between two steps is completed by an enqueue of Python", async () => {
-  await both.resize(4);
-  await fill(4, idsTo(20, "old"));
-  const map = await fetchMap(both.place);
-  const next = map.owners.map((owner) => owner % 2);
-  const begun = writeMap({ ...map, version: map.version + 1, next, isPreparing: false });
-  const { version } = await putMap(both.place, map, begun);
-  const kept = map.owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
-  await setOwned(both.place, version, kept, owning(map));
-  const ids = idsTo(20);
-  const enqueue = `queue.enqueue_many([{"payload": 1, "id": f"t-{i}"} for i in range(20)])`;
-  expect(await both.python(enqueue)).toEqual(ids.map((id) => [id, true]));
-  const after = { version, owners: next, next: undefined, former: [2, 3] };
-  expect(await fetchMap(both.place)).toMatchObject(after);
-  const places = await both.partitionsOfIds();
-  expect(new Set(ids.map((id) => places.get(id)))).toEqual(new Set([0, 1]));
-});
-
 test("an owner that has lost its note gets it again, and a lost map a later version", async () => {
   await both.resize(4);
   const isAdded = (id: string) => both.python(`queue.enqueue(1, id="${id}")[1]`);

@@ -1,34 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { slotOf, tagOf } from "../../../src/queue/core/partition-slots.ts";
-import { slotOfTask } from "../../../src/queue/partitions/placement.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { slotOfTask } from "../../../src/queue/partitions/placement.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 
 const rig = useRig();
 const both = useBothClients(rig);
 
-/** What Python's enqueue_many answers, of at least three tasks. */
-type Added = readonly [Created, Created, Created, ...Created[]];
-type Created = readonly [id: string, isNew: boolean];
-
-test("both clients compute the same slots and tags", async () => {
-  const texts =
-    "123456789 a order-17 order-17{customer-5} customer-5 a{b a}b{c} a{}b{c} a{b}{c} x{{y}z} {a} A{!} a;b%";
-  const names = [...texts.split(" "), "0".repeat(128), ...Array.from({ length: 300 }, (_, i) => `task-${i}`)];
-  const slots = Array.from({ length: 256 }, (_, slot) => slot);
-  expect(
-    await both.python(`
-      from partitions import slot_of, tag_of
-      report([[slot_of(name) for name in ${JSON.stringify(names)}], [tag_of(slot) for slot in range(256)]])
-    `),
-  ).toEqual([names.map(slotOf), slots.map(tagOf)]);
-});
+const idsTo = (count: number) => Array.from({ length: count }, (_, i) => `t-${i}`);
 
 test("both clients place the same tasks in the same slots, and refuse the same ones", async () => {
-  const tasks = [
-    { id: "a" },
+  const texts =
+    "123456789 a order-17 order-17{customer-5} customer-5 a{b a}b{c} a{}b{c} a{b}{c} x{{y}z} {a} A{!} a;b%";
+  const tasks: { id?: string; group?: string; dedup?: string }[] = [
+    ...[...texts.split(" "), "0".repeat(128), ...idsTo(300)].map((id) => ({ id })),
     { group: "g" },
     { dedup: "k" },
     {},
@@ -48,14 +35,14 @@ test("both clients place the same tasks in the same slots, and refuse the same o
     }
   });
   const inPython = await both.python(`
-    from partitions import slot_of_task
+    from partitions import slot_of_task, tag_of
     def placed(task):
         if "dedup" in task: task["dedup"] = (task["dedup"], 1)
         try: return slot_of_task(**task)
         except SluiceError as error: return error.code
-    report([placed(task) for task in ${JSON.stringify(tasks)}])
+    report([[placed(task) for task in ${JSON.stringify(tasks)}], [tag_of(slot) for slot in range(256)]])
   `);
-  expect(inPython).toEqual(inTypeScript);
+  expect(inPython).toEqual([inTypeScript, Array.from({ length: 256 }, (_, slot) => tagOf(slot))]);
 });
 
 test("tasks without a slot of one process go to all partitions, a hundred after the other", async () => {
@@ -72,60 +59,6 @@ test("tasks without a slot of one process go to all partitions, a hundred after 
   for (const partition of (await both.partitionsOfIds()).values())
     counts[partition] = (counts[partition] ?? 0) + 1;
   expect(counts).toEqual([100, 100, 100, 100]);
-});
-
-/** Makes Python write down the first words of each request, except those that load a script. */
-const noting = `
-    post, sent = redis._post, []
-    def noted(commands):
-        if commands[0][0] != "EVAL": sent.append(" ".join(command[0] for command in commands))
-        return post(commands)
-    redis._post = noted
-`;
-
-test("an enqueue that does not know of partitions learns of them, and is sent again with the same ids", async () => {
-  await both.python(`queue.enqueue(1, id="from-before")`);
-  await both.resize(4);
-  const [ids, sent, before] = await both.python(`${noting}
-    ids = queue.enqueue_many([{"payload": 1}, {"payload": 2, "group": "g"}, {"payload": 3, "id": "from-before"}, {"payload": 4, "id": "new"}])
-    report([ids, sent, Queue(redis, "${QUEUE}").enqueue(5, id="from-before")])
-  `);
-  // The third asks the former partition.
-  expect(sent.slice(0, 3)).toEqual(["EVALSHA EVALSHA", "GET HGET", "EVALSHA"]);
-  const [[plain], [grouped]] = ids as Added;
-  expect((ids as Added).map(([, isNew]) => isNew)).toEqual([true, true, false, true]);
-  for (const id of [plain, grouped]) expect(id).toMatch(/^[0-9A-Za-z]{20}$/);
-  expect(before).toEqual(["from-before", false]);
-  const { owners } = await fetchMap(both.place);
-  expect(Object.fromEntries(await both.partitionsOfIds())).toEqual({
-    "from-before": 0,
-    [plain]: 0,
-    [grouped]: owners[slotOf("g")],
-    new: owners[slotOf("new")],
-  });
-});
-
-test("a late copy of an enqueue that did not know of partitions adds nothing", async () => {
-  const [commands, added] = await both.python(`
-    from rest import Unanswered
-    queue.enqueue(0, id="first")
-    post, copies = redis._post, []
-    def lost(commands):
-        copies.append(commands)
-        redis._post = post
-        raise Unanswered("no_answer", "lost")
-    redis._post = lost
-    added = queue.enqueue_many([{"payload": 1, "id": "a"}, {"payload": 2, "group": "g"}, {"payload": 3}])
-    report([copies[0], len(added)])
-  `);
-  expect([commands.at(-1)[0], added]).toEqual(["EVALSHA", 3]);
-  await both.resize(4);
-  const before = await rig.keySpace();
-  const errors = await both.python(
-    `[answer.get("error", "none").split(" ")[0] for answer in redis._post(${JSON.stringify(commands)})]`,
-  );
-  expect(errors).toEqual(["WRONGTYPE"]);
-  expect(await rig.keySpace()).toEqual(before);
 });
 
 test("a copy of an enqueue, whose answer was lost before the queue got partitions, adds nothing again", async () => {
@@ -166,7 +99,12 @@ test("Python's sweep gives partition 0 what the registry still has of its queue"
 });
 
 test("a queue without partitions gets no command for them", async () => {
-  const sent = await both.python(`${noting}
+  const sent = await both.python(`
+    post, sent = redis._post, []
+    def noted(commands):
+        if commands[0][0] != "EVAL": sent.append(" ".join(command[0] for command in commands))
+        return post(commands)
+    redis._post = noted
     queue.enqueue(1, id="a", group="g")
     queue.enqueue(1)
     [task] = queue.dequeue()
@@ -178,32 +116,64 @@ test("a queue without partitions gets no command for them", async () => {
   expect(await rig.command("KEYS", "*maps")).toEqual([]);
 });
 
-test("a slot that changes hands between two copies of a request gets its task once", async () => {
+const IDLE = 130_000;
+
+test("an idle queue is polled for one look at the registry, and partitions with work are found", async () => {
   await both.resize(4);
-  const [id, isNew] = await both.python(`
-    from partitions import Partitions
-    from rest import Unanswered
-    queue = Queue(redis, "${QUEUE}")
-    queue._partitions.learn()
-    post = redis._post
-
-    def lossy(commands):
-        post(commands)
-        redis._post = post
-        other = Partitions(new_queue()._redis, "${QUEUE}")
-        other.learn()
-        map = other.map()
-        following = map.owners.translate(str.maketrans("0123", "1230"))
-        other._complete(other._put(map, map._replace(version=map.version + 1, next=following)))
-        raise Unanswered("no_answer", "lost")
-
-    # The scripts are known to Redis then.
-    queue.enqueue(0, id="first")
-    redis._post = lossy
-    report(queue.enqueue(1, group="g"))
-  `);
-  const places = await both.partitionsOfIds();
   const { owners } = await fetchMap(both.place);
-  expect([isNew, new Set(places.keys())]).toEqual([true, new Set(["first", id])]);
-  expect(places.get(id)).toBe(((owners[slotOf("g")] as number) + 3) % 4);
+  const names = [0, 1, 2, 3].map((partition) => `${QUEUE}/${partition}`);
+  const queue = both.queueOf(4);
+  await queue.enqueueMany(idsTo(40).map((id) => ({ payload: 1, id })));
+  for (let i = 0; i < 20; i++) {
+    const tasks = await queue.dequeue({ max: 10 });
+    await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
+  }
+  // Notes that are old enough.
+  for (const name of names) await rig.command("ZADD", "sluice:queues", String(Date.now() - IDLE), name);
+  const counting = `
+    queue = Queue(redis, "${QUEUE}")
+    post, sent = redis._post, []
+    redis._post = lambda commands: (commands[0][0] == "EVAL" or sent.append(len(commands))) and None or post(commands)
+  `;
+  const [requests, scores] = await both.python(`${counting}
+    assert queue.dequeue() == []
+    report([sent[:], [float(score) for score in redis.command("ZMSCORE", "sluice:queues", *${JSON.stringify(names)})]])
+  `);
+  // A dequeue that finds a marker; the marker and the map; a dequeue, a look at a second partition and one at the
+  // registry; looks at the other two; their notes.
+  expect(requests).toEqual([1, 2, 3, 2, 1]);
+  expect(scores.map(Math.sign)).toEqual([-1, -1, -1, -1]);
+
+  const id = Array.from({ length: 300 }, (_, i) => `late-${i}`).find(
+    (name) => owners[slotOf(name)] === 3,
+  ) as string;
+  const [polls, found] = await both.python(`${counting}
+    assert queue.dequeue() == []
+    sent.clear()
+    for _ in range(3): assert queue.dequeue() == []
+    polls = sum(sent)
+    Queue(redis, "${QUEUE}").enqueue(1, id="${id}")
+    report([polls, [task.id for task in queue.dequeue()]])
+  `);
+  // Each poll reads the registry.
+  expect(polls).toBe(3);
+  expect(found).toEqual([id]);
+});
+
+test("Python's sweep adds up the partitions of a queue, and leaves out those that are idle", async () => {
+  await both.resize(4);
+  await both.python(`
+    queue.enqueue_many([{"payload": 1, "id": f"t-{i}", "delay": 1} for i in range(20)])
+    time.sleep(0.01)
+  `);
+  expect(await both.python("sweep(redis)")).toEqual({ [QUEUE]: [20, 0, 0, 0] });
+  for (const partition of [1, 2, 3]) {
+    await rig.command("ZADD", "sluice:queues", String(-Date.now()), `${QUEUE}/${partition}`);
+  }
+  both.gateway.resetUsage();
+  expect(await both.python("sweep(redis)")).toEqual({ [QUEUE]: [0, 0, 0, 0] });
+  expect(both.gateway.usage().requests).toBe(2);
+  for (const partition of [1, 2, 3]) {
+    await rig.command("ZADD", "sluice:queues", String(Date.now()), `${QUEUE}/${partition}`);
+  }
 });

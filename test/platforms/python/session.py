@@ -8,7 +8,6 @@ import os
 import sys
 import time
 import traceback
-import urllib.request
 
 import sluice
 from sluice import *
@@ -21,32 +20,6 @@ answers, sys.stdout = sys.stdout, io.StringIO()
 def new_queue():
     """A queue that knows nothing yet of its partitions, and is not registered."""
     return Queue(Redis(URL, TOKEN), NAME_OF_QUEUE)
-
-
-def set_fault(fault):
-    """Makes the gateway disturb one request, or none, and no longer those of earlier faults."""
-    for method, body in (("DELETE", None), ("POST", json.dumps(fault).encode()))[: 2 if fault else 1]:
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        urllib.request.urlopen(urllib.request.Request(f"{URL}/-/faults", body, headers, method=method)).read()
-
-
-def disturbed(redis, begin, day, faults):
-    """What a day answers, and each answer that differs if a fault meets any one of its requests."""
-    post, sent = redis._post, []
-    redis._post = lambda commands: sent.append(1) or post(commands)
-
-    def run(fault=None):
-        # A day with fewer requests may have missed its fault.
-        set_fault(None)
-        begin(post)
-        sent.clear()
-        set_fault(fault)
-        return day()
-
-    run()
-    expected, requests = run(), len(sent)
-    all_faults = [{**fault, "match": {"nth": nth}} for fault in faults for nth in range(1, requests + 1)]
-    return expected, [(fault, actual) for fault in all_faults if (actual := run(fault)) != expected]
 
 
 def run(code, names, answer):
