@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 import { essentials } from "../support/environment.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -20,6 +21,33 @@ export function startSluice(
   stdin = "",
 ): { readonly child: ChildProcess; readonly ended: Promise<EndedProcess> } {
   return startProcess([process.execPath, join(root, "src/cli/main.ts"), ...args], env, stdin);
+}
+
+/**
+ * Starts `sluice`, and waits until it has printed that. Fails if it ends before. `printed` is all that it has printed.
+ */
+export async function serveSluice(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  ready: RegExp,
+) {
+  const { child, ended } = startSluice(args, env);
+  let out = "";
+  child.stdout!.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  const failed = ended.then(({ err }) => Promise.reject(new Error(err)));
+  failed.catch(() => {});
+  while (!ready.test(out)) await Promise.race([once(child.stdout!, "data"), failed]);
+  return {
+    pid: child.pid,
+    out,
+    /** Ends it by a signal, which has to be clean. Returns what it has complained about. */
+    async end(signal: NodeJS.Signals) {
+      child.kill(signal);
+      const { err, ...how } = await ended;
+      expect(how).toMatchObject({ code: 0, signal: null });
+      return err;
+    },
+  };
 }
 
 /** Runs commands of bash, in which `sluice` is the program. */

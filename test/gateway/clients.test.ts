@@ -13,31 +13,22 @@ describe.each([
   ["without base64", { responseEncoding: false }],
   ["without auto-pipelining", { enableAutoPipelining: false }],
 ] as const)("the stock @upstash/redis %s", (_, options) => {
-  test("reads back what it wrote: strings, JSON, lists, hashes, sets, sorted sets, streams", async () => {
+  test("reads back what it wrote", async () => {
     const redis = client(options);
     expect(await redis.set("text", "naïve 🎉 \0")).toBe("OK");
-    expect(await redis.get("text")).toBe("naïve 🎉 \0");
     expect(await redis.set("json", { a: [1, "zwei", null], b: { c: true } }, { ex: 100 })).toBe("OK");
-    expect(await redis.get("json")).toEqual({ a: [1, "zwei", null], b: { c: true } });
+    expect(await redis.mget("text", "json", "none")).toEqual([
+      "naïve 🎉 \0",
+      { a: [1, "zwei", null], b: { c: true } },
+      null,
+    ]);
     expect(await redis.ttl("json")).toBe(100);
-    expect(await redis.get("none")).toBeNull();
-    expect(await redis.incrby("n", 41)).toBe(41);
-    expect(await redis.mget("n", "none", "text")).toEqual([41, null, "naïve 🎉 \0"]);
-    expect(await redis.rpush<unknown>("list", "a", "b", { c: 1 })).toBe(3);
-    expect(await redis.lrange("list", 0, -1)).toEqual(["a", "b", { c: 1 }]);
-    expect(await redis.lpop("list", 2)).toEqual(["a", "b"]);
     expect(await redis.hset("hash", { f: "v", n: 1, o: { p: 2 } })).toBe(3);
     expect(await redis.hgetall("hash")).toEqual({ f: "v", n: 1, o: { p: 2 } });
-    expect(await redis.hmget("hash", "f", "x")).toEqual({ f: "v", x: null });
-    expect(await redis.sadd("set", "x", "y")).toBe(2);
-    expect((await redis.smembers("set")).toSorted()).toEqual(["x", "y"]);
     await redis.zadd("zset", { score: 1.5, member: "a" }, { score: 2, member: "b" });
     expect(await redis.zrange("zset", 0, -1, { withScores: true })).toEqual(["a", 1.5, "b", 2]);
     const id = await redis.xadd("stream", "*", { field: "value" });
     expect(await redis.xrange("stream", "-", "+")).toEqual({ [id]: { field: "value" } });
-    expect(await redis.type("zset")).toBe("zset");
-    expect(await redis.ping()).toBe("PONG");
-    expect(await redis.scan(0, { match: "z*", count: 100 })).toEqual(["0", ["zset"]]);
   });
 
   test("scans keys with their types, and copies a key to itself as Upstash does", async () => {
@@ -80,8 +71,6 @@ describe.each([
     );
     expect(await script.exec(["key"], ["value"])).toEqual(["value", 5]);
     expect(await script.evalsha(["key"], ["other"])).toEqual(["other", 5]);
-    const reading = redis.createScript<string, true>("return redis.call('GET', KEYS[1])", { readonly: true });
-    expect(await reading.exec(["key"], [])).toBe("other");
     const sha = await redis.scriptLoad("return ARGV[1]");
     expect(await redis.evalsha(sha, [], ["x"])).toBe("x");
     expect(await redis.scriptExists(sha, "0".repeat(40))).toEqual([1, 0]);
@@ -112,21 +101,6 @@ describe("the stock @upstash/ratelimit", () => {
     expect((await limit.limit("someone else")).success).toBe(true);
     await limit.resetUsedTokens("someone");
     expect((await limit.limit("someone")).success).toBe(true);
-  });
-
-  test("refuses what is in its deny list", async () => {
-    const redis = client();
-    // The list of addresses is up to date, so it is not downloaded.
-    await redis.set("@upstash/ratelimit:ipDenyListStatus", "disabled");
-    await redis.sadd("@upstash/ratelimit:denyList:all", "192.0.2.7");
-    const limiter = Ratelimit.fixedWindow(3, "1000 d");
-    const limit = new Ratelimit({ redis, limiter, ...plain, enableProtection: true });
-    const denied = await limit.limit("someone", { ip: "192.0.2.7" });
-    const allowed = await limit.limit("someone", { ip: "192.0.2.8" });
-    expect([denied, allowed].map(({ success, reason }) => [success, reason])).toEqual([
-      [false, "denyList"],
-      [true, undefined],
-    ]);
   });
 
   test("costs 3 commands for the first request of a fixed window, as Upstash says", async () => {

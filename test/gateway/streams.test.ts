@@ -107,31 +107,26 @@ describe("/monitor", () => {
 });
 
 describe("a stream is refused", () => {
-  test("with 400 without the header Accept: text/event-stream", async () => {
-    const refusal = failed("ERR /subscribe is a stream and needs the header Accept: text/event-stream");
-    for (const accept of ["*/*", "application/json", "text/event-streams", "text/*"])
-      expect(await ask("/subscribe/chat", { accept })).toEqual(refusal);
-    expect((await ask("/psubscribe/*", {}))[0]).toBe(400);
-    expect((await ask("/monitor", {}))[0]).toBe(400);
+  const noHeader = "ERR /subscribe is a stream and needs the header Accept: text/event-stream";
+  test.each<[path: string, headers: Record<string, string>, error: string, status?: number, method?: string]>(
+    [
+      ["/subscribe/chat", { accept: "*/*" }, noHeader],
+      ["/subscribe/chat", { accept: "text/event-streams" }, noHeader],
+      ["/psubscribe/*", {}, noHeader.replace("subscribe", "psubscribe")],
+      ["/monitor", {}, noHeader.replace("subscribe", "monitor")],
+      ["/subscribe/chat", sse, "ERR /subscribe must be a GET or POST", 405, "PUT"],
+      ["/subscribe", sse, "ERR wrong number of arguments for 'subscribe' command"],
+      ["/psubscribe/", sse, "ERR wrong number of arguments for 'psubscribe' command"],
+      ["/monitor/all", sse, "ERR wrong number of arguments for 'monitor' command"],
+      ["/subscribe/%E0%A4", sse, "ERR the path must be percent-encoded UTF-8"],
+    ],
+  )("%s with %j: %s", async (path, headers, error, status = 400, method = "GET") => {
+    expect(await ask(path, headers, { method })).toEqual(failed(error, status));
   });
 
   test("but not with that header among others", async () => {
     const headers = { accept: "application/json, Text/Event-Stream;q=0.9, */*" };
     expect(await (await stream("/subscribe/chat", { headers })).next()).toBe("subscribe,chat,1");
-  });
-
-  test("with 405 by other methods than GET and POST", async () => {
-    const refusal = failed("ERR /subscribe must be a GET or POST", 405);
-    expect(await ask("/subscribe/chat", sse, { method: "PUT" })).toEqual(refusal);
-    expect((await ask("/monitor", sse, { method: "HEAD" }))[0]).toBe(405);
-  });
-
-  test("with 400 if there is no channel, or an argument to monitor", async () => {
-    const wrong = (name: string) => failed(`ERR wrong number of arguments for '${name}' command`);
-    expect(await ask("/subscribe", sse)).toEqual(wrong("subscribe"));
-    expect(await ask("/psubscribe/", sse)).toEqual(wrong("psubscribe"));
-    expect(await ask("/monitor/all", sse)).toEqual(wrong("monitor"));
-    expect(await ask("/subscribe/%E0%A4", sse)).toEqual(failed("ERR the path must be percent-encoded UTF-8"));
   });
 
   test.each(["subscribe", "psubscribe", "monitor"])(

@@ -5,7 +5,7 @@ import { readOnlyToken, token } from "./stack.ts";
 
 const { its, untilConnections } = useStreams();
 
-type Options = { responseEncoding?: false; automaticDeserialization?: boolean; token?: string };
+type Options = { responseEncoding?: false; token?: string };
 const client = (options: Options = {}) =>
   new Redis({ url: its.stack.gateway.url, token, enableTelemetry: false, retry: false, ...options });
 
@@ -63,24 +63,6 @@ test("the stock subscriber hears patterns, also without base64", async () => {
     { pattern: "room:[ab]", channel: "room:a", message: [1, 2] },
   ]);
   expect(ofUsers).toEqual(messages.slice(0, 1));
-  await subscriber.unsubscribe();
-});
-
-test.each<[what: string, options: Options, sent: string[], heard: string[]]>([
-  [
-    "messages unchanged without automaticDeserialization",
-    { automaticDeserialization: false },
-    ["42", "{}"],
-    ["42", "{}"],
-  ],
-  ["only the first line of a message of several lines", {}, ["first\nsecond", "behind"], ["first", "behind"]],
-])("the client itself hears %s", async (_, options, sent, heard) => {
-  const redis = client(options);
-  const subscriber = redis.subscribe("chat");
-  const messages = await listening(subscriber);
-  for (const message of sent) await redis.publish("chat", message);
-  await untilHeard(messages, 2);
-  expect(messages).toEqual(heard.map((message) => ({ channel: "chat", message })));
   await subscriber.unsubscribe();
 });
 

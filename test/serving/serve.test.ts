@@ -1,13 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
 import { Queue } from "../../src/index.ts";
 import { resp } from "../../src/transport/resp.ts";
+import { serveSluice } from "../cli/process.ts";
 import { runHere } from "../cli/run-here.ts";
-import { essentials } from "../support/environment.ts";
 import { listening } from "../support/listening.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { startProxy } from "../transport/proxy.ts";
@@ -223,8 +220,6 @@ describe("a server of Node", () => {
 });
 
 describe("`sluice serve`", () => {
-  const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-
   it.each([
     ["SIGTERM", [], 404],
     ["SIGINT", ["--dashboard"], 200],
@@ -232,22 +227,15 @@ describe("`sluice serve`", () => {
     const queue = new Queue("cli", { transport, prefix: signal });
     const { id } = await queue.enqueue(1, { delay: 1 });
     const args = ["--port", "0", "--host", "127.0.0.1", "--every", "5s", ...more];
-    const env = { ...essentials, REDIS_URL: redis.url, SLUICE_PREFIX: signal };
-    const child = spawn(process.execPath, [main, "serve", ...args], { env });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const printed = { out: "", err: "" };
-    child.stdout.on("data", (chunk: Buffer) => (printed.out += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (printed.err += chunk.toString()));
-    const ended = once(child, "close");
-    await expect.poll(() => printed.out).toMatch(/^Sluice answers at http:.*\n/);
-    const [url = ""] = /http:\S+/.exec(printed.out) ?? [];
+    const env = { REDIS_URL: redis.url, SLUICE_PREFIX: signal };
+    const last = dashboard === 200 ? /Its dashboard is .*\n/ : /Sluice answers at .*\n/;
+    const { out, end } = await serveSluice(["serve", ...args], env, last);
+    const [url = ""] = /http:\S+/.exec(out) ?? [];
     expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: "ok" });
     expect((await fetch(`${url}/dashboard`)).status).toBe(dashboard);
-    if (dashboard === 200) expect(printed.out).toContain(`\nIts dashboard is ${url}/dashboard\n`);
+    if (dashboard === 200) expect(out).toContain(`\nIts dashboard is ${url}/dashboard\n`);
     await expect.poll(async () => (await queue.get(id))?.state).toBe("pending");
-    child.kill(signal);
-    expect((await ended)[0]).toBe(0);
-    expect(printed.err).toBe(
+    expect(await end(signal)).toBe(
       "SLUICE_TOKENS is not set, so no request is let in; sluice token makes tokens\n",
     );
   });
