@@ -7,6 +7,12 @@ const rig = useCli();
 
 const emails = "/v1/queues/emails";
 const tasks = `${emails}/tasks`;
+const listing = (given: object): Called => [`GET ${tasks}`, given];
+const redriving = (given: object): Called => [`POST ${emails}/redrive`, given];
+const purging = (given: object): Called => [`POST ${emails}/purge`, given];
+const configuring = (given: object): Called => [`PATCH ${emails}/settings`, given];
+const enqueuing = (given: object): Called => [`POST ${tasks}`, given];
+const pulling = (given: object): Called => [`POST ${tasks}/pull`, given];
 const settling = (...settlements: object[]): Called => [`POST ${tasks}/settle`, { settlements }];
 
 /** Every option that selects tasks, and these as a body and as a query. */
@@ -32,17 +38,11 @@ const retryable = ["attempts_exhausted", "lease_expired"];
 test.each<[line: string, ...calls: (string | Called)[]]>([
   ["queues", ["GET /v1/queues", { counts: "true", size: "100" }]],
   ["dead", ["GET /v1/queues", { counts: "true", size: "100" }]],
-  [
-    `ls emails --state rejected --limit 7 ${FILTER}`,
-    [`GET ${tasks}`, { state: "rejected", size: "8", ...query }],
-  ],
-  [
-    "ls emails --state pending --payloads",
-    [`GET ${tasks}`, { payloads: "true", state: "pending", size: "51" }],
-  ],
+  [`ls emails --state rejected --limit 7 ${FILTER}`, listing({ state: "rejected", size: "8", ...query })],
+  ["ls emails --state pending --payloads", listing({ payloads: "true", state: "pending", size: "51" })],
   ["show emails a", [`GET ${tasks}/a`, { payload: "true" }]],
   ["show emails a --no-payload", `GET ${tasks}/a`],
-  [`dead emails --limit 3 ${FILTER}`, [`GET ${tasks}`, { state: "rejected", size: "1000", ...query }]],
+  [`dead emails --limit 3 ${FILTER}`, listing({ state: "rejected", size: "1000", ...query })],
   ["stats emails", `GET ${emails}`, `GET ${emails}/statistics`],
   ["schedules emails", `GET ${emails}/schedules`],
   ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}]],
@@ -51,48 +51,39 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["workers emails", `GET ${emails}/workers`],
   [
     "redrive emails",
-    [`POST ${emails}/redrive`, { reason: retryable, budget }],
-    [`POST ${emails}/redrive`, { reason: "rejected", dryRun: true, budget }],
+    redriving({ reason: retryable, budget }),
+    redriving({ reason: "rejected", dryRun: true, budget }),
   ],
-  ["redrive emails --rejected", [`POST ${emails}/redrive`, { reason: ["rejected", ...retryable], budget }]],
+  ["redrive emails --rejected", redriving({ reason: ["rejected", ...retryable], budget })],
   [
     "redrive emails --reason lease_expired,rejected",
-    [`POST ${emails}/redrive`, { reason: ["rejected", "lease_expired"], budget }],
+    redriving({ reason: ["rejected", "lease_expired"], budget }),
   ],
   [
     `redrive emails --rate 0.5 --limit 7 ${FILTER}`,
-    [`POST ${emails}/redrive`, { ...filter, reason: ["rejected"], rate: 0.5, limit: 7, budget }],
+    redriving({ ...filter, reason: ["rejected"], rate: 0.5, limit: 7, budget }),
   ],
-  [
-    `redrive emails --dry-run --limit 7 ${FILTER}`,
-    [`GET ${tasks}`, { state: "rejected", size: "7", ...query }],
-  ],
-  ["redrive emails a b --rate 2", [`POST ${emails}/redrive`, { ids: ["a", "b"], rate: 2 }]],
-  ["redrive emails a --dry-run", [`POST ${emails}/redrive`, { ids: ["a"], dryRun: true }]],
+  [`redrive emails --dry-run --limit 7 ${FILTER}`, listing({ state: "rejected", size: "7", ...query })],
+  ["redrive emails a b --rate 2", redriving({ ids: ["a", "b"], rate: 2 })],
+  ["redrive emails a --dry-run", redriving({ ids: ["a"], dryRun: true })],
   ["cancel emails a b", [`POST ${tasks}/a/cancel`, {}], [`POST ${tasks}/b/cancel`, {}]],
   [
     `purge emails --yes --state rejected --limit 7 ${FILTER}`,
-    [`POST ${emails}/purge`, { state: "rejected", ...filter, limit: 7, budget }],
+    purging({ state: "rejected", ...filter, limit: 7, budget }),
   ],
-  ["purge emails --yes --state delayed", [`POST ${emails}/purge`, { state: "delayed", budget }]],
+  ["purge emails --yes --state delayed", purging({ state: "delayed", budget })],
   ["pause emails reports", [`POST ${emails}/pause`, {}], ["POST /v1/queues/reports/pause", {}]],
   ["resume emails", [`POST ${emails}/resume`, {}]],
   ["settings emails", `GET ${emails}/settings`],
   ["settings emails --group g", `GET ${emails}/groups/g`],
+  ["settings emails maxWorking=10 maxPending=100", configuring({ maxWorking: 10, maxPending: 100 })],
+  ["settings emails rate=5/1500ms", configuring({ rate: { most: 5, per: "1500ms" } })],
+  ["settings emails events=on statistics=on", configuring({ events: true, statistics: true })],
   [
-    "settings emails maxWorking=10 rate=5/1500ms maxPending=100 events=on statistics=on",
-    [
-      `PATCH ${emails}/settings`,
-      { maxWorking: 10, rate: { most: 5, per: "1500ms" }, maxPending: 100, events: true, statistics: true },
-    ],
+    "settings emails maxWorking=none rate=none maxPending=none",
+    configuring({ maxWorking: null, rate: null, maxPending: null }),
   ],
-  [
-    "settings emails maxWorking=none rate=none maxPending=none events=off statistics=off",
-    [
-      `PATCH ${emails}/settings`,
-      { maxWorking: null, rate: null, maxPending: null, events: false, statistics: false },
-    ],
-  ],
+  ["settings emails events=off statistics=off", configuring({ events: false, statistics: false })],
   [
     "settings emails --group g weight=3 maxWorking=1 rate=7/2s",
     [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: "2s" } }],
@@ -101,30 +92,19 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["sweep --deep", ["POST /v1/sweep", { deep: true, budget: 20_000 }]],
   ["sweep --deep --queue emails", ["POST /v1/sweep", { deep: true, queue: "emails", budget: 20_000 }]],
   [
-    'enqueue emails {"to":"a"} --id one --priority 7 --group g --lease 1m --max-attempts 3 --unique 1d --delay 1h',
-    [
-      `POST ${tasks}`,
-      {
-        payload: { to: "a" },
-        id: "one",
-        priority: 7,
-        group: "g",
-        lease: 60_000,
-        maxAttempts: 3,
-        unique: 86_400_000,
-        delay: 3_600_000,
-      },
-    ],
+    'enqueue emails {"to":"a"} --id one --priority 7 --group g --max-attempts 3',
+    enqueuing({ payload: { to: "a" }, id: "one", priority: 7, group: "g", maxAttempts: 3 }),
+  ],
+  [
+    "enqueue emails 1 --id a --lease 1m --unique 1d --delay 1h",
+    enqueuing({ payload: 1, id: "a", lease: 60_000, unique: 86_400_000, delay: 3_600_000 }),
   ],
   [
     "enqueue emails null --id a --at 1900000000000",
-    [`POST ${tasks}`, { payload: null, id: "a", at: 1_900_000_000_000 }],
+    enqueuing({ payload: null, id: "a", at: 1_900_000_000_000 }),
   ],
-  ["pull emails", [`POST ${tasks}/pull`, { max: 1 }]],
-  [
-    "pull emails --max 2 --lease 1h --wait 1s",
-    [`POST ${tasks}/pull`, { max: 2, lease: 3_600_000, wait: 1_000 }],
-  ],
+  ["pull emails", pulling({ max: 1 })],
+  ["pull emails --max 2 --lease 1h --wait 1s", pulling({ max: 2, lease: 3_600_000, wait: 1_000 })],
   [
     "settle emails r s --complete --result 1",
     settling(
@@ -140,17 +120,14 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["settle emails r --extend --lease 1h", settling({ receipt: "r", outcome: "extend", lease: 3_600_000 })],
   [
     "export emails --state rejected,pending --text 503",
-    [`GET ${tasks}`, { state: "rejected", payloads: "true", size: "500", text: "503" }],
-    [`GET ${tasks}`, { state: "pending", payloads: "true", size: "500", text: "503" }],
+    listing({ state: "rejected", payloads: "true", size: "500", text: "503" }),
+    listing({ state: "pending", payloads: "true", size: "500", text: "503" }),
   ],
   // Names that a path could take for its own.
   [`show emails ${ODD} --no-payload`, `GET ${tasks}/${odd}`],
   [`cancel emails ${ODD}`, [`POST ${tasks}/${odd}/cancel`, {}]],
-  [`redrive emails ${ODD}`, [`POST ${emails}/redrive`, { ids: [ODD] }]],
-  [
-    `ls emails --state pending --group ${ODD}`,
-    [`GET ${tasks}`, { group: ODD, state: "pending", size: "51" }],
-  ],
+  [`redrive emails ${ODD}`, redriving({ ids: [ODD] })],
+  [`ls emails --state pending --group ${ODD}`, listing({ group: ODD, state: "pending", size: "51" })],
   [`settings emails --group ${ODD} weight=2`, [`PATCH ${emails}/groups/${odd}`, { weight: 2 }]],
   [`schedules emails --pause ${ODD}`, [`POST ${emails}/schedules/${odd}/pause`, {}]],
   [`schedules emails --remove ${ODD}`, `DELETE ${emails}/schedules/${odd}`],

@@ -1,12 +1,14 @@
 /** The parts of AWS's types for HTTP and schedule functions that have to fit. */
+type Values<Value> = Record<string, Value | undefined>;
+
 interface ProxyEvent {
   version: string;
   routeKey: string;
   rawPath: string;
   rawQueryString: string;
   cookies?: string[];
-  headers: Record<string, string | undefined>;
-  queryStringParameters?: Record<string, string | undefined>;
+  headers: Values<string>;
+  queryStringParameters?: Values<string>;
   requestContext: {
     accountId: string;
     apiId: string;
@@ -17,11 +19,37 @@ interface ProxyEvent {
   isBase64Encoded: boolean;
 }
 
-interface ProxyResult {
-  statusCode?: number | undefined;
+/** A REST API's and a load balancer's. */
+interface OldEvent {
+  httpMethod: string;
+  path: string;
+  body: string | null;
+  isBase64Encoded: boolean;
+}
+interface RestEvent extends OldEvent {
+  headers: Values<string> | null;
+  multiValueHeaders: Values<string[]> | null;
+  queryStringParameters: Values<string> | null;
+  multiValueQueryStringParameters: Values<string[]> | null;
+  resource: string;
+  requestContext: { apiId: string; stage: string; domainName?: string };
+}
+interface BalancerEvent extends OldEvent {
+  requestContext: { elb: { targetGroupArn: string } };
+  queryStringParameters?: Values<string>;
+  headers?: Values<string>;
+  multiValueQueryStringParameters?: Values<string[]>;
+  multiValueHeaders?: Values<string[]>;
+}
+
+interface OldResult {
+  statusCode: number;
   headers?: Record<string, boolean | number | string> | undefined;
-  body?: string | undefined;
+  multiValueHeaders?: Record<string, (boolean | number | string)[]> | undefined;
+  body: string;
   isBase64Encoded?: boolean | undefined;
+}
+interface ProxyResult extends Partial<Omit<OldResult, "multiValueHeaders">> {
   cookies?: string[] | undefined;
 }
 
@@ -37,39 +65,7 @@ type Handler<Event, Result> = (
   callback: (error?: Error | string | null, result?: Result) => void,
 ) => void | Promise<Result>;
 
-/** The parts of AWS's types for a REST API and for a load balancer that have to fit. */
-interface OldEvent {
-  httpMethod: string;
-  path: string;
-  headers: Record<string, string | undefined> | null;
-  multiValueHeaders: Record<string, string[] | undefined> | null;
-  queryStringParameters: Record<string, string | undefined> | null;
-  multiValueQueryStringParameters: Record<string, string[] | undefined> | null;
-  body: string | null;
-  isBase64Encoded: boolean;
-  resource: string;
-  requestContext: { apiId: string; stage: string; domainName?: string };
-}
-interface BalancerEvent {
-  requestContext: { elb: { targetGroupArn: string } };
-  httpMethod: string;
-  path: string;
-  queryStringParameters?: Record<string, string | undefined>;
-  headers?: Record<string, string | undefined>;
-  multiValueQueryStringParameters?: Record<string, string[] | undefined>;
-  multiValueHeaders?: Record<string, string[] | undefined>;
-  body: string | null;
-  isBase64Encoded: boolean;
-}
-interface OldResult {
-  statusCode: number;
-  headers?: Record<string, boolean | number | string> | undefined;
-  multiValueHeaders?: Record<string, (boolean | number | string)[]> | undefined;
-  body: string;
-  isBase64Encoded?: boolean | undefined;
-}
-
-export type RestHandler = Handler<OldEvent, OldResult>;
+export type RestHandler = Handler<RestEvent, OldResult>;
 export type BalancerHandler = Handler<BalancerEvent, OldResult>;
 export type HttpHandler = Handler<ProxyEvent, ProxyResult | string>;
 export type ScheduleHandler = Handler<{ id: string; "detail-type": "Scheduled Event"; detail: object }, void>;
@@ -84,17 +80,18 @@ export interface Asked {
   readonly isBase64Encoded?: boolean;
 }
 
-/** A request that asks for a path, and no more. */
-const NOTHING = {
+/** A request that asks for a path, and no more, in what is not given. */
+const whole = (asked: Asked) => ({
   method: "GET",
   query: "",
-  headers: {} as Readonly<Record<string, string>>,
-  cookies: [] as string[],
+  headers: {},
+  cookies: [],
   isBase64Encoded: false,
-};
+  ...asked,
+});
 
 const event = (apiId: string, domainName: string, asked: Asked): ProxyEvent => {
-  const { method, path, query, headers, cookies, body, isBase64Encoded } = { ...NOTHING, ...asked };
+  const { method, path, query, headers, cookies, body, isBase64Encoded } = whole(asked);
   return {
     version: "2.0",
     routeKey: "$default",
@@ -132,8 +129,8 @@ const lastOf = (values: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1)]));
 
 /** As a REST API of API Gateway sends it: the parameters decoded, each with all values and with its last one. */
-export const byRestApi = (asked: Asked): OldEvent => {
-  const { method, path, query, headers, cookies, body, isBase64Encoded } = { ...NOTHING, ...asked };
+export const byRestApi = (asked: Asked): RestEvent => {
+  const { method, path, query, headers, cookies, body, isBase64Encoded } = whole(asked);
   const domainName = "a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com";
   const all = valuesOf([
     ["Host", domainName],
@@ -157,7 +154,7 @@ export const byRestApi = (asked: Asked): OldEvent => {
 
 /** As an Application Load Balancer sends it: the parameters as they are in the URL. */
 export const byBalancer = (asked: Asked, multi = false): BalancerEvent => {
-  const { method, path, query, headers, cookies, body, isBase64Encoded } = { ...NOTHING, ...asked };
+  const { method, path, query, headers, cookies, body, isBase64Encoded } = whole(asked);
   const all = valuesOf([
     ["host", "welcome.example.com"],
     ["x-forwarded-proto", "https"],
