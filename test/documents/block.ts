@@ -2,9 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./named-tests.ts";
 
-/** How the marker of a block that readme.test.ts runs begins. */
-export const runs = "test/documents/readme.test.ts runs this";
-
 /** The code block of a document after a marker. */
 export function block(document: string, marker: string, language: string): string {
   const text = readFileSync(join(root, document), "utf8");

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { block, runs } from "../documents/block.ts";
+import { block } from "../documents/block.ts";
 import { startRedis } from "../support/redis.ts";
 import { node, Project, root } from "./project.ts";
 
@@ -52,23 +52,14 @@ test("an installation brings twelve small packages, without a TCP client or a se
   ]);
 });
 
-test("each entry of the exports map can be imported", async () => {
-  const names = entries.map((entry) => entry.replace(".", "sluice-queue"));
-  const found = await project.run(
-    `const counts = [];
-     for (const name of ${JSON.stringify(names)}) counts.push(Object.keys(await import(name)).length > 0);
-     console.log(JSON.stringify(counts));`,
-  );
-  expect(found).toEqual(names.map(() => true));
-});
-
-test("each entry declares what it exports", async () => {
+test("each entry of the exports map exports something, and declares it", async () => {
   const names = entries.map((entry) => entry.replace(".", "sluice-queue"));
   const exported = (await project.run(
     `const found = {};
      for (const name of ${JSON.stringify(names)}) found[name] = Object.keys(await import(name));
      console.log(JSON.stringify(found));`,
   )) as Record<string, string[]>;
+  expect(Object.values(exported).filter((values) => values.length === 0)).toEqual([]);
   const uses = Object.entries(exported).map(([name, values], i) => {
     const imports = values.map((value) => `${value} as ${value === "default" ? "all" : value}_${i}`);
     return `import { ${imports.join(", ")} } from "${name}";\nvoid [${imports.map((one) => one.split(" as ")[1]).join(", ")}];`;
@@ -197,60 +188,42 @@ test("the embedded store, with its Lua and the licences of that, needs no more p
 });
 
 test("the first lines of the README print what it shows", async () => {
-  await writeFile(join(project.path, "first.mjs"), block("README.md", `${runs} code`, "js"));
+  await writeFile(
+    join(project.path, "first.mjs"),
+    block("README.md", "test/package/pack.test.ts runs this code", "js"),
+  );
   const { stdout } = await promisify(execFile)(node, ["first.mjs"], { cwd: project.path });
-  const shown = block("README.md", "test/documents/readme.test.ts compares what it prints", "console");
+  const shown = block("README.md", "test/package/pack.test.ts compares what it prints", "console");
   expect(`$ node first.mjs\n${stdout}`).toBe(`${shown}\n`);
 });
 
-test("with what the errors say to install, a task goes all the way: over TCP, and through gateway and server", async () => {
+test("with what the errors say to install, Redis over TCP, the gateway and a server work", async () => {
   const { stderr } = await server.sluice(["dev"], TCP);
   await server.install(...(/npm install (.*)/.exec(stderr)?.[1] ?? "nothing").split(" "));
   const redis = await startRedis();
   try {
     const seen = await server.run(
       `import { Queue } from "sluice-queue";
-       import { resp } from "sluice-queue/resp";
-
        import { startGateway } from "sluice-queue/local";
        import { serve } from "sluice-queue/node";
+       import { resp } from "sluice-queue/resp";
 
        const transport = resp(process.argv[2]);
        const emails = new Queue("emails", { transport });
-       const { id, created } = await emails.enqueue({ to: "a@example.com" }, { id: "welcome-17" });
+       const { id } = await emails.enqueue({ to: "a@example.com" });
        const gateway = await startGateway({ redisUrl: process.argv[2] });
-       const secret = "a-token-of-this-test";
        const server = await serve({
          port: 0,
          hostname: "127.0.0.1",
-         env: {
-           UPSTASH_REDIS_REST_URL: gateway.url,
-           UPSTASH_REDIS_REST_TOKEN: gateway.token,
-           SLUICE_TOKENS: JSON.stringify([{ token: secret, scopes: ["consume"], queues: "*" }]),
-         },
+         env: { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token },
+         fetch: async (_, { queue }) => Response.json(await queue("emails").get(id)),
        });
-       const pulled = await fetch(server.url + "/v1/queues/emails/tasks/pull", {
-         method: "POST",
-         headers: { authorization: "Bearer " + secret, "content-type": "application/json" },
-         body: "{}",
-       });
-       const { tasks: [task] } = await pulled.json();
-       const [completed] = await emails.settle([{ receipt: task.receipt, outcome: "complete", result: { sent: true } }]);
-       const { state, result } = await emails.get(id);
-       await server.close();
-       await gateway.close();
-       await transport.close();
-       console.log(JSON.stringify({ id, created, payload: task.payload, ok: completed.ok, state, result }));`,
+       const task = await (await fetch(server.url)).json();
+       for (const one of [server, gateway, transport]) await one.close();
+       console.log(JSON.stringify([task.id === id, task.state]));`,
       redis.url,
     );
-    expect(seen).toEqual({
-      id: "welcome-17",
-      created: true,
-      payload: { to: "a@example.com" },
-      ok: true,
-      state: "completed",
-      result: { sent: true },
-    });
+    expect(seen).toEqual([true, "pending"]);
   } finally {
     await redis.stop();
   }
