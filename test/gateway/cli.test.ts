@@ -1,14 +1,15 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Redis } from "@upstash/redis";
 import { serveSluice } from "../cli/process.ts";
 import { runHere } from "../cli/run-here.ts";
+import { useFolder } from "../support/folder.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 import { rest } from "./stack.ts";
 
+const folder = useFolder();
 let redis: SharedRedis;
 beforeAll(async () => {
   redis = await sharedRedis();
@@ -25,14 +26,10 @@ async function serving(args: readonly string[], env: Record<string, string> = {}
     url,
     token,
     client: new Redis({ url, token }),
-    end: async (signal: NodeJS.Signals) => expect(await end(signal)).toBe(""),
+    /** Ends it by a signal, which has to be clean. */
+    end: async (by: NodeJS.Signals) =>
+      expect(await end(by)).toMatchObject({ code: 0, signal: null, err: "" }),
   };
-}
-
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-gateway-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
 }
 
 test("sluice gateway serves at the address that it prints, and SIGTERM ends it cleanly", async () => {
@@ -58,14 +55,14 @@ test("sluice gateway takes tokens, strict keys, and Redis from REDIS_URL, and SI
 });
 
 test("sluice gateway --embedded --data serves the embedded store, though there is a Redis, and keeps its data for the next start", async () => {
-  const folder = await newFolder();
-  const args = ["--embedded", "--data", folder];
+  const { path } = folder;
+  const args = ["--embedded", "--data", path];
   const first = await serving(args, { REDIS_URL: redis.url });
   const list = first.client.createScript<string[]>("return redis.call('COMMAND', 'LIST')");
   const commands = await list.exec([], []);
   expect(commands).toContain("evalsha");
   expect(first.out).toContain(
-    `# The embedded store, which keeps its data in ${folder} and has ${commands.length} commands, over the Upstash`,
+    `# The embedded store, which keeps its data in ${path} and has ${commands.length} commands, over the Upstash`,
   );
   await first.client.set("key", "value");
   await first.end("SIGTERM");
@@ -74,18 +71,17 @@ test("sluice gateway --embedded --data serves the embedded store, though there i
   expect(await runHere(["gateway", ...args], {})).toMatchObject({
     code: 1,
     out: "",
-    err: `sluice: the data folder ${folder} is in use by process ${second.pid}; end that process, or use another folder\n`,
+    err: `sluice: the data folder ${path} is in use by process ${second.pid}; end that process, or use another folder\n`,
   });
   expect(await second.client.get("key")).toBe("value");
   await second.end("SIGTERM");
 });
 
 test("sluice gateway refuses a folder with the data of a redis-server", async () => {
-  const folder = await newFolder();
-  await mkdir(join(folder, "appendonlydir"));
-  expect(await runHere(["gateway", "--embedded", "--data", folder], {})).toMatchObject({
+  await mkdir(join(folder.path, "appendonlydir"));
+  expect(await runHere(["gateway", "--embedded", "--data", folder.path], {})).toMatchObject({
     code: 1,
-    err: `sluice: the data in ${folder} is of a redis-server, and the embedded store cannot read it; use another folder\n`,
+    err: `sluice: the data in ${folder.path} is of a redis-server, and the embedded store cannot read it; use another folder\n`,
   });
 });
 

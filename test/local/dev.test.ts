@@ -1,57 +1,28 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { freePort } from "../../src/local/stack/port.ts";
+import { serveSluice } from "../cli/process.ts";
 import { runHere } from "../cli/run-here.ts";
+import { essentials } from "../support/environment.ts";
 import { useFolder } from "../support/folder.ts";
 import { listening } from "../support/listening.ts";
 import { startRedis } from "../support/redis.ts";
 import { descendants, survivors } from "./processes.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 /** No redis-server is there. */
 const withoutRedis = { PATH: "/nowhere" };
 
 const folder = useFolder();
-let dev: ChildProcess | undefined;
-afterEach(() => {
-  vi.unstubAllEnvs();
-  dev?.kill("SIGKILL");
-});
-
-/** The environment of `sluice dev`, without what the tests themselves may have set. */
-function environment(changed: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { REDIS_URL: _, SLUICE_TOKENS: __, SLUICE_PREFIX: ___, ...own } = process.env;
-  return { ...own, ...changed };
-}
-
-interface Started {
-  readonly pid: number;
-  readonly settings: Readonly<Record<string, string>>;
-  readonly complaint: () => string;
-  enqueue(task: object): Promise<unknown>;
-  command(...words: string[]): Promise<unknown>;
-  /** Returns the exit code and the signal that ended it. */
-  end(signal: NodeJS.Signals): Promise<unknown>;
-}
+afterEach(() => vi.unstubAllEnvs());
 
 /** Starts `sluice dev`, at free ports unless others are given. */
-async function startDev(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+async function startDev(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const ports = args.includes("--port") ? [] : ["--port", "0", "--gateway-port", "0"];
-  const child = spawn(process.execPath, [main, "dev", ...ports, ...args], {
-    env: environment(env),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  dev = child;
-  let complaint = "";
-  child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
-  const [text] = (await once(child.stdout, "data")) as [Buffer];
-  const settings = parseEnv(text.toString()) as Record<string, string>;
+  const { pid, out, end } = await serveSluice(["dev", ...ports, ...args], env, /\n$/);
+  const settings = parseEnv(out);
   const { SLUICE_URL, SLUICE_TOKEN, UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN } = settings;
   const post = async (url: string, token: string | undefined, body: unknown) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -59,25 +30,23 @@ async function startDev(args: readonly string[], env: NodeJS.ProcessEnv = {}): P
     return { status: response.status, body: await response.json() };
   };
   return {
-    pid: child.pid as number,
+    pid,
     settings,
-    complaint: () => complaint,
-    enqueue: (task) => post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN ?? env["TOKEN"], task),
-    command: (...words) => post(`${UPSTASH_REDIS_REST_URL}/pipeline`, UPSTASH_REDIS_REST_TOKEN, [words]),
-    end(signal) {
-      const ended = once(child, "close");
-      child.kill(signal);
-      return ended;
-    },
+    enqueue: (task: object) =>
+      post(`${SLUICE_URL}/v1/queues/hello/tasks`, SLUICE_TOKEN ?? env["TOKEN"], task),
+    command: (...words: string[]) =>
+      post(`${UPSTASH_REDIS_REST_URL}/pipeline`, UPSTASH_REDIS_REST_TOKEN, [words]),
+    end,
   };
 }
 
+const ENDED = { code: 0, signal: null };
+
 /** Runs `sluice dev` in this process with arguments with which it cannot start. */
-async function failing(changed: NodeJS.ProcessEnv, ...args: string[]) {
-  const env = environment(changed);
-  if (changed["PATH"] !== undefined) vi.stubEnv("PATH", changed["PATH"]);
+async function failing(env: NodeJS.ProcessEnv, ...args: string[]) {
+  if (env["PATH"] !== undefined) vi.stubEnv("PATH", env["PATH"]);
   const before = process.listeners("SIGINT").length;
-  const { code, err } = await runHere(["dev", ...args], env);
+  const { code, err } = await runHere(["dev", ...args], { ...essentials, ...env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     for (const listener of process.listeners(signal).slice(before)) process.off(signal, listener);
   vi.unstubAllEnvs();
@@ -101,13 +70,13 @@ test("`sluice dev` prints settings that work, and Ctrl-C leaves nothing", async 
 
   const processes = descendants(pid);
   expect(processes.map(({ command: name }) => name)).toContain("redis-server");
-  expect(await end("SIGINT")).toEqual([0, null]);
+  expect(await end("SIGINT")).toMatchObject(ENDED);
   expect(await survivors(processes)).toEqual([]);
 });
 
 describe("without a redis-server, `sluice dev`", () => {
   test("starts no process; keeps the data in the folder of --data, and the last save if it cannot save", async () => {
-    let settings: Started["settings"] = {};
+    let settings: NodeJS.ProcessEnv = {};
     for (const created of [true, false]) {
       const { SLUICE_TOKENS, UPSTASH_REDIS_REST_TOKEN, SLUICE_TOKEN: TOKEN } = settings;
       // As the second start has them in its environment.
@@ -119,7 +88,7 @@ describe("without a redis-server, `sluice dev`", () => {
       expect(await started.command("PING")).toMatchObject({ body: [{ result: "PONG" }] });
       const enqueued = await started.enqueue({ id: "kept", payload: 1 });
       expect(enqueued).toMatchObject({ body: { id: "kept", created } });
-      expect(await started.end("SIGTERM")).toEqual([0, null]);
+      expect(await started.end("SIGTERM")).toMatchObject(ENDED);
       expect(await readdir(folder.path)).toEqual(["sluice.snapshot"]);
     }
 
@@ -127,16 +96,15 @@ describe("without a redis-server, `sluice dev`", () => {
     const before = await readFile(file);
     // A folder in place of each file that is written first has the effect of a full disk.
     for (const name of [`${file}.new`, `${file}.last`]) await mkdir(name);
-    const { enqueue, end, complaint } = await startDev(["--data", folder.path], withoutRedis);
+    const { enqueue, end } = await startDev(["--data", folder.path], withoutRedis);
     await enqueue({ id: "lost", payload: 1 });
-    expect(await end("SIGTERM")).toEqual([1, null]);
-    const lines = complaint()
-      .split("\n")
-      .filter((line) => /is not saved/.test(line) && !line.startsWith("the data"));
+    const { code, err } = await end("SIGTERM");
+    expect(code).toBe(1);
+    const lines = err.split("\n").filter((line) => /is not saved/.test(line) && !line.startsWith("the data"));
     expect(lines).toEqual([
       expect.stringMatching(/^sluice: what changed since the last save is not saved: .*EISDIR/),
     ]);
-    expect(complaint()).not.toContain("    at ");
+    expect(err).not.toContain("    at ");
     expect(await readFile(file)).toEqual(before);
   });
 
@@ -221,7 +189,7 @@ test("`sluice dev` takes the Redis, the ports and the tokens it is given; it nam
       SLUICE_PREFIX: "sluice-dev",
     });
     expect(await enqueue({ payload: 1 })).toMatchObject({ status: 201 });
-    expect(await end("SIGTERM")).toEqual([0, null]);
+    expect(await end("SIGTERM")).toMatchObject(ENDED);
     for (const option of ["--port", "--gateway-port"])
       expect(await failing({}, "--redis", redis.url, option, String(redis.port))).toEqual({
         code: 1,

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { LOCK, lockFolder } from "../../src/local/stack/folder-lock.ts";
 import { useFolder } from "../support/folder.ts";
+import { listening } from "../support/listening.ts";
 
 const program = fileURLToPath(new URL("lock-program.ts", import.meta.url));
 const folder = useFolder();
@@ -90,23 +91,17 @@ describe("a lock that a killed process left", () => {
     writeFileSync(join(folder.path, LOCK, `${process.pid}-${port}-left`), "");
   }
 
-  async function listening(answer: (socket: Socket) => void) {
-    const server = createServer(answer).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    return { server, port: (server.address() as AddressInfo).port };
-  }
-
   test("is taken over although another process has its number", async () => {
-    const { server, port } = await listening(() => {});
+    const server = createServer();
+    left(await listening(server));
     server.close();
-    left(port);
     (await lockFolder(folder.path))();
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
   test("is taken over although another program listens on its port", async () => {
-    const { server, port } = await listening((socket) => socket.end("220 mail.example.com"));
-    left(port);
+    const server = createServer((socket) => socket.end("220 mail.example.com"));
+    left(await listening(server));
     (await lockFolder(folder.path))();
     server.close();
     expect(readdirSync(folder.path)).toEqual([]);

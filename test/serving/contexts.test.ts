@@ -80,14 +80,13 @@ async function serves(fetch: (path: string) => Promise<Response>): Promise<void>
 }
 
 describe("handlers and hooks run in the context of no request", () => {
+  const start = () => {
+    const around = { env: { REDIS_URL: redis.url }, port: 0, hostname: "127.0.0.1", signals: false };
+    return serve({ ...app(), ...around });
+  };
+
   it("in serve, also when an alarm that a request has set rings", async () => {
-    const server = await serve({
-      ...app(),
-      env: { REDIS_URL: redis.url },
-      port: 0,
-      hostname: "127.0.0.1",
-      signals: false,
-    });
+    const server = await start();
     await serves((path) => fetch(server.url + path));
     seen = [];
     await fetch(`${server.url}/own?as=later`);
@@ -100,8 +99,7 @@ describe("handlers and hooks run in the context of no request", () => {
   });
 
   it("in serve that was started within a context: they have that", async () => {
-    const options = { env: { REDIS_URL: redis.url }, port: 0, hostname: "127.0.0.1", signals: false };
-    const server = await tenant.run("start", () => serve({ ...app(), ...options }));
+    const server = await tenant.run("start", start);
     letBothGo();
     await fetch(`${server.url}/own?as=anna`);
     await until("ended anna");
