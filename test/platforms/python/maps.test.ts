@@ -1,18 +1,18 @@
-// What Python's calls do about a map of the partitions that is missing, lost or half changed.
+// What Python's calls do about a map of the partitions that is missing or lost.
 import { expect, test } from "vitest";
 import { Operator } from "../../../src/index.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { owning, spread, UNPARTITIONED, writeMap } from "../../../src/queue/partitions/map.ts";
+import { owning, spread, UNPARTITIONED } from "../../../src/queue/partitions/map.ts";
 import { renameKeys } from "../../../src/queue/partitions/marker.ts";
-import { fetchMap, putMap, setOwned } from "../../../src/queue/partitions/map-calls.ts";
+import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 
 const rig = useRig();
 const both = useBothClients(rig);
 
-const idsTo = (count: number, name = "t") => Array.from({ length: count }, (_, i) => `${name}-${i}`);
+const idsTo = (count: number) => Array.from({ length: count }, (_, i) => `t-${i}`);
 const fill = (partitions: number, ids: readonly string[]) =>
   both.queueOf(partitions).enqueueMany(ids.map((id) => ({ payload: id, id })));
 
