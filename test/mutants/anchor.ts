@@ -1,7 +1,7 @@
 import { messageOf } from "../../src/errors.ts";
 import type { Change, LawMutant } from "./mutant.ts";
-import { type Form, type Language, lua, type Source, sourcesOf, src, wordsOf } from "./syntax/languages.ts";
-import { type Match, matchesIn, parsePattern, type Pattern } from "./syntax/pattern.ts";
+import { type Language, lua, type Source, sourcesOf, src } from "./syntax/languages.ts";
+import { type Match, matchesIn, wordsOf } from "./syntax/pattern.ts";
 
 /** A text in place of another in a source. */
 export interface Edit {
@@ -25,28 +25,25 @@ export function editOf(name: string, mutant: LawMutant): Edit {
 
 function findEdit({ in: place, lua: ofLua, src: ofSrc }: LawMutant): Edit {
   const [language, change] = ofLua ? [lua, ofLua] : ofSrc ? [src, ofSrc] : fail("is in neither lua nor src");
-  const pattern = patternOf(language, change);
   const isCondition = /never|always/.test(change.does);
   // A name alone is a condition only where one is asked for.
-  const isMeant = ({ nodes: [node], parent }: Place) =>
-    !isCondition || node?.type !== "Identifier" || CONDITIONS.test(parent?.type ?? "");
-  const found = search(language, pattern, place?.split(".") ?? []).filter(isMeant);
+  const isMeant = ({ node, parent }: Place) =>
+    !isCondition || node.type !== "Identifier" || CONDITIONS.test(parent?.type ?? "");
+  const found = search(language, change.find, place?.split(".") ?? []).filter(isMeant);
   const [one, ...others] = found;
   if (one === undefined) {
-    const elsewhere = place === undefined ? [] : search(language, pattern, []);
+    const elsewhere = place === undefined ? [] : search(language, change.find, []);
     const hint = elsewhere.length > 0 ? `, but is at ${listed(elsewhere)}` : "";
     return fail(`is nowhere${place === undefined ? "" : ` in ${place}`}${hint}: ${change.find}`);
   }
   if (others.length > 0) return fail(`is ${found.length} times, at ${listed(found)}: ${change.find}`);
-  const edit = { ...one, text: changed(one, pattern, change) };
+  const edit = { ...one, text: changed(one, change) };
   language.parse(mutated(edit), `the mutant of ${edit.source.file}`);
   return edit;
 }
 
 /** What has a condition. */
 const CONDITIONS = /^(?:If|Elseif|While|Repeat|Conditional|Logical|Unary)/;
-
-const FORMS = ["expression", "statements", "property"] as const;
 
 type Place = Match & { readonly source: Source };
 
@@ -65,53 +62,32 @@ export const placeOf = ({ file, text }: Source, at: number): string =>
 export const mutated = ({ source: { text: whole }, from, to, text }: Edit): string =>
   whole.slice(0, from) + text + whole.slice(to);
 
-function patternOf(language: Language, change: Change): Pattern {
-  switch (change.does) {
-    case "drop":
-      return parsePattern(language, change.find, ["statements"]);
-    case "change": {
-      const forms = FORMS.filter((form) => parses(language, change.put ?? "", form));
-      return parsePattern(language, change.find, forms);
-    }
-    default:
-      return parsePattern(language, change.find, ["expression"]);
-  }
-}
-
-function parses(language: Language, text: string, form: Form): boolean {
-  try {
-    return Boolean(parsePattern(language, text, [form]));
-  } catch {
-    return false;
-  }
-}
-
-function search(language: Language, pattern: Pattern, within: readonly string[]): Place[] {
-  const words = pattern.nodes.flatMap(wordsOf);
+function search(language: Language, pattern: string, within: readonly string[]): Place[] {
+  const words = wordsOf(pattern);
   return sourcesOf(language)
     .filter(({ text }) => words.every((word) => text.includes(word)))
     .flatMap((source) => matchesIn(source, pattern, within).map((match) => ({ ...match, source })));
 }
 
 /** What comes in place of a match. */
-function changed(match: Place, { form }: Pattern, change: Change): string {
-  const { source, captured } = match;
-  const { language, text } = source;
-  if (change.does === "never") return "false";
-  if (change.does === "always") return "true";
-  if (change.does === "drop") return language.nothing;
-  const put = (change.put ?? "").replaceAll(/\b_[1-9]\b|…/g, (name) => {
-    const span = captured.get(name);
-    if (!span) return fail(`${name} is not in ${change.find}`);
-    return name === "…" ? text.slice(...span) : grouped(language, text.slice(...span));
+function changed({ source, captured, node }: Place, { does, find, put: given = "" }: Change): string {
+  if (does === "never") return "false";
+  if (does === "always") return "true";
+  if (does === "drop") return source.language.nothing;
+  const put = given.replaceAll(/\b_[1-9]\b|…/g, (name) => {
+    const text = captured.get(name === "…" ? "rest" : name);
+    if (text === undefined) return fail(`${name} is not in ${find}`);
+    return name === "…" ? text : grouped(text);
   });
-  return form === "expression" ? grouped(language, put) : put;
+  return /Expression$|Literal$|^Identifier$/.test(node.type) ? grouped(put) : put;
 }
 
 /** An expression, in parentheses if its parts could belong to what is around it. */
-function grouped(language: Language, text: string): string {
-  const [node] = parsePattern(language, text, ["expression"]).nodes;
-  return /^(?:Binary|Logical|Unary|Conditional|Sequence|Await|Arrow)/.test(node?.type ?? "")
-    ? `(${text})`
-    : text;
+function grouped(text: string): string {
+  let rest = text;
+  for (let before = ""; before !== rest;) {
+    before = rest;
+    rest = rest.replace(/(["'`])[^"'`]*\1|\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}/, "");
+  }
+  return /^[\w.#]*$/.test(rest) ? text : `(${text})`;
 }

@@ -53,7 +53,7 @@ export const network: LawMutants = {
     breaks: "access: a token is guessed with the square root of the effort",
   },
   "the cron secret is a token of an admin": {
-    src: change('scopes: ["cron"]', 'scopes: ["cron", "admin"]'),
+    src: change('scopes: ["cron"] as const', 'scopes: ["cron", "admin"] as const'),
     breaks: "access: a holder of the cron secret may delete queues",
   },
   "a sweep over HTTP touches every queue": {

@@ -9,24 +9,14 @@ export interface Language {
   readonly files: string;
   /** @throws if it is not valid */
   readonly parse: (text: string, file: string) => SyntaxNode;
-  /** Around an expression, statements or a property of an object, so that they can be parsed alone. */
-  readonly around: Readonly<Record<Form, readonly [before: string, after: string]>>;
   readonly not: (condition: string) => string;
   /** In place of a statement. */
   readonly nothing: string;
 }
 
-/** What a pattern is. */
-export type Form = "expression" | "statements" | "property";
-
 export const lua: Language = {
   files: "lua/**/*.lua",
   parse: (text, file) => parseLua({ file, text }),
-  around: {
-    expression: ["local _ = (", ")"],
-    statements: ["while true do ", " end"],
-    property: ["local _ = {", "}"],
-  },
   not: (condition) => `not (${condition})`,
   nothing: "",
 };
@@ -34,11 +24,6 @@ export const lua: Language = {
 export const src: Language = {
   files: "{src,serverless}/**/*.ts",
   parse: (text) => parseAst(text, { lang: "ts" }) as unknown as SyntaxNode,
-  around: {
-    expression: ["class _ { async _() { for (;;) { _ = (", ") } } }"],
-    statements: ["class _ { async _() { for (;;) { ", " } } }"],
-    property: ["_ = {", "}"],
-  },
   not: (condition) => `!(${condition})`,
   nothing: ";",
 };
@@ -75,11 +60,4 @@ export function sourcesOf(language: Language): readonly Source[] {
   });
   sources.set(language, read);
   return read;
-}
-
-/** The names and texts in a tree, by which a file that cannot have it is skipped. */
-export function wordsOf(tree: SyntaxNode): string[] {
-  return Array.from(visit(tree), ({ node }) => node["name"])
-    .filter((name) => typeof name === "string")
-    .filter((name) => !/^_+\d?$/.test(name));
 }

@@ -22,7 +22,7 @@ const IGNORED = new Set(
 );
 
 /** The fields that matter, in the order of the text. */
-export const fieldsOf = (node: SyntaxNode): [string, unknown][] =>
+const fieldsOf = (node: SyntaxNode): [string, unknown][] =>
   Object.entries(node).filter(
     ([field, value]) => !IGNORED.has(field) && (isNode(value) || (field !== "start" && field !== "end")),
   );
