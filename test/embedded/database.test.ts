@@ -153,15 +153,6 @@ test("SPOP takes members out until the set is gone", () => {
 });
 
 describe("a script", () => {
-  test("that fails midway keeps what it wrote", () => {
-    const database = new EmbeddedDatabase();
-    const script = "redis.call('SET', KEYS[1], 'written')\nredis.call('LPUSH', KEYS[1], 'x')";
-    expect(() => database.call("EVAL", script, "1", "key")).toThrow(
-      /^WRONGTYPE .* script: [0-9a-f]{40}, on @user_script:2\.$/,
-    );
-    expect(database.call("GET", "key")).toBe("written");
-  });
-
   test("gets and returns many megabytes", () => {
     const database = new EmbeddedDatabase();
     const large = new Uint8Array(12_000_000).fill(0xff);

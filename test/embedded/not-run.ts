@@ -28,7 +28,8 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     reason: "needs the number of a run of Redis",
   },
   {
-    file: "test/integration/partitions/sizes.test.ts",
+    file: "test/integration/partitions/by-name.test.ts",
+    test: "a queue with partitions, by its name > is diagnosed as a whole",
     reason: "needs what Redis says of its memory",
   },
   {

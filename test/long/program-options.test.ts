@@ -34,12 +34,6 @@ const wrong: readonly (readonly [Script, readonly string[], string])[] = [
   ["test:soak", ["--seed", "banana"], '--seed must be a whole number from 0 to 2147483647, not "banana"'],
   [
     "test:soak",
-    ["--seed", "2147483648"],
-    '--seed must be a whole number from 0 to 2147483647, not "2147483648"',
-  ],
-  ["test:soak", ["--minutes", "zero"], '--minutes must be a number above 0, not "zero"'],
-  [
-    "test:soak",
     ["--kind", "queue"],
     `--kind must be one of ${kinds}, by number or by a word that only its name has, not "queue"`,
   ],
@@ -47,7 +41,6 @@ const wrong: readonly (readonly [Script, readonly string[], string])[] = [
   ["test:chaos", ["--minutes", "0"], '--minutes must be a number above 0, not "0"'],
   ["test:chaos", ["--speed", "3"], "unknown option '--speed'"],
   ["test:fuzz", ["500"], "too many arguments. Expected 0 arguments but got 1."],
-  ["test:fuzz", ["--requests", "0"], '--requests must be a whole number from 1 to 1000000000, not "0"'],
   ["test:fuzz", ["--seed"], "option '--seed <N>' argument missing"],
   [
     "test:mutants",

@@ -129,6 +129,15 @@ describe("`workToEnd` of a queue for tests", () => {
     expect((await queue.tasks("pending")).length).toBeGreaterThan(0);
   });
 
+  test("leaves a schedule that a handler puts to its time, if others are due later", async () => {
+    const queue = testQueue(emails);
+    await queue.schedules.put("daily", { every: "1d", payload: { to: "ada" } });
+    await queue.enqueue({ to: "bob" }, { delay: "1h" });
+    await queue.workToEnd(() => queue.schedules.put("often", { every: "1m", payload: { to: "cy" } }));
+    await queue.advance("1m");
+    expect(await queue.tasks("pending")).toMatchObject([{ payload: { to: "cy" } }]);
+  });
+
   test("says so if the clock stops too often", async () => {
     const queue = testQueue<number>("ticks");
     const ticks = Array.from({ length: 10_001 }, (_, i) => ({ payload: i, delay: i + 1 }));

@@ -1,41 +1,30 @@
 /** Calls of operators on all partitions, while another caller changes how many there are. */
-import { describe, expect, test } from "vitest";
-import { applyQueues, defineQueue } from "../../../src/index.ts";
+import { expect, test } from "vitest";
 import { instances } from "../../support/instances.ts";
 import { numbered } from "../../support/new-tasks.ts";
-import { QUEUE, useRig } from "../../support/rig.ts";
+import { useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
-const { now, instance, between, queueOf, operatorOf, resize, fieldsOf } = instances(rig);
+const { instance, between, queueOf, operatorOf, resize, fieldsOf } = instances(rig);
 
-describe("after another instance has added partitions", () => {
-  test("pause, limits of groups, purge and deletion reach all of them at once", async () => {
-    await resize(2);
-    const operator = operatorOf("stored");
-    await operator.settings();
-    await operator.statistics();
-    await resize(6);
-    await operator.pause();
-    expect(await fieldsOf("~set", 6)).toEqual(Array(6).fill("1;p=1"));
-    expect(await queueOf().counts()).toMatchObject({ paused: true });
-    await resize(7);
-    expect(await operator.configureGroup("g", { maxWorking: 3 })).toMatchObject({ maxWorking: 3 });
-    expect(await fieldsOf("~s:g", 7)).toEqual(Array(7).fill("1;m=3;n=1"));
-    await resize(9);
-    await queueOf(9).enqueueMany(numbered(50));
-    expect(await operator.purge({ state: "pending" })).toMatchObject({ purged: 50 });
-    await resize(11);
-    expect(await operator.deleteQueue()).toEqual({ ok: true });
-    expect(await fieldsOf("~set", 11)).toEqual(Array(11).fill(null));
-  });
-
-  test("a deployment that adds partitions gives the new ones its settings", async () => {
-    const transport = instance();
-    await resize(2);
-    await operatorOf("stored", transport).statistics();
-    await applyQueues(transport, [defineQueue(QUEUE, { partitions: 5, events: true })], { now });
-    expect(await fieldsOf("~set", 5)).toEqual(Array(5).fill("1;e=1"));
-  });
+test("after another instance has added partitions, pause, limits of groups, purge and deletion reach all of them at once", async () => {
+  await resize(2);
+  const operator = operatorOf("stored");
+  await operator.settings();
+  await operator.statistics();
+  await resize(6);
+  await operator.pause();
+  expect(await fieldsOf("~set", 6)).toEqual(Array(6).fill("1;p=1"));
+  expect(await queueOf().counts()).toMatchObject({ paused: true });
+  await resize(7);
+  expect(await operator.configureGroup("g", { maxWorking: 3 })).toMatchObject({ maxWorking: 3 });
+  expect(await fieldsOf("~s:g", 7)).toEqual(Array(7).fill("1;m=3;n=1"));
+  await resize(9);
+  await queueOf(9).enqueueMany(numbered(50));
+  expect(await operator.purge({ state: "pending" })).toMatchObject({ purged: 50 });
+  await resize(11);
+  expect(await operator.deleteQueue()).toEqual({ ok: true });
+  expect(await fieldsOf("~set", 11)).toEqual(Array(11).fill(null));
 });
 
 test("a change at any moment of a growth holds in all partitions", async () => {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { deepSweep } from "../../../src/index.ts";
-import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { instances } from "../../support/instances.ts";
 import { many } from "../../support/new-tasks.ts";
-import { QUEUE, useRig } from "../../support/rig.ts";
+import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const { now, instance, operatorOf, queueOf, map, keysIn, run } = instances(rig);
+const { instance, operatorOf, queueOf, map, run } = instances(rig);
 
 /** Sweeps each minute, until only partition 0 is left in the map. */
 async function sweepToOne(transport = instance()): Promise<void> {
@@ -47,25 +45,5 @@ describe("a queue that has one partition again", () => {
     rig.now += 60_000;
     await run();
     expect(await queue.dequeue({ max: 20 })).toHaveLength(4);
-  });
-
-  test("is checked by a deep sweep", async () => {
-    const { fill } = await shrunk(4, 3);
-    await sweepToOne();
-    await fill();
-    const report = await deepSweep(instance(), { now });
-    expect(report).toMatchObject({ queues: 1, entries: 6, faults: [], failed: [] });
-  });
-
-  test("gets its markers back if Redis has lost them", async () => {
-    const { queue, fill } = await shrunk(4, 1);
-    await sweepToOne();
-    await fill();
-    const { tasks, pending } = queueKeys(QUEUE);
-    await rig.command("DEL", tasks, pending);
-    await run();
-    expect(await rig.command("GET", tasks)).toMatch(/^1;/);
-    expect(await queue.dequeue()).toHaveLength(1);
-    expect(await rig.command("EXISTS", keysIn(0).working)).toBe(1);
   });
 });

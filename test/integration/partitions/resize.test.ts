@@ -8,7 +8,7 @@ import { numbered } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
-const { now, queueOf, map, resize, slotsIn, sweepAll, drainAll } = instances(rig);
+const { now, instance, queueOf, map, resize, slotsIn, fieldsOf, textIn, sweepAll, drainAll } = instances(rig);
 
 test.each([false, true])(
   "no slot has two owners, in whichever order the commands of a change run; the last one first: %s",
@@ -61,6 +61,21 @@ test("sweeps search a partition that keeps some of its slots, until it knows not
   expect(await queueOf(4).enqueue(1, { id: "t3" })).toEqual({ id: "t3", created: true });
 });
 
+test("an enqueue with a dedup key costs one request if the only former partition still owns its slot", async () => {
+  await queueOf().enqueue(1, { id: "first" });
+  await resize(4);
+  expect((await map()).former).toEqual([0]);
+  let requests = 0;
+  const producer = queueOf(
+    4,
+    instance(() => requests++),
+  );
+  await producer.counts();
+  requests = 0;
+  await producer.enqueue(1, { dedup: { key: await textIn(0), window: "1m" } });
+  expect(requests).toBe(1);
+});
+
 test("a deployment gives a declared queue the number of partitions that it declares", async () => {
   const apply = (declaration: QueueDeclaration) =>
     applyQueues(rig.transport, [defineQueue(QUEUE, declaration)], { now });
@@ -71,6 +86,9 @@ test("a deployment gives a declared queue the number of partitions that it decla
   expect(owning(await map())).toEqual([0, 1]);
   await apply({ statistics: true });
   expect(owning(await map())).toEqual([0]);
+  // The new ones get the settings too.
+  await apply({ partitions: 5, events: true });
+  expect(await fieldsOf("~set", 5)).toEqual(Array(5).fill("1;e=1"));
   expect(() => defineQueue(QUEUE, { partitions: 63 })).toThrow(
     "partitions must be a whole number from 1 to 62",
   );

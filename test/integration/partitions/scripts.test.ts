@@ -103,6 +103,15 @@ describe("head", () => {
     expect(await head()).toEqual({ oldestAt: START + 10, nextDueAt: 0 });
   });
 
+  test("has when the first task is due or lease expires, if none is ready", async () => {
+    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, delay: "1h" }]);
+    await rig.queue().dequeue({ lease: "2h" });
+    expect(await head()).toEqual({ oldestAt: 0, nextDueAt: START + 3_600_000 });
+    const [id = ""] = (await rig.command("ZRANGE", key("working"), "0", "0")) as string[];
+    await rig.command("ZADD", key("working"), String(START + 5), id);
+    expect(await head()).toEqual({ oldestAt: 0, nextDueAt: START + 5 });
+  });
+
   test("takes a ghost for old", async () => {
     const { id } = await rig.queue().enqueue(1);
     await rig.queue().cancel(id);
