@@ -22,6 +22,7 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     test: "GET /v1/queues/:queue/diagnostics > has sizes",
     reason: "needs what Redis says of its memory",
   },
+  { file: "test/http/health.test.ts", reason: "needs a replica" },
   {
     file: "test/integration/partitions/former.test.ts",
     test: "the search for foreign records goes on only in the same run of Redis",
@@ -38,6 +39,11 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     reason: "needs a limit of memory",
   },
   { file: "test/http/problems.test.ts", test: "the faults of Redis > redis_unauthorized", reason: PASSWORD },
+  {
+    file: "test/http/problems.test.ts",
+    test: "the faults of Redis > redis_not_writable",
+    reason: "needs a minimum of replicas",
+  },
   {
     file: "test/http/problems.test.ts",
     test: "every documented problem was seen above",

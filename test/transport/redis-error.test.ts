@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { isNoScript, isRefusedForNow, redisError, redact } from "../../src/transport/redis-error.ts";
+import { Connection } from "../../src/transport/resp-connection.ts";
 
 describe("redisError", () => {
   test.each([
@@ -74,6 +75,12 @@ describe("an error text", () => {
     const text = "ERR 0123456789abcdef on sluice:{mail}:tasks: a-payload is no number, 12 is";
     expect(redact(text, call)).toBe("ERR 0123456789abcdef on sluice:{mail}:tasks: … is no number, 12 is");
     expect(redact("ERR bad field a-field-name", ["HGET", "key", "a-field-name"])).toBe("ERR bad field …");
+  });
+
+  test("of a network error loses the arguments, too", async () => {
+    const client = { sendCommand: () => Promise.reject(new Error("no room for a-payload")) };
+    const sending = new Connection({} as never, "redis://a", 1).send(client as never, ["ECHO", "a-payload"]);
+    expect(await sending).toEqual({ lost: "a network error (no room for …)" });
   });
 
   test("is cut if it is long", () => {

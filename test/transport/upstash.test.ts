@@ -104,7 +104,7 @@ describe("the request", () => {
 
 describe("is sent again, as a resend:", () => {
   test.each<[string, Responder, string]>([
-    ["a lost reply", () => Promise.reject(new TypeError("fetch failed")), "a network error"],
+    ["a lost reply", () => Promise.reject(new TypeError(`lost: ${token}`)), "a network error (lost: …)"],
     [
       "a reply that is cut",
       () => half((reply) => reply.error(new TypeError("terminated"))),
