@@ -53,19 +53,6 @@ describe("a schedule", () => {
     expect(errors).toEqual([{ path: "schedule", message: expect.stringMatching(/^must/) }]);
   });
 
-  it("is not brought back, nor removed, by a copy of a request with the same Idempotency-Key", async () => {
-    const json = { every: "1h", from: FAR, payload: 1 };
-    const [key, another] = [{ "idempotency-key": "one" }, { "idempotency-key": "two" }];
-    const first = await put("x", json, key);
-    expect((await put("x", json, key)).body).toEqual(first.body);
-    await ask("DELETE", at("x"), { headers: another });
-    const { createdAt: _, ...answer } = first.body;
-    expect((await put("x", json, key)).body).toMatchObject(answer);
-    expectProblem(await get("x"), "not_found");
-    await put("x", json);
-    expect((await ask("DELETE", at("x"), { headers: another })).status).toBe(200);
-    expect((await get("x")).status).toBe(200);
-  });
 });
 
 it("schedules come by pages, without their tasks, are no queues, and are removed with their queue", async () => {

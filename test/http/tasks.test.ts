@@ -43,32 +43,9 @@ describe("enqueue", () => {
     expect((await enqueue({ tasks: many })).body.tasks).toHaveLength(1_000);
   });
 
-  it("gives the same answer to a resend with the same Idempotency-Key, and adds nothing", async () => {
-    const key = { "idempotency-key": "order-42" };
-    const json = { tasks: [{ payload: 1 }, { payload: 2, id: "mine" }] };
-    const first = await enqueue(json, key);
-    const again = await enqueue(json, key);
-    expect([again.status, again.body, (await counts()).pending]).toEqual([201, first.body, 2]);
-  });
 });
 
 describe("pull", () => {
-  it("gives tasks with their group and lease, and says when to pull again if none is left", async () => {
-    const at = Date.now() + 20_000;
-    await enqueue({
-      tasks: [
-        { id: "b", payload: "b", group: "b;%", lease: "30s" },
-        { payload: 1, at },
-      ],
-    });
-    const [enqueuedAt, deadlineAt] = [expect.any(Number), expect.any(Number)];
-    const leased = { receipt: expect.any(String), attempt: 1, enqueuedAt, deadlineAt, leasedFor: 30_000 };
-    const task = { id: "b", payload: "b", group: "b;%", ...leased };
-    expect((await pull({ lease: "1h" })).body.tasks).toEqual([task]);
-    const { status, body } = await pull();
-    expect([status, body]).toEqual([200, { tasks: [], nextDueAt: at, paused: false }]);
-  });
-
   it("gives a resend with the same token or Idempotency-Key the same tasks; without either a resend is a new request", async () => {
     await enqueue({ tasks: [1, 2, 3, 4].map((payload) => ({ payload })) });
     for (const [json, headers] of [
@@ -79,29 +56,6 @@ describe("pull", () => {
       expect((await pull(json, headers)).body.tasks).toEqual(first.body.tasks);
     }
     for (const payload of [3, 4]) expect((await pull()).body.tasks).toMatchObject([{ payload }]);
-  });
-});
-
-describe("settle", () => {
-  it("settles mixed outcomes, each with a result of its own, or nothing, and brings the next batch along with pull", async () => {
-    await enqueue({ tasks: ["a", "b", "c"].map((id) => ({ id, payload: id })) });
-    const [a, b] = await receipts({ max: 2 });
-    const settlements = [
-      { receipt: a, outcome: "requeue", delay: "1m", error: { status: 503 } },
-      { receipt: b, outcome: "extend", lease: "1h", progress: { sent: 40, of: "80;" } },
-      { receipt: a, outcome: "complete" },
-    ];
-    const { status, body } = await ask("POST", `${tasks()}/settle`, { json: { settlements, pull: {} } });
-    const [{ dueAt }, { deadlineAt }] = [(await get("a")).body, (await get("b")).body];
-    const results = [
-      { receipt: a, ok: true, state: "delayed", dueAt },
-      { receipt: b, ok: true, state: "working", deadlineAt },
-      { receipt: a, ok: false, code: "lease_lost" },
-    ];
-    expect([status, body]).toMatchObject([200, { results, pull: { tasks: [{ id: "c" }], paused: false } }]);
-    expect((await get("a")).body.error).toEqual({ status: 503 });
-    expect((await get("b")).body.progress).toEqual({ sent: 40, of: "80;" });
-    expect((await settle()).body).toEqual({ results: [] });
   });
 });
 

@@ -2,9 +2,9 @@ import { Hono } from "hono";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Variables } from "../../src/http/services.ts";
 import { eventStream, type EventStream, type Frame } from "../../src/http/responses/event-stream.ts";
-import { Problem } from "../../src/http/problems/problem.ts";
 
-// What a client of a stream reads, and when its source is read, on a clock that the tests move.
+// What a client of a stream reads, and when its source is read, on a clock that the tests move. Faults, HEAD and the end
+// of its time: test/http/watch.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => {
@@ -29,12 +29,10 @@ function source() {
   return { state, frames };
 }
 
-async function answered(stream: Partial<EventStream>, init?: RequestInit) {
-  const reportedProblem = () => new Problem("redis_unreachable", { instance: "urn:uuid:1" });
+async function answered(open: EventStream["open"], init?: RequestInit) {
   const app = new Hono<Variables>().get("/", (c) =>
-    eventStream(c, { reportedProblem }, { lasts: 60_000, open: source().frames, ...stream }),
+    eventStream(c, { reportedProblem: () => expect.unreachable() }, { lasts: 60_000, open }),
   );
-  app.onError((error) => new Response(error.message, { status: 500 }));
   const response = await app.request("/", init);
   const reader = response.body?.getReader();
   const read = async () => {
@@ -46,7 +44,7 @@ async function answered(stream: Partial<EventStream>, init?: RequestInit) {
 
 test("it sends the time to reconnect after, then each event at once", async () => {
   const { state, frames } = source();
-  const { response, read, reader } = await answered({ open: frames });
+  const { response, read, reader } = await answered(frames);
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   expect(await read()).toBe("retry: 1000\n\n");
   const first = read();
@@ -62,7 +60,7 @@ test("it sends the time to reconnect after, then each event at once", async () =
 
 test("it sends a comment every 3 seconds", async () => {
   const { frames, state } = source();
-  const { read, reader } = await answered({ open: frames });
+  const { read, reader } = await answered(frames);
   await read();
   const reported: (string | undefined)[] = [];
   for (let i = 0; i < 3; i++) {
@@ -79,7 +77,7 @@ test("it sends a comment every 3 seconds", async () => {
 
 test("its source is not read before a client reads, nor ahead of the client", async () => {
   const { frames, state } = source();
-  const { read, reader } = await answered({ open: frames });
+  const { read, reader } = await answered(frames);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(state.drawn).toBe(0);
   await read();
@@ -92,19 +90,10 @@ test("its source is not read before a client reads, nor ahead of the client", as
   await reader?.cancel();
 });
 
-test("it ends with its source when its time is over", async () => {
-  const { frames, state } = source();
-  const { read } = await answered({ open: frames, lasts: 2_000 });
-  await read();
-  const next = read();
-  await vi.advanceTimersByTimeAsync(2_000);
-  expect([await next, state.ended]).toEqual([undefined, true]);
-});
-
 test.each(["the client disconnects", "the request is aborted"])("it ends its source if %s", async (how) => {
   const { frames, state } = source();
   const leaving = new AbortController();
-  const { read, reader } = await answered({ open: frames }, { signal: leaving.signal });
+  const { read, reader } = await answered(frames, { signal: leaving.signal });
   await read();
   const next = read();
   await vi.waitUntil(() => state.drawn === 1);
@@ -112,37 +101,4 @@ test.each(["the client disconnects", "the request is aborted"])("it ends its sou
   else await reader?.cancel();
   expect(await next).toBeUndefined();
   await vi.waitUntil(() => state.ended);
-});
-
-test("it reports a fault of its source, and ends", async () => {
-  async function* failing(): AsyncGenerator<Frame> {
-    yield { event: "a", data: 1 };
-    throw new Error("secret");
-  }
-  const { read } = await answered({ open: failing });
-  await read();
-  await read();
-  const reported = await read();
-  expect(reported).toMatch(/^event: problem\ndata: \{.*\}\n\n$/);
-  expect(JSON.parse(reported?.split("data: ")[1] ?? "")).toMatchObject({
-    code: "redis_unreachable",
-    status: 504,
-    instance: "urn:uuid:1",
-  });
-  expect(await read()).toBeUndefined();
-});
-
-test("a source that cannot be opened is answered like any other fault", async () => {
-  const { response, read } = await answered({ open: () => Promise.reject(new Error("refused")) });
-  expect([response.status, await read()]).toEqual([500, "refused"]);
-});
-
-test("HEAD opens no source", async () => {
-  const open = vi.fn<EventStream["open"]>();
-  const { response } = await answered({ open }, { method: "HEAD" });
-  expect([response.status, response.headers.get("content-type"), open.mock.calls]).toEqual([
-    200,
-    "text/event-stream",
-    [],
-  ]);
 });
