@@ -24,17 +24,6 @@ test("a record that another pass has changed stays, and the caller learns of it 
   });
 });
 
-test("a second copy of a change has no second effect, and the same answer (law 5)", async () => {
-  await rig.command("HSET", "sluice:alerts", "a", "1;{}", "b", "1;{}");
-  const changes = [
-    { field: "a", was: "1;{}", record: "1;next" },
-    { field: "b", was: "1;{}", record: "" },
-  ];
-  expect(await putRecords(changes, context())).toEqual([true, true]);
-  expect(await putRecords(changes, context())).toEqual([true, true]);
-  expect(await rig.command("HGETALL", "sluice:alerts")).toEqual(["a", "1;next"]);
-});
-
 test("more records than one command takes are read and written", async () => {
   const changes = Array.from({ length: 1_201 }, (_, i) => ({ field: `q${i}`, was: "", record: `1;${i}` }));
   expect(await putRecords(changes, context())).toEqual(changes.map(() => true));

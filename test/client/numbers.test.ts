@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { drain } from "../../src/index.ts";
 import { type Either, useServer } from "./rig.ts";
 
 const server = useServer();
@@ -93,22 +92,4 @@ test.each<[name: string, value: unknown]>([
     return task;
   });
   expect(overHttp).toEqual(direct);
-});
-
-test("an invalid option has its own message", async () => {
-  for (const path of ["lease", "delay", "maxAttempts", "priority", "at"]) {
-    const both = await server.both((queue) => caught(queue.enqueue(1, { [path]: Infinity })));
-    const refused = { threw: "invalid_argument", path };
-    expect(both).toEqual({ direct: refused, overHttp: refused });
-  }
-});
-
-test("a drain makes a dead letter of a task whose result has such a number, and says where", async () => {
-  const queue = server.direct("emails");
-  await queue.enqueue(1, { id: "a" });
-  await drain(queue, () => ({ mean: 0 / 0 }));
-  expect(await queue.get("a")).toMatchObject({
-    state: "rejected",
-    error: { message: `the work is done, but its result cannot be stored: result.mean ${allowed}` },
-  });
 });

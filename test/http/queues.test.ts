@@ -3,7 +3,7 @@ import { type Caller, expectProblem, servedQueue } from "./served.ts";
 
 // What the requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
 
-const { ask, queue, path, enqueue, pull, settle, get, lose, counts, receipts, pages } = servedQueue();
+const { ask, queue, path, enqueue, pull, lose, counts, pages } = servedQueue();
 
 const settings = async () => (await ask("GET", `${path()}/settings`)).body;
 const group = (name: string) => `${path()}/groups/${encodeURIComponent(name)}`;
@@ -74,7 +74,6 @@ describe("deleting a queue", () => {
     expect([await counts(), await isListed()]).toMatchObject([{ pending: 0, delayed: 0 }, false]);
     expect((await enqueue({ id: "x", payload: 1 })).status).toBe(201);
   });
-
 });
 
 const schedule = { every: "1h", from: 4_000_000_000_000, payload: 1 };

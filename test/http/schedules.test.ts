@@ -52,7 +52,6 @@ describe("a schedule", () => {
     const { errors } = expectProblem(longer, "invalid_request");
     expect(errors).toEqual([{ path: "schedule", message: expect.stringMatching(/^must/) }]);
   });
-
 });
 
 it("schedules come by pages, without their tasks, are no queues, and are removed with their queue", async () => {

@@ -4,7 +4,7 @@ import { servedQueue } from "./served.ts";
 
 // What a task's requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
 
-const { ask, queue, redis, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
+const { ask, queue, redis, tasks, enqueue, pull, settle, get, receipts } = servedQueue();
 
 describe("enqueue", () => {
   it("answers 201 with the id and the task's location, and 200 for a known id, a known dedup key or a unique id", async () => {
@@ -42,7 +42,6 @@ describe("enqueue", () => {
     const many = Array.from({ length: 1_000 }, (_, payload) => ({ payload }));
     expect((await enqueue({ tasks: many })).body.tasks).toHaveLength(1_000);
   });
-
 });
 
 describe("pull", () => {

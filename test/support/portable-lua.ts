@@ -1,5 +1,5 @@
 import type { LuaNode } from "luaparse";
-import { children, list, parse, within } from "./lua-tree.ts";
+import { children, list, parse, source, within } from "./lua-tree.ts";
 
 /** The comment above a loop over a table in no fixed order, with the reason why the order does not matter. */
 const ANY_ORDER = /^\s*-- In any order: \S/;
@@ -236,28 +236,4 @@ function isCondition(node: LuaNode, parent: LuaNode | undefined): boolean {
   if (parent.type === "UnaryExpression") return parent["operator"] === "not";
   if (parent.type === "LogicalExpression") return parent["operator"] === "and" && parent["right"] === node;
   return parent["condition"] === node;
-}
-
-/** The text of an expression, in one form. */
-function source(node: LuaNode): string {
-  const of = (field: string) => source(node[field] as LuaNode);
-  switch (node.type) {
-    case "Identifier":
-      return String(node["name"]);
-    case "MemberExpression":
-      return `${of("base")}.${of("identifier")}`;
-    case "IndexExpression":
-      return `${of("base")}[${of("index")}]`;
-    case "UnaryExpression":
-      return `${String(node["operator"])}${of("argument")}`;
-    case "BinaryExpression":
-      return `${of("left")} ${String(node["operator"])} ${of("right")}`;
-    case "NilLiteral":
-      return "nil";
-    case "NumericLiteral":
-    case "StringLiteral":
-      return JSON.stringify(node["value"]);
-    default:
-      return `(${node.type})`;
-  }
 }

@@ -38,16 +38,9 @@ function wire(
 const call: Command = { script: give, keys: ["k"], args: ["first", "1"], resendArgs: ["again", "1"] };
 
 describe("a script that Redis does not know", () => {
-  test("is sent again with its body, at once, and is no resend", async () => {
-    const { send, sent, waits } = wire([[noScript], [reply("a")]]);
-    expect(await send([call])).toEqual([{ reply: "a" }]);
-    expect(sent[1]).toEqual([["EVAL", give.source, "1", "k", "first", "1"]]);
-    expect(waits).toEqual([]);
-  });
-
-  test("with key locking, hash and body are those of the variant that locks its keys", async () => {
-    const { send, sent } = wire([[noScript], [reply("a")]], { keyLocking: true });
-    await send([call]);
+  test("is sent again with its body, at once, and is no resend; with key locking in the variant that locks its keys", async () => {
+    const { send, sent, waits } = wire([[noScript], [reply("a")]], { keyLocking: true });
+    expect([await send([call]), waits]).toEqual([[{ reply: "a" }], []]);
     expect(sent).toEqual([
       [["EVALSHA", give.keyLockingSha1, "1", "k", "first", "1"]],
       [["EVAL", keyLocking + give.source, "1", "k", "first", "1"]],
@@ -137,15 +130,6 @@ describe("a resend", () => {
       ["EVALSHA", give.sha1, "1", "k", "again", "1"],
       ["GET", "d"],
     ]);
-  });
-
-  test("that never succeeds fails the request", async () => {
-    const { send, sent } = wire([[loading], [lost], [loading]]);
-    await expect(send([call])).rejects.toMatchObject({
-      code: "redis_unreachable",
-      message: expect.stringMatching(/in 3 tries over \d+ ms; the last time: LOADING Redis is loading/),
-    });
-    expect(sent).toHaveLength(3);
   });
 
   test("that never succeeds keeps the answers that there are", async () => {
