@@ -4,7 +4,7 @@ import { servedQueue } from "./served.ts";
 
 // What a task's requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
 
-const { ask, queue, redis, tasks, enqueue, pull, settle, get, receipts } = servedQueue();
+const { ask, queue, redis, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
 
 describe("enqueue", () => {
   it("answers 201 with the id and the task's location, and 200 for a known id, a known dedup key or a unique id", async () => {
@@ -41,6 +41,14 @@ describe("enqueue", () => {
     expect((await enqueue({ tasks: [b, c] })).status).toBe(200);
     const many = Array.from({ length: 1_000 }, (_, payload) => ({ payload }));
     expect((await enqueue({ tasks: many })).body.tasks).toHaveLength(1_000);
+  });
+
+  it("gives the same answer to a resend with the same Idempotency-Key, and adds nothing", async () => {
+    const key = { "idempotency-key": "order-42" };
+    const json = { tasks: [{ payload: 1 }, { payload: 2, id: "mine" }] };
+    const first = await enqueue(json, key);
+    const again = await enqueue(json, key);
+    expect([again.status, again.body, (await counts()).pending]).toEqual([201, first.body, 2]);
   });
 });
 
