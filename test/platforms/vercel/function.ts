@@ -1,14 +1,11 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { EdgeRuntime, runServer } from "edge-runtime";
 import { build, type BuildOptions } from "esbuild";
 import { freePort } from "../../../src/local/stack/port.ts";
 import type { Deployed } from "../place.ts";
-import { root } from "../project.ts";
+import { Project, root } from "../project.ts";
 
 /** In the repository the package is the source. A project has it in its node_modules. */
 const alias = {
@@ -110,30 +107,15 @@ async function startEdge(entry: string, port: number, env: VercelFunction["env"]
 }
 
 async function startNode(entry: string, port: number, env: VercelFunction["env"]): Promise<Stop> {
-  const folder = await mkdtemp(join(tmpdir(), "sluice-vercel-"));
-  const outfile = join(folder, "function.mjs");
+  const project = await Project.open();
   await build({
     ...shared(entry),
     platform: "node",
     format: "esm",
     target: "node22",
-    outfile,
+    outfile: join(project.path, "function.mjs"),
   });
-  const child = fork(fileURLToPath(new URL("node-runtime.ts", import.meta.url)), [outfile], {
-    env: { ...env, PORT: String(port) },
-  });
-  const ended = once(child, "close");
-  const stop = async () => {
-    child.kill();
-    await ended;
-    await rm(folder, { recursive: true });
-  };
-  try {
-    const died = ended.then(() => Promise.reject(new Error("the function's process has ended")));
-    await Promise.race([once(child, "message"), died]);
-    return stop;
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const runtime = fileURLToPath(new URL("node-runtime.ts", import.meta.url));
+  await project.start(`node ${runtime} ./function.mjs`, { ...env, PORT: String(port) });
+  return () => project.close();
 }

@@ -3,11 +3,12 @@
 // it.
 
 import { createServer } from "node:http";
+import { resolve } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 
 type Handlers = Readonly<Record<string, (request: Request) => Promise<Response>>>;
 
-const handlers = (await import(process.argv[2] ?? "")) as Handlers;
+const handlers = (await import(resolve(process.argv[2] ?? ""))) as Handlers;
 const awaited = new Set<Promise<unknown>>();
 
 Object.defineProperty(globalThis, Symbol.for("@vercel/request-context"), {
@@ -19,8 +20,6 @@ const listener = getRequestListener(
   { overrideGlobalObjects: false },
 );
 const server = createServer((request, response) => void listener(request, response));
-server.listen(Number(process.env["PORT"]), "127.0.0.1", () => process.send?.("listening"));
+server.listen(Number(process.env["PORT"]), "127.0.0.1");
 
-const end = () => void Promise.allSettled(awaited).then(() => process.exit(0));
-process.once("SIGTERM", end);
-process.once("disconnect", end);
+process.once("SIGTERM", () => void Promise.allSettled(awaited).then(() => process.exit(0)));
