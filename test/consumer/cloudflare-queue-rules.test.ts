@@ -6,7 +6,7 @@ import {
 } from "../../src/consumer/adapters/cloudflare-queue.ts";
 import { useRig } from "../support/rig.ts";
 import { useSimulatedTime } from "../support/simulated-time.ts";
-import { type Case, cases, kinds, names } from "./cloudflare-queue-handlers.ts";
+import { type Case, cases, kinds, names, seenOf } from "./cloudflare-queue-handlers.ts";
 import { settleBatch } from "./settle-batch.ts";
 
 // test/platforms/cloudflare/queue-rules.test.ts expects the same of workerd.
@@ -58,20 +58,7 @@ describe("each handler of the table does in Sluice what it does in workerd", () 
 
   it("a message of each kind looks the same", async () => {
     const seen: unknown[] = [];
-    const handler = cloudflareQueue(
-      (batch) => {
-        for (const { body, attempts, timestamp } of batch.messages) {
-          const bytes = body instanceof ArrayBuffer && [...new Uint8Array(body)];
-          seen.push({
-            body: bytes || body,
-            bytes: bytes !== false,
-            attempts,
-            dated: timestamp instanceof Date,
-          });
-        }
-      },
-      { queue: "kinds" },
-    );
+    const handler = cloudflareQueue((batch) => void seen.push(...seenOf(batch)), { queue: "kinds" });
     const queue = rig.queue();
     const payloads = [{ to: "a@example.com" }, "text", new Uint8Array([0, 255])];
     await queue.enqueueMany(payloads.map((payload) => ({ payload })));
