@@ -1,5 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { account, notAccepted, type TaskState } from "../../examples/webhooks/account.ts";
@@ -9,6 +8,9 @@ import { digest, eventsFile, readEvents, taskOf, type WebhookEvent } from "../..
 import { report } from "../../examples/webhooks/report.ts";
 import { newSecret, signedHeaders, verify } from "../../examples/webhooks/signature.ts";
 import { asLines } from "../../examples/webhooks/view.ts";
+import { useFolder } from "../support/folder.ts";
+
+const folder = useFolder();
 
 const event = (id: string, tenant = "atlas-books"): WebhookEvent => ({
   id,
@@ -99,23 +101,17 @@ test("the queue is asked only for events that were not accepted", () => {
 });
 
 test("the receivers' file is read as it grows, and never half a line of it", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-test-"));
-  try {
-    const file = join(folder, "deliveries.jsonl");
-    const line = `${JSON.stringify(request(event("evt_é")))}\n`;
-    writeFileSync(file, line);
-    const deliveries = new Deliveries(file);
-    expect(deliveries.read()).toHaveLength(1);
-    const bytes = Buffer.from(line);
-    const half = bytes.indexOf(0xc3) + 1;
-    appendFileSync(file, bytes.subarray(0, half));
-    expect(deliveries.read()).toEqual([]);
-    appendFileSync(file, bytes.subarray(half));
-    expect(deliveries.read().map(({ event }) => event)).toEqual(["evt_é"]);
-    expect(deliveries.all).toHaveLength(2);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const file = join(folder.path, "deliveries.jsonl");
+  const line = Buffer.from(`${JSON.stringify(request(event("evt_é")))}\n`);
+  writeFileSync(file, line);
+  const deliveries = new Deliveries(file);
+  expect(deliveries.read()).toHaveLength(1);
+  const half = line.indexOf(0xc3) + 1;
+  appendFileSync(file, line.subarray(0, half));
+  expect(deliveries.read()).toEqual([]);
+  appendFileSync(file, line.subarray(half));
+  expect(deliveries.read().map(({ event }) => event)).toEqual(["evt_é"]);
+  expect(deliveries.all).toHaveLength(2);
 });
 
 test("the picture and the closing table fit into a terminal of 80 columns", () => {

@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { listening } from "../../support/listening.ts";
 
 /** The messages of Deno to the caller of its crons, such as Deno Deploy: a line of JSON each. */
 type Message =
@@ -20,9 +20,7 @@ export class CronCaller {
 
   /** Starts to listen. Returns the environment that makes Deno connect. */
   async listen(): Promise<Record<string, string>> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    return { DENO_UNSTABLE_CRON_SOCK: `tcp:127.0.0.1:${(this.#server.address() as AddressInfo).port}` };
+    return { DENO_UNSTABLE_CRON_SOCK: `tcp:127.0.0.1:${await listening(this.#server)}` };
   }
 
   async call(name: string): Promise<void> {
