@@ -74,6 +74,11 @@ describe("the Worker of wrangler.toml in workerd", () => {
     ]);
     await stream.leave();
   });
+
+  it("shows its documents", async () => {
+    expect((await ask("GET", "/openapi.json", { as: null })).body.openapi).toBe("3.1.1");
+    expect((await ask("GET", "/docs", { as: null })).body).toContain("<h1>Sluice");
+  });
 });
 
 test("a Worker bound to itself goes on in further invocations if the work takes longer than one may", async () => {
