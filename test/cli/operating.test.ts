@@ -6,8 +6,6 @@ import { useCli } from "./rig.ts";
 const rig = useCli();
 const { sluice, onTerminal } = rig;
 
-const answering = (answer: string, ...args: string[]) => rig.run(args, { terminal: true, answer });
-
 test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one cannot be cancelled", async () => {
   await rig.queue().enqueueMany([
     { payload: 1, id: "working" },
@@ -52,30 +50,24 @@ test("partitions shows what each partition has, and changes their number", async
 });
 
 test("purge asks on a terminal what it would delete, and purges after y", async () => {
+  const purge = (answer: string, ...args: string[]) =>
+    rig.run(["purge", "emails", "--state", ...args], { terminal: true, answer });
   await rig.die(["a", "b"]);
   const question = "Purge all 2 dead letters of emails? [y/N] ";
+  const nothing = "Nothing was purged.\n";
   for (const answer of ["n\n", "\n", "yess\n"])
-    expect(await answering(answer, "purge", "emails", "--state", "rejected")).toMatchObject({
-      code: 0,
-      out: "",
-      err: `${question}Nothing was purged.\n`,
-    });
+    expect(await purge(answer, "rejected")).toMatchObject({ code: 0, out: "", err: question + nothing });
   // Ctrl-D.
-  expect(await answering("", "purge", "emails", "--state", "rejected")).toMatchObject({
-    code: 0,
-    err: `${question}\nNothing was purged.\n`,
-  });
+  expect(await purge("", "rejected")).toMatchObject({ code: 0, err: `${question}\n${nothing}` });
   expect(await rig.queue().counts()).toMatchObject({ rejected: 2 });
-  const limited = await answering("y\n", "purge", "emails", "--state", "rejected", "--limit", "1");
+  const limited = await purge("y\n", "rejected", "--limit", "1");
   expect(limited.err).toMatch(/^Purge at most 1 of all 2 dead letters of emails\? /);
   expect(limited.out).toBe("Purged 1 dead letter of emails.\n");
-  expect((await answering("YES\n", "purge", "emails", "--state", "rejected")).code).toBe(0);
+  expect((await purge("YES\n", "rejected")).code).toBe(0);
   expect(await rig.queue().counts()).toMatchObject({ rejected: 0 });
   // Redis does not count completed tasks.
-  expect((await answering("y\n", "purge", "emails", "--state", "completed")).err).toMatch(
-    /^Purge all completed tasks of emails\? /,
-  );
-  expect((await answering("y\n", "purge", "emails", "--state", "delayed", "--group", "g")).err).toMatch(
+  expect((await purge("y\n", "completed")).err).toMatch(/^Purge all completed tasks of emails\? /);
+  expect((await purge("y\n", "delayed", "--group", "g")).err).toMatch(
     /^Purge the delayed tasks of emails that match\? /,
   );
   expect((await sluice("purge", "emails", "--state", "rejected", "--yes")).rows).toEqual([

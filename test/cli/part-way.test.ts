@@ -60,17 +60,10 @@ test("sweep adds up its rounds, and keeps the failures of each", async () => {
     { queue: "a", code: "redis_error" },
     { queue: "b", code: "redis_error" },
   ];
+  const first = { checked: 9, removed: 2, error: "no answer" };
   const replies = () =>
     inTurn(
-      [
-        200,
-        {
-          ...ROUND,
-          failed: failed.slice(0, 1),
-          objects: { checked: 9, removed: 2, error: "no answer" },
-          more: true,
-        },
-      ],
+      [200, { ...ROUND, failed: failed.slice(0, 1), objects: first, more: true }],
       [200, { ...ROUND, failed: [], more: true }],
       [200, { ...ROUND, failed: failed.slice(1), objects: { checked: 3, removed: 1 }, more: false }],
     );

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,19 +7,8 @@ import { essentials } from "../support/environment.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-export interface EndedProcess {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Starts `sluice` in a process of its own. Its standard input is empty unless `stdin` is given. */
-export function startSluice(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  stdin = "",
-): { readonly child: ChildProcess; readonly ended: Promise<EndedProcess> } {
+export function startSluice(args: readonly string[], env: NodeJS.ProcessEnv, stdin = "") {
   return startProcess([process.execPath, join(root, "src/cli/main.ts"), ...args], env, stdin);
 }
 
@@ -28,10 +17,10 @@ export async function serveSluice(args: readonly string[], env: NodeJS.ProcessEn
   const { child, ended } = startSluice(args, env);
   onTestFinished(() => void child.kill("SIGKILL"));
   let out = "";
-  child.stdout!.on("data", (chunk: Buffer) => (out += chunk.toString()));
+  child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
   const failed = ended.then(({ err }) => Promise.reject(new Error(err)));
   failed.catch(() => {});
-  while (!ready.test(out)) await Promise.race([once(child.stdout!, "data"), failed]);
+  while (!ready.test(out)) await Promise.race([once(child.stdout, "data"), failed]);
   const end = (by: NodeJS.Signals) => {
     child.kill(by);
     return ended;
@@ -40,7 +29,7 @@ export async function serveSluice(args: readonly string[], env: NodeJS.ProcessEn
 }
 
 /** Runs commands of bash, in which `sluice` is the program. */
-export function runBash(script: string, env: Readonly<Record<string, string>> = {}): Promise<EndedProcess> {
+export function runBash(script: string, env: NodeJS.ProcessEnv = {}) {
   const sluice = `sluice() { '${process.execPath}' '${join(root, "src/cli/main.ts")}' "$@"; }`;
   return startProcess(["bash", "--norc", "-c", `${sluice}\n${script}`], env, "").ended;
 }

@@ -24,7 +24,7 @@ test("its exit codes are those of the commands", async () => {
   const database = rig.environmentOf("the database");
   expect(await startSluice(["show", "emails", "nope"], database).ended).toMatchObject({ code: 1 });
   const { child, ended } = startSluice(["stats", "emails", "--watch"], database);
-  await once(child.stdout!, "data");
+  await once(child.stdout, "data");
   child.kill("SIGINT");
   expect(await ended).toMatchObject({ code: 130, signal: null });
 });

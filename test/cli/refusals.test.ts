@@ -48,23 +48,14 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
 
   // Names.
   ...[
-    "ls ../x",
-    "ls ..",
-    "pause .",
-    "stats a/b",
+    ...`ls ../x; ls ..; pause .; stats a/b; tail x%2F..%2Fy; settings emails --group ..; schedules emails --pause ..;
+    schedules emails --remove ..; workers emails --fail ..; show emails ..; enqueue ../x 1`.split(/;\s+/),
     ["purge", "a b", "--state", "completed", "--yes"],
-    "tail x%2F..%2Fy",
-    "settings emails --group ..",
-    "schedules emails --pause ..",
-    "schedules emails --remove ..",
-    "workers emails --fail ..",
-    "show emails ..",
     ["show", "emails", "a b"],
     ["cancel", "emails", "a\nb"],
     ["cancel", "emails", "task", "a b"],
     ["redrive", "emails", "\u001b[31m"],
     ["pull", ""],
-    "enqueue ../x 1",
   ].map((line): [string | string[], string] => [line, "must be 1 to 128"]),
 
   ["settings emails maxWorkers=1", "the names are maxWorking, rate, maxPending, events, statistics"],

@@ -8,24 +8,12 @@ export const IDLE = 2;
 /** The header that a stream needs. */
 export const sse = { accept: "text/event-stream" };
 
-/** One stream of the gateway, read by the standard of server-sent events. */
-export interface EventStream {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The data of the next event; undefined if the stream has ended, `broken` if its connection broke. */
-  next(): Promise<string | undefined>;
-  /** The data of the next events. */
-  take(count: number): Promise<(string | undefined)[]>;
-  /** Closes the stream, as a client that goes away. */
-  close(): void;
-}
-
-/** Opens a stream by the standard token; resolves when its head is there. */
+/** Opens a stream by the standard token, read by the standard of server-sent events; resolves when its head is there. */
 export async function openStream(
   { gateway }: Pick<Stack, "gateway">,
   path: string,
   { headers, ...init }: RequestInit = {},
-): Promise<EventStream> {
+) {
   const client = new AbortController();
   const response = await fetch(gateway.url + path, {
     ...init,
@@ -37,6 +25,7 @@ export async function openStream(
     },
   });
   const events = readEvents(response);
+  /** The data of the next event; undefined if the stream has ended, `broken` if its connection broke. */
   const next = async (): Promise<string | undefined> => {
     try {
       const { value } = await events.next();
@@ -49,14 +38,18 @@ export async function openStream(
     status: response.status,
     headers: response.headers,
     next,
-    async take(count) {
+    /** The data of the next events. */
+    async take(count: number) {
       const taken: (string | undefined)[] = [];
       while (taken.length < count) taken.push(await next());
       return taken;
     },
+    /** Closes the stream, as a client that goes away. */
     close: () => client.abort(),
   };
 }
+
+export type EventStream = Awaited<ReturnType<typeof openStream>>;
 
 /** Upstash sends no fields except data, so others are an error here. */
 async function* readEvents({ body }: Response): AsyncGenerator<string, undefined> {

@@ -2,19 +2,10 @@ import { describe, expect, test } from "vitest";
 import { failed, ok, unavailable, useStack, words } from "./stack.ts";
 
 const { ask, run } = useStack();
-const pipeline = (...commands: string[]) => ask("/pipeline", commands.map(words));
 const transaction = (...commands: string[]) => ask("/multi-exec", commands.map(words));
 const NOT_INTEGER = { error: "ERR value is not an integer or out of range" };
 
 describe("a pipeline", () => {
-  test("answers each command in its place, with 200", async () => {
-    const commands = ["SET key valuex", "SETEX other 13 z", "INCR key", "NOPE", "ZADD zset 11 a 22 b"];
-    expect(await pipeline(...commands)).toEqual([
-      200,
-      [{ result: "OK" }, { result: "OK" }, NOT_INTEGER, unavailable("NOPE")[1], { result: 2 }],
-    ]);
-  });
-
   test("is an array of commands, at least one, by POST or PUT", async () => {
     const refused = failed("ERR the body of /pipeline must be a JSON array of at least one command");
     expect(await ask("/pipeline", [])).toEqual(refused);

@@ -1,40 +1,25 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { connectRedis, type RedisConnection } from "../../src/local/gateway/redis.ts";
+import { connectRedis } from "../../src/local/gateway/redis.ts";
 import type { Argument } from "../../src/local/gateway/redis-client.ts";
-import { type Gateway, type GatewayOptions, startGateway } from "../../src/local/index.ts";
+import { type GatewayOptions, startGateway } from "../../src/local/index.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";
 
 export const token = "standard-token";
 export const readOnlyToken = "read-only-token";
 
-export interface RestReply {
-  readonly status: number;
-  readonly text: string;
-  readonly json: unknown;
-  readonly headers: Headers;
-}
-
-export interface Stack {
-  readonly gateway: Gateway;
-  readonly redis: SharedRedis;
-  /** The same Redis without the gateway. */
-  readonly direct: RedisConnection;
-  /** One request with the standard token; a body that is no string is sent as JSON. */
-  rest(path: string, body?: unknown, init?: RequestInit): Promise<RestReply>;
-  stop(): Promise<void>;
-}
-
 /** A Redis, the shared one if none is given, with a gateway in front of it. */
-export async function startStack(options: Partial<GatewayOptions> = {}, given?: SharedRedis): Promise<Stack> {
+export async function startStack(options: Partial<GatewayOptions> = {}, given?: SharedRedis) {
   const redis = given ?? (await sharedRedis());
   const direct = await connectRedis(redis.url, () => {});
   const gateway = await startGateway({ redisUrl: redis.url, token, readOnlyToken, ...options });
   return {
     gateway,
     redis,
+    /** The same Redis without the gateway. */
     direct,
-    rest: (path, body, init) => rest(gateway.url, path, body, init),
+    /** One request with the standard token; a body that is no string is sent as JSON. */
+    rest: (path: string, body?: unknown, init?: RequestInit) => rest(gateway.url, path, body, init),
     async stop() {
       await gateway.close();
       direct.close();
@@ -42,6 +27,8 @@ export async function startStack(options: Partial<GatewayOptions> = {}, given?: 
     },
   };
 }
+
+export type Stack = Awaited<ReturnType<typeof startStack>>;
 
 /** Registers a stack for a test file, without keys, scripts and faults before each test. */
 export function useStack(options: Partial<GatewayOptions> = {}) {
@@ -93,7 +80,7 @@ export async function rest(
   path: string,
   body?: unknown,
   { headers, ...init }: RequestInit = {},
-): Promise<RestReply> {
+) {
   const response = await fetch(url + path, {
     method: body === undefined ? "GET" : "POST",
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),

@@ -36,13 +36,7 @@ export interface ProjectOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface ServerProcess {
-  readonly url: string;
-  readonly printed: () => string;
-  readonly fetch: (request: Request) => Promise<Response>;
-  readonly kill: (signal: NodeJS.Signals) => void;
-  readonly ended: Promise<Ending>;
-}
+export type ServerProcess = Awaited<ReturnType<Project["start"]>>;
 
 /**
  * The folder of a newcomer, who has installed the package, as it is published, and the platform's tools, and types
@@ -136,11 +130,7 @@ export class Project {
   }
 
   /** Starts a typed command, and waits until its server answers: at its `PORT`, or at the address. */
-  async start(
-    command: string,
-    env: Readonly<Record<string, string>> = {},
-    address?: string,
-  ): Promise<ServerProcess> {
+  async start(command: string, env: Readonly<Record<string, string>> = {}, address?: string) {
     const port = env["PORT"] ?? String(await freePort());
     const url = address ?? `http://127.0.0.1:${port}`;
     const child = startChild("sh", ["-c", `exec env ${command}`], {
@@ -162,11 +152,11 @@ export class Project {
     return {
       url,
       printed: () => printed,
-      fetch({ url: asked, method, headers, body }) {
+      fetch({ url: asked, method, headers, body }: Request) {
         const { pathname, search } = new URL(asked);
         return fetch(url + pathname + search, { method, headers, body, duplex: "half" } as RequestInit);
       },
-      kill: (signal) => child.process.kill(signal),
+      kill: (signal: NodeJS.Signals) => child.process.kill(signal),
       ended: child.ended,
     };
   }

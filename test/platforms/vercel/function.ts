@@ -32,14 +32,10 @@ export interface VercelFunction {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface RunningFunction extends Deployed {
-  readonly url: string;
-}
-
 /**
  * Serves a project without a framework as Vercel does: rewrites to its one function, its runtime, its cron.
  */
-export async function startFunction(options: VercelFunction): Promise<RunningFunction> {
+export async function startFunction(options: VercelFunction): Promise<Deployed & { url: string }> {
   const { configuration, entry, runtime, env } = options;
   const config = JSON.parse(await readFile(join(root, configuration), "utf8")) as Configuration;
   const port = await freePort();
