@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Operator } from "../../../src/index.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { owning, spread, UNPARTITIONED } from "../../../src/queue/partitions/map.ts";
+import { owning, UNPARTITIONED } from "../../../src/queue/partitions/map.ts";
 import { renameKeys } from "../../../src/queue/partitions/marker.ts";
 import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
@@ -15,19 +15,6 @@ const both = useBothClients(rig);
 const idsTo = (count: number) => Array.from({ length: count }, (_, i) => `t-${i}`);
 const fill = (partitions: number, ids: readonly string[]) =>
   both.queueOf(partitions).enqueueMany(ids.map((id) => ({ payload: id, id })));
-
-test("a marker without a map is completed by a call of Python", async () => {
-  await both.python(`[queue.enqueue(1, id="a"), queue.enqueue(2, id="b", group="g")]`);
-  await renameKeys(both.place, 3);
-  expect(await fetchMap(both.place)).toEqual(UNPARTITIONED);
-  const calls = `[queue.get("a")["state"], queue.enqueue(3, id="b"), queue.enqueue(4, id="c")]`;
-  expect(await both.python(calls)).toEqual(["pending", ["b", false], ["c", true]]);
-  const owners = spread(UNPARTITIONED.owners, 3);
-  const map = { version: 1, owners, next: undefined, former: [0], isPreparing: false };
-  expect(await fetchMap(both.place)).toMatchObject(map);
-  const places = { a: 0, b: 0, c: owners[slotOf("c")] };
-  expect(Object.fromEntries(await both.partitionsOfIds())).toEqual(places);
-});
 
 test("a marker whose map was lost gets one above what the partitions know", async () => {
   await both.resize(4);
