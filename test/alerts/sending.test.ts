@@ -180,16 +180,20 @@ describe("a message to Slack", () => {
 });
 
 describe("a function as a receiver", () => {
-  test("gets the alert again if it throws", async () => {
-    const receive = vi.fn<(alert: Alert) => void>();
-    receive.mockImplementationOnce(() => {
-      throw new Error("no network");
+  test("gets the alert again if it throws, also if another one throws too", async () => {
+    const send = ["one", "other"].map((name) => {
+      const receive = vi.fn<(alert: Alert) => void>();
+      receive.mockImplementationOnce(() => {
+        throw new Error(`no network for ${name}`);
+      });
+      return receive;
     });
-    const { minutes, lines } = alerting(rig, rules, { send: [receive] });
+    const { minutes, lines } = alerting(rig, rules, { send });
     await rig.queue().enqueue(1);
     await minutes(3);
-    expect(receive).toHaveBeenCalledTimes(2);
-    expect(lines.find((line) => "failed" in line)).toMatchObject({ failed: "no network" });
+    for (const receive of send) expect(receive).toHaveBeenCalledTimes(2);
+    const failed = lines.flatMap((line) => ("failed" in line ? [line["failed"]] : []));
+    expect(failed).toEqual(["no network for one", "no network for other"]);
   });
 
   test("does not keep the pass beyond its time", async () => {

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { LeasedTask } from "../../src/index.ts";
 import { startGateway, type Fault } from "../../src/local/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
-import { day, run, scheduleDay, seen, sharedDay, togetherDay } from "../support/day.ts";
+import { day, run, scheduleDay, sharedDay, togetherDay } from "../support/day.ts";
 import { START, useRig } from "../support/rig.ts";
 import { disturbed, type Disturbance } from "./copies.ts";
 
@@ -57,36 +56,4 @@ test("a day of schedules enqueues each occurrence once", async () => {
     ...[4, 5, 6, 7].map((minutes) => [`all.${all + minutes * minute}`, 2]),
     [`last.${last + 6 * minute}`, 3],
   ]);
-});
-
-describe("a dequeue sent again", () => {
-  test("gets what is still leased under its token, and no more", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id })));
-    const first = await queue.dequeue({ max: 3, token: "token-01", lease: 1_000 });
-    await first[1]?.complete();
-    const before = await rig.keySpace();
-    const second = await queue.dequeue({ max: 3, token: "token-01", lease: 1_000 });
-    expect(seen(second)).toEqual(seen([first[0], first[2]] as LeasedTask[]));
-    expect(await rig.keySpace()).toEqual(before);
-  });
-
-  test("gets nothing of what was reclaimed and leased to another meanwhile", async () => {
-    const queue = rig.queue();
-    await queue.enqueue("a", { id: "a" });
-    await queue.dequeue({ token: "token-01", lease: 1_000 });
-    rig.now += 1_000;
-    const [other] = await queue.dequeue({ token: "token-02", lease: 1_000 });
-    expect(other?.attempt).toBe(2);
-    expect(await queue.dequeue({ token: "token-01" })).toHaveLength(0);
-  });
-
-  test("by an idempotency key is the same call, and by another key another", async () => {
-    const queue = rig.queue();
-    await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
-    const keys = ["k1", "k1", "k2"];
-    const batches = [];
-    for (const idempotencyKey of keys) batches.push(await queue.dequeue({ idempotencyKey }));
-    expect(batches.map(([task]) => task?.payload)).toEqual([1, 1, 2]);
-  });
 });

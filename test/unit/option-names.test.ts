@@ -1,19 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { deepSweep, listQueues, Operator, Queue, sweep } from "../../src/index.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-
-/** A transport that fails: wrong options are refused before any request. */
-const transport: Transport = {
-  send: () => {
-    throw new Error("a request was sent");
-  },
-};
+import { loose, unsent as transport } from "../support/refusing.ts";
 
 const queue = new Queue("emails", { transport });
 const operator = new Operator("emails", { transport });
 
-/** Removes the type, as calls from JavaScript have none. */
-const loose = (value: unknown): never => value as never;
 const receipt = "1.1.1.abcdefgh.a";
 const complete = { receipt, outcome: "complete" } as const;
 const requeue = { receipt, outcome: "requeue" } as const;

@@ -267,11 +267,3 @@ describe("a caller that another one has overtaken while it applied another decla
     expect(await schedulesNow()).toEqual(["three"]);
   });
 });
-
-test("applyQueues refuses bad input", async () => {
-  const queues = [defineQueue("emails", { maxWorking: 1 })];
-  await expect(applyQueues({} as never, queues)).rejects.toMatchObject({ path: "transport" });
-  await expect(applyQueues(rig.transport, [], { prefx: "x" } as never)).rejects.toMatchObject({
-    path: "prefx",
-  });
-});

@@ -128,18 +128,16 @@ describe("a group's rate", () => {
     const none = await queue.dequeue({ max: 3 });
     expect([none.length, none.nextDueAt]).toEqual([0, START + 3_960_000 - (START % 360_000)]);
   });
+});
 
-  test("is followed by the sweep alone, and its timer does not count as a task", async () => {
-    await writeSettings("slow", "n=1;r=1/1000");
-    await queue.enqueueMany(ofGroup("slow", 3));
-    await queue.dequeue({ max: 3 });
-    expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0, working: 1 });
-    rig.now += 1_100;
-    await rig.sweepOnce();
-    expect((await rig.space()).fair.size).toBe(1);
-    expect(await queue.counts()).toMatchObject({ pending: 2, delayed: 0 });
-    expect(await queue.dequeue({ max: 3 })).toHaveLength(1);
-  });
+test("a task of higher priority comes before the ready tasks of a group at its limit", async () => {
+  await rig.operator().configureGroup("g", { maxWorking: 1 });
+  await queue.enqueue("low", { group: "g" });
+  await queue.enqueue("high", { group: "g", priority: 1 });
+  const [first] = await queue.dequeue();
+  await first?.complete();
+  const [second] = await queue.dequeue();
+  expect([first?.payload, second?.payload]).toEqual(["high", "low"]);
 });
 
 test("a held task of higher priority comes before a task of its group that is handed back", async () => {

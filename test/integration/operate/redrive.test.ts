@@ -32,30 +32,6 @@ describe("a redriven dead letter", () => {
     const { tasks } = await rig.operator().list({ state: "pending" });
     expect(tasks.map(({ id }) => id).toSorted()).toEqual(ids);
   });
-
-  test("of a group gets a new tag, and waits if the group is at its limit", async () => {
-    const queue = rig.queue();
-    await bury(queue, named(["a", "b", "c"], { group: "g", priority: 3 }));
-    await rig.operator().configureGroup("g", { maxWorking: 1 });
-    expect(await redrive({ group: "g" })).toMatchObject({ redriven: 3 });
-    const { fair, limited, dead } = await rig.space();
-    expect([fair.size, limited.size, dead.size]).toEqual([1, 2, 0]);
-    const [first] = await queue.dequeue({ max: 5 });
-    expect(first?.id).toBe("a");
-    await first?.complete();
-    expect(await dequeued()).toEqual(["b"]);
-  });
-
-  test("still travels alone if its leases expired (law 11)", async () => {
-    const queue = rig.queue({ maxAttempts: 1, lease: 1_000 });
-    await queue.enqueue(1, { id: "killer" });
-    await queue.dequeue();
-    rig.now += 1_000;
-    await rig.sweepOnce();
-    await redrive();
-    await queue.enqueueMany(named(sortedIds(9)));
-    expect(await dequeued(10)).toEqual(["killer"]);
-  });
 });
 
 describe("a redrive at a rate", () => {

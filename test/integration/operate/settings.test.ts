@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Operator, QueueChanges } from "../../../src/index.ts";
+import type { Operator } from "../../../src/index.ts";
 import { controlFields } from "../../support/key-space.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 
@@ -19,11 +19,6 @@ const DEFAULTS = {
 };
 
 describe("settings of a queue", () => {
-  test("that does not exist are the defaults, and reading them changes nothing", async () => {
-    expect(await rig.operator().settings()).toEqual(DEFAULTS);
-    expect(await rig.keySpace()).toEqual({});
-  });
-
   test("are set one by one, keep the others as they are, and are unset by null", async () => {
     const operator = rig.operator();
     await operator.configure({ maxWorking: 5, rate: { most: 10, per: "1m" } });
@@ -38,33 +33,6 @@ describe("settings of a queue", () => {
     });
     expect(await operator.configure({ rate: null, maxPending: null })).toEqual(DEFAULTS);
     expect(await fields()).toEqual({});
-  });
-
-  test("that are invalid or no object are refused, also beside valid ones, and nothing is set", async () => {
-    const refuses = async (changes: unknown, path: string) => {
-      const refused = rig.operator().configure(changes as QueueChanges);
-      await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
-    };
-    for (const [path, ...given] of [
-      ["maxWorking", { maxWorking: 0 }, { maxWorking: 1.5 }, { maxWorking: "3" }],
-      ["maxPending", { maxPending: -1 }],
-      ["rate", { rate: 7 }],
-      ["rate.most", { rate: { most: 0, per: 1 } }],
-      [
-        "rate.per",
-        { rate: { most: 1, per: 0 } },
-        { rate: { most: 1, per: "1 minute" } },
-        { rate: { most: 1 } },
-      ],
-      ["events", { events: "yes" }],
-      ["statistics", { statistics: 1 }],
-      ["maxWorkers", { maxWorkers: 3 }],
-      ["paused", { paused: true }],
-      ["constructor", { constructor: 3 }],
-    ] as const)
-      for (const changes of given) await refuses({ events: true, ...changes }, path);
-    for (const changes of [null, undefined, 3, "events"]) await refuses(changes, "options");
-    expect(await rig.keySpace()).toEqual({});
   });
 
   test("keep unknown fields of another release of the same version (law 12)", async () => {
@@ -103,6 +71,11 @@ describe("settings of a newer release (law 12)", () => {
       expect(await rig.operator().configureGroup("b", { weight: 2 })).toMatchObject({ weight: 2 });
     },
   );
+});
+
+test("pausing and resuming register a queue without tasks", async () => {
+  await rig.operator().pause();
+  expect((await rig.keySpace())["sluice:queues"]).toEqual({ zset: [[QUEUE, START]] });
 });
 
 describe("a copy of a configure (law 5)", () => {

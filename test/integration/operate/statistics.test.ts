@@ -189,21 +189,6 @@ describe("statistics", () => {
     expect(totals.calls).toEqual({ enqueue: 1, dequeue: 2, settle: 4, other: 0 });
   });
 
-  test("are summed up for good: a total neither forgets nor goes down", async () => {
-    const queue = rig.queue();
-    await on();
-    let added = 0;
-    for (const pause of [0, 1, 1, 3, 59, 60, 61, 500]) {
-      rig.now += pause * MINUTE;
-      await queue.enqueueMany(many(2));
-      await queue.enqueue("alone");
-      added += 3;
-      expect((await statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
-    }
-    rig.now += 200 * MINUTE;
-    expect((await statistics()).totals).toMatchObject({ since: FIRST, enqueued: added });
-  });
-
   test.each(["~totals", "~stats"])(
     "that a later release wrote in %s are refused, and stay as they are",
     async (field) => {

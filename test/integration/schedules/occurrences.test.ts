@@ -24,13 +24,6 @@ describe("an occurrence", () => {
     expect(await schedules().get("x")).toMatchObject({ lastAt: FIRST, nextAt: FIRST + MINUTE });
   });
 
-  test("with a payload of bytes has it unchanged", async () => {
-    const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
-    await schedules().put("x", { ...minutely, payload: bytes });
-    await sweepAt(0);
-    expect((await rig.queue().dequeue())[0]?.payload).toEqual(bytes);
-  });
-
   test("takes its turn among the groups, with its priority", async () => {
     await schedules().put("low", { ...minutely, group: "a" });
     await schedules().put("high", { ...minutely, group: "b", priority: 5 });

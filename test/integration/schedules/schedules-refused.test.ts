@@ -43,15 +43,22 @@ test.each(["pause", "resume"] as const)(
   },
 );
 
-test("a late copy of a refused put does not end a schedule that was put since", async () => {
-  const ended = { ...minutely, until: START - 1 };
-  const refused = { code: "invalid_argument", path: "schedule" };
-  await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
-  await schedules().put("x", minutely);
-  const before = await kept();
-  await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
-  expect(await kept()).toEqual(before);
-});
+test.each([
+  ["no schedule", undefined],
+  ["another schedule", { every: "1h", payload: 1 }],
+] as const)(
+  "a late copy of a put that was refused beside %s does not end one that was put since",
+  async (_, other) => {
+    if (other) await schedules().put("x", other);
+    const ended = { ...minutely, until: START - 1 };
+    const refused = { code: "invalid_argument", path: "schedule" };
+    await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
+    await schedules().put("x", minutely);
+    const before = await kept();
+    await expect(schedules().put("x", ended, once)).rejects.toMatchObject(refused);
+    expect(await kept()).toEqual(before);
+  },
+);
 
 describe("schedules that are written at once", () => {
   test("end up in the form that one writer gave, with a reminder that is no later", async () => {

@@ -109,20 +109,6 @@ describe("one line, and one call of the hook, for a task", () => {
     expectLetters({ id: "a", reason, ...(reason === "rejected" && { error }) });
   });
 
-  test("that several consumers reject over HTTP at once, on a server", async () => {
-    const receipts = [await receiptOf("a"), await receiptOf("b")];
-    const { call } = deployment({}, { coalesce: "in-flight", afterResponse: "any" });
-    await Promise.all(
-      receipts.map((receipt) =>
-        call("/v1/queues/emails/tasks/settle", {
-          settlements: [{ receipt, outcome: "requeue", error: "no" }],
-        }),
-      ),
-    );
-    const ended = { reason: "attempts_exhausted", error: { message: "no" } } as const;
-    expectLetters({ id: "a", ...ended }, { id: "b", ...ended });
-  });
-
   test("that the deployment's own request handler rejects, or finds", async () => {
     await expire("found");
     const { call } = deployment({

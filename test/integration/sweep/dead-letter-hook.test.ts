@@ -82,13 +82,4 @@ describe("a hook", () => {
     expect(await states("a")).toEqual({ a: "rejected" });
     expect(letters).toEqual([]);
   });
-
-  test("must be a function", async () => {
-    const wrong = "slack" as never;
-    const message = "onDeadLetter must be a function";
-    expect(() => rig.queue({ onDeadLetter: wrong })).toThrow(message);
-    expect(() => rig.operator({ onDeadLetter: wrong })).toThrow(message);
-    await expect(sweep(rig.transport, { onDeadLetter: wrong })).rejects.toThrow(message);
-    await expect(deepTools(rig).runDeepSweep({ onDeadLetter: wrong })).rejects.toThrow(message);
-  });
 });

@@ -105,6 +105,16 @@ describe("a dequeue reports", () => {
     expect(letters).toEqual([expired("a")]);
   });
 
+  test("them if the limit of the queue then leaves no room for a task", async () => {
+    await leased(["a", "b"], { lease: "1h" });
+    await leased(["c"]);
+    await rig.operator().configure({ maxWorking: 2 });
+    await rig.queue().enqueue("waits");
+    rig.now += MINUTE;
+    expect(await watched().dequeue()).toHaveLength(0);
+    expect(letters).toEqual([expired("c")]);
+  });
+
   test("each of them once if calls share the request", async () => {
     await leased(["a", "b"]);
     rig.now += MINUTE;

@@ -113,27 +113,3 @@ describe("the whole key space after each transition", () => {
     expect([after.dead.size, after.expiry.size]).toEqual([0, 0]);
   });
 });
-
-test("a task's history keeps the last 16 transitions, and its versions rise by one each", async () => {
-  const queue = rig.queue({ maxAttempts: 0 });
-  await queue.enqueue(1, { id: "a" });
-  for (let i = 0; i < 20; i++) {
-    rig.now += 10;
-    await (await queue.dequeue())[0]?.requeue();
-  }
-  rig.now += 10;
-  const [task] = await queue.dequeue();
-  await queue.cancel("a");
-  await task?.reject("no");
-  const info = await queue.get("a");
-  expect(info).toMatchObject({ version: 44, requeues: 20, attempt: 21, reason: "cancelled" });
-  expect(info?.transitions.map(({ version }) => version)).toEqual(
-    Array.from({ length: 16 }, (_, i) => 29 + i),
-  );
-  expect(info?.transitions.slice(-4)).toEqual([
-    { version: 41, to: "pending", at: START + 200 },
-    { version: 42, to: "working", at: START + 210 },
-    { version: 43, to: "cancelRequested", at: START + 210 },
-    { version: 44, to: "rejected", at: START + 210 },
-  ]);
-});

@@ -8,18 +8,6 @@ const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 
-test.each([
-  [{ key: "", window: 1 }, "dedup.key"],
-  [{ key: "a b", window: 1 }, "dedup.key"],
-  [{ key: "a", window: 0 }, "dedup.window"],
-  [{ key: "a" }, "dedup.window"],
-  [null, "dedup"],
-])("the dedup key %j is refused and changes nothing", async (wrong, path) => {
-  const refused = rig.queue().enqueue(1, { dedup: wrong as never });
-  await expect(refused).rejects.toMatchObject({ code: "invalid_argument", path });
-  expect(await rig.keySpace()).toEqual({});
-});
-
 test.each<[what: string, options: EnqueueOptions]>([
   ["an id", { id: "a" }],
   ["a dedup key", { dedup: { key: "order-17", window: "10s" } }],
@@ -28,35 +16,6 @@ test.each<[what: string, options: EnqueueOptions]>([
   expect(made.filter(({ created }) => created)).toHaveLength(1);
   expect(new Set(made.map(({ id }) => id)).size).toBe(1);
   expect(await queue.dequeue({ max: 9 })).toHaveLength(1);
-});
-
-test("an id whose task has ended begins again with `again`, once, also if the request arrives several times and late", async () => {
-  await queue.enqueue(1, { id: "a" });
-  const [first] = await queue.dequeue();
-  await first?.complete("first");
-  const again = () => queue.enqueue(2, { id: "a", again: true, idempotencyKey: "once" });
-  expect(await again()).toEqual({ id: "a", created: true });
-  const begun = { state: "pending", attempt: 0, charged: 0, version: 4 };
-  expect(await queue.get("a")).toMatchObject(begun);
-  expect(await again()).toEqual({ id: "a", created: true });
-  const [second] = await queue.dequeue();
-  expect(second).toMatchObject({ id: "a", payload: 2, attempt: 1 });
-  expect(await first?.requeue()).toMatchObject({ ok: false, code: "lease_lost" });
-  await second?.complete("second");
-  expect(await again()).toEqual({ id: "a", created: true });
-  expect(await queue.get("a")).toMatchObject({ state: "completed", result: "second" });
-  expect((await rig.space()).pending).toEqual([]);
-});
-
-test("of two tasks with one id in a call only the first is created, also in a copy of the call", async () => {
-  const tasks = [{ payload: 1 }, { payload: 2, id: "a" }, { payload: 3, id: "a" }, { payload: 4 }];
-  const first = await queue.enqueueMany(tasks, { idempotencyKey: "key-1" });
-  expect(first.map(({ created }) => created)).toEqual([true, true, false, true]);
-  expect(await queue.enqueueMany(tasks, { idempotencyKey: "key-1" })).toEqual(first);
-  const own = await queue.enqueueMany([2, 3].map((payload) => ({ payload, id: "b" })));
-  expect(own.map(({ created }) => created)).toEqual([true, false]);
-  const payloads = (await queue.dequeue({ max: 10 })).map(({ payload }) => payload);
-  expect(payloads).toEqual([1, 2, 4, 2]);
 });
 
 test("a dedup key does not keep its own id from a new task", async () => {
@@ -77,13 +36,6 @@ test("ended ids begin again in batches of a thousand", async () => {
   expect((await queue.enqueueMany(tasks)).every(({ created }) => created)).toBe(true);
   const space = await rig.space();
   expect([space.pending.length, space.dead.size, space.expiry.size]).toEqual([1_000, 0, 0]);
-});
-
-test("an id can begin again only with an id and without a dedup key", async () => {
-  await expect(queue.enqueue(1, { again: true })).rejects.toMatchObject({ path: "again" });
-  const both = { id: "a", again: true, dedup: { key: "k", window: 1 } };
-  await expect(queue.enqueue(1, both)).rejects.toMatchObject({ path: "again" });
-  expect(await rig.keySpace()).toEqual({});
 });
 
 type Task = NewTask<unknown>;

@@ -18,26 +18,6 @@ beforeEach(() => {
 });
 
 describe("an enqueue wakes a consumer", () => {
-  test("once, also if many tasks arrive before the consumer", async () => {
-    const queue = producer();
-    await queue.enqueue(1);
-    await queue.enqueueMany(many(20));
-    await Promise.all(Array.from({ length: 20 }, () => producer().enqueue(2)));
-    expect(woken).toEqual(["emails"]);
-    expect(await field()).toBe(`${START} ${START + 5_000} 5000`);
-  });
-
-  test("again if it did not come within the window", async () => {
-    const queue = producer({ window: "2s" });
-    await queue.enqueue(1);
-    rig.now += 1_999;
-    await queue.enqueue(2);
-    expect(woken).toHaveLength(1);
-    rig.now += 1;
-    await queue.enqueue(3);
-    expect(woken).toHaveLength(2);
-  });
-
   test("not while one takes a task from behind many cancelled ones", async () => {
     const queue = producer();
     const ids = await queue.enqueueMany(many(900));
@@ -87,10 +67,4 @@ describe("a sweep wakes a consumer", () => {
     await rig.queue().enqueue(1);
     expect(await sweepOnce({ queues: () => false })).toMatchObject({ woken: 0 });
   });
-});
-
-test("an invalid waker is refused", () => {
-  expect(() => rig.queue({ wake: {} as Waker })).toThrow("wake must be a Waker");
-  expect(() => producer({ window: 99 })).toThrow("wake.window must be a duration of 100 to 3600000 ms");
-  expect(() => producer({ every: 1 } as Partial<Waker>)).toThrow("wake.every");
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Queue, Worker } from "../../../src/index.ts";
+import type { Queue } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";
@@ -11,24 +11,6 @@ const deadlines = async () => Object.fromEntries((await rig.space()).working);
 const one = { name: "one", incarnation: "a" };
 
 describe("a heartbeat", () => {
-  test.each([
-    ["receipts", "1.1.1.token-01.t0"],
-    ["receipts", Array.from({ length: 1_001 }, () => "1.1.1.token-01.t0")],
-    ["receipts[1]", ["1.1.1.token-01.t0", "t0"]],
-  ])("refuses an invalid list of receipts and names %s", async (path, receipts) => {
-    const beat = rig.queue().heartbeat(one, { receipts: receipts as string[] });
-    await expect(beat).rejects.toMatchObject({ code: "invalid_argument", path });
-    expect(await rig.keySpace()).toEqual({});
-  });
-
-  test("registers a worker before its first dequeue, and updates where it runs", async () => {
-    const none = { ok: true, leases: 0, deadlineAt: null, cancelRequested: [] };
-    expect(await queue.heartbeat({ ...one, node: "a" })).toEqual(none);
-    expect(await queue.heartbeat({ ...one, node: "b", pid: 0 })).toEqual(none);
-    expect((await rig.operator().workers()).workers).toMatchObject([{ ...one, node: "b", pid: 0 }]);
-    expect((await queue.counts()).workers).toBe(1);
-  });
-
   test("of 2,500 tasks takes three requests, extends every lease, and returns the earliest deadline", async () => {
     await queue.enqueue(0, { id: "short", lease: "90s" });
     await queue.dequeue({ worker: one });
@@ -48,29 +30,6 @@ describe("a heartbeat", () => {
     expect(requests).toHaveLength(3);
     const { short, ...others } = await deadlines();
     expect([short, new Set(Object.values(others))]).toEqual([rig.now + 90_000, new Set([rig.now + 300_000])]);
-  });
-
-  test("refuses an invalid worker or lease, and changes nothing", async () => {
-    const bad: [unknown, object, string][] = [
-      [undefined, {}, "worker"],
-      [null, {}, "worker"],
-      ["one", {}, "worker"],
-      [{}, {}, "worker.name"],
-      [{ name: "a b" }, {}, "worker.name"],
-      [{ name: "one", incarnation: "" }, {}, "worker.incarnation"],
-      [{ name: "one", pid: -1 }, {}, "worker.pid"],
-      [{ name: "one", node: 1 }, {}, "worker.node"],
-      [{ name: "one", node: "x".repeat(129) }, {}, "worker.node"],
-      [{ name: "one", silentAfter: 0 }, {}, "worker.silentAfter"],
-      [one, { lease: 0 }, "lease"],
-    ];
-    for (const [worker, options, path] of bad) {
-      await expect(queue.heartbeat(worker as Worker, options)).rejects.toMatchObject({
-        code: "invalid_argument",
-        path,
-      });
-    }
-    expect(await rig.keySpace()).toEqual({});
   });
 });
 
