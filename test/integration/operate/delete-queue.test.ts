@@ -63,4 +63,15 @@ describe("a copy of a deletion (law 5)", () => {
     expect(await registered()).toEqual([QUEUE]);
     expect((await queue.dequeue()).map(({ payload }) => payload)).toEqual([2]);
   });
+
+  test("of a refused deletion is refused again, also if no task is working any more", async () => {
+    const queue = rig.queue();
+    await queue.enqueue(1);
+    const [task] = await queue.dequeue();
+    const refused = { ok: false, code: "still_working", working: 1 };
+    expect(await call()).toEqual(refused);
+    await task?.requeue();
+    expect(await call()).toEqual(refused);
+    expect((await queue.counts()).pending).toBe(1);
+  });
 });

@@ -6,65 +6,28 @@ import { named, sortedIds } from "../../support/new-tasks.ts";
 import { paging } from "../../support/paging.ts";
 
 const rig = useRig();
-const { pages, listed } = paging(rig);
+const { pages } = paging(rig);
 const STATES = ["pending", "delayed", "working", "completed", "rejected"] as const;
 
-describe("the tasks of a state", () => {
-  /** One task in each state, a cancelled one, and entries of the same keys that are no tasks. */
-  async function oneOfEach() {
-    const queue = rig.queue({ maxAttempts: 1 });
-    await queue.enqueueMany([
-      ...named(["working"], { dedup: { key: "k", window: "1d" } }),
-      ...named(["completed", "rejected", "cancelled"]),
-      ...named(["pending"], { maxAttempts: 2 }),
-    ]);
-    const [working, completed, rejected] = await queue.dequeue({ max: 3, lease: "1h" });
-    await completed?.complete({ sum: 3 });
-    await rejected?.reject("no such address");
-    await queue.cancel("cancelled");
-    await queue.dequeue({ worker: { name: "w" } });
-    await rig.operator().failWorker("w");
-    await queue.enqueue("later", { id: "delayed", delay: "1m" });
-    await queue.heartbeat({ name: "w", silentAfter: "1h" });
-    const { expiry, delayed } = await rig.space();
-    const others = [...expiry.keys(), ...delayed.keys()].filter((name) => name.startsWith("~"));
-    expect(others).toEqual(["~d:k", "~f:w ", "~w"]);
-    return working;
-  }
-
-  test("are each as get returns it, and no others, also no dedup keys, timers or lost workers", async () => {
-    const working = await oneOfEach();
-    const before = await rig.keySpace();
-    for (const state of STATES) {
-      const page = await rig.operator().list({ state });
-      expect(page).toEqual({ tasks: [await rig.queue().get(state)], cursor: null, unreadable: 0 });
-    }
-    expect(await listed({ state: "rejected", reason: "cancelled" })).toEqual(["cancelled"]);
-    expect(await rig.keySpace()).toEqual(before);
-    await working?.complete();
-    rig.now += 8 * 86_400_000;
-    await rig.sweepOnce();
-    const none = { tasks: [], cursor: null, unreadable: 0 };
-    for (const state of ["completed", "rejected"] as const)
-      expect(await rig.operator().list({ state })).toEqual(none);
-  });
-
-  test("with payloads on request, beside headers, results and errors", async () => {
-    await oneOfEach();
-    await rig.queue().enqueue(new Uint8Array([0, 255]), { id: "bytes", headers: { a: "ü\n" } });
-    const found = await Promise.all(STATES.map((state) => rig.operator().list({ state, payloads: true })));
-    const all = found.flatMap(({ tasks }) => tasks);
-    expect(
-      all.map(({ id, payload, headers, result, error }) => [id, payload, headers, result, error]),
-    ).toEqual([
-      ["pending", "pending", undefined, undefined, undefined],
-      ["bytes", new Uint8Array([0, 255]), { a: "ü\n" }, undefined, undefined],
+test("tasks are listed with their payloads on request, beside headers, results and errors", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany(named(["working", "completed", "rejected"]));
+  const [, completed, rejected] = await queue.dequeue({ max: 3 });
+  await completed?.complete({ sum: 3 });
+  await rejected?.reject("no such address");
+  await queue.enqueue(new Uint8Array([0, 255]), { id: "pending", headers: { a: "ü\n" } });
+  await queue.enqueue("later", { id: "delayed", delay: "1m" });
+  const found = await Promise.all(STATES.map((state) => rig.operator().list({ state, payloads: true })));
+  const all = found.flatMap(({ tasks }) => tasks);
+  expect(all.map(({ id, payload, headers, result, error }) => [id, payload, headers, result, error])).toEqual(
+    [
+      ["pending", new Uint8Array([0, 255]), { a: "ü\n" }, undefined, undefined],
       ["delayed", "later", undefined, undefined, undefined],
       ["working", "working", undefined, undefined, undefined],
       ["completed", undefined, undefined, { sum: 3 }, undefined],
       ["rejected", "rejected", undefined, undefined, "no such address"],
-    ]);
-  });
+    ],
+  );
 });
 
 describe("page by page", () => {

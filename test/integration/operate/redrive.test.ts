@@ -32,6 +32,17 @@ describe("a redriven dead letter", () => {
     const { tasks } = await rig.operator().list({ state: "pending" });
     expect(tasks.map(({ id }) => id).toSorted()).toEqual(ids);
   });
+
+  test("still travels alone if its leases expired (law 11)", async () => {
+    const queue = rig.queue({ maxAttempts: 1, lease: 1_000 });
+    await queue.enqueue(1, { id: "killer" });
+    await queue.dequeue();
+    rig.now += 1_000;
+    await rig.sweepOnce();
+    await redrive();
+    await queue.enqueueMany(named(sortedIds(9)));
+    expect(await dequeued(10)).toEqual(["killer"]);
+  });
 });
 
 describe("a redrive at a rate", () => {

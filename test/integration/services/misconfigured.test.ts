@@ -21,16 +21,3 @@ test("a wrong configuration is named in the response and in the log, at every pa
   expect(log.mock.calls).toEqual([[line], [line], [line]]);
   log.mockRestore();
 });
-
-test.each([
-  ["UPSTASH_REDIS_REST_TOKEN", { UPSTASH_REDIS_REST_URL: "https://127.0.0.1:1" }],
-  ["REDIS_URL", { REDIS_URL: "redis://:s3cret@127.0.0.1:1" }],
-])("a Worker's environment with what is wrong about %s", async (name, env) => {
-  const log = vi.spyOn(console, "error").mockImplementation(() => {});
-  const context = { waitUntil: () => {} } as never;
-  const response = await sluice().fetch(new Request("https://example.com/health"), env, context);
-  const text = await response.text();
-  log.mockRestore();
-  expect([response.status, text]).toEqual([503, expect.stringContaining(name)]);
-  expect(text).not.toContain("s3cret");
-});

@@ -1,7 +1,6 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { consumer } from "../../../serverless/deployment/consumer.ts";
-import type { ServiceOptions } from "../../../serverless/deployment/service.ts";
 import { sluice } from "../../../serverless/cloudflare.ts";
 import { Schedules, type Task } from "../../../src/index.ts";
 import { instances } from "../../support/instances.ts";
@@ -31,42 +30,6 @@ describe("a consumer", () => {
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: send } });
     const schema = z.object({ to });
     expectTypeOf(sluice<Env>).toBeCallableWith({ consumers: { emails: { schema, handler: send } } });
-  });
-
-  test("is checked when the deployment starts", () => {
-    const wrong = (consumers: object, more = {}) => {
-      try {
-        deployment({ consumers, ...more } as ServiceOptions);
-        return undefined;
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
-    const handler = () => {};
-    expect(wrong({ emails: {} })).toBe(
-      "consumers.emails must be a function, or an object with a function `handler`",
-    );
-    expect(wrong({ emails: null })).toBe("consumers.emails must be an object");
-    expect(wrong({ emails: { handler, concurency: 3 } })).toMatch(
-      /^consumers\.emails\.concurency is an unknown option; expected one of handler, schema, encryption, batch, /,
-    );
-    expect(wrong({ emails: { handler, concurrency: 5_000 } })).toMatch(
-      /^consumers\.emails\.concurrency must be/,
-    );
-    expect(wrong({ emails: { handler, schema: {} } })).toMatch(
-      /^consumers\.emails\.schema must be a Standard Schema/,
-    );
-    expect(wrong({ emails: { handler, encryption: {} } })).toBe(
-      "consumers.emails.encryption must be a function that takes the environment",
-    );
-    expect(wrong({ emails: { handler, encryption: () => undefined } })).toMatch(
-      /^consumers\.emails\.encryption\(\) must be made by encryption\(\)/,
-    );
-    expect(wrong({ "bad name": handler })).toMatch(/^consumers\.bad name must be 1 to 128 of/);
-    expect(wrong({}, { onDeadLetter: "slack" })).toBe("onDeadLetter must be a function");
-    expect(wrong({}, { consumer: {} })).toMatch(
-      /^consumer is an unknown option; expected one of consumers, queues, dashboard, fetch, onDeadLetter, onFailure, tracing, offload, alerts, budget, requests$/,
-    );
   });
 });
 

@@ -5,7 +5,7 @@ import { env, failing, useDeployments } from "./deployments.ts";
 
 // The hook of a deployment: what it may do, how long it may take, and what it cannot harm.
 const rig = useRig();
-const { during, lines, deployment, enqueue, expire, receiptOf } = useDeployments(rig);
+const { during, deployment, enqueue, expire, receiptOf } = useDeployments(rig);
 
 describe("the hook", () => {
   test("may enqueue with the tools, whose consumer then works in the same invocation; its error can be held by JSON", async () => {
@@ -34,22 +34,6 @@ describe("the hook", () => {
     expect(seen.toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
       { ...letter, id: "a", reason: "lease_expired" },
       { ...letter, id: "b", reason: "attempts_exhausted", error },
-    ]);
-  });
-
-  test("that throws is logged, and harms nothing", async () => {
-    const receipt = await receiptOf("a");
-    const settlements = [{ receipt, outcome: "reject" }];
-    const { call } = deployment({
-      onDeadLetter: () => {
-        throw new Error("slack is down");
-      },
-    });
-    const answer = await call("/v1/queues/emails/tasks/settle", { settlements });
-    expect(await answer.json()).toMatchObject({ results: [{ ok: true, state: "rejected" }] });
-    expect(lines.err).toMatchObject([
-      { task: "a", deadLetter: true },
-      { onDeadLetter: "emails", task: "a", failed: "slack is down" },
     ]);
   });
 

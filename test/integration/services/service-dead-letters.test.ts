@@ -148,29 +148,3 @@ describe("one line, and one call of the hook, for a task", () => {
     expectLetters();
   });
 });
-
-describe("a handler that hangs is named with how long it ran", () => {
-  const handler = () => new Promise<never>(() => {});
-
-  test("when its timeout is over; its last attempt has one line, that of its dead letter", async () => {
-    await enqueue("hangs", { maxAttempts: 2 });
-    await enqueue("last");
-    await deployment({ consumers: { emails: { handler, backoff: ["1h"], timeout: 100 } } }).cron();
-    const [message = ""] = letters.map((letter) => letter.error?.message);
-    expect(message).toMatch(/^the handler took longer than its timeout; given up after \d+ ms$/);
-    expect(letters).toMatchObject([{ id: "last", error: { name: "StoppedError", message } }]);
-    const failed = expect.stringMatching(/^StoppedError: the .*; given up after \d+ ms$/) as string;
-    const retry = {
-      attempt: 1,
-      next: "retry",
-      failed,
-      ranFor: expect.any(Number),
-      dueAt: expect.any(String),
-    };
-    expect(lines.err.toSorted((a, b) => (String(a["task"]) < String(b["task"]) ? -1 : 1))).toMatchObject([
-      { queue: "emails", task: "hangs", ...retry },
-      { queue: "emails", task: "last", deadLetter: true, reason: "attempts_exhausted" },
-    ]);
-    expect(lines.err.find((line) => "ranFor" in line)?.["ranFor"]).toBeGreaterThanOrEqual(100);
-  });
-});

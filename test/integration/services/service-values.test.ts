@@ -8,7 +8,7 @@ import { useDeployments } from "./deployments.ts";
 
 // What the deployment's request handler enqueues, and how its consumer reads it.
 const rig = useRig();
-const { lines, letters, queue: raw, deployment } = useDeployments(rig);
+const { lines, queue: raw, deployment } = useDeployments(rig);
 const payload = { to: MARKER };
 const schema = z.object({ to: z.string(), times: z.number().default(1) });
 const read = { ...payload, times: 1 };
@@ -81,33 +81,4 @@ test("an encryption or a schema in the options replaces the consumer's, and null
   expect(await kept(other).get("other")).toMatchObject({ payload });
   expect(await kept().get("plain")).toMatchObject({ payload });
   expect((await raw("elsewhere").dequeue()).map((one) => one.payload)).toEqual([payload]);
-});
-
-test("each task that its consumer cannot decrypt, or that does not fit its schema, is logged and reported without its payload", async () => {
-  await raw().enqueueMany([{ payload, id: "plain" }]);
-  await rig
-    .queue({ now: undefined, encryption: encrypting() })
-    .enqueueMany([{ payload: { to: [MARKER] }, id: "misfit" }, { payload }]);
-  await deployed().cron();
-  expect(seen).toEqual([read]);
-  const rejected = { queue: "emails", reason: "rejected", attempts: 1 };
-  const errors = {
-    plain: [
-      "SluiceError",
-      "the payload cannot be decrypted: it is not encrypted, and acceptPlain is not set",
-    ],
-    misfit: ["SchemaError", "payload must match the schema of the queue"],
-  };
-  expect(lines.err).toEqual(
-    Object.entries(errors).map(([task, error]) => ({
-      ...rejected,
-      deadLetter: true,
-      task,
-      error: error.join(": "),
-    })),
-  );
-  expect(letters).toEqual(
-    Object.entries(errors).map(([id, [name, message]]) => ({ ...rejected, id, error: { name, message } })),
-  );
-  expect(lines.out).toMatchObject([{ drain: "emails", completed: 1, rejected: 2, ended: "empty" }]);
 });

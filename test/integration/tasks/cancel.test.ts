@@ -40,13 +40,3 @@ test("an id that is enqueued again with a delay, when its cancellation is forgot
   rig.now += 1_000;
   expect(await delivered()).toEqual(["new"]);
 });
-
-test("an id that is enqueued again, when its cancellation is forgotten, takes the place of its ghost, also in a batch", async () => {
-  await queue.enqueueMany(named(["a", "b"]));
-  await queue.cancel("a");
-  rig.now += 300_000;
-  await rig.sweepOnce();
-  await queue.enqueueMany(named(["c", "a"]));
-  expect(ghostsOf(await rig.space())).toBe(0);
-  expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["a", "b", "c"]);
-});
