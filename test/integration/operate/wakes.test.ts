@@ -42,6 +42,17 @@ describe("a redrive wakes a consumer", () => {
   });
 });
 
+test("a resumed queue wakes a consumer if tasks are ready, also if a consumer met the pause a moment ago", async () => {
+  await rig.queue({ wake }).enqueueMany(many(2));
+  expect(await rig.queue().dequeue()).toHaveLength(1);
+  await operator().pause();
+  expect(await rig.queue().dequeue()).toHaveLength(0);
+  await woke();
+  await operator().resume();
+  await operator().resume();
+  expect(await woke()).toEqual([QUEUE]);
+});
+
 test("a loosened limit of a group wakes a consumer, and its tasks are then ready", async () => {
   await operator().configureGroup("g", { maxWorking: 1 });
   await rig.queue().enqueueMany(many(3, { group: "g" }));

@@ -45,24 +45,6 @@ describe("a deployment of declared queues", () => {
     expect((dueAt ?? 0) - (requeuedAt ?? 0)).toBe(3_600_000);
   });
 
-  test("refuses a payload that does not match the schema, and takes the declared options at enqueue", async () => {
-    const problems: unknown[] = [];
-    const { call } = deployment({
-      queues: [emails],
-      fetch: async (_, its) => {
-        await its
-          .queue(emails)
-          .enqueue({ to: 7 } as never)
-          .catch(({ path }: { path: string }) => problems.push(path));
-        await its.queue(emails).enqueue({ to: "b" }, { id: "b" });
-        return new Response("ok");
-      },
-    });
-    await call();
-    expect(problems).toEqual(["payload.to"]);
-    expect((await rig.space()).tasks.get("b")).toMatch(/;m=2\n/);
-  });
-
   test("applies settings and schedules with cron, once, and says so in the log", async () => {
     const options = { consumers: [emails.consumer(() => {})] };
     await deployment(options).cron();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Queue, sweep } from "../../../src/index.ts";
-import { useRig } from "../../support/rig.ts";
+import { START, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 let queue: Queue;
@@ -17,6 +17,14 @@ test("generated ids are 20 characters, rise, and differ", async () => {
 
 describe("when a task is ready", () => {
   afterEach(() => void vi.useRealTimers());
+
+  test("an instant that has come makes it pending, a later one delayed", async () => {
+    const at = (instant: number | Date) => ({ payload: 1, id: `t${Number(instant)}`, at: instant });
+    await queue.enqueueMany([at(START - 1), at(START), at(new Date(START + 1))]);
+    const { pending, delayed } = await rig.space();
+    expect(pending.toReversed()).toEqual([`t${START - 1}`, `t${START}`]);
+    expect([...delayed]).toEqual([[`t${START + 1}`, START + 1]]);
+  });
 
   test("a caller's clock that is a day off, ahead or behind, neither hastens nor delays anything", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Queue } from "../../../src/index.ts";
+import type { LeasedTask, Queue } from "../../../src/index.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
@@ -38,6 +38,30 @@ describe("an id that is unique for a day", () => {
       ".welcome-17": `1;3;${START};0;0;x;0;;;${token};U=${DAY}\n`,
     });
     expect(places).toEqual({ expiry: [["welcome-17", START + DAY]], dead: [] });
+    await sweptAt(DAY);
+    expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
+  });
+
+  test.each<[what: string, end: (task: LeasedTask) => Promise<unknown>]>([
+    ["completed and removed", async (task) => [await task.complete(), await rig.operator().remove(task.id)]],
+    [
+      "rejected, and purged later",
+      async (task) => {
+        await task.reject("no");
+        rig.now += HOUR;
+        await rig.operator().purge({ state: "rejected" });
+      },
+    ],
+    ["cancelled", async (task) => [await queue.cancel(task.id), await task.requeue()]],
+  ])("is refused for a day if its task was %s, and then free", async (_, end) => {
+    await queue.enqueue({ to: "a" }, options);
+    await end((await queue.dequeue())[0] as LeasedTask);
+    for (const since of [2 * HOUR, DAY - 1]) {
+      await sweptAt(since);
+      expect(await queue.enqueue("again", { id: options.id })).toMatchObject({ created: false });
+    }
+    // Nothing is left of it but its id.
+    expect(await rig.operator().remove(options.id)).toEqual({ ok: false, code: "not_found" });
     await sweptAt(DAY);
     expect(await left()).toEqual({ expiry: [], dead: [], tasks: {} });
   });

@@ -18,6 +18,24 @@ test.each<[what: string, options: EnqueueOptions]>([
   expect(await queue.dequeue({ max: 9 })).toHaveLength(1);
 });
 
+test("an id whose task has ended begins again with `again`, once, also if the request arrives several times and late", async () => {
+  await queue.enqueue(1, { id: "a" });
+  const [first] = await queue.dequeue();
+  await first?.complete("first");
+  const again = () => queue.enqueue(2, { id: "a", again: true, idempotencyKey: "once" });
+  expect(await again()).toEqual({ id: "a", created: true });
+  const begun = { state: "pending", attempt: 0, charged: 0, version: 4 };
+  expect(await queue.get("a")).toMatchObject(begun);
+  expect(await again()).toEqual({ id: "a", created: true });
+  const [second] = await queue.dequeue();
+  expect(second).toMatchObject({ id: "a", payload: 2, attempt: 1 });
+  expect(await first?.requeue()).toMatchObject({ ok: false, code: "lease_lost" });
+  await second?.complete("second");
+  expect(await again()).toEqual({ id: "a", created: true });
+  expect(await queue.get("a")).toMatchObject({ state: "completed", result: "second" });
+  expect((await rig.space()).pending).toEqual([]);
+});
+
 test("a dedup key does not keep its own id from a new task", async () => {
   const options = { id: "a", dedup: { key: "k", window: "1h" }, resultTtl: 0 } as const;
   await queue.enqueue(1, options);

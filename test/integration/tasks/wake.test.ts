@@ -18,6 +18,17 @@ beforeEach(() => {
 });
 
 describe("an enqueue wakes a consumer", () => {
+  test("again if it did not come within the window", async () => {
+    const queue = producer({ window: "2s" });
+    await queue.enqueue(1);
+    rig.now += 1_999;
+    await queue.enqueue(2);
+    expect(woken).toHaveLength(1);
+    rig.now += 1;
+    await queue.enqueue(3);
+    expect(woken).toHaveLength(2);
+  });
+
   test("not while one takes a task from behind many cancelled ones", async () => {
     const queue = producer();
     const ids = await queue.enqueueMany(many(900));
