@@ -96,6 +96,25 @@ describe("a loosened limit of a group", () => {
     expect(await fields()).toEqual({ "~groups": "1" });
   });
 
+  test("that is tightened again holds the excess tasks, ahead of those that were held all along", async () => {
+    const operator = rig.operator();
+    await operator.configureGroup("a", { maxWorking: 1 });
+    await queue.enqueueMany(many(5, { group: "a" }));
+    let [task] = await queue.dequeue();
+    for (let i = 0; i < 3; i++) {
+      await operator.configureGroup("a", { maxWorking: 3 });
+      await operator.configureGroup("a", { maxWorking: 1 });
+      expect(await queue.dequeue({ max: 10 })).toHaveLength(0);
+    }
+    const order: unknown[] = [];
+    while (task) {
+      order.push(task.payload);
+      await task.complete();
+      [task] = await queue.dequeue({ max: 10 });
+    }
+    expect(order).toEqual([0, 1, 2, 3, 4]);
+  });
+
   test("of a group without tasks leaves plain tasks plain", async () => {
     await rig.queue().enqueue("plain");
     await rig.operator().configureGroup("a", { maxWorking: 3, weight: 7 });

@@ -17,7 +17,10 @@ test("tasks are listed with their payloads on request, beside headers, results a
   await rejected?.reject("no such address");
   await queue.enqueue(new Uint8Array([0, 255]), { id: "pending", headers: { a: "ü\n" } });
   await queue.enqueue("later", { id: "delayed", delay: "1m" });
+  // Its timer is among the delayed tasks.
+  await queue.heartbeat({ name: "w", silentAfter: "1h" });
   const found = await Promise.all(STATES.map((state) => rig.operator().list({ state, payloads: true })));
+  expect(found.map(({ cursor, unreadable }) => [cursor, unreadable])).toEqual(STATES.map(() => [null, 0]));
   const all = found.flatMap(({ tasks }) => tasks);
   expect(all.map(({ id, payload, headers, result, error }) => [id, payload, headers, result, error])).toEqual(
     [

@@ -48,6 +48,21 @@ describe("a silent worker", () => {
   });
 });
 
+test("a worker that is not to be failed keeps its tasks, and is listed as long as it has any, even after a long silence", async () => {
+  await queue.enqueue(0, { id: "t0" });
+  const [task] = await take(queue, { name: "one" }, 1);
+  for (let hour = 1; hour <= 30; hour++) {
+    rig.now += 60 * MINUTE;
+    expect(await task?.extend("2h")).toMatchObject({ ok: true });
+    expect(await rig.sweepOnce()).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
+    expect((await rig.operator().workers()).workers).toMatchObject([{ name: "one", tasks: ["t0"] }]);
+  }
+  expect(await task?.complete()).toMatchObject({ ok: true });
+  rig.now += 60 * MINUTE;
+  await rig.sweepOnce();
+  expect((await queue.counts()).workers).toBe(0);
+});
+
 test("the timer of the workers is set again if it fires while a worker takes a task from behind cancelled ones", async () => {
   await queue.dequeue({ worker: one });
   await queue.enqueueMany([
