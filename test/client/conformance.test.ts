@@ -111,12 +111,6 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       watched,
     );
   },
-  "heartbeat: a worker that was failed": async (queue) => {
-    await queue.enqueue(1);
-    await queue.dequeue({ worker: { name: "w" } });
-    await server.operator("emails").failWorker("w");
-    return each(() => queue.heartbeat({ name: "w" }));
-  },
   "input that is refused, and its path": (queue) =>
     each(
       ...INVALID.map(

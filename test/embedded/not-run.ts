@@ -13,12 +13,12 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
     reason: "needs a user without channels",
   },
   {
-    file: "test/http/diagnostics.test.ts",
+    file: "test/http/overview.test.ts",
     test: "GET /v1/diagnostics > has what Redis reports",
     reason: "needs what Redis says of its memory",
   },
   {
-    file: "test/http/diagnostics.test.ts",
+    file: "test/http/overview.test.ts",
     test: "GET /v1/queues/:queue/diagnostics > has sizes",
     reason: "needs what Redis says of its memory",
   },

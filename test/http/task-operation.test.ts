@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { expectProblem, servedQueue } from "./served.ts";
+import { servedQueue } from "./served.ts";
 
 // What the requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
 
-const { ask, path, tasks, enqueue, pull, settle, get, counts, receipts, pages } = servedQueue();
+const { ask, path, tasks, enqueue, pull, settle, get, counts } = servedQueue();
 
 const list = async (query: string) => (await ask("GET", `${tasks()}?${query}`)).body;
 const redrive = async (json: unknown) => (await ask("POST", `${path()}/redrive`, { json })).body;
@@ -38,17 +38,6 @@ it("tasks are listed with their payloads if asked, and none is leased", async ()
     expect(task).toEqual((await get(task.id)).body);
 });
 
-it("tasks come by pages, each once, whatever characters its id has", async () => {
-  const ids = Array.from({ length: 25 }, (_, i) => `t${String(i).padStart(2, "0")};%&#?`);
-  await enqueue({ tasks: named(...ids) });
-  const listed = await pages(`${tasks()}?state=pending`, "tasks", 10);
-  expect(listed.map((page) => page.map(({ id }) => id))).toEqual([
-    ids.slice(0, 10),
-    ids.slice(10, 20),
-    ids.slice(20),
-  ]);
-});
-
 it("tasks are searched by the text of their error, and by the time of their enqueue", async () => {
   const before = Date.now() - 1_000;
   const outcome = "reject";
@@ -64,22 +53,6 @@ it("tasks are searched by the text of their error, and by the time of their enqu
     [`enqueuedUntil=${before}`]: [],
   }))
     expect([query, idsOf(await list(`state=rejected&${query}`)).toSorted()]).toEqual([query, ids]);
-});
-
-it("a task that has ended is deleted, also a dead letter; a second DELETE is answered as the first", async () => {
-  const remove = (id: string) => ask("DELETE", `${tasks()}/${encodeURIComponent(id)}`);
-  const id = "a/b?%41;";
-  await enqueue({ id, payload: 1 });
-  await settle({ receipt: (await receipts())[0], outcome: "complete", result: "kept" });
-  for (let copy = 0; copy < 2; copy++) {
-    const { status, body } = await remove(id);
-    expect([status, body]).toEqual([200, { id, deleted: true }]);
-  }
-  expectProblem(await get(id), "not_found");
-  await kill({ a: "x", b: "y" });
-  expect((await remove("a")).status).toBe(200);
-  expect(idsOf(await list("state=rejected"))).toEqual(["b"]);
-  expectProblem(await remove("missing"), "not_found");
 });
 
 it("a redrive by the text of errors leaves what a consumer rejected for good, except by its reason", async () => {

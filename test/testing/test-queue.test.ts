@@ -137,12 +137,6 @@ describe("a queue for tests", () => {
     expect(await queue.enqueue({ to: "ada" }, unique)).toMatchObject({ created: false });
   });
 
-  test("is apart from every other one", async () => {
-    const [one, two] = [testQueue("jobs"), testQueue("jobs")];
-    await one.enqueue(1);
-    expect(await two.tasks()).toEqual([]);
-  });
-
   test("with partitions delivers, delays and retries as without, also at a rate", async () => {
     const declaration = { partitions: 4, maxAttempts: 3, backoff: ["10s", "1m"] } as const;
     const queue = testQueue(defineQueue<number>("events", declaration));

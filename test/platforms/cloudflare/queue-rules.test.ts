@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "../../../tools/workerd/harness.ts";
 import { cases, kinds, names } from "../../consumer/cloudflare-queue-handlers.ts";
 
-// test/consumer/cloudflare-queue-rules.test.ts expects the same of Sluice.
+// test/consumer/cloudflare-queue.test.ts expects the same of Sluice.
 
 const rules = Object.entries(cases).map(([sentence, rule], at) => ({ sentence, at, ...rule }));
 
