@@ -148,16 +148,11 @@ class Director {
     };
     const kill = (program: Role["program"]) => () => processes.kill(any(program));
     const pause = (program: Role["program"]) => async () => this.#pause(any(program));
-    const restartServer = async () => {
-      await processes.kill(SERVER);
-      await processes.settled([SERVER]);
-      await this.#stack.answers(SERVER);
-    };
     const all = Object.entries(shares) as [Role["program"], { kill: number; pause: number }][];
     return [
       ...all.flatMap(([program, { kill: times }]) => Array<Trouble>(times).fill(kill(program))),
       ...all.flatMap(([program, { pause: times }]) => Array<Trouble>(times).fill(pause(program))),
-      restartServer,
+      () => this.#stack.replace(SERVER),
       pause("server"),
       ...this.#stack.troubles((role) => this.#pause(role)),
       this.#look,

@@ -89,7 +89,7 @@ export abstract class Stack {
       await this.processes.compile();
       for (const role of CHAOS_GATEWAY === "" ? [SERVER] : [GATEWAY, SERVER]) {
         this.processes.start(role);
-        await this.answers(role);
+        await this.#answers(role);
       }
       for (const role of await this.players()) this.processes.start(role);
       return this;
@@ -104,8 +104,15 @@ export abstract class Stack {
     return PLAYERS;
   }
 
+  /** Kills the gateway or the server, and waits until the next one answers. */
+  async replace(role: Role): Promise<void> {
+    await this.processes.kill(role);
+    await this.processes.settled([role]);
+    await this.#answers(role);
+  }
+
   /** Waits until the gateway, or the server, answers. */
-  async answers(role: Role): Promise<void> {
+  async #answers(role: Role): Promise<void> {
     const { CHAOS_GATEWAY, CHAOS_SERVER } = this.options.environment;
     const url = role === GATEWAY ? CHAOS_GATEWAY : `${CHAOS_SERVER}/openapi.json`;
     for (const end = Date.now() + 60_000; Date.now() < end; await sleep(20)) {
@@ -203,11 +210,7 @@ export class SingleStack extends Stack {
 
   troubles(pause: (role: Role) => void): readonly Trouble[] {
     return [
-      async () => {
-        await this.processes.kill(GATEWAY);
-        await this.processes.settled([GATEWAY]);
-        await this.answers(GATEWAY);
-      },
+      () => this.replace(GATEWAY),
       async () => pause(GATEWAY),
       () => this.#killRedis(this.options.roll(700)),
     ];
