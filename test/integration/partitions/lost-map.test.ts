@@ -10,7 +10,7 @@ import { QUEUE, useRig } from "../../support/rig.ts";
 // have noted of the lost ones stays, because they are on other nodes.
 
 const rig = useRig({ checkInvariants: false });
-const { instance, queueOf, map, resize, slotsIn, sweepAll, drainAll } = instances(rig);
+const { instance, queueOf, map, resize, slotsIn, drainAll } = instances(rig);
 const MAPS = "{sluice:queues}:maps";
 const ids = Array.from({ length: 120 }, (_, i) => `order-${i}`);
 
@@ -74,19 +74,4 @@ describe.each([
       expect(await drainAll()).toEqual(ids.toSorted());
     },
   );
-});
-
-test("sweeps forget in time who had slots under the lost map", async () => {
-  const { text } = await resize(2);
-  await resize(8);
-  await queueOf(2).enqueueMany(named(ids));
-  await comeBack(text);
-  await queueOf(2).enqueueMany(named(["a", "b", "c"]));
-  expect((await map()).former).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  await drainAll();
-  for (let hours = 0; hours < 60 && (await map()).former.length > 0; hours++) {
-    rig.now += 3_600_000;
-    await sweepAll();
-  }
-  expect(await map()).toMatchObject({ next: undefined, former: [] });
 });

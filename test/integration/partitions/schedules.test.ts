@@ -1,14 +1,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { databases, type NewSchedule, Schedules, SluiceError, type Transport } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { encrypting } from "../../support/encrypting.ts";
 import { instances } from "../../support/instances.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 
 // Schedules of a queue with partitions. A task with a group is in the partition of its group's slot.
 
 const rig = useRig();
-const { instance, dying, between, over, operatorOf, schedulesOf, map, resize, keysIn, textIn, run, ...its } =
+const { instance, dying, between, over, schedulesOf, map, resize, keysIn, textIn, run, ...its } =
   instances(rig);
 const MINUTE = 60_000;
 const FIRST = START + MINUTE;
@@ -78,26 +77,6 @@ describe("a schedule whose tasks have a group", () => {
     expect(await schedulesOf().get("x")).toMatchObject(times);
   });
 
-  test("keeps their order, and one at a time, with tasks that producers enqueue", async () => {
-    const group = await groupOf(2);
-    await operatorOf(4).configureGroup(group, { maxWorking: 1 });
-    await put("x", 2);
-    const order: unknown[] = [];
-    for (let minute = 0; minute < 3; minute++) {
-      await queueOf().enqueue(`before ${minute}`, { group });
-      await sweepAt(minute);
-      await queueOf().enqueue(`after ${minute}`, { group });
-    }
-    for (;;) {
-      const tasks = await queueOf().dequeue({ max: 10 });
-      if (tasks.length === 0) break;
-      expect(tasks.length).toBe(1);
-      order.push(tasks[0]?.payload);
-      await tasks[0]?.complete();
-    }
-    expect(order).toEqual([0, 1, 2].flatMap((minute) => [`before ${minute}`, "tick", `after ${minute}`]));
-  });
-
   test("of many groups: each task is with its group, and those without a group in partition 0", async () => {
     for (const [partition, name] of ["a", "b", "c", "d"].entries())
       await put(name, partition, { missed: "all" });
@@ -110,15 +89,6 @@ describe("a schedule whose tasks have a group", () => {
       2: three("c"),
       3: three("d"),
     });
-  });
-
-  test("has an encrypted payload that its consumers can read", async () => {
-    const secret = { ...over(instance(), 4), encryption: encrypting() };
-    const own = new Schedules(QUEUE, secret);
-    await own.put("x", { ...minutely, group: await groupOf(1) });
-    await sweepAt(0);
-    const [task] = await rig.queue(secret).dequeue();
-    expect(task?.payload).toBe("tick");
   });
 
   test("may have the group in braces in its name, and nothing else", async () => {
