@@ -10,7 +10,7 @@ import {
 } from "../../src/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
-import { type Pulled, type StartFront, storedIn } from "./front.ts";
+import { handled, type Pulled, type StartFront, storedIn } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
 const options = ({ id, group, delay }: NewTask<unknown>) =>
@@ -38,12 +38,7 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
 
   const handleNext = async (): Promise<boolean> => {
     const tasks = await sluice<Pulled>(["pull", QUEUE, "--max", String(concurrency)]);
-    const settle = async (task: Pulled) => ({
-      receipt: task.receipt,
-      outcome: "complete",
-      result: await handler(task),
-    });
-    const settlements = await Promise.all(tasks.map(settle));
+    const settlements = await handled(tasks, handler);
     const lines = settlements.map((one) => JSON.stringify(one)).join("\n");
     if (tasks.length > 0) await sluice(["settle", QUEUE], lines);
     return tasks.length > 0;

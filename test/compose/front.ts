@@ -67,6 +67,16 @@ export async function addTo(
   return [await queue.enqueue(payload, options)];
 }
 
+/** Handles pulled tasks at once. @returns their settlements, as JSON takes them */
+export const handled = (tasks: readonly Pulled[], handler: Given["handler"]) =>
+  Promise.all(
+    tasks.map(async (task) => ({
+      receipt: task.receipt,
+      outcome: "complete",
+      result: await handler(task),
+    })),
+  );
+
 /** What a Redis holds. */
 export async function storedIn(rig: Rig) {
   const space = await rig.keySpace();

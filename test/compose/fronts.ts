@@ -15,7 +15,7 @@ import { asker, secrets, tokens } from "../http/served.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 import { commandLine } from "./command-line.ts";
 import { deployment, deploymentOf, ownPages } from "./deployments.ts";
-import { addTo, type Given, oneAtATime, type Pulled, type StartFront, storedIn } from "./front.ts";
+import { addTo, type Given, handled, oneAtATime, type Pulled, type StartFront, storedIn } from "./front.ts";
 import type { FrontName } from "./table.ts";
 
 /** A program that makes its own queue, and drains and sweeps it. */
@@ -64,12 +64,7 @@ const http: StartFront = async (rig, given) => {
     for (;;) {
       const { tasks } = await send<{ tasks: Pulled[] }>("POST", "/tasks/pull", { max: given.concurrency });
       if (tasks.length === 0) return;
-      const settle = async (task: Pulled) => ({
-        receipt: task.receipt,
-        outcome: "complete",
-        result: await given.handler(task),
-      });
-      await send("POST", "/tasks/settle", { settlements: await Promise.all(tasks.map(settle)) });
+      await send("POST", "/tasks/settle", { settlements: await handled(tasks, given.handler) });
     }
   });
   const { ask, path } = await server(rig, given, () => void consumer.start());
