@@ -219,10 +219,7 @@ function inParentheses(node: LuaNode, lines: readonly string[]): boolean {
 const isPairs = (node: LuaNode) => node.type === "Identifier" && node["name"] === "pairs";
 
 /** True for the position after the end of a list: `x[#x + 1]`. */
-function isEnd(node: LuaNode): boolean {
-  if (node.type !== "IndexExpression") return false;
-  return source(node["index"] as LuaNode) === `#${source(node["base"] as LuaNode)} + 1`;
-}
+const isEnd = (node: LuaNode) => /^(.+)\[#\1 \+ 1\]$/.test(source(node));
 
 function mayBeNil(node: LuaNode | undefined): boolean {
   if (!node || node.type === "NilLiteral") return true;
