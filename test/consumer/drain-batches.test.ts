@@ -154,21 +154,6 @@ describe("a drain by batches", () => {
     expect(seen).toEqual(["cancelled", false, false, "cancelled", true]);
   });
 
-  test("settles the others if the lease of one is lost", async () => {
-    const queue = rig.queue<number>();
-    await queue.enqueueMany([
-      { payload: 0, id: "t0", lease: "1s" },
-      { payload: 1, id: "t1" },
-    ]);
-    const report = await drainBatches(queue, async (tasks) => {
-      rig.now += 1_001;
-      await (await queue.dequeue())[0]?.complete("by another");
-      return tasks.map(() => complete);
-    });
-    expect(report).toEqual(reported({ completed: 1, lost: 1 }));
-    expect(await queue.get("t0")).toMatchObject({ result: "by another" });
-  });
-
   test("hands back whole batches that it did not begin", async () => {
     const queue = rig.queue<number>();
     await queue.enqueueMany(numbered(8));

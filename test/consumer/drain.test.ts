@@ -80,15 +80,6 @@ describe("a drain", () => {
     expect([highest, working <= mostHeld]).toEqual([most, true]);
   });
 
-  test("works on tasks that its handlers enqueue, too", async () => {
-    const queue = rig.queue<number>();
-    await queue.enqueue(3);
-    const report = await drain(queue, async ({ payload }) => {
-      if (payload > 0) await queue.enqueueMany([{ payload: payload - 1 }, { payload: payload - 1 }]);
-    });
-    expect(report).toEqual(reported({ completed: 15 }));
-  });
-
   test("promotes due tasks and reports when the next is due, or the first of those that it requeued", async () => {
     const queue = rig.queue<number>();
     await queue.enqueueMany([
