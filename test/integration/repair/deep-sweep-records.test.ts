@@ -105,9 +105,14 @@ describe("an unreadable record is kept apart for seven days (law 10)", () => {
     expect(await kept()).toEqual(records);
     const [first, ...rest] = await drained();
     expect([first, ...rest.toSorted()]).toEqual(["b", ...ids]);
-    rig.now += 604_800_000;
-    await rig.sweepOnce();
-    expect(await kept()).toEqual(records.map(() => null));
+    for (const [ms, left] of [
+      [604_799_999, records],
+      [1, records.map(() => null)],
+    ] as const) {
+      rig.now += ms;
+      await rig.sweepOnce();
+      expect(await kept()).toEqual(left);
+    }
   });
 
   test.each(["pending", "delayed", "working", "rejected", "completed"])(

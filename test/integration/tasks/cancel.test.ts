@@ -30,6 +30,7 @@ test("an id that is enqueued again with a delay, when its cancellation is forgot
   rig.now += 300_000;
   await rig.sweepOnce();
   expect(await queue.cancel("a")).toEqual({ ok: false, code: "not_found" });
+  expect(await rig.operator().remove("a")).toEqual({ ok: false, code: "not_found" });
   const delivered = async () => (await queue.dequeue({ max: 5 })).map(({ payload }) => payload);
   await queue.enqueue("new", { id: "a", delay: 1_000 });
   // The hash may not grow while the dequeue drops the ghost, which is in front of b.

@@ -37,6 +37,14 @@ test("a copy of a dequeue gets no task that another holds by now (I2)", async ()
   expect(ids(await copy())).toEqual([]);
 });
 
+test("a copy of a dequeue by an idempotency key is the same call, and one by another key another", async () => {
+  await fill(2);
+  const keys = ["k1", "k1", "k2"];
+  const batches = [];
+  for (const idempotencyKey of keys) batches.push(ids(await queue.dequeue({ idempotencyKey })));
+  expect(batches).toEqual([["t0"], ["t0"], ["t1"]]);
+});
+
 describe("bounds", () => {
   test("maxBytes keeps tasks that do not fit in their place, and always returns one", async () => {
     await queue.enqueueMany(["a", "b", "c", "d"].map((id) => ({ id, payload: id.repeat(1_000) })));
