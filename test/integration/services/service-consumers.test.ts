@@ -88,14 +88,6 @@ describe("the deployment's request handler", () => {
     expect([answer.status, none.status]).toEqual([none.status, 404]);
     expect(await answer.json()).toEqual(await none.json());
   });
-
-  test("can use the queue's schedules", async () => {
-    const { call } = deployment({
-      fetch: async (_, { schedules }) =>
-        Response.json(await schedules("emails").put("daily", { every: "1d", payload: 1 })),
-    });
-    expect(await (await call()).json()).toMatchObject({ name: "daily", created: true });
-  });
 });
 
 test("a binding to the consumer without a secret throws at once", () => {

@@ -114,14 +114,6 @@ describe("`/wake`", () => {
   test.each([
     ["works on the queue that it names", "emails", undefined, 200, { completed: 1 }, [1]],
     [
-      "for a queue without a consumer is answered with 404",
-      "others",
-      undefined,
-      404,
-      { title: "Not a wake", status: 404, detail: "This queue has no consumer here." },
-      [],
-    ],
-    [
       "is answered with 503 and the setting's name if the secret is not set",
       "emails",
       {},
