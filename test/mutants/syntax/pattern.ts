@@ -1,6 +1,6 @@
 // Patterns: code with wildcards, which is compared with the text of each node of a syntax tree, of each run of
 // statements, and of each part of a chain of `and` or `or`.
-//   _         any code of one line          _1 … _9   the same, for use in what replaces it
+//   _         any code                      _1 … _9   the same, for use in what replaces it
 //   …         any number of statements, arguments or properties
 // Spaces, comments, the kind of quotes and a last comma do not matter.
 
@@ -29,8 +29,8 @@ function expressionOf(pattern: string): RegExp {
 }
 
 function partOf(token: string): string {
-  if (token === "_") return ".+?";
-  if (/^_\d$/.test(token)) return `(?<${token}>.+?)`;
+  if (token === "_") return "[^]+?";
+  if (/^_\d$/.test(token)) return `(?<${token}>[^]+?)`;
   if (token === "…") return "(?<rest>[^]*?)";
   if (/^\w/.test(token)) return `\\b${token}\\b`;
   if (/["']/.test(token)) return `["']`;
