@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineAlerts, slack, webhook } from "../../src/alerts/index.ts";
+import { loose } from "../support/refusing.ts";
 
-/** Removes the type, as calls from JavaScript have none. */
-const loose = (value: unknown): never => value as never;
 const rule = (given: object) => () => defineAlerts({ rules: [loose(given)] });
 const when = (given: object) => rule({ when: given });
 const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Settlement } from "../../src/index.ts";
 import { INVALID } from "../model/invalid.ts";
 import { awkwardPayloads } from "../support/payloads.ts";
+import { loose } from "../support/refusing.ts";
 import { day } from "./day.ts";
 import { useServer, type Either } from "./rig.ts";
 
@@ -17,9 +18,6 @@ async function each(...calls: (() => unknown)[]): Promise<unknown[]> {
   }
   return answers;
 }
-
-/** Calls as JavaScript can make them, without the types. */
-const loose = (value: unknown): never => value as never;
 
 const strayReceipt = "1.1.999.abcdefgh.a";
 
