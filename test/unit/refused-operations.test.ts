@@ -131,6 +131,7 @@ test("schedules and sweeps refuse invalid arguments", async () => {
     ["cursor", { queue: "a", cursor: "b/tasks/0" }, { queue: "b", cursor: "a/tasks/0" }],
     ["budget", { budget: "soon" }],
     ["queue", { queue: "no queue" }],
+    ["examples", { examples: -1 }, { examples: 1_001 }],
     ["onDeadLetter", { onDeadLetter: "slack" }],
   );
   await refuses((options) => applyQueues(transport, [], options), ["prefx", { prefx: "x" }]);

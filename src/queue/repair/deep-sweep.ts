@@ -130,6 +130,7 @@ export async function deepSweep(
   onlyOptions(given, OPTIONS);
   const options = withPrefix(transport, given);
   optionalFunction(options.onDeadLetter, "onDeadLetter");
+  const report = new Report(wholeNumber(options.examples ?? 10, "examples", 0, 1_000));
   const deadline = deadlineOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
@@ -142,7 +143,6 @@ export async function deepSweep(
       ? await registered(transport, options)
       : { names: [queueName(options.queue)], partitioned: true };
   const names = partitioned ? await partitionsOfAll(transport, queues, options) : queues.toSorted(byName);
-  const report = new Report(wholeNumber(options.examples ?? 10, "examples", 0, 1_000));
   const rest = names.filter((name) => start === undefined || name >= start.queue);
   while (rest.length > 0) {
     const page = rest.splice(0, QUEUES_PER_REQUEST);
