@@ -207,12 +207,15 @@ test("stats shows counts and events by the minute, and how to count them; --watc
 
 test.each(targets)("with %s tail follows the events of queues until Ctrl-C", async (target) => {
   await rig.operator().configure({ events: true });
+  const channels = () => rig.raw(["PUBSUB", "CHANNELS"]);
+  // That of the test before ends after its command.
+  await expect.poll(channels).toEqual([{ reply: [] }]);
   const interrupt = new AbortController();
   const ended = rig.to(target).run(["tail", "emails"], {
     interrupted: interrupt.signal,
     onOutput: (out) => out.includes('"completed"') && interrupt.abort(),
   });
-  await expect.poll(() => rig.raw(["PUBSUB", "CHANNELS"])).not.toEqual([{ reply: [] }]);
+  await expect.poll(channels).not.toEqual([{ reply: [] }]);
   await rig.queue().enqueue(1);
   const [task] = await rig.queue().dequeue();
   await task?.complete();
