@@ -43,6 +43,8 @@ export const worker: Arbitrary<OperationWorker> = record({
 export const leaseTime = oneOf(1_000, 2_000, 5_000);
 export const group = oneOf("a", "b", "c");
 
+export const plainTask = record({ id, payload });
+
 /** A task with a small choice of everything; with groups and priorities only if they are in use. */
 export const task = (grouped: boolean) =>
   record(

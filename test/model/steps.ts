@@ -7,6 +7,7 @@ import {
   leaseTime,
   maybe,
   oneOf,
+  plainTask,
   pull,
   record,
   schedule,
@@ -63,6 +64,8 @@ export function allSteps({
     wait(14, 1, 50, 300, 1_000, 1_000, 3_000, 10_000, 61_000, 310_000, 3_700_000, -700, -3_600_000),
     withKey(20, "enqueue", record({ tasks, waker: wakes })),
     withKey(5, "enqueue", record({ tasks: keyedTasks, waker: wakes })),
+    // Those that go the short way of a script, and of which two may have one id.
+    withKey(4, "enqueue", record({ tasks: array(plainTask, { minLength: 2, maxLength: 4 }), waker: wakes })),
     // Under the key of another enqueue.
     step(3, tuple(nat(), nat(2)), ([back, way], { calls }) => {
       const before = calls.filter(
