@@ -49,7 +49,7 @@ const SLOTS = 16_384;
 export const hasClusters = process.env["SLUICE_TEST_STORE"] !== "embedded";
 
 /** The bus of a node listens 10,000 above its port, and must be below the range of ephemeral ports too. */
-const PORTS = [20_000, 22_000] as const;
+export const CLUSTER_PORTS = [20_000, 22_000] as const;
 /** How long a node must be silent to be taken for failed, ms: longer than a busy machine keeps it waiting. */
 const NODE_TIMEOUT = 2_500;
 const DEADLINE = 30_000;
@@ -85,7 +85,7 @@ export async function startCluster({
   const start = async (isWitness = false) => {
     const redis = await startRedis({
       args: isWitness ? [...all, ...Object.entries(WITNESS).flat()] : all,
-      ports: PORTS,
+      ports: CLUSTER_PORTS,
     });
     const id = String(await command(redis, "CLUSTER", "MYID"));
     const member = { redis, port: redis.port, id, isWitness };

@@ -3,7 +3,7 @@ import { drain, Operator, Queue, Schedules, SluiceError, sweep } from "../../src
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { hashSlot, slotOf } from "../../src/transport/hash-slot.ts";
 import { resp } from "../../src/transport/resp.ts";
-import { command, sharedCluster, type TestCluster } from "../support/redis-cluster.ts";
+import { CLUSTER_PORTS, command, sharedCluster, type TestCluster, until } from "../support/redis-cluster.ts";
 import { startRedis } from "../support/redis.ts";
 import { script } from "./script.ts";
 
@@ -182,6 +182,21 @@ test("a Redis that is no cluster is refused at once", async () => {
     code: "redis_error",
     message: expect.stringContaining("cluster support disabled"),
   });
+  await one.close();
+  await single.stop();
+});
+
+test("a cluster of one node answers as soon as it has slots", async () => {
+  const single = await startRedis({ args: ["--cluster-enabled", "yes"], ports: CLUSTER_PORTS });
+  const one = resp({ nodes: [single.url], retry: { tries: 1 } });
+  await expect(one.send([["SET", "k", "v"]])).rejects.toMatchObject({
+    code: "redis_unreachable",
+    message: expect.stringContaining("the cluster has no slots yet"),
+  });
+  await command(single, "CLUSTER", "ADDSLOTSRANGE", "0", "16383");
+  const info = () => command(single, "CLUSTER", "INFO");
+  await until("the cluster is up", async () => String(await info()).includes("cluster_state:ok"));
+  expect(await one.send([["SET", "k", "v"]])).toEqual([{ reply: "OK" }]);
   await one.close();
   await single.stop();
 });
