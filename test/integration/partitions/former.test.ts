@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Queue, SluiceError } from "../../../src/index.ts";
+import { deepSweep, Queue, SluiceError } from "../../../src/index.ts";
 import { derivedTaskIds } from "../../../src/queue/core/ids.ts";
 import { nameOfPartition } from "../../../src/queue/core/keys.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
@@ -86,6 +86,27 @@ describe("a former partition", () => {
       expect(await having(id)).toEqual(end === "reject" ? before : [owner]);
     },
   );
+
+  test("forgets a task that begins a new life elsewhere, but not the ghost that it left before", async () => {
+    const { owners: before } = await resize(2);
+    // Others are in front of the ghosts.
+    for (let i = 0; i < 40; i++) await queueOf(2).enqueue(0, { id: `first${i}` });
+    for (const id of ids) {
+      await queueOf(2).enqueue(1, { id });
+      await queueOf(2).cancel(id);
+      await queueOf(2).enqueue(1, { id, again: true, priority: 9 });
+    }
+    for (let ended = 0; ended < ids.length;) {
+      const [task] = await queueOf(2).dequeue();
+      await task?.complete();
+      if (task?.payload === 1) ended++;
+    }
+    const { owners } = await resize(8);
+    const id = ids.find((one) => owners[slotOf(one)] !== before[slotOf(one)]) as string;
+    expect(await queueOf(4).enqueue(2, { id, again: true })).toEqual({ id, created: true });
+    expect(await deepSweep(rig.transport, { now: () => rig.now })).toMatchObject({ faults: [], failed: [] });
+    expect((await drainAll()).filter((one) => one === id)).toEqual([id]);
+  });
 
   test.each(["id%", "An0therIdOf22Letters0%"])(
     "is asked for %s as long as its new life there goes on",
