@@ -197,6 +197,26 @@ describe("resp", () => {
     expect(await later.next()).toBe("later");
   });
 
+  test("that is aborted while it is being opened leaves no channel to the connection of the others", async () => {
+    const proxy = await startProxy(redis.port);
+    const transport = overTcp(proxy.url);
+    const { next } = await subscribed(transport);
+    const held = proxy.hold();
+    const during = new AbortController();
+    const cut = transport.subscribe?.("cut", { signal: during.signal });
+    await held;
+    during.abort();
+    await expect(cut).rejects.toMatchObject({ code: "aborted" });
+    proxy.release();
+    await publish("to the others");
+    expect(await next()).toBe("to the others");
+    // Redis has answered what the connection sent before.
+    await subscribed(transport, undefined, "after");
+    const counts = (await direct.send(["PUBSUB", "NUMSUB", CHANNEL, "cut", "after"])) as unknown[];
+    expect(counts.map(String)).toEqual([CHANNEL, "1", "cut", "0", "after", "1"]);
+    await proxy.stop();
+  });
+
   test("that is refused leaves the others", async () => {
     const command = "ACL SETUSER some on >secret ~* resetchannels &a +@all";
     await direct.send(command.split(" "));
