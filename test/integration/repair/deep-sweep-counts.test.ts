@@ -144,7 +144,7 @@ describe("a deep sweep repairs", () => {
       return task;
     };
     for (const [endsBefore, ...damage] of [
-      // No task works that would tell how high the counter was.
+      // No task works from whose lease the counter could be restored.
       [true, "HSET", key("tasks"), "~lease", "many"],
       [false, "HDEL", key("tasks"), "~lease"],
       [false, "HSET", key("tasks"), "~lease", "many"],
