@@ -1,18 +1,22 @@
-import type { EnqueueOptions, Queue } from "../../src/index.ts";
+import type { EnqueueOptions, LeasedTask, Queue } from "../../src/index.ts";
 import { many } from "./new-tasks.ts";
 import { key, type Rig } from "./rig.ts";
 
-/** Dequeues one by one, completing each, and returns their groups in the order of delivery. */
-export async function deliveries(queue: Queue, count = Number.POSITIVE_INFINITY): Promise<string[]> {
-  const groups: string[] = [];
-  while (groups.length < count) {
+/** Dequeues one by one, completing each, and returns the tasks in the order of delivery. */
+export async function delivered(queue: Queue, count = Number.POSITIVE_INFINITY): Promise<LeasedTask[]> {
+  const tasks: LeasedTask[] = [];
+  while (tasks.length < count) {
     const [task] = await queue.dequeue();
     if (!task) break;
-    groups.push(task.group ?? "");
+    tasks.push(task);
     await task.complete();
   }
-  return groups;
+  return tasks;
 }
+
+/** The same, and returns their groups. */
+export const deliveries = async (queue: Queue, count?: number): Promise<string[]> =>
+  (await delivered(queue, count)).map(({ group }) => group ?? "");
 
 export const ofGroup = (group: string | undefined, count: number, options: EnqueueOptions = {}) =>
   many(count, { group, ...options });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue } from "../../../src/index.ts";
-import { groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
+import { delivered, groupSettings, ofGroup, timesOf } from "../../support/groups.ts";
+import { idsOf } from "../../support/leasing.ts";
 import { named } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 
@@ -8,14 +9,6 @@ const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
 const writeSettings = groupSettings(rig);
-
-/** Works on the tasks one by one, and returns their ids. */
-async function workedOn(): Promise<string[]> {
-  const ids: string[] = [];
-  for (let task; ([task] = await queue.dequeue({ lease: "1h" })) && task; ids.push(task.id))
-    await task.complete();
-  return ids;
-}
 
 describe("a group's maxWorking", () => {
   test.each<[what: string, back: (task: LeasedTask) => Promise<unknown>]>([
@@ -28,13 +21,13 @@ describe("a group's maxWorking", () => {
     const [high] = await queue.dequeue({ lease: 1_000 });
     await queue.enqueueMany(named(["low", "lower"], { group: "capped" }));
     await back(high!);
-    expect(await workedOn()).toEqual(["high", "low", "lower"]);
+    expect(idsOf(await delivered(queue))).toEqual(["high", "low", "lower"]);
   });
 
   test("holds tasks in the order in which they came", async () => {
     await writeSettings("capped", "n=1;m=1");
     for (const id of ["d", "c", "b", "a"]) await queue.enqueue(0, { id, group: "capped" });
-    expect(await workedOn()).toEqual(["d", "c", "b", "a"]);
+    expect(idsOf(await delivered(queue))).toEqual(["d", "c", "b", "a"]);
   });
 
   test("is never exceeded, delays no other group, and is filled again as soon as one task ends", async () => {
