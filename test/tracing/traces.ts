@@ -86,3 +86,12 @@ export const outside = {
   spanId: "b7ad6b7169203331",
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 };
+
+/** The names of attributes. */
+export const ID = "messaging.message.id";
+export const COUNT = "messaging.batch.message_count";
+export const OUTCOME = "messaging.sluice.outcome";
+
+/** Runs in a span of the application. */
+export const inSpan = <R>(name: string, run: () => Promise<R>): Promise<R> =>
+  trace.getTracer("app").startActiveSpan(name, (span) => run().finally(() => span.end()));
