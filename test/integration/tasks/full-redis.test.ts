@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Queue } from "../../../src/index.ts";
+import { type Queue, sweep } from "../../../src/index.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { roomFor } from "../../support/no-room.ts";
 import { useRig } from "../../support/rig.ts";
@@ -108,6 +108,19 @@ describe("a Redis with room for only a part of what a call writes", () => {
     // The next task is the last of the list.
     expect([pending.toReversed(), working.size]).toEqual([rest, 490]);
     expect((await rig.queue().dequeue({ max: 1_000 })).map(({ id }) => id)).toEqual(rest);
+  });
+
+  test("tries again in a minute to admit a group's task whose time has come", async () => {
+    await rig.operator().configureGroup("g", { rate: { most: 1, per: "10s" } });
+    await rig.queue().enqueueMany(numbered(2, { group: "g" }));
+    await rig.queue().dequeue({ max: 2, lease: "1h" });
+    // A rate counts in tenths of its period.
+    rig.now += 11_000;
+    await sweep(roomFor(rig.transport, 0), { now: () => rig.now });
+    rig.now += 59_999;
+    expect(await rig.queue().dequeue()).toHaveLength(0);
+    rig.now += 1;
+    expect((await rig.queue().dequeue()).map(({ id }) => id)).toEqual(["t1"]);
   });
 
   test("gives a holder a minute to send a refused settlement again", async () => {
