@@ -56,7 +56,10 @@ describe("a wake receiver", () => {
       { "webhook-timestamp": "soon" },
       ...["", "v1,", "v1,%%%", signature.replace("v1,", "v2,")].map((one) => ({ "webhook-signature": one })),
     ];
+    const unsigned = await request();
+    unsigned.headers.delete("webhook-signature");
     const refused = [
+      unsigned,
       await request(event(), { by: `whsec_${btoa("a secret that is unknown here")}` }),
       ...(await Promise.all(changed.map((headers) => request(event(), { headers })))),
       new Request(url, { method: "POST", headers: signed.headers, body: event({ queue: "other" }) }),

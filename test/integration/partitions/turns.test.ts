@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Queue } from "../../../src/index.ts";
+import { Queue, SluiceError } from "../../../src/index.ts";
 import type { Command } from "../../../src/queue/redis/transport.ts";
 import { instances } from "../../support/instances.ts";
 import { many } from "../../support/new-tasks.ts";
@@ -89,4 +89,17 @@ test("a consumer that has seen the partitions takes from that with the oldest ta
   for (let i = 0; i < 20; i++) taken.push(...(await consumer.dequeue()).map(({ payload }) => payload));
   // It knows nothing of them before its first calls.
   expect(taken.filter((at) => at < rig.now).length).toBeGreaterThanOrEqual(18);
+});
+
+test("a dequeue of which any request fails throws, and does not answer that nothing is there", async () => {
+  let requests = 0;
+  await queueOf(8).dequeue();
+  await queueOf(8, instance(() => void requests++)).dequeue();
+  expect(requests).toBeGreaterThan(1);
+  for (let at = 0; at < requests; at++) {
+    const failing = instance((request) => {
+      if (request === at) throw new SluiceError("redis_unreachable", "the connection broke");
+    });
+    await expect(queueOf(8, failing).dequeue()).rejects.toMatchObject({ code: "redis_unreachable" });
+  }
 });
