@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type Command, Schedules, SluiceError, type Transport } from "../../../src/index.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";
 import { FIRST, MINUTE, minutely, scheduling } from "../../support/scheduling.ts";
 
@@ -28,6 +29,21 @@ describe("reminders", () => {
     rig.now = FIRST;
     expect(await run()).toMatchObject({ scheduled: 1 });
     expect(await reminder()).toBe(FIRST + MINUTE);
+  });
+
+  test.each([0, 1])("that Redis refuses fail the put, before and after the schedule: %s", async (refused) => {
+    const failure = new SluiceError("queue_full", "Redis has no room");
+    let sent = 0;
+    const transport: Transport = {
+      send: async (commands, options) => {
+        const outcomes = await rig.transport.send(commands, options);
+        const isRefused = (one: Command) =>
+          "script" in one && one.script.name === "setReminder" && sent++ === refused;
+        return outcomes.map((outcome, i) => (isRefused(commands[i]!) ? { error: failure } : outcome));
+      },
+    };
+    const put = new Schedules(QUEUE, { transport, now: () => rig.now }).put("x", minutely);
+    await expect(put).rejects.toBe(failure);
   });
 
   test("suffice to wake the consumer of a queue that the registry has lost", async () => {
