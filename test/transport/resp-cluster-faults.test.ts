@@ -167,6 +167,17 @@ describe("a node that does not answer", () => {
   });
 });
 
+test("a node that only the cluster names keeps its connection from request to request", async () => {
+  const { nodes, natMap } = proxied.options;
+  const one = resp({ nodes: nodes.slice(0, 1), natMap });
+  const reads = keys.map((key): Command => ["GET", key]);
+  await one.send(reads);
+  const before = connections();
+  await one.send(reads);
+  expect(connections()).toBe(before);
+  await one.close();
+});
+
 describe("the caller's signal", () => {
   test("ends a request to several nodes, and leaves the connections", async () => {
     const before = connections();

@@ -1,6 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 
 import type { Command } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -116,6 +126,14 @@ describe("close", () => {
     await transport.close();
     await transport.close();
     expect(proxy.connections()).toBe(0);
+  });
+
+  test("after the last request waits for nothing", async () => {
+    await transport.send([["PING"]]);
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    await transport.close();
+    await expect.poll(() => proxy.open()).toBe(0);
   });
 
   test("waits for the requests under way, and refuses those after it", async () => {
