@@ -85,6 +85,22 @@ describe("tasks behind one that leaves its group's line move up", () => {
     expect(await endOfTen(100)).toBe(20);
   });
 
+  test("if tasks are purged at once of which another stands between", async () => {
+    const enqueuedUntil = rig.now + 1;
+    await queue.enqueueMany([...many("small", 0, 1), { ...many("small", 2, 3)[0]!, delay: 2 }]);
+    rig.now += 1;
+    await queue.enqueueMany(many("small", 1, 2));
+    rig.now += 1;
+    await rig.sweepOnce();
+    await queue.enqueueMany([...many("small", 3, 4), ...many("large", 0, 4)]);
+    expect(await rig.operator().purge({ state: "pending", group: "small", enqueuedUntil })).toMatchObject({
+      purged: 2,
+    });
+    const order = await drain(1);
+    expect(ofSmall(order.slice(0, 2))).toEqual(["small1"]);
+    expect(ofSmall(order.slice(2, 4))).toEqual(["small3"]);
+  });
+
   test("and the held tasks of a limit come in behind them", async () => {
     await rig.operator().configureGroup("small", { maxWorking: 20 });
     await beside(60);
