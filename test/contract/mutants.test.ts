@@ -5,6 +5,8 @@ import { fastTier } from "../../tools/fast-tier.mjs";
 import { readLua, scriptFiles } from "../../tools/lua/files.ts";
 import { moduleOf } from "../../tools/lua/module.ts";
 import { type Edit, editOf, mutated } from "../mutants/anchor.ts";
+import { argued, keyOf } from "../mutants/argued.ts";
+import { everyMutant } from "../mutants/generate.ts";
 import { lawMutants } from "../mutants/list.ts";
 import type { LawMutant } from "../mutants/mutant.ts";
 import { everyScript, root } from "../near/nearest.ts";
@@ -47,6 +49,14 @@ describe("the mutants that break a law", () => {
     const files = new Set([...edits.values()].map(({ source }) => source.file));
     expect(scriptFiles().filter((file) => !files.has(`lua/${file}`))).toEqual([]);
   });
+});
+
+test("the generated mutants for which an argument is given are made by the rules", () => {
+  const made = new Set(everyMutant().map((one) => `${one.edit.source.file} ${keyOf(one)}`));
+  const listed = Object.entries(argued).flatMap(([file, ones]) =>
+    Object.keys(ones).map((key) => `${file} ${key}`),
+  );
+  expect(listed.filter((one) => !made.has(one))).toEqual([]);
 });
 
 test("what the choices of tests name exists", () => {

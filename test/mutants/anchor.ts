@@ -62,6 +62,13 @@ export const placeOf = ({ file, text }: Source, at: number): string =>
 export const mutated = ({ source: { text: whole }, from, to, text }: Edit): string =>
   whole.slice(0, from) + text + whole.slice(to);
 
+/** The lines that the edit changes, before and after. */
+export function linesOf({ source: { text }, from, to, text: put }: Edit): { before: string; after: string } {
+  const start = text.lastIndexOf("\n", from - 1) + 1;
+  const end = (text.indexOf("\n", to) + 1 || text.length + 1) - 1;
+  return { before: text.slice(start, end), after: text.slice(start, from) + put + text.slice(to, end) };
+}
+
 function search(language: Language, pattern: string, within: readonly string[]): Place[] {
   const words = wordsOf(pattern);
   return sourcesOf(language)

@@ -22,11 +22,14 @@ const GREATEST = 16;
 /** What a clock says is never exactly this. */
 const CLOCK = /\b(?:performance|Date)\.now\(\)/;
 
+/** All mutants that the rules make; a few are no valid code. */
+export const everyMutant = (): Generated[] =>
+  [...sourcesOf(lua), ...sourcesOf(src)].filter(({ file }) => CORE.test(file)).flatMap(mutantsOf);
+
 /** The same `count` mutants for the same seed and sources. */
 export function generate(count: number, seed: number): Generated[] {
-  const all = [...sourcesOf(lua), ...sourcesOf(src)].filter(({ file }) => CORE.test(file)).flatMap(mutantsOf);
   const roll = dice(seed);
-  const shuffled = all
+  const shuffled = everyMutant()
     .map((mutant) => ({ mutant, place: roll() }))
     .toSorted((one, other) => one.place - other.place);
   const chosen: Generated[] = [];
@@ -37,7 +40,6 @@ export function generate(count: number, seed: number): Generated[] {
   return chosen;
 }
 
-/** All mutants of a source; a few are no valid code. */
 function mutantsOf(source: Source): Generated[] {
   const made: Generated[] = [];
   let skippedTo = 0;

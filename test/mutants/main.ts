@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { endWrong, flag, optional, readOptions, seed, wholeNumber } from "../support/options.ts";
 import { root } from "../near/nearest.ts";
-import { type Edit, editOf, placeOf } from "./anchor.ts";
+import { type Edit, editOf, linesOf, placeOf } from "./anchor.ts";
+import { argumentFor } from "./argued.ts";
 import { Copy } from "./copy.ts";
 import { generate } from "./generate.ts";
 import { lawMutants } from "./list.ts";
@@ -84,11 +85,12 @@ function ofLaws(): Chosen[] {
 function ofRules(count: number): Chosen[] {
   const drawn = options.seed ?? Math.floor(Math.random() * 1_000_000);
   console.log(`--seed ${drawn}`);
-  return generate(count, drawn).map(({ rule, edit }) => {
+  return generate(count, drawn).map((one) => {
+    const { rule, edit } = one;
     const { file, text } = edit.source;
     // It is the same mutant if lines have come or gone above it.
     const name = `${rule}: ${file} ${text.slice(edit.from - 40, edit.to + 40).replace(/\s+/g, " ")}`;
-    return { name, what: rule, edit, isGenerated: true };
+    return { name, what: rule, edit, isGenerated: true, survives: argumentFor(one) };
   });
 }
 
@@ -97,12 +99,10 @@ function titleOf({ name, what, edit, isGenerated }: Chosen): string {
   return isGenerated ? `${what} (${place})` : `${name} (${what}; ${place})`;
 }
 
-/** The lines that the edit changes, before and after. */
-function diffOf({ source: { text }, from, to, text: put }: Edit): string {
-  const start = text.lastIndexOf("\n", from - 1) + 1;
-  const end = (text.indexOf("\n", to) + 1 || text.length + 1) - 1;
+function diffOf(edit: Edit): string {
+  const { before, after } = linesOf(edit);
   const marked = (lines: string, mark: string) => lines.replaceAll(/^/gm, `    ${mark} `);
-  return `${marked(text.slice(start, end), "-")}\n${marked(text.slice(start, from) + put + text.slice(to, end), "+")}`;
+  return `${marked(before, "-")}\n${marked(after, "+")}`;
 }
 
 async function run(): Promise<number> {

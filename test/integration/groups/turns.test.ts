@@ -85,7 +85,7 @@ describe("tasks behind one that leaves its group's line move up", () => {
     expect(await endOfTen(100)).toBe(20);
   });
 
-  test("if tasks are purged at once of which another stands between", async () => {
+  test("if a purge removes tasks before and behind one at once", async () => {
     const enqueuedUntil = rig.now + 1;
     await queue.enqueueMany([...many("small", 0, 1), { ...many("small", 2, 3)[0]!, delay: 2 }]);
     rig.now += 1;

@@ -1,0 +1,105 @@
+import type { Generated } from "./generate.ts";
+import { linesOf } from "./anchor.ts";
+
+/**
+ * Generated mutants that no test can distinguish from the original, by file: what `keyOf` gives for each, and the
+ * argument.
+ */
+export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "lua/lib/pages.lua": {
+    "one more: slice = math.max(2, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))":
+      "how many entries are read at once shows in no answer",
+    "swap two writes: plan_write(plan, 'HSET tasks', '.' .. id, format(task, '')) plan_write(plan, 'HSET tasks', id, '')":
+      "both are fields of one HSET",
+  },
+  "lua/lib/repair.lua": {
+    "< becomes <=: if deadline <= 0 or deadline > repair.now + LONGEST then":
+      "no lease ends at the epoch, and one that does is over",
+    "one more: if tonumber(task.lease_number) > (repair.lease or 1) then":
+      "a counter that is no number is repaired with the control fields, in the same pass",
+  },
+  "lua/lib/repair-entries.lua": {
+    "one more: slice = math.max(2, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))":
+      "how many entries are read at once shows in no answer",
+  },
+  "lua/lib/settle-in-full.lua": {
+    "one more: return { 'lost', '', 0, 1 }": "the flag of a lost lease has no reader",
+  },
+  "lua/operate/fail-worker.lua": {
+    "one more: local reply = { 'ok', 0, 1, 0, 0 }": "every number of it is set before it is returned",
+  },
+  "lua/operate/redrive.lua": {
+    "one more: local before = math.min(tonumber(wanted.ended_before or began + 2), began + 1)":
+      "the lesser of the two is taken",
+  },
+  "lua/repair/check.lua": {
+    "one more: records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 1)":
+      "the few control fields count towards a bound of many records",
+  },
+  "lua/repair/place-lost.lua": {
+    "> becomes >=: if dropped >= 0 then": "a counter that is absent or 0 means the same",
+  },
+  "lua/schedules/run-schedules.lua": {
+    "one more: local size = stop > 1 and tonumber((string.match(line, ';h=(%d+)')))":
+      "a line without a character has no size either",
+  },
+  "src/consumer/drain/drain-loop.ts": {
+    "one more: #nextStepAt = 1;": "both are before the first step",
+  },
+  "src/queue/core/codec.ts": {
+    "<= becomes <: return most < limit ? most : encoder.encode(text).length;":
+      "at the limit itself the upper bound and the exact length are both within it",
+  },
+  "src/queue/core/not-json.ts": {
+    "> becomes >=: if (levels.length >= MAX_DEPTH) return { path: pathOf(levels, path), problem: TOO_DEEP };":
+      "99,999 levels in place of 100,000",
+  },
+  "src/queue/core/record.ts": {
+    '|| becomes &&: if (!record.startsWith("1;") && stop < 0) {':
+      "the scripts return no record of another version; one without a second line has no payload either",
+  },
+  "src/queue/core/span.ts": {
+    "one more: const rest = next ? Math.floor((ms % unit) / next[0]) : 1;":
+      "without a next unit it is not shown",
+  },
+  "src/queue/partitions/turns.ts": {
+    "one more: if (nextDueAt > 1 && nextDueAt <= this.#now) continue;": "no task is due at 1 ms of the epoch",
+  },
+  "src/queue/repair/deep-pass.ts": {
+    "&& becomes ||: if (groups.size > 0 || !this.#hasNewer) await this.#recountGroups(groups);":
+      "the recount has the same guards",
+  },
+  "src/queue/schedules/schedule-record.ts": {
+    'one more: createdAt: numberOf("s") ?? 1,': "every record of a schedule says when it was made",
+    "one more: export async function nextOccurrence({ rhythm, until, lastAt = -2 }: Plan, now: number): Promise<number> {":
+      "the later of it and now is taken",
+  },
+  "src/queue/sweep/registry.ts": {
+    '< becomes <=: const isIdle = name.includes("/") && (score <= 0 || score > now);':
+      "no note is of the epoch itself",
+  },
+  "src/queue/tasks/add-to-partitions.ts": {
+    "> becomes >=: if (map.former.length >= 0) {": "then it loops over no former partition",
+  },
+  "src/queue/tasks/settle-calls.ts": {
+    "one more: const first = items[1]?.partition ?? 0;":
+      "it chooses only the short way for items of one partition; the other has the same result",
+  },
+  "src/transport/resp-cluster.ts": {
+    "one more: const MOST_REDIRECTIONS = 6;": "a chain of that many redirections is of a broken cluster",
+  },
+  "src/transport/subscribe-upstash.ts": {
+    'drop a write: signal.removeEventListener("abort", close);':
+      "the signal is of this try alone, and ends with it",
+  },
+};
+
+/** The rule and the changed line, or the line that is dropped. */
+export function keyOf({ rule, edit }: Generated): string {
+  const { before, after } = linesOf(edit);
+  const shown = rule.startsWith("drop") ? before : after;
+  return `${rule}: ${shown.trim().replaceAll(/\s+/g, " ")}`;
+}
+
+/** Why no test notices a mutant, if the list has it. */
+export const argumentFor = (one: Generated): string | undefined => argued[one.edit.source.file]?.[keyOf(one)];
