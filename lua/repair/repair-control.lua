@@ -9,15 +9,17 @@ local expiry = KEYS[6] -- zset  id -> when its record is deleted (ms)
 local workers = KEYS[7] -- zset  worker -> when it counts as silent (ms)
 local operator_calls = KEYS[8] -- string  the last calls of operators
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local began = ARGV[2] -- when the count began (ms), from the reply to the first call; empty in the first call
+local deletion = ARGV[2] -- the last deletion before the count, from the first reply; empty in the first call
 local items = ARGV -- then for each pair: field (of those added), added, removed, count
 -- added, removed: the values of the pair's fields before the count; count: what the sweep counted
--- Returns {'ok', now (ms), ~ghosts, ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
+-- Returns {'ok', the note of the queue's last deletion (empty: none), ~ghosts, ~dropped, ~timers, ~elapsed,
+--          ~broken, ~checked, {fault, field, …}}
 --      or {'newer_schema'}
 
 -- The queue is in use while the sweep counts, so a count may be outdated. It is used only if both fields of
 -- the pair are as before: neither ever decreases, so nothing was added or removed meanwhile. If the queue was
--- deleted meanwhile, both begin at 0 again: the notes of operators' calls show that.
+-- deleted meanwhile, both begin at 0 again: the notes of operators' calls show that, also after the clock has
+-- jumped back.
 
 local keys = queue_keys(nil, fair, fair_by_group, limited, nil, delayed, tasks, expiry, nil, workers)
 local repair = new_repair(keys, clock(test_now))
@@ -40,14 +42,11 @@ for i = 1, #PAIRS, 2 do
   removed_field[PAIRS[i]] = PAIRS[i + 1]
 end
 
-local function was_deleted()
-  for when in string.gmatch(redis.call('GET', operator_calls) or '', '=ok,(%d+)') do
-    if tonumber(when) >= tonumber(began) then
-      return true
-    end
-  end
-  return false
+local last_deletion = ''
+for note in string.gmatch(redis.call('GET', operator_calls) or '', '%S+=ok,%d+') do
+  last_deletion = note
 end
+local deleted_meanwhile = last_deletion ~= deletion
 
 for i = 3, #items, 4 do
   local field, other = items[i], removed_field[items[i]]
@@ -55,9 +54,14 @@ for i = 3, #items, 4 do
   local added, removed = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
     -- The sweep has read all that dequeues took out of the line before it began.
-    local all_seen = was_added > removed and added >= was_added and not was_deleted()
+    local all_seen = was_added > removed and added >= was_added and not deleted_meanwhile
     put_field(repair, other, found[other], all_seen and int(was_added) or found[other])
-  elseif added == was_added and removed == was_removed and added - removed ~= count and not was_deleted() then
+  elseif
+    added == was_added
+    and removed == was_removed
+    and added - removed ~= count
+    and not deleted_meanwhile
+  then
     local raised = added - removed < count and field or other
     put_field(repair, raised, found[raised], int(raised == field and removed + count or added - count))
     report_fault(repair, field == '~ghosts' and 'ghosts_wrong' or 'timer_wrong', field)
@@ -65,7 +69,7 @@ for i = 3, #items, 4 do
 end
 
 local failed = write_repairs(repair)
-local reply = { 'ok', repair.now }
+local reply = { 'ok', last_deletion }
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
   reply[i + 2] = tonumber(value or 0)
 end

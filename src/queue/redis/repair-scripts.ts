@@ -103,12 +103,12 @@ export const recountGroupsScript = {
 export const repairControlScript = {
   script: lua.repairControl,
   keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "workers", "operatorCalls"],
-  args: ["testNow", "began"],
+  args: ["testNow", "deletion"],
   each: ["field", "added", "removed", "count"],
   decode: (reply: Reply) => {
     const reader = okay("repairControl", reply);
     const pair = () => ({ added: reader.integer(), removed: reader.integer() });
-    const now = reader.integer();
-    return { now, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
+    const deletion = reader.text();
+    return { deletion, ghosts: pair(), timers: pair(), broken: pair(), faults: readFaults(reader) };
   },
 } as const satisfies Binding;

@@ -129,7 +129,7 @@ export class DeepPass extends QueueBase {
     ];
     // The counts are true only if this pass saw the whole queue, and compared all its records at once.
     const complete = isStart(from) && this.#slices === 1 && !this.#hasNewer;
-    await this.#repairControl(String(before.now), complete ? counts : []);
+    await this.#repairControl(before.deletion, complete ? counts : []);
     return null;
   }
 
@@ -146,15 +146,15 @@ export class DeepPass extends QueueBase {
     }
   }
 
-  /** @param began when the counts began, epoch ms; empty in the first call of a pass */
-  async #repairControl(began: string, counts: readonly ControlCount[]) {
+  /** @param deletion the last deletion of the queue before the counts; empty in the first call of a pass */
+  async #repairControl(deletion: string, counts: readonly ControlCount[]) {
     const items = counts.map(({ field, added, removed, count }) => ({
       field,
       added: String(added),
       removed: String(removed),
       count: String(count),
     }));
-    const args = { testNow: this.testNow(), began };
+    const args = { testNow: this.testNow(), deletion };
     const control = await this.run(repairControlScript, args, items, this.#options, this.#partition);
     this.#report(control);
     return control;
