@@ -112,10 +112,10 @@ function lookOnce(
         if (line.entries.length === 0 && !usesGroups()) limit = { ...limit, most: call.max };
       }
     }
+    // From the first look on, counts ahead of the clock expire with time.
+    if (rate !== null) queue.used = redated(rate, queue.used, now);
     if (limit.most < 1) {
       line.putBack(0);
-      // From the first refusal on, counts ahead of the clock expire with time.
-      if (rate !== null) queue.used = redated(rate, queue.used, now);
       spendToken();
       return nothing(limit.again);
     }
