@@ -257,7 +257,7 @@ export function comparable(command: RawCommand, reply: string): string {
   const isUnsorted = /^sort/i.test(words[0] ?? "") && words.join(" ").includes("BY #");
   if (!isUnsorted && !UNORDERED.test(words[0] ?? "")) return same;
   return same
-    .split(/(?=\$\d+\r\n)/)
+    .split(/(?=[$:*]-?\d+\r\n)/)
     .toSorted()
     .join("");
 }

@@ -39,6 +39,8 @@ afterAll(async () => {
 async function differences(commands: readonly RawCommand[]) {
   const different: { command: string; redis: string; embedded: string }[] = [];
   for (const command of commands) {
+    // Redis's SORT fails if an earlier command has left an error of range in `errno`, which reading a score clears.
+    if (/\bsort/i.test(command.join(" "))) await real.send([["ZADD", "none", "XX", "1", "m"]]);
     const [redis, embedded] = [await real.send([command]), await own.send([command])];
     if (comparable(command, redis) !== comparable(command, embedded))
       different.push({ command: JSON.stringify(command), redis, embedded });

@@ -89,10 +89,15 @@ export function consistent(plan: Plan): Plan {
   // A stream lasts for minutes without a given time.
   const follows = Object.hasOwn(plan.headers, "Last-Event-ID");
   const streams = follows || plan.route.operationId === "events";
+  const { queues } = plan.query;
   return {
     ...plan,
     body,
     headers: { ...plan.headers, ...(follows && { accept: "text/event-stream" }) },
-    query: { ...(streams && { wait: "5ms" }), ...plan.query },
+    query: {
+      ...(streams && { wait: "5ms" }),
+      ...plan.query,
+      ...(queues && { queues: [...new Set(queues.split(","))].join(",") }),
+    },
   };
 }

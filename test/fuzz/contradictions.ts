@@ -49,6 +49,7 @@ const inSettlement: Readonly<Record<string, readonly Rule[]>> = {
   extend: [["progress", { progress: long(1_024) }, [], "payload_too_large"]],
 };
 
+const noQueueTwice: Rule = ["queues", { queues: "a,b,a" }];
 const noCursor: Rule = ["cursor", { cursor: SECRET }];
 
 const inBody: Readonly<Record<string, readonly Rule[]>> = {
@@ -77,8 +78,9 @@ const inBody: Readonly<Record<string, readonly Rule[]>> = {
 /** The request with each such rule broken. */
 export function contradictions({ route, body, query }: Plan): Contradiction[] {
   if (!isObject(body)) {
-    const takesCursor = route.parameters.some(({ name }) => name === "cursor");
-    return broken(query, takesCursor ? [noCursor] : [], (fields) => ({ query: fields as Plan["query"] }));
+    const taken = new Set(route.parameters.map(({ name }) => name));
+    const rules = [noCursor, noQueueTwice].filter(([name]) => taken.has(name));
+    return broken(query, rules, (fields) => ({ query: fields as Plan["query"] }));
   }
   const inItems = (name: string, list: readonly unknown[], rulesOf: (item: Fields) => readonly Rule[]) =>
     list.filter(isObject).flatMap((item, i) => {

@@ -26,8 +26,8 @@ export function scoreRange(least: Bytes, most: Bytes): (set: SortedSet) => Place
 
 function readScore(text: Bytes): { value: number; isExcluded: boolean } {
   const isExcluded = text.startsWith("(");
-  // As strtod does: leading space counts for nothing, and no text is 0.
-  const number = (isExcluded ? text.slice(1) : text).replace(/^[ \t\n\v\f\r]+/, "");
+  // As strtod does: leading space counts for nothing, a NUL ends the text, and no text is 0.
+  const [number = ""] = (isExcluded ? text.slice(1) : text).replace(/^[ \t\n\v\f\r]+/, "").split("\0", 1);
   const value = number === "" ? 0 : doubleOf(number);
   if (value === undefined) throw new ReplyError("ERR min or max is not a float");
   return { value, isExcluded };

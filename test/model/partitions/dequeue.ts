@@ -51,9 +51,9 @@ export function dequeue(state: PartitionsState, pull: Pull, answer: unknown, fol
   }
 }
 
-/** In one partition the tasks of a group are delivered in order. */
+/** In one partition the tasks of a group that have one slot are delivered in order. */
 function mustBeFirstOfGroup(
-  { tasks, partitions, places }: PartitionsState,
+  { tasks, partitions, slotsOfTasks, places }: PartitionsState,
   { id, group }: ModelTask,
   rest: readonly ModelTask[],
 ): void {
@@ -62,6 +62,8 @@ function mustBeFirstOfGroup(
   for (const other of tasks.values()) {
     if (other.state !== "pending" || other.group !== group || partitions.get(other.id) !== partitions.get(id))
       continue;
+    // By an old map they went to two partitions, and one of them may have been sent on.
+    if (slotsOfTasks.get(other.id) !== slotsOfTasks.get(id)) continue;
     if ((places.get(other.id) ?? place) >= place) continue;
     const isBehind = rest.includes(other) ? "behind it in the batch" : "still waiting";
     throw new Error(`${id} of group ${group} was delivered, and the earlier ${other.id} is ${isBehind}`);

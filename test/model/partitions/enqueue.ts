@@ -1,5 +1,6 @@
 import type { Enqueued } from "../../../src/index.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
+import type { PartitionMap } from "../../../src/queue/partitions/map.ts";
 import { begin, known } from "../enqueue.ts";
 import { newEnds } from "../transitions.ts";
 import type { Observation } from "./observation.ts";
@@ -12,6 +13,7 @@ const DEAD_TTL = 1_800_000;
 /**
  * Adds tasks, and compares the answer. It does not depend on partitions: an id and a dedup key are known to the
  * whole queue, whichever partitions own or owned their slots.
+ * @param knew the map that the caller had read before
  */
 export function enqueue(
   state: PartitionsState,
@@ -19,6 +21,7 @@ export function enqueue(
   key: string | undefined,
   answer: unknown,
   after: Observation,
+  knew: PartitionMap | undefined,
 ): void {
   must(Array.isArray(answer), `enqueue is answered ${JSON.stringify(answer)}`);
   const answers = answer as readonly Enqueued[];
@@ -52,7 +55,7 @@ export function enqueue(
     } else {
       must(given.created, `task ${i} is not created, and nothing like it is known: ${JSON.stringify(given)}`);
       if (id !== undefined) mustEqual(`the id of task ${i}`, given.id, id);
-      add(state, given.id, asked, producer, i, after);
+      add(state, given.id, asked, { producer, i, after, knew });
       ids[i] = given.id;
       if (asked.dedup) {
         ours.set(asked.dedup.key, given.id);
@@ -79,13 +82,18 @@ function formerHolder(state: PartitionsState, key: string): string | undefined {
   return found && found.formerUntil > state.now ? found.id : undefined;
 }
 
+interface Added {
+  readonly producer: string;
+  readonly i: number;
+  readonly after: Observation;
+  readonly knew: PartitionMap | undefined;
+}
+
 function add(
   state: PartitionsState,
   id: string,
   asked: NewModelTask,
-  producer: string,
-  i: number,
-  after: Observation,
+  { producer, i, after, knew }: Added,
 ): void {
   const [found] = after.known.get(id) ?? [];
   must(found !== undefined, `${id} was created and is in no partition`);
@@ -99,11 +107,15 @@ function add(
       `${id} went to partition ${found.partition}, which does not own its slot`,
     );
   }
-  // Of an earlier life in another partition nothing is known there, nor its versions.
-  const old = state.partitions.get(id) === found.partition ? state.tasks.get(id) : undefined;
+  // Of an earlier life in another partition nothing is known there, nor its versions. Nor is it in the same one, if a
+  // caller with an old map has asked that as a former one, which gave the life up, before it read who owns the slot.
+  const isOld = text !== undefined && knew !== undefined && knew.owners[slotOf(text)] !== found.partition;
+  const isGivenUp = state.partitions.get(id) !== found.partition || (isOld && found.record.version === 1);
+  const old = isGivenUp ? undefined : state.tasks.get(id);
   const task = { resultTtl: RESULT_TTL, deadTtl: DEAD_TTL, ...asked, id };
   begin(state, state.now, task, { old, ends: newEnds(), producer });
   state.partitions.set(id, found.partition);
+  state.slotsOfTasks.set(id, text === undefined ? undefined : slotOf(text));
   // Those of one call are in its order.
   state.places.set(id, state.step + i / 1_000);
 }

@@ -33,6 +33,8 @@ export class PartitionsState extends QueueState {
   now: number;
   /** The partition in which an id was seen. */
   readonly partitions = new Map<string, number>();
+  /** The slot by which a task was placed; undefined: none. */
+  readonly slotsOfTasks = new Map<string, number | undefined>();
   /** The place of a task in its group, if it is known. Equal places are in any order. */
   readonly places = new Map<string, number | undefined>();
   readonly windows = new Map<string, DedupNote>();

@@ -55,7 +55,7 @@ export class PartitionsWorld {
     const follow = () => state.follow(after, false);
     switch (operation.does) {
       case "enqueue":
-        return enqueue(state, operation.tasks, operation.key, answer, after);
+        return enqueue(state, operation.tasks, operation.key, answer, after, readBefore.map);
       case "dequeue":
         return this.#dequeue(operation.pull, answer, by, readBefore, follow);
       case "dequeueTwice": {
