@@ -1,6 +1,6 @@
 // Mutants that are made by rule from the scripts and the core of src/, and sampled by a seed.
 
-import { dice } from "../support/dice.ts";
+import { createHash } from "node:crypto";
 import { type Edit, mutated } from "./anchor.ts";
 import { lua, type Source, sourcesOf, src } from "./syntax/languages.ts";
 import { bare, isNode, spanOf, type SyntaxNode, type Visited } from "./syntax/node.ts";
@@ -26,12 +26,20 @@ const CLOCK = /\b(?:performance|Date)\.now\(\)/;
 export const everyMutant = (): Generated[] =>
   [...sourcesOf(lua), ...sourcesOf(src)].filter(({ file }) => CORE.test(file)).flatMap(mutantsOf);
 
-/** The same `count` mutants for the same seed and sources. */
+/** What stays the same if lines come or go elsewhere: the rule, the file, and what is around the place. */
+export function nameOf({ rule, edit: { source, from, to } }: Generated): string {
+  return `${rule}: ${source.file} ${source.text.slice(from - 40, to + 40).replace(/\s+/g, " ")}`;
+}
+
+/** `count` mutants. The same seed draws the same ones, except where the sources have changed. */
 export function generate(count: number, seed: number): Generated[] {
-  const roll = dice(seed);
+  const placeOf = (one: Generated) =>
+    createHash("sha1")
+      .update(`${seed} ${nameOf(one)}`)
+      .digest("hex");
   const shuffled = everyMutant()
-    .map((mutant) => ({ mutant, place: roll() }))
-    .toSorted((one, other) => one.place - other.place);
+    .map((mutant) => ({ mutant, place: placeOf(mutant) }))
+    .toSorted((one, other) => (one.place < other.place ? -1 : 1));
   const chosen: Generated[] = [];
   for (const { mutant } of shuffled) {
     if (chosen.length === count) break;

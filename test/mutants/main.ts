@@ -1,5 +1,5 @@
 // npm run test:mutants: makes each deliberate fault in a copy of the repository, and runs the tests until one
-// notices. Fails if none does and the list does not say why. `--help` lists the options.
+// notices. Fails if none does and no argument says why. `--help` lists the options.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { root } from "../near/nearest.ts";
 import { type Edit, editOf, linesOf, placeOf } from "./anchor.ts";
 import { argumentFor } from "./argued.ts";
 import { Copy } from "./copy.ts";
-import { generate } from "./generate.ts";
+import { generate, nameOf } from "./generate.ts";
 import { lawMutants } from "./list.ts";
 import { Memory } from "./memory.ts";
 
@@ -38,6 +38,7 @@ const options = readOptions(program, {
   jobs: optional("N", "that many at once, each in a copy of its own (1)", (given) =>
     wholeNumber(given, 1, 99),
   ),
+  least: optional("PERCENT", "fails if fewer are killed (100)", (given) => wholeNumber(given, 0, 100)),
   near: flag("only the tests nearest to each fault, not all others if these notice nothing"),
   list: flag("only lists them"),
 });
@@ -85,13 +86,13 @@ function ofLaws(): Chosen[] {
 function ofRules(count: number): Chosen[] {
   const drawn = options.seed ?? Math.floor(Math.random() * 1_000_000);
   console.log(`--seed ${drawn}`);
-  return generate(count, drawn).map((one) => {
-    const { rule, edit } = one;
-    const { file, text } = edit.source;
-    // It is the same mutant if lines have come or gone above it.
-    const name = `${rule}: ${file} ${text.slice(edit.from - 40, edit.to + 40).replace(/\s+/g, " ")}`;
-    return { name, what: rule, edit, isGenerated: true, survives: argumentFor(one) };
-  });
+  return generate(count, drawn).map((one) => ({
+    name: nameOf(one),
+    what: one.rule,
+    edit: one.edit,
+    isGenerated: true,
+    survives: argumentFor(one),
+  }));
 }
 
 function titleOf({ name, what, edit, isGenerated }: Chosen): string {
@@ -150,7 +151,8 @@ async function run(): Promise<number> {
   for (const title of survived) console.log(`SURVIVED ${title}`);
   const killed = judged - survived.length;
   const percent = judged === 0 ? 100 : Math.floor((100 * killed) / judged);
+  const least = options.least ?? 100;
   const minutes = Math.round((performance.now() - began) / 60_000);
   console.log(`${killed} of ${judged} killed, ${percent} %; ${argued} argued for; in ${minutes} minutes`);
-  return survived.length > 0 ? 1 : 0;
+  return 100 * killed < least * judged ? 1 : 0;
 }
