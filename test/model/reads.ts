@@ -6,15 +6,22 @@ import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
 import { leasedBy } from "./workers.ts";
 
-export function counts(queue: QueueState, now: number, name: string): QueueCounts {
+/** How many tasks are in each state that counts have. */
+export function countsByState(queue: QueueState) {
   const inState = (state: TaskState) =>
     [...queue.tasks.values()].filter((task) => task.state === state).length;
   return {
-    queue: name,
     pending: inState("pending"),
     delayed: inState("delayed"),
     working: inState("working"),
     rejected: queue.dead.size,
+  };
+}
+
+export function counts(queue: QueueState, now: number, name: string): QueueCounts {
+  return {
+    queue: name,
+    ...countsByState(queue),
     oldestAge: nextListedAge(queue, now) ?? null,
     nextDueAt: nextDue(queue) ?? null,
     broken: 0,
