@@ -35,7 +35,8 @@ describe("limits of a queue with partitions", () => {
   test("from before the queue had partitions become those of the whole queue", async () => {
     await rig.operator().configure({ maxWorking: 8, events: true });
     expect((await queueHere().counts()).pending).toBe(0);
-    await rebalance();
+    // No task waits, so no consumer is woken.
+    expect(await rebalance(rig.transport, undefined, "60000")).toBe(false);
     expect(await shares()).toEqual([2, 2, 2, 2]);
     expect(await operator().settings()).toMatchObject({ maxWorking: 8, events: true });
     // An operator that does not know of the partitions changes the limit of the whole queue too.
@@ -53,7 +54,7 @@ describe("limits of a queue with partitions", () => {
     let count = other.length;
     for (let i = 0; i < 6; i++) count += (await queue.dequeue({ max: 8 })).length;
     expect([count, await working()]).toEqual([3, 3]);
-    await rebalance(rig.transport, await loads());
+    expect(await rebalance(rig.transport, await loads(), "60000")).toBe(true);
     expect(await shares()).toEqual([0, 7, 1, 0]);
     for (let i = 0; i < 6; i++) await queue.dequeue({ max: 8 });
     expect(await working()).toBe(8);

@@ -46,10 +46,12 @@ export function sharing(rig: Rig) {
     rebalance: (
       transport = rig.transport,
       loads?: ReadonlyMap<number, { pending: number; working: number }>,
+      wake = "",
     ) =>
       rebalanceShares({ name: QUEUE, prefix: undefined, transport }, ALL, {
         testNow: String(rig.now),
         loads,
+        wake,
       }),
   };
 }

@@ -15,7 +15,9 @@ describe("a record of a newer release is left as it is (law 12)", () => {
 
   test.each(["b", ".b"])("%s: a call for that task is refused and changes nothing (I3)", async (field) => {
     const queue = rig.queue();
-    await queue.enqueue("b", { id: "b" });
+    await queue.enqueueMany(named(["a", "b"]));
+    // Its entry stays in front of the other.
+    await queue.cancel("a");
     await newer(field);
     await refuses(() => queue.dequeue({ max: 3 }));
     await refuses(() => queue.get("b"));
