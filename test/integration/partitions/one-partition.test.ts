@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { countQueues } from "../../../src/index.ts";
 import { instances } from "../../support/instances.ts";
 import { many } from "../../support/new-tasks.ts";
-import { useRig } from "../../support/rig.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
-const { instance, operatorOf, queueOf, map, run } = instances(rig);
+const { now, instance, operatorOf, queueOf, map, run } = instances(rig);
 
 /** Sweeps each minute, until only partition 0 is left in the map. */
 async function sweepToOne(transport = instance()): Promise<void> {
@@ -32,6 +33,13 @@ describe("a queue that has one partition again", () => {
     await fill();
     await operator.configure({ maxWorking: 10 });
     expect(await queue.dequeue({ max: 20 })).toHaveLength(10);
+  });
+
+  test("is counted by an instance that knows only its name", async () => {
+    const { fill } = await shrunk(4, 20);
+    await sweepToOne();
+    await fill();
+    expect(await countQueues(instance(), [QUEUE], { now })).toMatchObject([{ queue: QUEUE, pending: 20 }]);
   });
 
   test("gets the whole of its limit, though the sweep that removed the other partition stopped then", async () => {
