@@ -64,11 +64,20 @@ describe("partitions without work", () => {
   });
 
   test("a wait ends when a partition gets a task", async () => {
-    const waiting = new Queue<number>(QUEUE, { transport: rig.transport, partitions: 4 }).dequeue({
-      wait: "60s",
-    });
-    await new Queue<number>(QUEUE, { transport: rig.transport, partitions: 4 }).enqueue(3);
-    expect((await waiting).map(({ payload }) => payload)).toEqual([3]);
+    let [requests, addedBefore] = [0, -1];
+    const waiting = queueOf<number>(
+      4,
+      instance(async () => {
+        if (requests++ === addedBefore) await queueOf(4).enqueue(3, { group: "g" });
+      }),
+    );
+    // A partition that has just had a task is looked at, without a new note of it.
+    await queueOf(4).enqueue(2, { group: "g" });
+    await (await waiting.dequeue())[0]?.complete();
+    [requests, addedBefore] = [0, 3];
+    expect((await waiting.dequeue({ wait: "60s" })).map(({ payload }) => payload)).toEqual([3]);
+    // It has not come only with the next dequeue, ten seconds later.
+    expect(requests).toBeLessThan(10);
   });
 });
 
