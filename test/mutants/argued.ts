@@ -6,6 +6,14 @@ import { linesOf } from "./anchor.ts";
  * argument.
  */
 export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "lua/lib/due.lua": {
+    "one more: local plan, ids, names, from = new_plan(keys, now), {}, {}, times.reset_from or 1":
+      "the numbers of groups begin at 1",
+  },
+  "lua/lib/group-states.lua": {
+    "drop a guard: if group.limited == 0 then return false end":
+      "set_timer sets none for such a group either",
+  },
   "lua/lib/pages.lua": {
     "one more: slice = math.max(2, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))":
       "how many entries are read at once shows in no answer",
@@ -33,6 +41,7 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "the lesser of the two is taken",
   },
   "lua/repair/check.lua": {
+    "one more: local cursor, size, bytes, records = '0', FIRST_PAGE, 1, 0": "one byte of a bound of many",
     "one more: records = records + (string.sub(field, 1, 1) ~= '~' and 1 or 1)":
       "the few control fields count towards a bound of many records",
   },
@@ -73,6 +82,10 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'one more: createdAt: numberOf("s") ?? 1,': "every record of a schedule says when it was made",
     "one more: export async function nextOccurrence({ rhythm, until, lastAt = -2 }: Plan, now: number): Promise<number> {":
       "the later of it and now is taken",
+  },
+  "src/queue/schedules/wall-clock.ts": {
+    "one more: const [month = 1, day, year = 1, ...time] = (format.format(instant).match(/\\d+/g) ?? []).map(Number);":
+      "the format always has a year",
   },
   "src/queue/sweep/registry.ts": {
     '< becomes <=: const isIdle = name.includes("/") && (score <= 0 || score > now);':

@@ -74,6 +74,21 @@ test("it dequeues ten times if reported tasks are not delivered, and then every 
   expect(pulls).toEqual([...Array.from({ length: 10 }, () => 0), 2, 4, 6]);
 });
 
+test("it dequeues each time a task is due, though others have taken those before", async () => {
+  const pulls: number[] = [];
+  const began = performance.now();
+  const dequeue = async () => {
+    pulls.push(Math.round((performance.now() - began) / 100));
+    // Four times the task that is due was not delivered.
+    return { length: 0, nextDueAt: performance.now() + (pulls.length % 5 === 0 ? 300 : 0) };
+  };
+  const check = async () => ({ hasPending: false, now: performance.now() });
+  const polling = pollForTasks({ ...nothing, nextDueAt: began }, 1_400, { dequeue, check }, undefined);
+  await vi.advanceTimersByTimeAsync(1_401);
+  await polling;
+  expect([...new Set(pulls)]).toEqual([1, 4, 7, 10, 13, 14]);
+});
+
 test("a timer that fires a little early costs no extra call", async () => {
   const fired = performance.now.bind(performance);
   const began = fired();
