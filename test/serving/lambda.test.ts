@@ -208,6 +208,9 @@ describe("a response", () => {
 describe("a schedule's event", () => {
   test("makes consumers work only as long as the function may", async () => {
     await ask("POST", "/v1/queues/slow/tasks", { json: { payload: 1, id: "x", delay: 1 } });
+    const added = await ask("GET", "/v1/queues/slow/tasks/x");
+    const { dueAt } = added.body as { dueAt: number };
+    await expect.poll(() => Date.now()).toBeGreaterThan(dueAt);
     const event = { source: "aws.events", "detail-type": "Scheduled Event", detail: {} };
     expect(await invoke(event)).toBeUndefined();
     const { body } = await ask("GET", "/v1/queues/slow/tasks/x");
