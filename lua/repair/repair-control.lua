@@ -12,8 +12,8 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local deletion = ARGV[2] -- the last deletion before the count, from the first reply; empty in the first call
 local items = ARGV -- then for each pair: field (of those added), added, removed, count
 -- added, removed: the values of the pair's fields before the count; count: what the sweep counted
--- Returns {'ok', the note of the queue's last deletion (empty: none), ~ghosts, ~dropped, ~timers, ~elapsed,
---          ~broken, ~checked, {fault, field, …}}
+-- Returns {'ok', the note of the queue's last deletion (empty: none, or not the first call), ~ghosts,
+--          ~dropped, ~timers, ~elapsed, ~broken, ~checked, {fault, field, …}}
 --      or {'newer_schema'}
 
 -- The queue is in use while the sweep counts, so a count may be outdated. It is used only if both fields of
@@ -42,11 +42,13 @@ for i = 1, #PAIRS, 2 do
   removed_field[PAIRS[i]] = PAIRS[i + 1]
 end
 
-local last_deletion = ''
-for note in string.gmatch(redis.call('GET', operator_calls) or '', '%S+=ok,%d+') do
-  last_deletion = note
+local function last_deletion()
+  local last = ''
+  for note in string.gmatch(redis.call('GET', operator_calls) or '', '%S+=ok,%d+') do
+    last = note
+  end
+  return last
 end
-local deleted_meanwhile = last_deletion ~= deletion
 
 for i = 3, #items, 4 do
   local field, other = items[i], removed_field[items[i]]
@@ -54,13 +56,13 @@ for i = 3, #items, 4 do
   local added, removed = tonumber(found[field] or 0), tonumber(found[other] or 0)
   if field == '~broken' then
     -- The sweep has read all that dequeues took out of the line before it began.
-    local all_seen = was_added > removed and added >= was_added and not deleted_meanwhile
+    local all_seen = was_added > removed and added >= was_added and last_deletion() == deletion
     put_field(repair, other, found[other], all_seen and int(was_added) or found[other])
   elseif
     added == was_added
     and removed == was_removed
     and added - removed ~= count
-    and not deleted_meanwhile
+    and last_deletion() == deletion
   then
     local raised = added - removed < count and field or other
     put_field(repair, raised, found[raised], int(raised == field and removed + count or added - count))
@@ -69,7 +71,7 @@ for i = 3, #items, 4 do
 end
 
 local failed = write_repairs(repair)
-local reply = { 'ok', last_deletion }
+local reply = { 'ok', #items == 2 and last_deletion() or '' }
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(PAIRS))) do
   reply[i + 2] = tonumber(value or 0)
 end

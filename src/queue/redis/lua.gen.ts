@@ -5318,40 +5318,42 @@ local p={}
 for t=1,#IP,2 do
 p[IP[t]]=IP[t+1]
 end
-local q=''
-for u in string.gmatch(redis.call('GET',h)or'','%S+=ok,%d+')do
-q=u
+local function q()
+local r=''
+for v in string.gmatch(redis.call('GET',h)or'','%S+=ok,%d+')do
+r=v
 end
-local r=q~=j
-for v=3,#k,4 do
-local w,x=k[v],p[k[v]]
-local y,z,aa=tonumber(k[v+1]),tonumber(k[v+2]),tonumber(k[v+3])
-local ab,ac=tonumber(n[w]or 0),tonumber(n[x]or 0)
-if w=='~broken'then
-local ad=y>ac and ab>=y and not r
-HK(m,x,n[x],ad and C(y)or n[x])
+return r
+end
+for u=3,#k,4 do
+local v,w=k[u],p[k[u]]
+local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
+local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
+if v=='~broken'then
+local ac=x>ab and aa>=x and q()==j
+HK(m,w,n[w],ac and C(x)or n[w])
 elseif
-ab==y
-and ac==z
-and ab-ac~=aa
-and not r
+aa==x
+and ab==y
+and aa-ab~=z
+and q()==j
 then
-local ad=ab-ac<aa and w or x
-HK(m,ad,n[ad],C(ad==w and ac+aa or ab-aa))
-HC(m,w=='~ghosts'and'ghosts_wrong'or'timer_wrong',w)
+local ac=aa-ab<z and v or w
+HK(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HC(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HE}${$HM}${$HN}local s=HN(m)
-local t={'ok',q}
-for x,y in ipairs(redis.call('HMGET',e,unpack(IP)))do
-t[x+2]=tonumber(y or 0)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HE}${$HM}${$HN}local r=HN(m)
+local s={'ok',#k==2 and q()or''}
+for w,x in ipairs(redis.call('HMGET',e,unpack(IP)))do
+s[w+2]=tonumber(x or 0)
 end
-t[#t+1]=m.report
-return s or t
+s[#s+1]=m.report
+return r or s
 `;
   },
-  sha1: "bec064a970f37b57becc8fc88c9421256a1362bc",
-  keyLockingSha1: "9310f452789d3f29ceea24cbc50f373a362b030e",
+  sha1: "b0e3c87e821bc38e16d38d388c802fa9c5a6f3b4",
+  keyLockingSha1: "48ebf6b08d29bf7ebd82fa5e9ea4192242747cc6",
 };
 
 export const scan: Script = {

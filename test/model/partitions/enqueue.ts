@@ -82,7 +82,8 @@ function formerHolder(state: PartitionsState, key: string): string | undefined {
   return found && found.formerUntil > state.now ? found.id : undefined;
 }
 
-interface Added {
+/** The call that adds a task: the place of the task in it, and what was known before and after. */
+interface AddingCall {
   readonly producer: string;
   readonly i: number;
   readonly after: Observation;
@@ -93,7 +94,7 @@ function add(
   state: PartitionsState,
   id: string,
   asked: NewModelTask,
-  { producer, i, after, knew }: Added,
+  { producer, i, after, knew }: AddingCall,
 ): void {
   const [found] = after.known.get(id) ?? [];
   must(found !== undefined, `${id} was created and is in no partition`);
