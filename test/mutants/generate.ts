@@ -28,7 +28,7 @@ export const everyMutant = (): Generated[] =>
 
 /** What stays the same if lines come or go elsewhere: the rule, the file, and what is around the place. */
 export function nameOf({ rule, edit: { source, from, to } }: Generated): string {
-  return `${rule}: ${source.file} ${source.text.slice(from - 40, to + 40).replace(/\s+/g, " ")}`;
+  return `${rule}: ${source.file} ${source.text.slice(Math.max(0, from - 40), to + 40).replace(/\s+/g, " ")}`;
 }
 
 /** `count` mutants. The same seed draws the same ones, except where the sources have changed. */
