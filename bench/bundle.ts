@@ -1,80 +1,86 @@
-// What the library adds to a Worker's bundle: minified by esbuild, gzipped, without @upstash/redis and
-// @opentelemetry/api, which an application may have anyway.
+// What the library adds to a bundle: minified by esbuild, gzipped, without @upstash/redis and @opentelemetry/api, which
+// an application may have anyway. `--check` fails if a bundle is larger than its limit; `--lower` lowers the limits to
+// what has been reached; `--parts NAME` prints what a bundle is made of.
 
-import { gzipSync } from "node:zlib";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { printGoal, printTable } from "./report.ts";
+import { parseArgs } from "node:util";
+import { bundles } from "./bundle/bundles.ts";
+import { grownSince, limitFor, readLimits, writeLimits } from "./bundle/limits.ts";
+import { measure } from "./bundle/measure.ts";
+import { printTable } from "./table.ts";
 
+const { values: options } = parseArgs({
+  options: { check: { type: "boolean" }, lower: { type: "boolean" }, parts: { type: "string" } },
+});
 const root = fileURLToPath(new URL("..", import.meta.url));
-const index = "./src/index.ts";
-const overHttp = `export { upstash } from "./src/transport/upstash.ts";`;
+const kilobytes = (bytes: number) => (bytes / 1_000).toFixed(1);
 
-const contents = [
-  { name: "Producer", source: `export { Producer } from "${index}";` },
-  { name: "Producer and upstash()", source: `export { Producer } from "${index}"; ${overHttp}` },
-  { name: "Queue", source: `export { Queue } from "${index}";` },
-  { name: "Queue, sweep and upstash()", source: `export { Queue, sweep } from "${index}"; ${overHttp}` },
-  {
-    name: "Queue, drain, sweep and upstash()",
-    source: `export { drain, Queue, sweep } from "${index}"; ${overHttp}`,
-  },
-  { name: "createClient", source: `export { createClient } from "./src/client/index.ts";` },
-  { name: "openTelemetry", source: `export * from "./src/tracing/open-telemetry.ts";` },
-  { name: "encryption", source: `export { encryption } from "./src/queue/values/aes-gcm.ts";` },
-];
-
-async function bundle(source: string) {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents: source, resolveDir: root, loader: "ts" },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    target: "es2023",
-    conditions: ["workerd", "worker"],
-    external: ["@upstash/redis", "@opentelemetry/api"],
-    metafile: true,
-    write: false,
-    absWorkingDir: root,
-    logLevel: "error",
-  });
-  const code = outputFiles[0]?.contents ?? new Uint8Array();
-  const inputs = Object.values(metafile.outputs)[0]?.inputs ?? {};
-  const parts = Object.entries(inputs).map(([file, { bytesInOutput }]) => ({ file, bytes: bytesInOutput }));
-  return { minified: code.length, gzipped: gzipSync(code, { level: 9 }).length, parts };
-}
-
-const kilobytes = (bytes: number) => (bytes / 1_000).toFixed(2);
-const bundles = await Promise.all(
-  contents.map(async ({ name, source }) => ({ name, ...(await bundle(source)) })),
-);
-
-console.log("KB (1,000 bytes), @upstash/redis left out\n");
-printTable(
-  ["", "minified", "gzipped"],
-  bundles.map(({ name, minified, gzipped }) => [name, kilobytes(minified), kilobytes(gzipped)]),
-);
-
-/** What DESIGN's budgets allow, in bytes. */
-const goals = [
-  { name: "Producer", gzipped: 11_000 },
-  { name: "Queue, sweep and upstash()", gzipped: 40_000, minified: 140_000 },
-];
-
-for (const goal of goals) {
-  const found = bundles.find(({ name }) => name === goal.name);
-  if (!found) throw new Error(`no bundle is called ${goal.name}`);
-  console.log(`\n${goal.name}: the parts, minified bytes\n`);
-  const parts = found.parts.filter(({ bytes }) => bytes > 0).toSorted((a, b) => b.bytes - a.bytes);
-  printTable(
-    ["", "bytes"],
-    parts.map(({ file, bytes }) => [file, String(bytes)]),
-  );
-  console.log();
-  for (const size of ["gzipped", "minified"] as const) {
-    const most = goal[size];
-    if (most === undefined) continue;
-    const what = `${goal.name}, ${size}`;
-    printGoal(what, `${kilobytes(found[size])} KB`, `≤ ${most / 1_000} KB`, found[size] <= most);
+async function printParts(name: string) {
+  const bundle = bundles.find((one) => one.name === name);
+  if (!bundle) throw new Error(`--parts must be one of: ${bundles.map((one) => one.name).join("; ")}`);
+  const { files } = await measure(bundle, root);
+  const folders = new Map<string, number>();
+  for (const [file, bytes] of files) {
+    const [, folder = "the rest"] = /^(node_modules\/(?:@[^/]+\/)?[^/]+|.*(?=\/))/.exec(file) ?? [];
+    folders.set(folder, (folders.get(folder) ?? 0) + bytes);
+  }
+  for (const [what, parts] of [["folder", folders] as const, ["file", files] as const]) {
+    const rows = [...parts].toSorted(([, a], [, b]) => b - a).map(([part, bytes]) => [part, String(bytes)]);
+    printTable([what, "minified bytes"], rows);
+    console.log();
   }
 }
+
+async function printSizes() {
+  const limits = readLimits(root);
+  const measured = await Promise.all(
+    bundles.map(async (bundle) => {
+      const size = await measure(bundle, root);
+      return { bundle, size, limit: limits[bundle.name] ?? 0, reached: limitFor(size) };
+    }),
+  );
+  console.log("KB (1,000 bytes)\n");
+  printTable(
+    ["", "minified", "gzipped", "limit", "goal"],
+    measured.map(({ bundle: { name, goal }, size, limit }) => [
+      name,
+      kilobytes(size.minified),
+      kilobytes(size.gzipped),
+      kilobytes(limit),
+      goal === undefined ? "" : `${goal / 1_000}${size.gzipped > goal ? ", missed" : ""}`,
+    ]),
+  );
+  console.log();
+
+  if (options.lower) {
+    // A bundle that is new gets its first limit.
+    const lower = measured.map(({ bundle, limit, reached }) => [
+      bundle.name,
+      Math.min(limit || reached, reached),
+    ]);
+    writeLimits(root, Object.fromEntries(lower));
+    return;
+  }
+  for (const { bundle, limit, reached } of measured)
+    if (reached < limit)
+      console.log(
+        `The limit of ${bundle.name} can be lowered to ${kilobytes(reached)} KB: npm run bench:bundle -- --lower`,
+      );
+  if (!options.check) return;
+  for (const { bundle, size, limit } of measured) {
+    if (size.gzipped <= limit) continue;
+    process.exitCode = 1;
+    console.error(
+      `${bundle.name} is ${size.gzipped - limit} gzipped bytes larger than its limit of ${limit}.`,
+    );
+    try {
+      const { since, grown } = await grownSince(root, bundle, limit, size);
+      console.error(`The files that have grown since ${since}, which set the limit, in minified bytes:`);
+      for (const { file, bytes } of grown) console.error(`  ${file}: ${bytes} more`);
+    } catch (error) {
+      console.error(`Which files have grown is unknown: ${String(error)}`);
+    }
+  }
+}
+
+await (options.parts === undefined ? printSizes() : printParts(options.parts));

@@ -2,6 +2,8 @@
 
 import { parseArgs } from "node:util";
 
+export { printTable } from "./table.ts";
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
@@ -22,16 +24,6 @@ export function median(numbers: readonly number[]): number {
   const half = Math.floor(sorted.length / 2);
   const upper = sorted[half] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
-}
-
-/** Prints a Markdown table. All columns except the first hold numbers and are aligned right. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(" | ")} |`;
-  console.log(line(head));
-  console.log(`|${widths.map((width, i) => "-".repeat(width + 1) + (i === 0 ? "-" : ":")).join("|")}|`);
-  for (const row of rows) console.log(line(row));
 }
 
 /** Says whether a goal of DESIGN's budgets is reached. */

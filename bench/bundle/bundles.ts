@@ -1,0 +1,43 @@
+/**
+ * What of a bundle counts. `first`: what is loaded at once, if the bundler splits at `import()`. `all`: also what is
+ * loaded later. `one file`: as wrangler makes it, which does not split.
+ */
+export type Part = "first" | "all" | "one file";
+
+export interface Bundle {
+  readonly name: string;
+  /** The exports of the application, as a module at the root of the project. */
+  readonly source: string;
+  readonly part: Part;
+  /** The most that DESIGN's budgets allow, gzipped bytes. */
+  readonly goal?: number;
+}
+
+const producer = `export { Producer } from "./src/index.ts";`;
+const queue = `export { Queue } from "./src/index.ts";`;
+const consumer = `
+  export { drain, Queue, sweep } from "./src/index.ts";
+  export { upstash } from "./src/transport/upstash.ts";
+`;
+const cloudflare = `export { sluice, SluiceAlarm } from "./serverless/cloudflare.ts";`;
+const everything = (file: string) => `export * from "${file}";`;
+
+export const bundles: readonly Bundle[] = [
+  { name: "Producer", source: producer, part: "first", goal: 11_000 },
+  { name: "Producer, with what it loads later", source: producer, part: "all" },
+  { name: "Producer, in one file", source: producer, part: "one file", goal: 17_000 },
+  { name: "Queue", source: queue, part: "first" },
+  { name: "Queue, in one file", source: queue, part: "one file" },
+  { name: "Queue, drain, sweep and upstash()", source: consumer, part: "first", goal: 50_000 },
+  {
+    name: "Queue, drain, sweep and upstash(), in one file",
+    source: consumer,
+    part: "one file",
+    goal: 50_000,
+  },
+  { name: "createClient", source: everything("./src/client/index.ts"), part: "one file", goal: 8_000 },
+  { name: "sluice() for Cloudflare", source: cloudflare, part: "one file", goal: 120_000 },
+  { name: "openTelemetry", source: everything("./src/tracing/open-telemetry.ts"), part: "one file" },
+  { name: "encryption", source: everything("./src/queue/values/aes-gcm.ts"), part: "one file" },
+  { name: "offload", source: everything("./src/offload/index.ts"), part: "one file" },
+];
