@@ -75,8 +75,8 @@ async function printSizes() {
     );
     try {
       const { since, grown } = await grownSince(root, bundle, limit, size);
-      console.error(`The files that have grown since ${since}, which set the limit, in minified bytes:`);
-      for (const { file, bytes } of grown) console.error(`  ${file}: ${bytes} more`);
+      console.error(`The files that have grown most since ${since}, which set the limit, in minified bytes:`);
+      for (const { file, bytes } of grown.slice(0, 10)) console.error(`  ${file}: ${bytes} more`);
     } catch (error) {
       console.error(`Which files have grown is unknown: ${String(error)}`);
     }

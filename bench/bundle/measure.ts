@@ -46,8 +46,11 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
   const codes = outputFiles.filter(({ path }) => loaded.has(path.slice(root.length)));
   const files = new Map<string, number>();
   for (const output of loaded)
-    for (const [file, { bytesInOutput }] of Object.entries(outputs[output]?.inputs ?? {}))
+    for (const [path, { bytesInOutput }] of Object.entries(outputs[output]?.inputs ?? {})) {
+      // A copy of the project has the packages of this one.
+      const file = path.replace(/^.*(?=node_modules\/)/, "");
       if (bytesInOutput > 0) files.set(file, (files.get(file) ?? 0) + bytesInOutput);
+    }
   const sum = (sizeOf: (code: Uint8Array) => number) =>
     codes.reduce((bytes, { contents }) => bytes + sizeOf(contents), 0);
   return {
