@@ -6,7 +6,15 @@ import type { CommandOutcome, Reply } from "./transport.ts";
  * @throws {SluiceError} the error of the command
  */
 export function replyAt(outcomes: readonly CommandOutcome[], index: number): Reply {
-  const outcome = outcomes[index];
+  return replyOf(outcomes[index]);
+}
+
+/**
+ * The reply of a command.
+ * @param outcome undefined if the transport has returned too few
+ * @throws {SluiceError} the error of the command
+ */
+export function replyOf(outcome: CommandOutcome | undefined): Reply {
   if (!outcome) throw new SluiceError("unexpected_reply", "the transport returned too few replies");
   if ("error" in outcome) throw outcome.error;
   return outcome.reply;

@@ -1,0 +1,67 @@
+import { replyOf } from "../queue/redis/replies.ts";
+import type { Command, CommandOutcome, SendOptions, Transport } from "../queue/redis/transport.ts";
+import { type Note, registerCall } from "./note.ts";
+
+/** A call as a value: what is sent, the note that must go in front of it, and how its reply is read. */
+export interface Call<T> {
+  readonly command: Command;
+  /** @default none */
+  readonly note?: Note | undefined;
+  /** @throws {SluiceError} the error of this command alone */
+  readonly read: (outcome: CommandOutcome | undefined) => T;
+}
+
+/** What calls are sent by. */
+export type Link = Pick<Transport, "cluster" | "send">;
+
+/** For each call a function that returns its reply, or throws its error. */
+export type Replies<Calls extends readonly Call<unknown>[]> = {
+  readonly [I in keyof Calls]: () => Calls[I] extends Call<infer T> ? T : never;
+};
+
+/** A call of a plain command. */
+export function commandCall<T>(command: Command, read: (reply: ReturnType<typeof replyOf>) => T): Call<T> {
+  return { command, read: (outcome) => read(replyOf(outcome)) };
+}
+
+/**
+ * Sends calls in one request, behind their notes; on a cluster, where commands may run in any order, the notes in a
+ * request of their own.
+ * @throws {SluiceError} if the request as a whole failed
+ */
+export async function exchange<const Calls extends readonly Call<unknown>[]>(
+  link: Link,
+  calls: Calls,
+  options: SendOptions = {},
+): Promise<Replies<Calls>> {
+  const outcomes = await sendNoted(link, calls, options);
+  return calls.map((call, i) => () => call.read(outcomes[i])) as unknown as Replies<Calls>;
+}
+
+/**
+ * Sends one call.
+ * @throws {SluiceError} if the request failed, or the command
+ */
+export async function run<T>(link: Link, call: Call<T>, options: SendOptions = {}): Promise<T> {
+  const [outcome] = await sendNoted(link, [call], options);
+  return call.read(outcome);
+}
+
+async function sendNoted(
+  link: Link,
+  calls: readonly Call<unknown>[],
+  options: SendOptions,
+): Promise<readonly CommandOutcome[]> {
+  const commands = calls.map(({ command }) => command);
+  const notes = calls.flatMap(({ note }) => (note?.isDue ? [note] : []));
+  const [first] = notes;
+  if (!first) return commands.length > 0 ? link.send(commands, options) : [];
+  const names = new Set(notes.map(({ name }) => name));
+  const before = registerCall(first.keys, [...names], first.testNow);
+  const outcomes = link.cluster
+    ? [...(await link.send([before], options)), ...(await link.send(commands, options))]
+    : await link.send([before, ...commands], options);
+  const [noted, ...rest] = outcomes;
+  if (noted && "reply" in noted) for (const note of notes) note.written();
+  return rest;
+}

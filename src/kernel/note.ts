@@ -1,0 +1,94 @@
+/** Notes in the registry that queues are in use: a sweep finds only the tasks of registered queues. */
+import type { Keys } from "../queue/core/keys.ts";
+import { callOf } from "../queue/redis/binding.ts";
+import { InstanceMemory } from "../queue/redis/instance-memory.ts";
+import { registerScript } from "../queue/redis/sweep-scripts.ts";
+import type { ScriptCall, Transport } from "../queue/redis/transport.ts";
+import { type QueueRef, testNowOf } from "./queue-ref.ts";
+
+/** How often one function instance notes a queue as in use, ms. */
+const NOTE_EVERY = 60_000;
+
+/** When this instance last noted a queue as in use, and whether its enqueues must read the queue's settings. */
+interface Remembered {
+  readonly at: number;
+  readonly mustReadSettings: boolean;
+}
+
+const remembered = new InstanceMemory<Remembered>();
+
+/**
+ * The note that goes before a call in the same request, at most once a minute and function instance. The
+ * instance's clock decides only how often. An enqueue with the note also reads the queue's settings. The enqueues
+ * after it read them only if the queue has settings that concern enqueues, so that other queues pay once a minute.
+ */
+export class Note {
+  /** As the registry has the queue. */
+  readonly name: string;
+  readonly keys: Keys;
+  /** Whether this instance has not noted the queue within the minute. */
+  readonly isDue: boolean;
+  readonly #queue: QueueRef;
+  readonly #at: number;
+  /** What this instance knew before. */
+  readonly #mustReadSettings: boolean;
+  #isWritten = false;
+
+  constructor(queue: QueueRef, keys: Keys, name: string) {
+    this.#queue = queue;
+    this.keys = keys;
+    this.name = name;
+    const now = Date.now();
+    const last = remembered.get(queue.transport, keys.tasks);
+    const age = last ? now - last.at : -1;
+    this.isDue = !(age >= 0 && age < NOTE_EVERY);
+    this.#at = last && !this.isDue ? last.at : now;
+    this.#mustReadSettings = last?.mustReadSettings ?? false;
+  }
+
+  /** Whether an enqueue must read the queue's settings. */
+  get mustReadSettings(): boolean {
+    return this.isDue || this.#mustReadSettings;
+  }
+
+  get testNow(): string {
+    return testNowOf(this.#queue);
+  }
+
+  /** To be called when the registry has the note. */
+  written(): void {
+    this.#isWritten = true;
+    this.#remember(this.#mustReadSettings);
+  }
+
+  /**
+   * Remembers whether enqueues must read the queue's settings, unless the registry lacks the note.
+   * @param mustReadSettings undefined if the call has not read them
+   */
+  learn(mustReadSettings: boolean | undefined): void {
+    if (mustReadSettings !== undefined && (!this.isDue || this.#isWritten)) this.#remember(mustReadSettings);
+  }
+
+  #remember(mustReadSettings: boolean): void {
+    remembered.set(this.#queue.transport, this.keys.tasks, { at: this.#at, mustReadSettings });
+  }
+}
+
+/** Makes this instance note the queue again at its next enqueue, because the queue has left the registry. */
+export function forgetNote(transport: Transport, keys: Pick<Keys, "tasks">): void {
+  remembered.delete(transport, keys.tasks);
+}
+
+/** The call that notes queues in the registry. */
+export function registerCall(
+  keys: Pick<Keys, "queues">,
+  names: readonly string[],
+  testNow: string,
+): ScriptCall {
+  return callOf(
+    registerScript,
+    keys,
+    { testNow },
+    names.map((queue) => ({ queue })),
+  );
+}

@@ -1,0 +1,63 @@
+import { type Keys, queueKeys } from "../queue/core/keys.ts";
+import { callOf, type QueueBinding } from "../queue/redis/binding.ts";
+import { replyOf } from "../queue/redis/replies.ts";
+import { Note } from "./note.ts";
+import type { Call } from "./call.ts";
+import { type QueueRef, testNowOf } from "./queue-ref.ts";
+
+/** The arguments of a script, by name. The shard gives the test clock. */
+export type ArgumentsOf<B extends QueueBinding> = Omit<Parameters<typeof callOf<B>>[2], "testNow">;
+
+export type ItemsOf<B extends QueueBinding> = Parameters<typeof callOf<B>>[3];
+
+/** The reply of a script. */
+export type ReplyTo<B extends QueueBinding> = ReturnType<B["decode"]>;
+
+/** One set of keys: a queue, or a part of a queue that is divided. It makes calls, and sends nothing. */
+export class Shard {
+  readonly queue: QueueRef;
+  /** Its place among the shards of the queue, as receipts have it; 0 if the queue is not divided. */
+  readonly place: number;
+  /** As the registry has it. */
+  readonly name: string;
+  readonly keys: Keys;
+
+  /**
+   * @param place @default 0
+   * @param name as the registry has it. @default that of the queue
+   */
+  constructor(queue: QueueRef, place = 0, name: string = queue.name) {
+    this.queue = queue;
+    this.place = place;
+    this.name = name;
+    this.keys = queueKeys(name, queue.prefix);
+  }
+
+  /** Whether it is one of several, or may be. */
+  get isPart(): boolean {
+    return this.name !== this.queue.name;
+  }
+
+  /** The note that it is in use. */
+  note(): Note {
+    return new Note(this.queue, this.keys, this.name);
+  }
+
+  /**
+   * A call of a script on these keys.
+   * @param note goes in front of it
+   */
+  call<const B extends QueueBinding>(
+    binding: B,
+    args: ArgumentsOf<B>,
+    items: ItemsOf<B> = [],
+    note?: Note,
+  ): Call<ReplyTo<B>> {
+    const given = { testNow: testNowOf(this.queue), ...args } as Parameters<typeof callOf<B>>[2];
+    return {
+      command: callOf(binding, this.keys, given, items),
+      note,
+      read: (outcome) => binding.decode(replyOf(outcome)) as ReplyTo<B>,
+    };
+  }
+}
