@@ -118,10 +118,13 @@ class Producer:
             tasks = [task for task in tasks if map.owners[task.slot] != digit]
             if tasks:
                 parts.append((DIGITS.index(digit), tasks))
-        calls = [self._call(partition, "", "?", tasks) for partition, tasks in parts]
+        calls: list[Call] = [
+            ("partitions/ask-former", self._partitions.name(partition), ["", "", "", *(a for t in tasks for a in t.args)])
+            for partition, tasks in parts
+        ]
         for (_, tasks), (_, _, *answers) in zip(parts, self._redis.run(*calls) if calls else []):
             for task, answer in zip(tasks, answers):
-                if answer != " free":
+                if answer != -1:
                     task.answer = answer
 
     def _call(self, partition: int, settings: str, slots: str, tasks: list[NewTask]) -> Call:

@@ -17,8 +17,8 @@ from records import SluiceError
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
 LIB = (
-    "prelude writes records limits groups fair-order admission events commit transitions workers wake due "
-    "pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
+    "prelude writes records limits groups fair-order admission events commit transitions workers wake "
+    "new-tasks due pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
     "slots repair-entries repair repair-fields control-fields group-states"
 ).split()
 TRIES = 4

@@ -3,9 +3,8 @@
 
 -- True if an enqueue must go to another partition, because this one does not own all slots of its tasks.
 -- owned: its field `~slots`. slots: `<version>:<numbers>`, the version of the producer's map, and slots with
--- commas between; '-' for tasks that any partition may have that owns slots, or did; '?' for what each may be
--- asked. A partition that has noted a later version may own the slots again, after another partition had them
--- that knows their ids now.
+-- commas between; '-' for tasks that any partition may have that owns slots, or did. A partition that has
+-- noted a later version may own the slots again, after another partition had them that knows their ids now.
 local function has_moved(owned, slots)
   local noted, digits = string.match(owned or '', '^1;(%d+);(%x+)$')
   local version, numbers = string.match(slots, '^(%d+):(.*)$')

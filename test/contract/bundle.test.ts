@@ -40,6 +40,7 @@ test.for([
   const names = (exported: string) =>
     scriptsOf(`export { ${exported} } from "./index.ts";`, [...plugins]).then((found) => found.toSorted());
   expect(await names("Producer")).toEqual([
+    "askFormer",
     "cancel",
     "enqueue",
     "get",

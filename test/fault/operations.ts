@@ -300,6 +300,19 @@ export const operations: readonly Operation[] = [
     script: "ownSlots",
     call: ofPartitions(partitions.ownSlotsScript, { version: "1", owned: "f".repeat(64) }),
   },
+  {
+    script: "askFormer",
+    call: ofPartitions(
+      partitions.askFormerScript,
+      { testNow: String(now()), wake: "60000", refuseEach: "1" },
+      [
+        { id: "dead0", when: "", unique: "again", record: ";t=k;G=capped\nj1" },
+        { id: "done1", when: "", unique: "again", record: ";t=k\nj2" },
+        { id: "p1", when: "", unique: "", record: ";t=k\nj3" },
+        { id: "unknown", when: "", unique: "60000 key", record: ";t=k\nj4" },
+      ],
+    ),
+  },
   { script: "renameKeys", call: ofPartitions(partitions.renameKeysScript, { count: "4" }) },
   {
     script: "putMap",

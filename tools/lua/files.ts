@@ -9,7 +9,7 @@ export const generatedFile = fileURLToPath(new URL("../../src/queue/redis/lua.ge
 
 /** The files of lua/lib, in the order in which they use each other. */
 const libFiles =
-  "prelude writes records limits groups fair-order admission events commit transitions workers wake due pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages slots repair-entries repair repair-fields control-fields group-states"
+  "prelude writes records limits groups fair-order admission events commit transitions workers wake new-tasks due pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages slots repair-entries repair repair-fields control-fields group-states"
     .split(" ")
     .map((name) => `lib/${name}.lua`);
 

@@ -1481,30 +1481,241 @@ P(a,{'~wake',ED(c,d)})
 return true
 end
 `;
-const $EF = `local EF=60000
+const $EF = `local EF={'~set','~stats','~ghosts','~dropped','~wake','~slots'}
 `;
-const $EG = `local function EG(a,b)
+const $EG = `local function EG(a,b,c,d,e)
+local f=AI(d)
+f.id,f.fixed,f.again=a,d,c=='again'
+f.window,f.dedup_key=string.match(c,'^(%d+) (.*)$')
+local g=tonumber(b~=''and b or 0)
+f.due=string.sub(b,1,1)=='+'and e+g or g
+return f
+end
+`;
+const $EH = `local function EH(a,b)
+local c={unpack(EF)}
+for g,h in ipairs(b)do
+F(c,h.id,h.dedup_key and'~d:'..h.dedup_key)
+end
+return AB(a,c)
+end
+`;
+const $EI = `local function EI(a,b,c,d)
+BZ(a,b)
+a.ghosts=0
+return{
+plan=a,
+stored=c,
+each=d,
+answers={},
+makers={},
+windows={},
+any_ready=false,
+any_resent=false,
+is_written=false,
+}
+end
+`;
+const $EJ = `local function EJ(a)
+local b=a.settings
+if not b then
+return-1
+end
+return(b.max_pending or b.events or b.statistics)and 1 or 0
+end
+`;
+const $EK = `local function EK(a,b)
+local c=string.match(b or'','^[^.]+%.')
+local d=a~=b and c~=nil and string.sub(a or'',1,#c)==c
+return a==b,d
+end
+`;
+const $EL = `local function EL(a,b)
+local c,d,e=a.plan.keys.tasks,a.stored,b.id
+local f,g,h=d[e],nil,nil
+if not f then
+return nil,nil,false
+end
+if f~=''then
+g=AI(f).producer_token
+end
+if f==''or b.again then
+local i=redis.call('HGET',c,'.'..e)
+local j=AM(i)
+d['.'..e]=i
+if AC(i)then
+d[e]=i
+elseif j.state==AD.ghost then
+return nil,j,false
+elseif f==''or j.state==AD.rejected then
+g,h=j.producer_token,j
+end
+end
+local i,j=EK(g,b.producer_token)
+if h and b.again and not i then
+d[e]=redis.call('HGET',c,e)
+return nil,h,j
+end
+return i,nil,j
+end
+`;
+const $EM = `local function EM(a,b)
+local c,d,e=a.plan.now,b.id,b.dedup_key
+local f,g=a.makers[d],a.answers[d]
+if g and not a.each then
+return g,nil
+end
+local h,i,j
+if f then
+h,j=EK(f,b.producer_token)
+else
+h,i,j=EL(a,b)
+end
+if AC(a.stored[d])then
+return' newer_schema',nil
+elseif j then
+return' reused',nil
+elseif h==nil then
+local k=e and(a.windows[e]or a.stored['~d:'..e])or''
+local l,m=string.match(k,'^(%d+) (.*)$')
+if l and tonumber(l)>c and m~=d then
+a.answers[d]=m
+return m,nil
+end
+return nil,i
+end
+a.answers[d]=0
+if h then
+a.any_resent=true
+if b.due<=c then
+a.any_ready=true
+end
+if e then
+a.windows[e]=C(c+1)..' '..d
+end
+end
+return h and 1 or 0,nil
+end
+`;
+const $EN = `local function EN(a,b,c)
+local d,e,f=a.plan,b.id,b.due>a.plan.now
+if c or not a.is_written then
+T(d,'HSET tasks',e,b.fixed)
+end
+if c and c.state~=AD.ghost then
+T(d,'ZREM expiry',e)
+T(d,'ZREM dead',e)
+end
+if f then
+T(d,'ZADD delayed',DM(b,b.due),e)
+elseif c and tonumber(c.ghosts or 0)>0 and not BR(b)then
+H(c,'ghosts',-1)
+d.ghosts=d.ghosts+1
+else
+CO(d,e,b,'back')
+end
+local g=AT(b.fixed,c,f and BR(b))
+if g then
+T(d,'HSET tasks','.'..e,g)
+elseif c then
+T(d,'HDEL tasks','.'..e)
+end
+CY(d,'enqueued',e)
+a.answers[e],a.makers[e]=0,a.each and(b.producer_token or'')or nil
+if not f then
+a.any_ready=true
+end
+local h=b.dedup_key
+if h then
+local i=C(d.now+b.window)
+a.windows[h]=i..' '..e
+T(d,'HSET tasks','~d:'..h,a.windows[h])
+T(d,'ZADD expiry',i,'~d:'..h)
+end
+end
+`;
+const $EO = `local function EO(a)
+return U(a,'LPUSH pending')
++a.ghosts
++(U(a,'ZADD fair')+U(a,'ZADD limited'))/2
+end
+`;
+const $EP = `local function EP(a,b,c,d)
+local e=a.plan
+local f=a.each and BI(e.settings,e.keys,a.stored)
+for j,k in ipairs(b)do
+local l,m=EM(a,k)
+local n=type(l)=='string'and string.match(l,'^ (.*)$')
+if n and not a.each then
+return n
+end
+if l==nil and d then
+l=d(k,m)
+a.answers[k.id]=l
+end
+if l==nil and f and k.due<=e.now and EO(e)>=f then
+l=' full'
+elseif l==nil then
+EN(a,k,m)
+l=1
+end
+F(c,l)
+end
+local g=not f and BJ(e.settings,e.keys,a.stored,EO(e))
+return g and'full'or nil
+end
+`;
+const $EQ = `local function EQ(a,b,c)
+local d=a.plan
+local e=a.any_resent and 0 or nil
+if not EC(b[1],d.now,e)or BA(b[2]or nil).paused then
+return false
+end
+local f={'~wake',ED(d.now,c)}
+if U(d,'HSET tasks')==0 then
+return not P(d.keys.tasks,f)
+end
+T(d,'HSET tasks',unpack(f))
+return true
+end
+`;
+const $ER = `local function ER(a)
+local b=a.plan
+DF(b)
+local c=DG(b,a.stored)
+if c then
+return c
+end
+DH(b)
+if b.ghosts>0 then
+redis.call('HINCRBY',b.keys.tasks,'~dropped',C(b.ghosts))
+end
+end
+`;
+const $ES = `local ES=60000
+`;
+const $ET = `local function ET(a,b)
 local c=redis.call('ZRANGE',a,'0','1','WITHSCORES')
 local d=c[2]and math.floor(tonumber(L(c[2])))
 local e=(c[1]~='~w'or b)and d or(c[4]and math.floor(tonumber(L(c[4]))))
 return d,e and math.min(e,b or e)or b
 end
 `;
-const $EH = `local function EH(a,b,c)
+const $EU = `local function EU(a,b,c)
 local d=M(a)
-local e,f=EG(b,d)
+local e,f=ET(b,d)
 local g=(e or d)and tonumber(c())
 local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
-const $EI = `local function EI(a,b,c)
-local d,e=pcall(EH,a,b,c)
+const $EV = `local function EV(a,b,c)
+local d,e=pcall(EU,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-const $EJ = `local function EJ(a,b,c,d)
+const $EW = `local function EW(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',C(#b))
 local e,f,g=DC(a,c),{},false
@@ -1523,7 +1734,7 @@ CQ(e)
 if DH(e)then
 local h=DC(a,c)
 for l,m in ipairs(f)do
-T(h,'timers',C(c+EF),'~g:'..m.group)
+T(h,'timers',C(c+ES),'~g:'..m.group)
 end
 DH(h)
 end
@@ -1533,7 +1744,7 @@ end
 return 0,0,false
 end
 `;
-const $EK = `local function EK(a,b,c)
+const $EX = `local function EX(a,b,c)
 local d,e,f,g=DC(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=C(g*BO)
@@ -1563,7 +1774,7 @@ CQ(d)
 DH(d)
 end
 `;
-const $EL = `local function EL(a,b,c)
+const $EY = `local function EY(a,b,c)
 for g=1,#b,DI do
 local h={}
 for l=g,math.min(g+DI-1,#b)do
@@ -1577,21 +1788,21 @@ end
 BZ(j,k)
 for o,p in ipairs(k)do
 if AC(i[o])then
-T(j,'ZADD delayed',C(c+EF)..'.5',b[g+o-1])
+T(j,'ZADD delayed',C(c+ES)..'.5',b[g+o-1])
 else
 CO(j,b[g+o-1],p,'back')
 end
 end
 if DH(j)then
 for o=g,#b do
-redis.call('ZADD',a.delayed,C(c+EF)..'.5',b[o])
+redis.call('ZADD',a.delayed,C(c+ES)..'.5',b[o])
 end
 return
 end
 end
 end
 `;
-const $EM = `local function EM(a,b,c,d)
+const $EZ = `local function EZ(a,b,c,d)
 local e=100
 local f,g=C(b)..'.5',C(c+e)
 local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
@@ -1609,22 +1820,22 @@ end
 end
 I('ZREM',a.delayed,i)
 I('LPUSH',a.pending,j)
-EL(a,k,b)
+EY(a,k,b)
 local n=m>0 or#h==2*(c+e)
 if#l==0 then
 return#i,0,0,n
 end
-local o,p,q=EJ(a,l,b,d)
+local o,p,q=EW(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-const $EN = `local EN=8
+const $FA = `local FA=8
 `;
-const $EO = `local function EO(a,b)
+const $FB = `local function FB(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-const $EP = `local function EP(a,b,c,d,e,f)
+const $FC = `local function FC(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -1648,30 +1859,30 @@ unpack(g)
 )
 end
 `;
-const $EQ = `local function EQ(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,EN)
+const $FD = `local function FD(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,FA)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-const $ER = `local function ER(a,b,c,d)
+const $FE = `local function FE(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-const $ES = `local function ES(a)
+const $FF = `local function FF(a)
 return a.listed or not a.score
 end
 `;
-const $ET = `local function ET(a)
+const $FG = `local function FG(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-const $EU = `local function EU(a,b)
-ET(a)
+const $FH = `local function FH(a,b)
+FG(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
@@ -1697,9 +1908,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-const $EV = `local function EV(a,b)
+const $FI = `local function FI(a,b)
 if a.times then
-return EU(a,b)
+return FH(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -1709,13 +1920,13 @@ end
 return#c
 end
 `;
-const $EW = `local function EW(a,b)
+const $FJ = `local function FJ(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if ES(i)then
+if FF(i)then
 c[#c+1]=i.id
 if i.score then
 a.times.list_tag=i.score%BL
@@ -1730,11 +1941,11 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-const $EX = `local function EX(a,b,c,d)
-local e,f=a.keys,a.ahead or EH(a.keys.working,a.keys.delayed,d)
+const $FK = `local function FK(a,b,c,d)
+local e,f=a.keys,a.ahead or EU(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-EW(a,b)
+FJ(a,b)
 local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
@@ -1742,34 +1953,34 @@ if f.expired then
 DS(e,d(),math.max(c,32),i)
 end
 if f.due then
-local j,k,l=EM(e,d(),math.max(c,32),i)
+local j,k,l=EZ(e,d(),math.max(c,32),i)
 h=h or k+l>0
 end
 a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local j,k=EG(e.delayed,g)
+local j,k=ET(e.delayed,g)
 a.next_due=k or 0
 end
 return f.due or f.expired
 end
 `;
-const $EY = `local function EY(a,b,c)
+const $FL = `local function FL(a,b,c)
 local d=#a+1
-a.drained=EV(a,b)<b
+a.drained=FI(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and EX(a,d,b,c)
+and FK(a,d,b,c)
 then
-a.drained=EV(a,b)<b
+a.drained=FI(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-const $EZ = `local function EZ(a,b)
+const $FM = `local function FM(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+BF
@@ -1785,13 +1996,13 @@ end
 return c
 end
 `;
-const $FA = `local function FA(a,b)
+const $FN = `local function FN(a,b)
 local c={max=a,most=a,most_bytes=b,bytes=0,entries={}}
 c.ghosts,c.broken,c.ghost_entries=0,0,{}
 return c
 end
 `;
-const $FB = `local function FB(a,b,c,d)
+const $FO = `local function FO(a,b,c,d)
 if not a.entries[b]then
 local e,f=AN(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
@@ -1799,9 +2010,9 @@ end
 return a.entries[b]
 end
 `;
-const $FC = `local function FC(a,b,c)
+const $FP = `local function FP(a,b,c)
 local d=b.task
-if tonumber(d.ghosts or 0)>0 and ES(c)then
+if tonumber(d.ghosts or 0)>0 and FF(c)then
 H(d,'ghosts',-1)
 d.ghosts=d.ghosts~='0'and d.ghosts or nil
 a.ghosts=a.ghosts+1
@@ -1818,9 +2029,9 @@ end
 return false
 end
 `;
-const $FD = `local function FD(a,b,c)
+const $FQ = `local function FQ(a,b,c)
 local d=b.task
-if ES(c)or not BR(d)then
+if FF(c)or not BR(d)then
 return false
 end
 local e=CA(a,d)
@@ -1832,7 +2043,7 @@ end
 return false
 end
 `;
-const $FE = `local function FE(a,b)
+const $FR = `local function FR(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -1847,45 +2058,45 @@ c.state=AD.working
 return true
 end
 `;
-const $FF = `local function FF(a,b,c,d)
+const $FS = `local function FS(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=EP(a.keys.tasks,b,f,c,d)
+e=FC(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-const $FG = `local function FG(a,b,c,d,e,f)
+const $FT = `local function FT(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[EN+2*(l-d)+1],f[EN+2*(l-d)+2]
+local m,n=f[FA+2*(l-d)+1],f[FA+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=FB(c,b[l].id,m,n).task
+g[#g+1]=FO(c,b[l].id,m,n).task
 end
 BZ(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-EW(b,l)
+FJ(b,l)
 return true
 end
-if FC(c,n,m)then
+if FP(c,n,m)then
 if m.listed then
 b.list_refund=b.list_refund+BK
 elseif m.score and BR(n.task)then
 CJ(a,n.task,m.score,n.id)
 end
-elseif not FD(a,n,m)then
-if not FE(c,n)then
-EW(b,l)
+elseif not FQ(a,n,m)then
+if not FR(c,n)then
+FJ(b,l)
 return true
 end
 if b.times then
@@ -1894,12 +2105,12 @@ end
 end
 end
 if h then
-EW(b,#c>0 and h or 1)
+FJ(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-const $FH = `local function FH(a,b)
+const $FU = `local function FU(a,b)
 local c,d={},{}
 for h,i in ipairs(a.ghost_entries)do
 if not i.written then
@@ -1923,9 +2134,9 @@ redis.call('HINCRBY',b,'~broken',C(a.broken))
 end
 end
 `;
-const $FI = `local FI=490
+const $FV = `local FV=490
 `;
-const $FJ = `local function FJ(a,b,c,d,e)
+const $FW = `local function FW(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
@@ -1959,7 +2170,7 @@ end
 return i
 end
 `;
-const $FK = `local function FK(a,b,c)
+const $FX = `local function FX(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -1970,7 +2181,7 @@ end
 a.drained=false
 end
 `;
-const $FL = `local function FL(a,b,c,d)
+const $FY = `local function FY(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
@@ -1989,25 +2200,25 @@ if a.settings.rate then
 local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FI do
-local j=math.min(i+FI-1,#c)
-local k=c[i]and FJ(a,c,d,i,j)
+for i=1,#c,FV do
+local j=math.min(i+FV-1,#c)
+local k=c[i]and FW(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FK(b,c,i)
+FX(b,c,i)
 end
 end
 end
 `;
-const $FM = `local function FM(a,b)
+const $FZ = `local function FZ(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-const $FN = `local function FN()
+const $GA = `local function GA()
 local a={}
 for e=0,1023 do
 a[#a+1]='~r'..C(e)
@@ -2018,11 +2229,11 @@ end
 return a
 end
 `;
-const $FO = `local function FO(a,b,c)
+const $GB = `local function GB(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-const $FP = `local function FP(a,b,c,d,e)
+const $GC = `local function GC(a,b,c,d,e)
 local f=tonumber(c.attempts)
 if tonumber(c.charged)~=f or c.expired_leases then
 f=table.concat({C(c.attempts),C(c.charged),c.expired_leases or'0'},',')
@@ -2032,7 +2243,7 @@ F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-const $FQ = `local function FQ(a,b,c,d)
+const $GD = `local function GD(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -2044,19 +2255,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-FP(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+GC(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-const $FR = `local function FR(a,b)
+const $GE = `local function GE(a,b)
 local c=redis.call('GET',a)or''
 local d,e=string.find(c,' '..b..'=',1,true)
 return e and string.match(string.sub(c,e+1),'^%S*'),c
 end
 `;
-const $FS = `local function FS(a,b,c,d)
+const $GF = `local function GF(a,b,c,d)
 local e,f=string.gsub(b,'=','')
 if f>=16 then
 b=string.match(b,'^ %S+(.*)$')
@@ -2064,19 +2275,19 @@ end
 redis.pcall('SET',a,b..' '..c..'='..d,'PX',C(A))
 end
 `;
-const $FT = `local FT=4
+const $GG = `local GG=4
 `;
-const $FU = `local function FU(a,b,c)
-for g=c+1,#b,FT do
+const $GH = `local function GH(a,b,c)
+for g=c+1,#b,GG do
 a[#a+1]='.'..b[g]
 end
 return a
 end
 `;
-const $FV = `local function FV(a,b,c,d,e,f)
-local g=(#d-e)/FT
+const $GI = `local function GI(a,b,c,d,e,f)
+local g=(#d-e)/GG
 local function h(i)
-local j,k,l,m=unpack(d,e+(i-1)*FT+1,e+i*FT)
+local j,k,l,m=unpack(d,e+(i-1)*GG+1,e+i*GG)
 local n,o,p=string.match(l,'^(%a+) ?(%d*) ?(%a*)$')
 return j,k,m,n,o,p~=''
 end
@@ -2225,13 +2436,13 @@ DQ(a,l)
 return u
 end
 `;
-const $FW = `local function FW(a,b,c,d,e)
+const $GJ = `local function GJ(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=DC(a,b.now),ER(a,c,d,e)
-local p=FA(j,tonumber(b.max_bytes))
+local n,o=DC(a,b.now),FE(a,c,d,e)
+local p=FN(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -2239,7 +2450,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-FO(i,k,l)
+GB(i,k,l)
 end
 end
 local function w(x)
@@ -2251,7 +2462,7 @@ local y=x.rate or''
 r,s,t=y,x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local z=FQ(a,u(),l,string.sub(x.slot,#l+1))
+local z=GD(a,u(),l,string.sub(x.slot,#l+1))
 local aa=#z==2 and not AC(x.set)and BA(x.set or nil).paused
 return aa and{'paused'}or z,false
 elseif DD(n,x.set,x.stats)then
@@ -2273,15 +2484,15 @@ end
 end
 end
 local function x()
-EY(o,j,u)
-local y,z=1,EO(o,1)
-local aa=FF(o,k,y,z)
-local ab=EQ(aa)
+FL(o,j,u)
+local y,z=1,FB(o,1)
+local aa=FS(o,k,y,z)
+local ab=FD(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-EW(o,1)
-if ad and n.settings.max_working and not o.next_due and EX(o,1,j,u)then
+FJ(o,1)
+if ad and n.settings.max_working and not o.next_due and FK(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -2290,39 +2501,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-EW(o,1)
+FJ(o,1)
 local ae=BX(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EK(a,n.now,ae)
+EX(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and EX(o,1,j,u)then
+if not o.next_due and ae.limited>0 and FK(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-EY(o,p.most)
+FL(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-EW(o,p.most+1)
+FJ(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FG(n,o,p,y,z,aa or FF(o,k,y,z))
+FT(n,o,p,y,z,aa or FS(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-EW(o,y)
+FJ(o,y)
 elseif
 y>#o
 and not o.drained
@@ -2330,7 +2541,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-EY(o,math.max(p.most-#p,math.min(#o,128)),u)
+FL(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -2339,7 +2550,7 @@ end
 end
 local y,z=pcall(x)
 if not y then
-EW(o,1)
+FJ(o,1)
 return O(z)
 elseif z then
 F(z,o.dead_letters)
@@ -2356,7 +2567,7 @@ end
 if m~=''then
 DV(n,m,b.info,s)
 end
-ET(o)
+FG(o)
 n.drained=o.drained
 CM(n)
 local aa=m~=''and m or nil
@@ -2365,12 +2576,12 @@ local ab=
 if t and#p>0 then
 T(n,'HSET tasks','~wake',ED(n.now,nil,t))
 end
-local ac=FL(n,o,p,ab)or DH(n)
+local ac=FY(n,o,p,ab)or DH(n)
 if ac then
-EW(o,1)
+FJ(o,1)
 return ac
 end
-FH(p,i)
+FU(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 local ad={'more',u()}
 F(ad,o.dead_letters)
@@ -2379,23 +2590,23 @@ elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',EZ(o,n)}
+local ad={'ok',FM(o,n)}
 for ah,ai in ipairs(p)do
-FP(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+GC(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 F(ad,o.dead_letters)
 return ad
 end
 `;
-const $FX = `local FX=true
+const $GK = `local GK=true
 `;
-const $FY = `local FY=240
+const $GL = `local GL=240
 `;
-const $FZ = `local function FZ(a,b)
+const $GM = `local function GM(a,b)
 return type(redis.pcall('HSET',a,unpack(b)))=='number'
 end
 `;
-const $GA = `local function GA(
+const $GN = `local function GN(
 a,
 b,
 c,
@@ -2409,8 +2620,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,EO(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EN)
+local m,n,o=d[1],1,FB(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,FA)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -2420,7 +2631,7 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or FZ(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or GM(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -2431,11 +2642,11 @@ local an={'~lease','',e,'','','',unpack(l or{})}
 local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
 for as,at in ipairs(c)do
 if as>o then
-n,o=as,EO(c,as)
-m=EP(b,e,c,n,o)
+n,o=as,FB(c,as)
+m=FC(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=EN+2*(as-n)+1
+local au=FA+2*(as-n)+1
 local av,aw=m[au],m[au+1]
 local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
 x,ab=x+1,ab+#(av or'')
@@ -2483,27 +2694,27 @@ ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
 at,1,x,ag,av
 end
 an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and FZ(b,an)
+local ap=redis.pcall('ZADD',a,unpack(al))==#c and GM(b,an)
 if not ap then
 redis.pcall('ZREM',a,unpack(c))
 end
 return ap and ao
 end
 `;
-const $GB = `local GB='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
+const $GO = `local GO='^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\\n]*);h=(%w*)\\n'
 `;
-const $GC = `local function GC(a,b,c,d,e,f)
-local g=(#c-d)/FT
-if e[1]or g<1 or g>FY then
+const $GP = `local function GP(a,b,c,d,e,f)
+local g=(#c-d)/GG
+if e[1]or g<1 or g>GL then
 return nil,nil,nil
 end
 local h,i,j,k={''},{'','','',''},{'',''},{'ok',''}
 local l,m,n,o,p=tonumber(f),'','',-1,''
 for t=1,g do
-local u=d+FT*(t-1)
-local v,w,x,y=unpack(c,u+1,u+FT)
+local u=d+GG*(t-1)
+local v,w,x,y=unpack(c,u+1,u+GG)
 local z,aa,ab,ac,ad,ae,af,ag,ah=
-string.match(e[t+2]or'',GB)
+string.match(e[t+2]or'',GO)
 if x~='complete'or not z then
 return nil,nil,nil
 end
@@ -2559,19 +2770,19 @@ end
 return type(redis.pcall('ZADD',b,unpack(j)))=='number'and k,i,h
 end
 `;
-const $GD = `local function GD(a,b,c,d)
-local e=FZ(a,c)
+const $GQ = `local function GQ(a,b,c,d)
+local e=GM(a,c)
 if not e then
 redis.pcall('ZREM',b,unpack(d))
 end
 return e
 end
 `;
-const $GE = `local GE=1000
+const $GR = `local GR=1000
 `;
-const $GF = `local GF=8000000
+const $GS = `local GS=8000000
 `;
-const $GG = `local GG={
+const $GT = `local GT={
 G='group',
 y='reasons',
 x='shown_reasons',
@@ -2581,14 +2792,14 @@ e='enqueued_from',
 E='enqueued_before',
 }
 `;
-const $GH = `local function GH(a)
+const $GU = `local function GU(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=AW(b,GG)
+local d=AW(b,GT)
 d.text=c
 return d
 end
 `;
-const $GI = `local function GI(a,b,c)
+const $GV = `local function GV(a,b,c)
 if not(b or c)then
 return true
 end
@@ -2596,7 +2807,7 @@ a=tonumber(a)
 return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
-const $GJ = `local function GJ(a,b)
+const $GW = `local function GW(a,b)
 if a.reason then
 return(a.reason=='lease_expired'or b=='')and a.reason
 end
@@ -2604,29 +2815,29 @@ local c=a.state~=AD.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+
 return c and'lease_expired'
 end
 `;
-const $GK = `local function GK(a,b,c)
+const $GX = `local function GX(a,b,c)
 return a.text==''
 or string.sub(c,1,1)=='j'and string.find(c,a.text,2,true)~=nil
 or a.shown_reasons
-and string.find(a.shown_reasons,','..(GJ(b,c)or'')..',',1,true)~=nil
+and string.find(a.shown_reasons,','..(GW(b,c)or'')..',',1,true)~=nil
 end
 `;
-const $GL = `local function GL(a,b,c)
+const $GY = `local function GY(a,b,c)
 return(not a.group or b.group==a.group)
 and(not a.reasons or string.find(a.reasons,','..(b.reason or'')..',',1,true)~=nil)
-and GI(b.ended_at,a.ended_from,a.ended_before)
-and GI(b.enqueued_at,a.enqueued_from,a.enqueued_before)
-and GK(a,b,c)
+and GV(b.ended_at,a.ended_from,a.ended_before)
+and GV(b.enqueued_at,a.enqueued_from,a.enqueued_before)
+and GX(a,b,c)
 end
 `;
-const $GM = `local function GM(a,b,c)
+const $GZ = `local function GZ(a,b,c)
 if b=='completed'or(b=='rejected'and c.reasons==',cancelled,')then
 return a.expiry
 end
 return b=='rejected'and a.dead or a[b]
 end
 `;
-const $GN = `local function GN(a,b)
+const $HA = `local function HA(a,b)
 for f=1,math.min(#a,#b)do
 local g,h=string.byte(a,f,f),string.byte(b,f,f)
 if g~=h then
@@ -2636,17 +2847,17 @@ end
 return#a<#b
 end
 `;
-const $GO = `local function GO(a)
+const $HB = `local function HB(a)
 return(a or'0')..' -'
 end
 `;
-const $GP = `local function GP(a,b,c,d)
+const $HC = `local function HC(a,b,c,d)
 local e,f=string.match(b,'^(%S+) (.+)$')
 local g=redis.call('ZCOUNT',a,'-inf','('..e)
 local h=redis.call('ZCOUNT',a,'-inf',e)
 while g<h do
 local i=math.floor((g+h)/2)
-if GN(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
+if HA(f,redis.call('ZRANGE',a,C(i),C(i))[1])then
 h=i
 else
 g=i+1
@@ -2663,11 +2874,11 @@ end
 return j
 end
 `;
-const $GQ = `local function GQ(a,b,c)
+const $HD = `local function HD(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CG(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GE))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GR))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -2675,10 +2886,10 @@ end
 return h
 end
 `;
-const $GR = `local function GR(a,b,c)
+const $HE = `local function HE(a,b,c)
 local d,e,f=0,0,16
-local g=math.min(#b,GE)
-while d<g and e<GF do
+local g=math.min(#b,GR)
+while d<g and e<GS do
 local h={}
 for l=d+1,math.min(d+f,g)do
 F(h,b[l].id,'.'..b[l].id)
@@ -2700,12 +2911,12 @@ end
 end
 d=d+1
 end
-f=math.max(1,math.min(128,math.floor((GF-e)/(e/d+1))))
+f=math.max(1,math.min(128,math.floor((GS-e)/(e/d+1))))
 end
 return d
 end
 `;
-const $GS = `local function GS(a,b)
+const $HF = `local function HF(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)
@@ -2713,14 +2924,14 @@ end
 return c
 end
 `;
-const $GT = `local function GT(a,b,c)
-if b==#a and b<GE then
+const $HG = `local function HG(a,b,c)
+if b==#a and b<GR then
 return''
 end
 return b>0 and a[b].place or c
 end
 `;
-const $GU = `local function GU(a,b,c,d,e)
+const $HH = `local function HH(a,b,c,d,e)
 for i=1,#c,DI do
 local j,k,l=DE(a,b),{},{}
 for p=i,math.min(i+DI-1,#c)do
@@ -2737,7 +2948,7 @@ end
 return#c,d
 end
 `;
-const $GV = `local function GV(a,b,c)
+const $HI = `local function HI(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+A
 if d>a.now then
 H(c,'version',1)
@@ -2759,7 +2970,7 @@ T(a,'ZREM dead',b)
 CY(a,'deleted',b)
 end
 `;
-const $GW = `local function GW(a,b)
+const $HJ = `local function HJ(a,b)
 local c,d=string.match(a or'','^1;(%d+);(%x+)$')
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not e then
@@ -2778,35 +2989,35 @@ end
 return false
 end
 `;
-const $GX = `local GX={'fair','limited','working','delayed','dead','expiry'}
+const $HK = `local HK={'fair','limited','working','delayed','dead','expiry'}
 `;
-const $GY = `local GY={limited=true,delayed=true,dead=true}
+const $HL = `local HL={limited=true,delayed=true,dead=true}
 `;
-const $GZ = `local GZ='-'
+const $HM = `local HM='-'
 `;
-const $HA = `local HA=4000000
+const $HN = `local HN=4000000
 `;
-const $HB = `local function HB(a,b)
+const $HO = `local function HO(a,b)
 local c={keys=a,now=b,plan=DC(a,b),report={},ghosts=0,bytes=0}
 c.removals,c.deadlines,c.lost=
 {worker_leases={},fair_by_group={},workers={}},{},{}
 c.worker_leases,c.turns,c.dead_letters={},{},{}
-for g,h in ipairs(GX)do
+for g,h in ipairs(HK)do
 c.removals[h]={}
 end
 return c
 end
 `;
-const $HC = `local function HC(a,b,c)
+const $HP = `local function HP(a,b,c)
 F(a.report,b,c)
 end
 `;
-const $HD = `local function HD(a,b,c)
+const $HQ = `local function HQ(a,b,c)
 local d=a.removals[b]
 d[#d+1]=c
 end
 `;
-const $HE = `local function HE(a,b,c)
+const $HR = `local function HR(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
@@ -2818,7 +3029,7 @@ end
 return d
 end
 `;
-const $HF = `local function HF(a,b)
+const $HS = `local function HS(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
@@ -2830,7 +3041,7 @@ end
 return c
 end
 `;
-const $HG = `local function HG(a,b)
+const $HT = `local function HT(a,b)
 local c,d,e={},0,16
 while#c<#b do
 local f={}
@@ -2841,7 +3052,7 @@ end
 for k=#c+1,math.min(#c+e,#b)do
 F(f,b[k],'.'..b[k])
 end
-local h=HF(a,f)
+local h=HS(a,f)
 if g==3 then
 a.newer,a.lease=AC(h[1]),tonumber(h[2]or 0)
 end
@@ -2853,36 +3064,36 @@ m.record=h[l+1]and AA(h[l+1])
 m.newer=AC(m.fixed)or AC(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(B/2-1,math.floor(HA*#c/(d+1))))
+e=math.max(1,math.min(B/2-1,math.floor(HN*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
 end
 `;
-const $HH = `local function HH(a,b)
-local c,d=a.keys,HG(a,b)
+const $HU = `local function HU(a,b)
+local c,d=a.keys,HT(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
-for i,j in ipairs(GX)do
-for n,o in ipairs(e and GY[j]and{}or HE(a,j,b))do
+for i,j in ipairs(HK)do
+for n,o in ipairs(e and HL[j]and{}or HR(a,j,b))do
 d[n][j]=L(o)
 end
 end
 return d
 end
 `;
-const $HI = `local function HI(a,b)
+const $HV = `local function HV(a,b)
 local c,d=a.plan,'~b:'..b
 T(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
 T(c,'ZADD expiry',C(a.now+Y),d)
-HC(a,'record_broken',b)
+HP(a,'record_broken',b)
 end
 `;
-const $HJ = `local function HJ(a,b)
+const $HW = `local function HW(a,b)
 local c,d=AM(b.record and redis.call('HGET',a.keys.tasks,'.'..b.id))
 return AP(b.task,d)
 end
 `;
-const $HK = `local function HK(a,b,c,d)
+const $HX = `local function HX(a,b,c,d)
 if d and d~=c then
 T(a.plan,'HSET tasks',b,d)
 elseif c and not d then
@@ -2890,33 +3101,33 @@ T(a.plan,'HDEL tasks',b)
 end
 end
 `;
-const $HL = `local function HL(a,b,c,d)
+const $HY = `local function HY(a,b,c,d)
 local e=false
-for i,j in ipairs(GX)do
+for i,j in ipairs(HK)do
 if b[j]and j~=c and j~=d then
-HD(a,j,b.id)
+HQ(a,j,b.id)
 b[j],e=false,true
 end
 end
 return e
 end
 `;
-const $HM = `local function HM(a,b,c,d)
+const $HZ = `local function HZ(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
 F(e,c[k])
 F(f,c[k+1])
 end
-for k,l in ipairs(HE(a,b,f))do
+for k,l in ipairs(HR(a,b,f))do
 if tonumber(l or 1)~=0 then
 F(g,'0',f[k])
-HC(a,d,e[k])
+HP(a,d,e[k])
 end
 end
 return g
 end
 `;
-const $HN = `local function HN(a)
+const $IA = `local function IA(a)
 local b=DH(a.plan)
 if b then
 return b
@@ -2929,73 +3140,73 @@ I('ZADD',a.keys.working,a.deadlines)
 I(
 'ZADD',
 a.keys.worker_leases,
-HM(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
+HZ(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
 I(
 'ZADD',
 a.keys.fair_by_group,
-HM(a,'fair_by_group',a.turns,'turn_wrong')
+HZ(a,'fair_by_group',a.turns,'turn_wrong')
 )
 a.worker_leases,a.turns,a.deadlines={},{},{}
 DB(a.plan)
 end
 `;
-const $HO = `local function HO(a,b)
+const $IB = `local function IB(a,b)
 local c,d=a.keys,#b
 if d==0 then
 return nil
 end
-local e=redis.call('HMGET',c.tasks,'.'..GZ,'~ghosts')
+local e=redis.call('HMGET',c.tasks,'.'..HM,'~ghosts')
 local f=AM(e[1])
 local g=AR(AD.ghost,C(tonumber(f.ghosts or 0)+d))
 local h=C((tonumber(e[2]or 0)or 0)+d)
-local i=P(c.tasks,{'.'..GZ,g,'~ghosts',h})
+local i=P(c.tasks,{'.'..HM,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,C(n),GZ)
+redis.call('LSET',c.pending,C(n),HM)
 end
 end
 `;
-const $HP = `local HP=8640000000000000
+const $IC = `local IC=8640000000000000
 `;
-const $HQ = `local HQ=630720000000
+const $ID = `local ID=630720000000
 `;
-const $HR = `local HR=BL/2
+const $IE = `local IE=BL/2
 `;
-const $HS = `local function HS(a)
+const $IG = `local function IG(a)
 local b=a.state
 return b==AD.waiting or b==AD.working or b==AD.ghost or AU(a)
 end
 `;
-const $HT = `local function HT(a,b)
+const $IH = `local function IH(a,b)
 local c,d=b.id,AM(b.record)
-local e=c==GZ or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
-local f=e and HS(d)and#d.version<=15 and#d.lease_number<=15
+local e=c==HM or(#c<=128 and string.find(c,'^[A-Za-z0-9][!-~]*$')~=nil)
+local f=e and IG(d)and#d.version<=15 and#d.lease_number<=15
 b.live=e and AK(b.fixed)
 b.had_fixed,b.had_record=b.fixed,b.record
 if b.record and not f then
-HI(a,'.'..c)
+HV(a,'.'..c)
 b.record=false
 end
 if b.fixed and not b.live and(b.fixed~=''or not e)then
-HI(a,c)
+HV(a,c)
 b.fixed=false
 end
 b.task=AN(b.live and b.fixed or'',b.record)
 b.ghosts=tonumber(b.task.ghosts or 0)
 end
 `;
-const $HU = `local function HU(a,b)
+const $II = `local function II(a,b)
 local c,d,e=a.plan,b.task,tonumber(b.delayed)
 local f,g=tonumber(d.priority or 0),tonumber(b.limited)
 local h,i=BN(tonumber(b.fair or 0))
 local j=g and BR(d)and tonumber(c.groups[d.group or''].settings.number)
 if e and e>=a.now+1 then
 return'delayed'
-elseif b.fair and BR(d)and h==f and i<HR then
+elseif b.fair and BR(d)and h==f and i<IE then
 return'fair'
 elseif j and math.floor(g/BP)==j*BO/BP+9-f then
 return'limited'
@@ -3004,45 +3215,45 @@ return'delayed'
 end
 end
 `;
-const $HV = `local function HV(a,b)
+const $IJ = `local function IJ(a,b)
 local c,d,e=b.id,b.task,a.plan
-local f=HU(a,b)
-if HL(a,b,f)then
-HC(a,(f or b.listed)and'two_places'or'wrong_place',c)
+local f=II(a,b)
+if HY(a,b,f)then
+HP(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
 F(a.turns,c,CG(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
-local h=g>=0 and g<=HP and math.floor(g)or a.now
+local h=g>=0 and g<=IC and math.floor(g)or a.now
 local i=DM(d,h)
 if g~=tonumber(i)then
 T(e,'ZADD delayed',i,c)
-HC(a,'time_broken',c)
+HP(a,'time_broken',c)
 end
 if BR(d)and not string.find(b.record or'','^1;%d+;%d')then
-b.record=HJ(a,b)
-HC(a,'record_incomplete',c)
+b.record=HW(a,b)
+HP(a,'record_incomplete',c)
 end
 end
 end
 `;
-const $HW = `local function HW(a,b)
+const $IK = `local function IK(a,b)
 local c,d=b.id,b.task
 if not b.working or d.lease_token==''or d.leased_for==''or d.lease_number=='0'then
-HL(a,b)
+HY(a,b)
 a.lost[#a.lost+1]=c
-HC(a,'lease_missing',c)
+HP(a,'lease_missing',c)
 return
 end
-if HL(a,b,'working')then
-HC(a,'two_places',c)
+if HY(a,b,'working')then
+HP(a,'two_places',c)
 end
 local e=tonumber(b.working)
-if e<0 or e>a.now+HQ then
+if e<0 or e>a.now+ID then
 F(a.deadlines,C(a.now),c)
-HC(a,'time_broken',c)
+HP(a,'time_broken',c)
 end
 if d.worker then
 F(a.worker_leases,c,DK(d.worker,d.lease_number,c))
@@ -3050,11 +3261,11 @@ end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
 T(a.plan,'HSET tasks','~lease',C(a.lease))
-HC(a,'control_broken','~lease')
+HP(a,'control_broken','~lease')
 end
 end
 `;
-const $HX = `local function HX(a,b)
+const $IL = `local function IL(a,b)
 local c,d,e=b.id,b.task,a.plan
 local f=b.live and d.state==AD.rejected and d.reason~='cancelled'
 local g=tonumber(
@@ -3063,85 +3274,85 @@ or d.dead_ttl
 or Y
 )
 local h=tonumber(b.expiry)
-if HL(a,b,'expiry',f and'dead')then
-HC(a,'wrong_place',c)
+if HY(a,b,'expiry',f and'dead')then
+HP(a,'wrong_place',c)
 end
 if f and not b.dead then
 T(e,'ZADD dead',d.ended_at or C(a.now),c)
-HC(a,'place_missing',c)
+HP(a,'place_missing',c)
 end
-if not h or h>a.now+HQ then
+if not h or h>a.now+ID then
 local i=(f or d.state==AD.completed)and g or 0
 h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+A)
 T(e,'ZADD expiry',C(h),c)
-HC(a,b.expiry and'time_broken'or'expiry_missing',c)
+HP(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
 b.fixed=''
-HC(a,'record_incomplete',c)
+HP(a,'record_incomplete',c)
 end
 if not b.record then
 b.record=AR(AD.deleted)
-HC(a,'record_incomplete',c)
+HP(a,'record_incomplete',c)
 end
 end
 `;
-const $HY = `local function HY(a,b)
+const $IM = `local function IM(a,b)
 local c,d=b.id,b.task
 local e=d.state~=AD.ghost and(b.had_fixed or b.had_record)
-if HL(a,b)or e then
-HC(a,'payload_missing',c)
+if HY(a,b)or e then
+HP(a,'payload_missing',c)
 elseif b.live then
-HC(a,'record_incomplete',c)
+HP(a,'record_incomplete',c)
 end
 local f=b.ghosts>0
-b.fixed=f and c~=GZ and''or false
+b.fixed=f and c~=HM and''or false
 b.record=f
 and(d.state==AD.ghost and b.record or AR(AD.ghost,d.ghosts,d.version))
 end
 `;
-const $HZ = `local function HZ(a,b)
+const $IO = `local function IO(a,b)
 local c=b.task
 b.waits=0
 if AU(c)or(b.fixed==''and not b.record)then
-HX(a,b)
+IL(a,b)
 elseif not b.live or c.state==AD.ghost then
-HY(a,b)
+IM(a,b)
 elseif c.state==AD.working then
-HW(a,b)
+IK(a,b)
 else
-HV(a,b)
+IJ(a,b)
 end
 b.expected=b.ghosts+b.waits
 b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',C(b.waits)},';')
 end
 `;
-const $IA = `local function IA(a,b,c)
+const $IP = `local function IP(a,b,c)
 local d={}
 for h,i in ipairs(b)do
 if not i.newer then
-HT(a,i)
+IH(a,i)
 F(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 BZ(a.plan,d)
 for h,i in ipairs(b)do
 if i.newer then
-HC(a,'record_newer',i.id)
+HP(a,'record_newer',i.id)
 else
-HZ(a,i)
+IO(a,i)
 if c then
 c(i)
 end
-HK(a,i.id,i.had_fixed,i.fixed)
-HK(a,'.'..i.id,i.had_record,i.record)
+HX(a,i.id,i.had_fixed,i.fixed)
+HX(a,'.'..i.id,i.had_record,i.record)
 end
-local j=U(a.plan,'HSET tasks')>=2*DI and HN(a)
+local j=U(a.plan,'HSET tasks')>=2*DI and IA(a)
 if j then
 return j
 end
 end
-local e,f=HN(a),nil
+local e,f=IA(a),nil
 if not e then
 f,f,f,e=DR(a.keys,a.lost,a.now,function(g)
 return g.state==AD.working
@@ -3150,7 +3361,7 @@ end
 return e
 end
 `;
-const $IB = `local IB={
+const $IQ = `local IQ={
 paused='^1$',
 events='^1$',
 statistics='^1$',
@@ -3165,129 +3376,129 @@ total_rate='^%d+/[1-9]%d*$',
 shares='^%d+$',
 }
 `;
-const $IC = `local IC=131071
+const $IR = `local IR=131071
 `;
-const $ID = `local ID=65536
+const $IS = `local IS=65536
 `;
-const $IE = `local function IE(a,b,c,d)
+const $IT = `local function IT(a,b,c,d)
 local e,f,g=a.plan,BA(c),string.find(c,'^1')~=nil
 if AC(c)then
 return d
 end
 for k,l in pairs(f)do
-g=g and string.find(l,IB[k]or'')~=nil
+g=g and string.find(l,IQ[k]or'')~=nil
 end
 if not g then
-HI(a,b)
+HV(a,b)
 T(e,'HDEL tasks',b)
 return d
 end
 local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
-if i and(h or IC)>=IC then
-h=math.max(d,ID)+1
+if i and(h or IR)>=IR then
+h=math.max(d,IS)+1
 f.number=C(h)
 T(e,'HSET tasks',b,BB(f))
-HC(a,'control_broken',b)
+HP(a,'control_broken',b)
 elseif i and h>d then
-HC(a,'control_broken','~groups')
+HP(a,'control_broken','~groups')
 end
 return i and math.max(d,h)or d
 end
 `;
-const $IG = `local function IG(a,b)
+const $IU = `local function IU(a,b)
 if not next(b)then
 return
 end
-local c=tonumber(HF(a,{'~groups'})[1]or 0)or 0
+local c=tonumber(HS(a,{'~groups'})[1]or 0)or 0
 local d=c
 for h,i in ipairs(G(b))do
-d=IE(a,i,b[i],d)
+d=IT(a,i,b[i],d)
 end
 if d>c then
 T(a.plan,'HSET tasks','~groups',C(d))
 end
 end
 `;
-const $IH = `local function IH(a,b)
-for f,g in ipairs(HE(a,'workers',b))do
+const $IV = `local function IV(a,b)
+for f,g in ipairs(HR(a,'workers',b))do
 if not g then
 T(a.plan,'HDEL tasks','~w:'..b[f])
-HC(a,'worker_wrong',b[f])
+HP(a,'worker_wrong',b[f])
 end
 end
 end
 `;
-const $II = `local function II(a,b,c)
-for g,h in ipairs(HE(a,'expiry',b))do
+const $IW = `local function IW(a,b,c)
+for g,h in ipairs(HR(a,'expiry',b))do
 if not h then
 local i=string.match(c[g],'^(%d+) ')or C(a.now+DU)
 T(a.plan,'ZADD expiry',i,b[g])
-HC(a,'expiry_missing',b[g])
+HP(a,'expiry_missing',b[g])
 end
 end
 end
 `;
-const $IJ = `local function IJ(a,b)
-for f,g in ipairs(HF(a,b))do
+const $IX = `local function IX(a,b)
+for f,g in ipairs(HS(a,b))do
 if not g then
-HD(a,'expiry',b[f])
-HC(a,'record_missing',b[f])
+HQ(a,'expiry',b[f])
+HP(a,'record_missing',b[f])
 end
 end
 end
 `;
-const $IK = `local function IK(a,b)
+const $IY = `local function IY(a,b)
 local c={}
 for g,h in ipairs(b)do
 c[g]=string.match(h,'%S*$')
 end
-for g,h in ipairs(HH(a,c))do
+for g,h in ipairs(HU(a,c))do
 local i=AN(AK(h.fixed)and h.fixed or'',h.record)
 local j=h.fair and CG(i.group or'',h.fair,c[g])
 if not h.newer and j~=b[g]then
-HD(a,'fair_by_group',b[g])
-HC(a,'turn_wrong',c[g])
+HQ(a,'fair_by_group',b[g])
+HP(a,'turn_wrong',c[g])
 end
 end
 end
 `;
-const $IL = `local function IL(a,b)
+const $IZ = `local function IZ(a,b)
 local c,d={},{}
 for h,i in ipairs(b)do
 c[h]=string.match(i,'%S*$')
 d[h]='.'..c[h]
 end
-for h,i in ipairs(HF(a,d))do
+for h,i in ipairs(HS(a,d))do
 local j=AM(i)
 local k=j.state==AD.working
 and j.worker
 and DK(j.worker,j.lease_number,c[h])==b[h]
 if not(k or AC(i))then
-HD(a,'worker_leases',b[h])
-HC(a,'worker_lease_wrong',c[h])
+HQ(a,'worker_leases',b[h])
+HP(a,'worker_lease_wrong',c[h])
 end
 end
 end
 `;
-const $IM = `local function IM(a,b)
+const $JA = `local function JA(a,b)
 local c,d=a.keys,{}
 for h,i in ipairs(b)do
 d[h]='~w:'..i
 end
-local e=HE(a,'workers',b)
-for i,j in ipairs(HF(a,d))do
+local e=HR(a,'workers',b)
+for i,j in ipairs(HS(a,d))do
 local k,l=b[i],tonumber(L(e[i]))
 if not j and#DW(c,k,'0',1)==0 then
-HD(a,'workers',k)
-elseif l<0 or l>a.now+HQ then
+HQ(a,'workers',k)
+elseif l<0 or l>a.now+ID then
 T(a.plan,'ZADD workers',C(a.now),k)
-HC(a,'time_broken',k)
+HP(a,'time_broken',k)
 end
 end
 end
 `;
-const $IO = `local function IO(a,b)
+const $JB = `local function JB(a,b)
 local c,d,e={},{},{}
 local f,g,h,i={},{},{},{}
 for m=1,#b,2 do
@@ -3308,85 +3519,85 @@ F(c,not d[q]and q or nil)
 d[q]=true
 end
 end
-IG(a,f)
-IH(a,g)
-II(a,h,i)
+IU(a,f)
+IV(a,g)
+IW(a,h,i)
 return c,e
 end
 `;
-const $IP = `local IP={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
+const $JC = `local JC={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked'}
 `;
-const $IQ = `local IQ={'~lease','~groups','~alarm',unpack(IP)}
+const $JD = `local JD={'~lease','~groups','~alarm',unpack(JC)}
 `;
-const $IR = `local IR={'~set','~fair',unpack(IQ)}
+const $JE = `local JE={'~set','~fair',unpack(JD)}
 `;
-const $IS = `local function IS(a,b,c)
+const $JF = `local function JF(a,b,c)
 local d,e=a.plan,a.now
 local f=
-{['~lease']=e,['~groups']=ID,['~broken']=tonumber(b['~checked']or 0)}
-local g={['~groups']=IC}
-for k,l in ipairs(IQ)do
+{['~lease']=e,['~groups']=IS,['~broken']=tonumber(b['~checked']or 0)}
+local g={['~groups']=IR}
+for k,l in ipairs(JD)do
 local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
-if m and not(n and tonumber(m)<(g[l]or HP))then
-HC(a,'control_broken',l)
+if m and not(n and tonumber(m)<(g[l]or IC))then
+HP(a,'control_broken',l)
 b[l]=f[l]and C(f[l])
-HK(a,l,m,b[l])
+HX(a,l,m,b[l])
 end
 end
 if tonumber(b['~checked']or 0)>tonumber(b['~broken']or 0)then
-HC(a,'control_broken','~checked')
-HK(a,'~checked',b['~checked'],b['~broken'])
+HP(a,'control_broken','~checked')
+HX(a,'~checked',b['~checked'],b['~broken'])
 b['~checked']=b['~broken']
 end
 if b['~set']then
-IE(a,'~set',b['~set'],0)
+IT(a,'~set',b['~set'],0)
 end
 local h=BX(b['~fair'])
 local i=not b['~fair']and c.fair>0
 for m=0,9 do
-if i or(h[m]or 0)>=HR then
-local n,o=BM(m,0),BM(m,HR)
+if i or(h[m]or 0)>=IE then
+local n,o=BM(m,0),BM(m,IE)
 local p={C(n),'('..C(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-BK),true
 end
 end
-if(h.list_tag or 0)>=HR then
+if(h.list_tag or 0)>=IE then
 h.list_tag,i=nil,true
 end
 if i or h.limited~=c.limited then
 h.limited=c.limited
 T(d,'HSET tasks','~fair',BY(h))
-HC(a,'control_broken','~fair')
+HP(a,'control_broken','~fair')
 end
 local j,k=c.timer,tonumber(b['~alarm'])
-local l=c.first and math.max(0,math.min(c.first,e+HQ))
+local l=c.first and math.max(0,math.min(c.first,e+ID))
 local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
 T(d,'timers',C(n),'~w')
 T(d,'HSET tasks','~alarm',C(n))
-HC(a,'timer_wrong','~alarm')
+HP(a,'timer_wrong','~alarm')
 elseif k and not j then
-HK(a,'~alarm',k)
-HC(a,'timer_wrong','~alarm')
+HX(a,'~alarm',k)
+HP(a,'timer_wrong','~alarm')
 end
 end
 `;
-const $IT = `local function IT(a,b)
+const $JG = `local function JG(a,b)
 local c,d=BN(b)
 local e=CE(a,c,1)
-e.last_tag=math.max(e.last_tag,d%HR)
+e.last_tag=math.max(e.last_tag,d%IE)
 end
 `;
-const $IU = `local function IU(a)
+const $JH = `local function JH(a)
 a.working=a.working+1
 end
 `;
-const $IV = `local function IV(a,b,c)
+const $JI = `local function JI(a,b,c)
 local d=a.working~=b.working
 or a.limited~=b.limited
 or(not a.changed and BV(a)~=c)
@@ -3397,9 +3608,9 @@ a.working,a.limited,a.ready=b.working,b.limited,b.ready
 for h=0,9 do
 local i=a.bands[h]or{last_tag=0,ready=0}
 local j=b.bands[h]or{last_tag=0,ready=0}
-d=d or i.ready~=j.ready or i.last_tag>=HR
+d=d or i.ready~=j.ready or i.last_tag>=IE
 if j.ready>0 then
-local k=i.last_tag<HR and i.last_tag or 0
+local k=i.last_tag<IE and i.last_tag or 0
 a.bands[h]=
 {last_tag=math.max(k,j.last_tag),ready=j.ready,moved_up_to=i.moved_up_to}
 else
@@ -3409,7 +3620,7 @@ end
 return d
 end
 `;
-const $IW = `local function IW(a,b)
+const $JJ = `local function JJ(a,b)
 if b.limited==0 then
 return false
 end
@@ -3417,7 +3628,7 @@ local c=a.plan
 CR(c,b)
 local d=U(c,'timers')>0
 c.writes.timers=nil
-return d and not HE(a,'delayed',{'~g:'..b.name})[1]
+return d and not HR(a,'delayed',{'~g:'..b.name})[1]
 end
 `;
 
@@ -3517,7 +3728,7 @@ end
 ${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$FR}local q,r=FR(g,i)
+${$GE}local q,r=GE(g,i)
 ${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
 return w and EE(f,{t,u},n.now,k,v)and 1 or 0
@@ -3582,7 +3793,7 @@ ${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$
 if z then
 return z
 end
-${$A}${$FS}FS(g,r,i,'')
+${$A}${$GF}GF(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -3592,8 +3803,8 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "6f1e089f4517214d395ca245752bc3953c4f0b07",
-  keyLockingSha1: "cb9735a34f265e8f6b60b716c3ca98ee2700857b",
+  sha1: "c24c957f35c4b6c64b2e7f6a27ece621b83d710c",
+  keyLockingSha1: "9d909bf627c4cbc2ac1932ed0a761263787f9175",
 };
 
 export const count: Script = {
@@ -3716,7 +3927,7 @@ ${$AW}${$AY}${$BA}local aj=BA(aa['~set']or nil)
 ${$L}${$M}local ak=w and M(d)or nil
 local al,am
 if w then
-${$EG}al,am=EG(e,ak)
+${$ET}al,am=ET(e,ak)
 end
 local an={
 'ok',
@@ -3738,8 +3949,8 @@ end
 return an
 `;
   },
-  sha1: "e1c4059de5b3e81572fa096e3abfbdc80576e7ac",
-  keyLockingSha1: "3fac5ab66a4fd96ae9e0ca75e8e7146be2ad8a96",
+  sha1: "33ec385c657330fe53c4d40e4a4c9f58fcef3a83",
+  keyLockingSha1: "b2b5ac39439565f309fcacc0013d83fa4543fce4",
 };
 
 export const declare: Script = {
@@ -3782,7 +3993,7 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$FR}local r,s=FR(n,p)
+${$GE}local r,s=GE(n,p)
 if not r then
 ${$C}${$D}${$E}${$DB}${$DC}local t=DC({tasks=g},E(o))
 local u=redis.call('HMGET',g,'~set','~slots')
@@ -3808,14 +4019,14 @@ r='working,'..C(v)
 else
 r='ok,'..C(t.now)
 end
-${$A}${$FS}FS(n,s,p,r)
+${$A}${$GF}GF(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "9be66ce20ff7e7133923171540cd06e1bfc3d2ee",
-  keyLockingSha1: "b0fd5eee10a60566f05c88373681fd13df857f5d",
+  sha1: "df3f07d47a6b0f9a76bb04f5a47130937427e01f",
+  keyLockingSha1: "78adff2b84353d9675aa05bf326aa04b5df8e37e",
 };
 
 export const failWorker: Script = {
@@ -4007,16 +4218,16 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GG}${$GH}local p=GH(l)
+${$AW}${$GT}${$GU}local p=GU(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-${$C}${$BK}${$BL}${$BW}${$BX}${$GN}${$GP}local function s(t,u)
+${$C}${$BK}${$BL}${$BW}${$BX}${$HA}${$HC}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=BX(y)
 local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
-local ab=y and GP(b,w,u)or{}
+local ab=y and HC(b,w,u)or{}
 local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
@@ -4029,7 +4240,7 @@ af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<u and GP(c,x,u)or{})do
+for ak,al in ipairs(y and ag<u and HC(c,x,u)or{})do
 ad[#ad+1]=al
 end
 for ak=#ad,u+1,-1 do
@@ -4060,9 +4271,9 @@ t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GI}${$GJ}${$GK}${$GL}local function x(y)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GV}${$GW}${$GX}${$GY}local function x(y)
 local z=y.task
-if z.state~=r or not GL(p,z,y.text)or u(y)then
+if z.state~=r or not GY(p,z,y.text)or u(y)then
 return false
 elseif
 y.fixed==''and r==AD.waiting
@@ -4082,28 +4293,28 @@ F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
 F(v,aa,ac)
 v[#v+1]=ab
 end
-${$GM}${$GO}local function y(z,aa)
-local ab=GM(o,i,p)
+${$GZ}${$HB}local function y(z,aa)
+local ab=GZ(o,i,p)
 if z==''then
-z=GO(ab==h and p.ended_from)
+z=HB(ab==h and p.ended_from)
 end
-local ac=GP(ab,z,aa,ab==h and p.ended_before)
+local ac=HC(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
 end
 local z=l==''and i~='completed'
-${$GE}local aa=z and math.min(tonumber(k)+1,GE)or GE
-local ab,ac=j,GE
-${$AC}${$AF}${$AM}${$AN}${$GF}${$GR}${$GS}while ac>0 do
+${$GR}local aa=z and math.min(tonumber(k)+1,GR)or GR
+local ab,ac=j,GR
+${$AC}${$AF}${$AM}${$AN}${$GS}${$HE}${$HF}while ac>0 do
 local ad,ae
 if i=='pending'then
 ad,ae=s(ab~=''and ab or'0 0 - 0 -',aa)
 else
 ad,ae=y(ab,aa)
 end
-local af=GR(f,ad,x)
-v[3]=v[3]+GS(ad,af)
+local af=HE(f,ad,x)
+v[3]=v[3]+HF(ad,af)
 if af<aa and af==#ad then
 ab=''
 else
@@ -4119,8 +4330,8 @@ v[2]=ab
 return v
 `;
   },
-  sha1: "53351073a73aad87414af932a953825830f886c2",
-  keyLockingSha1: "bfae3d82cc1b35f7fd5c660f5f17c124553eefa4",
+  sha1: "614c5bbee69e3818ab3d180db482b5471c48e3bd",
+  keyLockingSha1: "181556948a76380c1fd9ac21b4dea71eb26d1b4a",
 };
 
 export const purge: Script = {
@@ -4141,39 +4352,39 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GG}${$GH}local q=GH(m)
+${$AW}${$GT}${$GU}local q=GU(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GE}${$GF}${$GI}${$GJ}${$GK}${$GL}${$GN}${$GO}${$GP}${$GQ}${$GR}${$GS}${$GT}${$GU}${$GV}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GR}${$GS}${$GV}${$GW}${$GX}${$GY}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and GQ(c,q.group,w)or GP(
+x and HD(c,q.group,w)or HC(
 v,
 w,
-GE,
+GR,
 v==h and q.ended_before
 )
-local aa=GR(f,z,function(aa,ab)
+local aa=HE(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
 elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GL(q,ac,aa.text)then
+elseif ac.state==r and GY(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=GU(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=HH(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-GV(ae,am,ag[al])
+HI(ae,am,ag[al])
 end
 return DH(ae)
 end
@@ -4198,25 +4409,25 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and GO(C(ac))or GT(z,aa,w)
-t[2],t[3],t[4]=ad,ae,GS(z,aa)
+local ae=ac and HB(C(ac))or HG(z,aa,w)
+t[2],t[3],t[4]=ad,ae,HF(z,aa)
 end
-${$ES}${$FA}${$FB}${$FC}${$FH}local function v()
+${$FF}${$FN}${$FO}${$FP}${$FU}local function v()
 local w=DE(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},FA(0,0),{}
+local x,y,z={},FN(0,0),{}
 for ad,ae in ipairs(redis.call('RPOP',a,C(DI))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=GR(f,x,function(ab)
+local ab=HE(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=FB(y,ab.id,ab.fixed,ab.record)
-if not FC(y,ac,ab)then
+local ac=FO(y,ab.id,ab.fixed,ab.record)
+if not FP(y,ac,ab)then
 aa,ac.written=aa+1,true
 DP(w,ab.id,ac.task,'','rejected','cancelled')
 end
@@ -4229,20 +4440,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FH(y,f)
+FU(y,f)
 local ad=ab==#x
 local ae=#z<#x and not(ad and#x<DI)
-t[2],t[3]=aa,ae and'pending '..GO()or''
-t[4]=ae and 0 or GS(x,ab)
+t[2],t[3]=aa,ae and'pending '..HB()or''
+t[4]=ae and 0 or HF(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GM}local w=GM(n,j,q)
-return u(w,l~=''and l or GO(w==h and q.ended_from))or t
+${$GZ}local w=GZ(n,j,q)
+return u(w,l~=''and l or HB(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x='pending',GO()
+w,x='pending',HB()
 if redis.call('HEXISTS',f,'~fair')==1 then
 w='limited'
 end
@@ -4253,7 +4464,7 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..GO()
+t[3]=(w=='limited'and'fair 'or'pending ')..HB()
 end
 return y or t
 end
@@ -4265,8 +4476,8 @@ end
 return y or t
 `;
   },
-  sha1: "2c5a14f7e562a8c27ae4cf49d1085d7d2ca51714",
-  keyLockingSha1: "c5ccee0e9f63040a0915385b50e8b4aa8ac1a2ae",
+  sha1: "b814514de28a55f7b6c86e587013d78d86ecadb6",
+  keyLockingSha1: "ebea5c3b52cb0cd46202848d2288b22b380ed430",
 };
 
 export const redrive: Script = {
@@ -4292,7 +4503,7 @@ ${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local r=E(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$AW}${$GG}${$GH}local v=GH(n)
+${$AW}${$GT}${$GU}local v=GU(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -4320,12 +4531,12 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GI}${$GJ}${$GK}${$GL}local function ac(ad,ae)
+${$GV}${$GW}${$GX}${$GY}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GL(v,ad.task,ad.text)then
+elseif GY(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
@@ -4352,24 +4563,24 @@ s=C(r)
 end
 if not af then
 if not u then
-${$GO}u=GO(v.ended_from)
+${$HB}u=HB(v.ended_from)
 end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$GE}${$GN}${$GP}ae=GP(h,u,GE,ag)
+${$GR}${$HA}${$HC}ae=HC(h,u,GR,ag)
 end
-${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GE}${$GF}${$GR}local ag=GR(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GR}${$GS}${$HE}local ag=HE(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$DB}${$DC}${$DD}${$DE}${$DI}${$GU}ah,ag=GU(q,r,w,ag,ad)
+${$DB}${$DC}${$DD}${$DE}${$DI}${$HH}ah,ag=HH(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$GT}ai=GT(ae,ag,u)
+${$HG}ai=HG(ae,ag,u)
 elseif ag<#ae then
-${$GO}ai=GO()
+${$HB}ai=HB()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
@@ -4378,15 +4589,15 @@ ${$EB}${$EC}${$ED}${$EE}local aj=o~=''
 and k~='1'
 and(z or aa)
 and EE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$GS}local ak={'ok',ah,ai,GS(ae,ag),aj and 1 or 0}
+${$HF}local ak={'ok',ah,ai,HF(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "175df0d04b54597eb834c4ddb5756efb90acc685",
-  keyLockingSha1: "2507baf7aa5257f530c50828b9f2af7336c5ee53",
+  sha1: "b5c98f2129a4039b5408b64598a6179b8ad78782",
+  keyLockingSha1: "a31b4c229045548912a7540efdd616f350dcdc4e",
 };
 
 export const remove: Script = {
@@ -4412,12 +4623,12 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$GV}GV(f,e,j)
+${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$HI}HI(f,e,j)
 ${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(f)or{'removed'}
 `;
   },
-  sha1: "e39a2eaafe1fede6861eeb3eaf342ca0e582c88a",
-  keyLockingSha1: "3f77247c82bf5704feb779bcb0ed5b1d97016c01",
+  sha1: "29c284fafa9fc8b0dc96b11f60ba1227cc72f0b5",
+  keyLockingSha1: "f0d4c02900fb863012cefb4a26ea2e1debf5b11e",
 };
 
 export const settings: Script = {
@@ -4455,6 +4666,67 @@ return e
   },
   sha1: "a5d71dc8c6985a075a51e05a946abcb260100ebf",
   keyLockingSha1: "934e4676628d4a254a21b1f2efda11db139a1178",
+};
+
+export const askFormer: Script = {
+  name: "askFormer",
+  get source() {
+    return `local a=KEYS[1]
+local b=KEYS[2]
+local c=KEYS[3]
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=KEYS[8]
+local i=ARGV[1]
+local j=ARGV[2]
+local k=ARGV[3]
+local l=ARGV
+local m=4
+local n=3
+${$Q}local o=Q(a,b,c,d,nil,e,f,g,h)
+${$C}${$D}${$E}${$DB}${$DC}local p,q=DC(o,E(i)),{}
+${$AE}${$AG}${$AH}${$AI}${$EG}for u=1,(#l-n)/m do
+local v,w,x,y=unpack(l,m*u,m*u+n)
+q[u]=EG(v,w,x,'1;'..C(p.now)..y,p.now)
+end
+${$F}${$AA}${$AB}${$EF}${$EH}local r=EH(f,q)
+${$AC}${$AW}${$AY}${$BA}${$DD}if AC(r['~slots'])or DD(p,r['~set'],r['~stats'])then
+return{'newer_schema'}
+end
+${$S}${$T}${$AD}${$AF}${$AO}${$AP}${$AR}${$AS}local function s(t,u)
+local v,w={},{}
+u.unique_for=nil
+AS(v,w,t,u,p.now)
+for aa,ab in ipairs(w)do
+T(p,'HDEL tasks',ab)
+end
+for aa=1,#v,2 do
+T(p,'HSET tasks',v[aa],v[aa+1])
+end
+T(p,'ZREM expiry',t)
+T(p,'ZREM dead',t)
+end
+${$B}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$EI}${$EJ}local t,u=EI(p,q,r,k=='1'),{'ok',EJ(p),0}
+${$H}${$U}${$AM}${$AN}${$AT}${$BH}${$BI}${$BJ}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}${$DM}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}local v=EP(t,q,u,function(v,w)
+local x=not(w and w.state==AD.rejected)
+if x and w and w.state~=AD.ghost then
+s(v.id,w)
+end
+return x and-1 or nil
+end)
+if v then
+return{v}
+end
+${$N}${$P}${$EB}${$EC}${$ED}${$EQ}if j~=''and t.any_ready and EQ(t,{r['~wake'],r['~set']},j)then
+u[3]=1
+end
+${$G}${$I}${$J}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DG}${$DH}${$ER}return ER(t)or u
+`;
+  },
+  sha1: "156d28ed7888c8b6a233e38ee38e72926ff56650",
+  keyLockingSha1: "85deac2a34d09cbed1e550256b836dca5898c446",
 };
 
 export const findForeign: Script = {
@@ -4839,7 +5111,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local p=HO(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -4856,25 +5128,25 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local u=HH(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}local u=HU(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HC}local function w(x)
+${$HP}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-HC(p,'two_places',x.id)
+HP(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,u,w)or HO(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HM}${$HQ}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local x=IP(p,u,w)or IB(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "9c69c5b8bd0699bebdd3597e29d6116bf34c23cf",
-  keyLockingSha1: "73b035aaf8ed0553c85f04ce7925e5fe8fe91bd4",
+  sha1: "905d85ad8ab8c9ea891eea56a33dbf9c9e4a758e",
+  keyLockingSha1: "982c4d2c396e511d178a42e6d7697f500906af3b",
 };
 
 export const check: Script = {
@@ -4920,7 +5192,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local w=HB(u,E(n))
+${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local w=HO(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -5005,7 +5277,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HE}${$HR}${$IT}${$IU}${$IV}${$IW}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HR}${$IE}${$JG}${$JH}${$JI}${$JJ}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -5014,9 +5286,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-IT(au,tonumber(as.fair))
+JG(au,tonumber(as.fair))
 elseif au and as.working then
-IU(au)
+JH(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -5027,15 +5299,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or IV(at,au,aw)or IW(w,at)then
+if AC(aw)or JI(at,au,aw)or JJ(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$GY}${$GZ}${$HA}${$HC}${$HD}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}local function ak()
 local al={}
-for ap,aq in ipairs(IR)do
+for ap,aq in ipairs(JE)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -5044,18 +5316,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-IS(
+JF(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IO(w,z)
+local ap,aq=JB(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IJ(w,au)
-IL(w,x.worker_leases)
-IK(w,x.fair_by_group)
-IM(w,x.workers)
+IX(w,au)
+IZ(w,x.worker_leases)
+IY(w,x.fair_by_group)
+JA(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -5075,12 +5347,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HH(w,ag),{},{},{}
+local ax,ay,az,ba=HU(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-HT(w,bf)
+IH(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -5093,12 +5365,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-HZ(w,bf)
-HK(w,bf.id,bf.had_fixed,bf.fixed)
-HK(w,'.'..bf.id,bf.had_record,bf.record)
+IO(w,bf)
+HX(w,bf.id,bf.had_fixed,bf.fixed)
+HX(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HM(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HM(w,'fair_by_group',w.turns,'turn_wrong')
+HZ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HZ(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -5118,8 +5390,8 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "c9e1c8021bdc773827a6337392ceacc7b113e18f",
-  keyLockingSha1: "d9316d3fa81aa5c3b5008810946e1cd9860ecefd",
+  sha1: "36a694261e0d7f3db3c35b9141f069151c2fa414",
+  keyLockingSha1: "99260551e4b0b3618dc0b02bc20b5b5898757d5a",
 };
 
 export const placeLost: Script = {
@@ -5152,18 +5424,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local p=HB(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local p=HO(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$GY}${$HA}${$HE}${$HF}${$HG}${$HH}local v=HH(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}local v=HU(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HC}${$HJ}${$HR}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HP}${$HW}${$IE}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -5175,20 +5447,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=HR then
+if ad and ad.last_tag>=IE then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CO(aa,y,z,'back')
-HC(p,'place_missing',y)
+HP(p,'place_missing',y)
 else
-HC(p,'ghosts_wrong',y)
+HP(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HJ(p,x)
+x.record=not ac and HW(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GZ}${$HD}${$HI}${$HK}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local x=IA(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IC}${$ID}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local x=IP(p,v,w)
 if x then
 return x
 end
@@ -5201,8 +5473,8 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "0e1edf5196be30c5293388c3fd7f3506c7af0ca6",
-  keyLockingSha1: "2d3c6e967ff5fa014595dbd9cc334189f29c47b0",
+  sha1: "9dee90eda22d1a476175f0c408ab415f4e0decb0",
+  keyLockingSha1: "1fa953b19ecf8947c6a50d59ff225daf4d3476fc",
 };
 
 export const recountGroups: Script = {
@@ -5220,7 +5492,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(g))
+${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local m=HO(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -5229,32 +5501,32 @@ o[#o+1],q[s]=s,BU(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GE}${$GF}${$GR}${$GS}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GR}${$GS}${$HE}${$HF}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=GR(f,w,function(x)
+local x=HE(f,w,function(x)
 if BR(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and GS(w,x)==0
+return x==#w and x<=k and HF(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$HR}${$IT}${$IU}if h~='1'and not(s(a,IT)and s(d,IU))then
+${$BL}${$BN}${$CE}${$IE}${$JG}${$JH}if h~='1'and not(s(a,JG)and s(d,JH))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HC}${$HE}${$IV}${$IW}for x=1,#t,DI do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HP}${$HR}${$JI}${$JJ}for x=1,#t,DI do
 BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
 for ab=x,math.min(x+DI-1,#t)do
 local ac=o[ab]
@@ -5265,12 +5537,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and IV(ad,q[ac],ae or'')then
+if ah and not AC(ae)and JI(ad,q[ac],ae or'')then
 ad.changed=true
-HC(m,'group_wrong',ac)
-elseif ah and not AC(ae)and IW(m,ad)then
+HP(m,'group_wrong',ac)
+elseif ah and not AC(ae)and JJ(m,ad)then
 ad.changed=true
-HC(m,'timer_wrong',ac)
+HP(m,'timer_wrong',ac)
 end
 end
 CQ(n)
@@ -5283,8 +5555,8 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "b186e6edde17e9f18177e67a509f4ddeea5b8c21",
-  keyLockingSha1: "f4630db342fdbf5d31f5a8e9403fef837edd6039",
+  sha1: "c39ea7394a07c86a54bb7b84732590a162d1b9da",
+  keyLockingSha1: "97dffe74439d810de46b2ec688c83673259f0a2c",
 };
 
 export const repairControl: Script = {
@@ -5302,10 +5574,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local m=HB(l,E(i))
+${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local m=HO(l,E(i))
 local n={}
-${$IP}${$IQ}${$IR}for r,s in ipairs(redis.call('HMGET',e,unpack(IR)))do
-n[IR[r]]=s
+${$JC}${$JD}${$JE}for r,s in ipairs(redis.call('HMGET',e,unpack(JE)))do
+n[JE[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -5313,10 +5585,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HC}${$HI}${$HK}${$HP}${$HQ}${$HR}${$IB}${$IC}${$ID}${$IE}${$IS}IS(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IQ}${$IR}${$IS}${$IT}${$JF}JF(m,n,o)
 local p={}
-for t=1,#IP,2 do
-p[IP[t]]=IP[t+1]
+for t=1,#JC,2 do
+p[JC[t]]=JC[t+1]
 end
 local function q()
 local r=''
@@ -5331,7 +5603,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HK(m,w,n[w],ac and C(x)or n[w])
+HX(m,w,n[w],ac and C(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -5339,21 +5611,21 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HK(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HC(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HX(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HE}${$HM}${$HN}local r=HN(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HR}${$HZ}${$IA}local r=IA(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IP)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(JC)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "b0e3c87e821bc38e16d38d388c802fa9c5a6f3b4",
-  keyLockingSha1: "48ebf6b08d29bf7ebd82fa5e9ea4192242747cc6",
+  sha1: "c46a3bf447d349f1cfd649b1e63980bec8f8ac18",
+  keyLockingSha1: "c1dbcaf2f515c6df4cd849f7ec256fb995021533",
 };
 
 export const scan: Script = {
@@ -5387,7 +5659,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$GX}${$HB}local q=HB(p,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local q=HO(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -5400,7 +5672,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HC}${$HD}${$HF}${$IJ}local function w()
+${$B}${$K}${$HP}${$HQ}${$HS}${$IX}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -5409,24 +5681,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IJ(q,z)
+IX(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HE}${$HI}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HR}${$HV}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$JB}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IO(q,y[2])
+local z,aa=JB(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$GY}${$GZ}${$HA}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}local function y(z,aa)
-local ab,ac=HH(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local function y(z,aa)
+local ab,ac=HU(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=IA(q,ab)
+local ad=IP(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -5435,7 +5707,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HC(q,ai.live and'two_places'or'payload_missing',ai.id)
+HP(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -5447,24 +5719,24 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HO(q,ac)
+return ad or IB(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IL}IL(q,ab)
-ad=HN(q)
+${$IZ}IZ(q,ab)
+ad=IA(q)
 elseif m=='fair-by-group'then
-${$IK}IK(q,ab)
+${$IY}IY(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HN(q)
+ad=IA(q)
 end
 elseif m=='workers'then
-${$DW}${$IM}IM(q,ab)
-ad=HN(q)
+${$DW}${$JA}JA(q,ab)
+ad=IA(q)
 else
 ad=y(ab,ac)
 end
@@ -5474,8 +5746,8 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "29f10df85fd8a1cab0db6455900ebea4d5b57162",
-  keyLockingSha1: "ada439bcbe9f931e514e180827b02bac26453517",
+  sha1: "ed0cbcb11014998c94888d6a8f275a3cbf2b3d4d",
+  keyLockingSha1: "85ca263089c1a14cf40c7a1394f06fd33278d57b",
 };
 
 export const dueSchedules: Script = {
@@ -5568,11 +5840,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$FR}m,n=FR(c,e)
+${$GE}m,n=GE(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$FS}FS(c,n,e,'refused')
+${$A}${$GF}GF(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -5598,15 +5870,15 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$FS}FS(c,n,e,m)
+${$A}${$GF}GF(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "f64e2e4bcdd1d378423a56c036e04caee591d18c",
-  keyLockingSha1: "f16f36f2df3dc1e6e61364d4381d499d95c07e9f",
+  sha1: "d9a32f34159b005bcbd511fad55ada8a2255e9cd",
+  keyLockingSha1: "1234f7a23b4bca08b8eadb50d83af668833d2b15",
 };
 
 export const runSchedules: Script = {
@@ -5782,11 +6054,11 @@ local g=KEYS[7]
 if redis.call('EXISTS',a,b,c,d,e,g)>0 then
 return{'ok',0}
 end
-${$B}${$C}${$I}${$FN}return{'ok',I('HDEL',f,FN())}
+${$B}${$C}${$I}${$GA}return{'ok',I('HDEL',f,GA())}
 `;
   },
-  sha1: "ec323a59e5edbee161a2d4aa124bde87556a5b0b",
-  keyLockingSha1: "157cbe0a58ed806ce9941a70db01eb4571d3879e",
+  sha1: "306039eed769e1465dfaf28d9c06beda5e673c0f",
+  keyLockingSha1: "ca6b317331e1876bf7dd577d51f7cc0a6611843b",
 };
 
 export const listQueues: Script = {
@@ -5910,7 +6182,7 @@ end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
 local v={'ok',0,0,0,0,0,0,0,0}
-${$L}${$M}${$EG}${$EH}local w=o=='1'and EH(e,f,function()
+${$L}${$M}${$ET}${$EU}local w=o=='1'and EU(e,f,function()
 return t
 end)
 local x,y,z=u()
@@ -5924,7 +6196,7 @@ end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DT}${$DU}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EF}${$EJ}${$EL}${$EM}ad,ae,af,ag=EM(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DT}${$DU}${$DW}${$DX}${$DY}${$DZ}${$EA}${$ES}${$EW}${$EY}${$EZ}ad,ae,af,ag=EZ(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -5934,7 +6206,7 @@ local ai=w.deadline
 if w.expired then
 ai=M(e)
 end
-local aj,ak=EG(f,ai)
+local aj,ak=ET(f,ai)
 ah=0
 if ak then
 ah=ak
@@ -5952,8 +6224,8 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "bed83fe0ef22910fc7d7dac0cf35272aa073f357",
-  keyLockingSha1: "7bd563b2b5db4de118235a0b3af3ad0653177eee",
+  sha1: "673b7e183b06286b9520f26e512b74e1bce15879",
+  keyLockingSha1: "5bd514560a06ca9b661385ac93b1e54ad0c75186",
 };
 
 export const unregister: Script = {
@@ -6067,7 +6339,7 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$C}${$FM}local u=FM(o,t)
+${$C}${$FZ}local u=FZ(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
 ${$D}local function aa()
@@ -6076,13 +6348,13 @@ x=D(l)
 end
 return x
 end
-${$FI}${$FX}local ab=FX and r==''and#v<=FI
+${$FV}${$GK}local ab=GK and r==''and#v<=FV
 if ab and#v<t then
-${$L}${$M}${$EG}${$EH}${$EI}ab,z=EI(e,f,aa)
+${$L}${$M}${$ET}${$EU}${$EV}ab,z=EV(e,f,aa)
 end
 if ab then
-${$EO}${$EP}w[1]=EP(g,u,v,1,EO(v,1))
-${$EN}${$FZ}${$GA}y=GA(e,g,v,w,u,o,p,n,q,aa,z)
+${$FB}${$FC}w[1]=FC(g,u,v,1,FB(v,1))
+${$FA}${$GM}${$GN}y=GN(e,g,v,w,u,o,p,n,q,aa,z)
 end
 if y then
 return y
@@ -6102,11 +6374,11 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FJ}${$FK}${$FL}${$FO}${$FP}${$FQ}${$FW}return FW(ac,ad,v,z,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$ES}${$ET}${$EU}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FM}${$FN}${$FO}${$FP}${$FQ}${$FR}${$FS}${$FT}${$FU}${$FW}${$FX}${$FY}${$GB}${$GC}${$GD}${$GJ}return GJ(ac,ad,v,z,w)
 `;
   },
-  sha1: "afa18abccc54c72de9d5b4206a1845d3941bdf26",
-  keyLockingSha1: "aa98533ea3438079dfe75832ca212d84d0968f56",
+  sha1: "84cb420bb7af3116f364bd1adb8051d57f7bed6a",
+  keyLockingSha1: "dc1ba59f970022a554b08cd7f84a5a2d82ae9515",
 };
 
 export const enqueue: Script = {
@@ -6129,260 +6401,95 @@ local n=ARGV
 local o=4
 local p=5
 local q=490
-local r={'~set','~stats','~ghosts','~dropped','~wake','~slots'}
-${$C}${$D}local s=D(i)
-local t=(#n-p)/o
-local function u(v)
-return string.byte(v,1,1)==10 or not string.find(v,'^[^\\n]*;[GP]=')
+${$C}${$D}local r=D(i)
+local s=(#n-p)/o
+local function t(u)
+return string.byte(u,1,1)==10 or not string.find(u,'^[^\\n]*;[GP]=')
 end
-local v='1;'..s
-local w,x,y,z={},{},nil,nil
-local aa=j~='1'and(m==''or m=='-')
-if t==1 and aa and n[8]==''and u(n[9])then
-w[1],x[1],x[2]=n[6],n[6],v..n[9]
-y=redis.pcall('HSETNX',f,w[1],x[2])
-${$FX}if FX and y==1 and n[7]==''and k==''then
-redis.call('LPUSH',a,w[1])
+local u='1;'..r
+local v,w,x,y={},{},nil,nil
+local z=j~='1'and(m==''or m=='-')
+if s==1 and z and n[8]==''and t(n[9])then
+v[1],w[1],w[2]=n[6],n[6],u..n[9]
+x=redis.pcall('HSETNX',f,v[1],w[2])
+${$GK}if GK and x==1 and n[7]==''and k==''then
+redis.call('LPUSH',a,v[1])
 return{'ok',-1,0,1}
 end
 else
-local ab,ac,ad={unpack(r)},{'ok',0,0},{}
-${$FX}local ae=FX and k==''and m~='?'and t<=q
-for ai=1,t do
-local aj,ak,al,am=unpack(n,o*ai+2,o*ai+p)
-if ae and(ak~=''or al~=''or ad[aj]or not u(am))then
-ae=false
+${$EF}local aa,ab,ac={unpack(EF)},{'ok',0,0},{}
+${$GK}local ad=GK and k==''and s<=q
+for ah=1,s do
+local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
+if ad and(aj~=''or ak~=''or ac[ai]or not t(al))then
+ad=false
 end
-ad[aj],w[ai],ab[#r+ai],ac[ai+3]=true,aj,aj,1
-x[2*ai-1],x[2*ai]=aj,v..am
+ac[ai],v[ah],aa[#EF+ah],ab[ah+3]=true,ai,ai,1
+w[2*ah-1],w[2*ah]=ai,u..al
 end
-if ae then
-${$AA}${$AB}z=AB(f,ab)
-${$GW}if m~=''and GW(z['~slots'],m)then
+if ad then
+${$AA}${$AB}y=AB(f,aa)
+${$HJ}if m~=''and HJ(y['~slots'],m)then
 return{'moved'}
 end
-if z['~set']then
-ae=false
+if y['~set']then
+ad=false
 end
-for ai=1,t do
-if z[w[ai]]then
-ae=false
-end
-end
-end
-if ae then
-local af=redis.pcall('HSET',f,unpack(x))
-if type(af)~='number'then
-return af
-end
-redis.call('LPUSH',a,unpack(w))
-return ac
+for ah=1,s do
+if y[v[ah]]then
+ad=false
 end
 end
-${$Q}local ab=Q(a,b,c,d,nil,e,f,g,h)
-${$DB}${$DC}local ac,ad,ae=DC(ab,tonumber(s)),{},{}
-${$AE}${$AG}${$AH}${$AI}for ai=1,t do
-ad[ai]=AI(x[2*ai])
-ae[ai]=string.match(n[o*ai+4],'^%d+ (.*)$')
 end
-local af=y~=nil
+if ad then
+local ae=redis.pcall('HSET',f,unpack(w))
+if type(ae)~='number'then
+return ae
+end
+redis.call('LPUSH',a,unpack(v))
+return ab
+end
+end
+${$Q}local aa=Q(a,b,c,d,nil,e,f,g,h)
+${$DB}${$DC}local ab,ac=DC(aa,tonumber(r)),{}
+${$AE}${$AG}${$AH}${$AI}${$EG}for ag=1,s do
+local ah,ai=n[o*ag+3],n[o*ag+4]
+ac[ag]=EG(v[ag],ah,ai,w[2*ag],ab.now)
+end
+if x~=nil then
+local ad=x~=1 and redis.call('HGET',f,v[1])
+if x~=1 and x~=0 and not ad then
+return x
+end
+${$AA}y={[v[1]]=ad and AA(ad)or nil}
+else
+if not y then
+${$F}${$AA}${$AB}${$EF}${$EH}y=EH(f,ac)
+end
+${$AC}${$AW}${$AY}${$BA}${$DD}${$HJ}if AC(y['~slots'])then
+return{'newer_schema'}
+elseif m~=''and HJ(y['~slots'],m)then
+return{'moved'}
+elseif DD(ab,y['~set'],y['~stats'])then
+return{'newer_schema'}
+end
+end
+${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$EI}${$EJ}local ad,ae=EI(ab,ac,y,l=='1'),{'ok',EJ(ab),0}
+ad.is_written=x~=nil
+${$H}${$S}${$T}${$U}${$AC}${$AD}${$AF}${$AM}${$AN}${$AO}${$AP}${$AR}${$AT}${$BH}${$BI}${$BJ}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}${$DM}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}local af=EP(ad,ac,ae)
 if af then
-local ag=y~=1 and redis.call('HGET',f,w[1])
-if y~=1 and y~=0 and not ag then
-return y
+return{af}
 end
-${$AA}z={[w[1]]=ag and AA(ag)or nil}
-else
-local ag={unpack(r)}
-${$F}for ak,al in ipairs(w)do
-F(ag,al,ae[ak]and'~d:'..ae[ak])
+if k~=''and ad.any_ready then
+local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
+or{y['~wake'],y['~set']}
+${$N}${$P}${$EB}${$EC}${$ED}${$EQ}ae[3]=EQ(ad,ag,k)and 1 or 0
 end
-if not z then
-${$AA}${$AB}z=AB(f,ag)
-end
-${$AC}${$GW}if AC(z['~slots'])then
-return{'newer_schema'}
-elseif m~=''and GW(z['~slots'],m)then
-return{'moved'}
-end
-${$AW}${$AY}${$BA}${$DD}if DD(ac,z['~set'],z['~stats'])then
-return{'newer_schema'}
-end
-end
-${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(ac,ad)
-local ag=false
-local function ah(ai,aj)
-local ak=string.match(aj or'','^[^.]+%.')
-if ai~=aj and ak and string.sub(ai or'',1,#ak)==ak then
-ag=true
-end
-return ai==aj
-end
-${$AC}${$AD}${$AF}${$AM}local function ai(aj)
-local ak,al=w[aj],z[w[aj]]
-local am=ad[aj].producer_token
-if not al then
-return nil,nil
-end
-local an=n[o*aj+4]=='again'
-if al~=''and not an then
-return ah(AI(al).producer_token,am),nil
-end
-local ao=redis.call('HGET',f,'.'..ak)
-local ap=AM(ao)
-z['.'..ak]=ao
-if AC(ao)then
-z[ak]=ao
-elseif ap.state==AD.ghost then
-return nil,ap
-elseif al~=''and ap.state~=AD.rejected then
-return ah(AI(al).producer_token,am),nil
-elseif an and not ah(ap.producer_token,am)then
-z[ak]=redis.call('HGET',f,ak)
-return nil,ap
-end
-return ah(ap.producer_token,am),nil
-end
-local function aj(ak)
-local al=n[o*ak+3]
-local am=tonumber(al~=''and al or 0)
-return string.sub(al,1,1)=='+'and ac.now+am or am
-end
-${$S}${$T}${$AO}${$AP}${$AR}${$AS}local function ak(al,am)
-local an,ao={},{}
-am.unique_for=nil
-AS(an,ao,al,am,ac.now)
-for as,at in ipairs(ao)do
-T(ac,'HDEL tasks',at)
-end
-for as=1,#an,2 do
-T(ac,'HSET tasks',an[as],an[as+1])
-end
-T(ac,'ZREM expiry',al)
-T(ac,'ZREM dead',al)
-end
-${$H}${$AN}${$AT}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}${$DM}local function al(am,an)
-local ao,ap=w[am],aj(am)
-local aq=ap>ac.now
-if an or not af then
-T(ac,'HSET tasks',ao,x[2*am])
-end
-if an and an.state~=AD.ghost then
-T(ac,'ZREM expiry',ao)
-T(ac,'ZREM dead',ao)
-end
-if aq then
-T(ac,'ZADD delayed',DM(ad[am],ap),ao)
-elseif an and tonumber(an.ghosts or 0)>0 and not BR(ad[am])then
-H(an,'ghosts',-1)
-ac.ghosts=ac.ghosts+1
-else
-CO(ac,ao,ad[am],'back')
-end
-local ar=AT(x[2*am],an,aq and BR(ad[am]))
-if ar then
-T(ac,'HSET tasks','.'..ao,ar)
-elseif an then
-T(ac,'HDEL tasks','.'..ao)
-end
-CY(ac,'enqueued',ao)
-end
-${$U}local function am()
-return U(ac,'LPUSH pending')
-+ac.ghosts
-+(U(ac,'ZADD fair')+U(ac,'ZADD limited'))/2
-end
-ac.ghosts=0
-local an=m=='?'
-${$BH}${$BI}local ao=l=='1'and BI(ac.settings,ab,z)
-local ap,aq=false,false
-local ar,as,at={'ok',-1,0},{},{}
-local au={}
-for ay=1,t do
-local az,ba=w[ay],ae[ay]
-local bb,bc=string.match(ba and(at[ba]or z['~d:'..ba])or'','^(%d+) (.*)$')
-local bd=bb and tonumber(bb)>ac.now and bc~=az
-local be,bf
-if au[az]then
-be=ah(au[az],ad[ay].producer_token)
-elseif ao or not as[az]then
-be,bf=ai(ay)
-end
-local bg=be==nil and an and not(bf and bf.state==AD.rejected)
-local bh=AC(z[az])and'newer_schema'or ag and'reused'
-if bh and not ao then
-return{bh}
-elseif not(bh or be~=nil or bg or bd)and ao and aj(ay)<=ac.now then
-if am()>=ao then
-bh='full'
-end
-end
-ag=false
-if bh then
-ar[ay+3]=' '..bh
-elseif as[az]and not ao then
-ar[ay+3]=as[az]
-elseif be==nil and bd then
-ar[ay+3],as[az]=bc,bc
-else
-as[az]=0
-if be and ba then
-at[ba]=C(ac.now+1)..' '..az
-end
-ar[ay+3]=be==false and 0 or 1
-if be~=false and not bg and aj(ay)<=ac.now then
-ap=true
-end
-aq=aq or be
-if bg then
-ar[ay+3],as[az]=' free',' free'
-if bf and bf.state~=AD.ghost then
-ak(az,bf)
-end
-elseif be==nil then
-al(ay,bf)
-au[az]=ao and(ad[ay].producer_token or'')
-if ba then
-local bi=C(ac.now+string.match(n[o*ay+4],'^%d+'))
-at[ba]=bi..' '..az
-T(ac,'HSET tasks','~d:'..ba,at[ba])
-T(ac,'ZADD expiry',bi,'~d:'..ba)
-end
-end
-end
-end
-if ac.settings then
-ar[2]=(ac.settings.max_pending or ac.settings.events or ac.settings.statistics)and 1 or 0
-end
-${$BJ}if not ao and BJ(ac.settings,ab,z,am())then
-return{'full'}
-end
-if k~=''and ap then
-local av=af and redis.call('HMGET',f,'~wake','~set')or{z['~wake'],z['~set']}
-${$EB}${$EC}if EC(av[1],ac.now,aq and 0)and not BA(av[2]or nil).paused then
-${$ED}local aw={'~wake',ED(ac.now,k)}
-ar[3]=1
-${$N}${$P}if U(ac,'HSET tasks')>0 then
-T(ac,'HSET tasks',unpack(aw))
-elseif P(f,aw)then
-ar[3]=0
-end
-end
-end
-${$G}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}DF(ac)
-${$I}${$N}${$DG}local av=DG(ac,z)
-if av then
-return av
-end
-${$J}${$P}${$R}${$V}${$DH}DH(ac)
-if ac.ghosts>0 then
-redis.call('HINCRBY',f,'~dropped',C(ac.ghosts))
-end
-return ar
+${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DG}${$DH}${$ER}return ER(ad)or ae
 `;
   },
-  sha1: "ea32bac0c53c172bce4d7566baf4f59c8055dcce",
-  keyLockingSha1: "fe41c365d851c6ca524fbc6f85bde77d21326efc",
+  sha1: "61f4fcb53980843f87e7665179d048add42c14a1",
+  keyLockingSha1: "a5dd1f5a898fb8c7be8672917ef18d0148a031b5",
 };
 
 export const get: Script = {
@@ -6526,13 +6633,13 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FM}local y=FM(o,x)
+${$FZ}local y=FZ(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$FX}local af=FX and r==''and#u+2*x<=B
-${$FT}for aj=v+3,#u,FT do
+${$B}${$GK}local af=GK and r==''and#u+2*x<=B
+${$GG}for aj=v+3,#u,GG do
 af=af and u[aj]=='complete'
 end
 if af then
@@ -6540,26 +6647,26 @@ ab=redis.call('RPOP',a,m)
 if not ab then
 ab={}
 end
-${$EO}local ag=EO(ab,1)
-${$EP}${$FU}local ah=EP(g,y,ab,1,ag,FU({},u,v))
-${$EN}z={ah[3],ah[4],unpack(ah,EN+2*ag+1,#ah)}
+${$FB}local ag=FB(ab,1)
+${$FC}${$GH}local ah=FC(g,y,ab,1,ag,GH({},u,v))
+${$FA}z={ah[3],ah[4],unpack(ah,FA+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$FY}${$GB}${$GC}ai,aj,ak=GC(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$GL}${$GO}${$GP}ai,aj,ak=GP(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$EG}${$EH}${$EI}af,ad=EI(e,f,ae)
+${$L}${$M}${$ET}${$EU}${$EV}af,ad=EV(e,f,ae)
 end
 if af then
-${$FZ}${$GA}ac=
-GA(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$GM}${$GN}ac=
+GN(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$FZ}${$GD}if ai and GD(g,h,aj,ak)then
+${$GM}${$GQ}if ai and GQ(g,h,aj,ak)then
 aa=ai
 else
 ad=nil
@@ -6586,11 +6693,11 @@ local ah=
 ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(w)
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FU}${$FV}local ai,aj=pcall(function()
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$GH}${$GI}local ai,aj=pcall(function()
 if not z then
-z=K('HMGET',g,FU({'~set','~stats'},u,v))
+z=K('HMGET',g,GH({'~set','~stats'},u,v))
 end
-return FV(ag,ah.now,t,u,v,z)
+return GI(ag,ah.now,t,u,v,z)
 end)
 if ai then
 aa=aj
@@ -6602,12 +6709,12 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$EF}${$EG}${$EH}${$EJ}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}${$ET}${$EU}${$EV}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FO}${$FP}${$FQ}${$FW}ac=FW(ag,ah,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$ES}${$ET}${$EU}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FM}${$FN}${$FO}${$FP}${$FQ}${$FR}${$FS}${$FT}${$FU}${$FV}${$FW}${$FX}${$FY}${$GB}${$GC}${$GD}${$GJ}ac=GJ(ag,ah,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "1358086933648fe189a1541f4d1d7a785a5fa8c1",
-  keyLockingSha1: "c14ad7419187856c130d0b6e87e20d51cd35ec7f",
+  sha1: "eee395779af3603872d048e442bc6ae538329fbb",
+  keyLockingSha1: "7527afb070ea289cad117979cae42ced4eef9b47",
 };
 
 export const settle: Script = {
@@ -6627,21 +6734,21 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$C}${$D}local n=D(k)
-${$B}${$K}${$FT}${$FU}local o=K('HMGET',g,FU({'~set','~stats'},m,2))
+${$B}${$K}${$GG}${$GH}local o=K('HMGET',g,GH({'~set','~stats'},m,2))
 local p,q,r
-${$FX}if FX then
-${$A}${$X}${$Z}${$FY}${$GB}${$GC}p,q,r=GC(e,h,m,2,o,n)
+${$GK}if GK then
+${$A}${$X}${$Z}${$GL}${$GO}${$GP}p,q,r=GP(e,h,m,2,o,n)
 end
-${$FZ}${$GD}if p and GD(g,h,q,r)then
+${$GM}${$GQ}if p and GQ(g,h,q,r)then
 return p
 end
 ${$Q}local s=
 Q(a,b,c,d,e,f,g,h,i,nil,j)
-${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$FV}return FV(s,tonumber(n),l,m,2,o)
+${$A}${$F}${$G}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$GI}return GI(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "3b7119dad180d471449464e3e639a1a8ba4cb05f",
-  keyLockingSha1: "c2bfef9a9e6254dccf1b3656e9dfe4eb8203fa77",
+  sha1: "0344c58e94b521e846e5af7f4e52c0da676580a7",
+  keyLockingSha1: "a0d5377a90a3cce4a8fa63bd5777cc75a935dde6",
 };
 
 export const wake: Script = {

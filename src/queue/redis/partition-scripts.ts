@@ -1,5 +1,6 @@
 /** The scripts in lua/partitions, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
+import { readAdded, readAnswers } from "./task-scripts.ts";
 import * as lua from "./lua.gen.ts";
 import type { Reply } from "./transport.ts";
 
@@ -41,6 +42,19 @@ export const renameKeysScript = {
     const reader = new ReplyReader("renameKeys", reply);
     /** How many partitions the queue was to get at first. */
     return reader.status("ok", "twice") === "ok" ? reader.integer() : undefined;
+  },
+} as const satisfies Binding;
+
+export const askFormerScript = {
+  script: lua.askFormer,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "wake", "refuseEach"],
+  each: ["id", "when", "unique", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("askFormer", reply);
+    const status = reader.status("ok", "full", "reused");
+    // A task that the partition does not know has no answer.
+    return readAnswers(reader, status, (answer) => (answer === -1 ? undefined : readAdded(answer)));
   },
 } as const satisfies Binding;
 

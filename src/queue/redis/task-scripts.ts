@@ -15,31 +15,42 @@ export const enqueueScript = {
   each: ["id", "when", "unique", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueue", reply);
-    const status = reader.status("ok", "full", "reused", "moved");
-    if (status !== "ok")
-      return {
-        refused: status,
-        mustReadSettings: status === "full" || undefined,
-        wake: false,
-        tasks: [],
-      };
-    const settings = reader.integer();
-    const wake = reader.integer() === 1;
-    return {
-      /** Why all tasks were refused. */
-      refused: undefined,
-      /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
-      mustReadSettings: settings < 0 ? undefined : settings === 1,
-      /** Whether a consumer is to be woken. */
-      wake,
-      /**
-       * For each task: whether it was created, and the id of the task that has its dedup key already; or why
-       * this task alone was refused.
-       */
-      tasks: reader.rest((item) => readAdded(item.textOrInteger())),
-    };
+    return readAnswers(reader, reader.status("ok", "full", "reused", "moved"), readAdded);
   },
 } as const satisfies Binding;
+
+/** The reply of an enqueue. */
+interface EnqueueReply<Refusal, Answer> {
+  /** Why all tasks were refused. */
+  readonly refused: Refusal | undefined;
+  /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
+  readonly mustReadSettings: boolean | undefined;
+  /** Whether a consumer is to be woken. */
+  readonly wake: boolean;
+  /**
+   * For each task: whether it was created, and the id of the task that has its dedup key already; or why this task
+   * alone was refused.
+   */
+  readonly tasks: readonly Answer[];
+}
+
+/** Reads the reply of an enqueue behind its status. */
+export function readAnswers<Refusal extends string, Answer>(
+  reader: ReplyReader,
+  status: "ok" | Refusal,
+  read: (answer: string | number) => Answer,
+): EnqueueReply<Refusal, Answer> {
+  if (status !== "ok")
+    return { refused: status, mustReadSettings: status === "full" || undefined, wake: false, tasks: [] };
+  const settings = reader.integer();
+  const wake = reader.integer() === 1;
+  return {
+    refused: undefined,
+    mustReadSettings: settings < 0 ? undefined : settings === 1,
+    wake,
+    tasks: reader.rest((item) => read(item.textOrInteger())),
+  };
+}
 
 const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
 
@@ -49,17 +60,14 @@ const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
  */
 export type EnqueueRefusal = (typeof enqueueRefusals)[number];
 
-/**
- * `isFree`: the call only asked whether the partition knows the task, and it does not. `misplaced`: the task was not
- * sent, because no partition may have it.
- */
+/** `misplaced`: the task was not sent, because no partition may have it. */
 export type Added =
-  | { readonly created: boolean; readonly id?: string; readonly isFree?: boolean }
+  | { readonly created: boolean; readonly id?: string }
   | { readonly refused: EnqueueRefusal | "misplaced" };
 
-function readAdded(added: string | number): Added {
+/** The answer to one task of an enqueue. */
+export function readAdded(added: string | number): Added {
   if (typeof added === "number") return { created: added === 1 };
-  if (added === " free") return { created: false, isFree: true };
   // A refusal begins with a space, an id does not.
   if (!added.startsWith(" ")) return { id: added, created: false };
   return { refused: new ReplyReader("enqueue", [added.slice(1)]).oneOf(enqueueRefusals) };

@@ -81,7 +81,7 @@ export async function placeOccurrences(
   });
   const send: SendToPartitions = (parts) => {
     for (const { partition, slots } of parts) {
-      if (slots !== "?") used.add(nameOfPartition(queue, partition));
+      if (slots !== undefined) used.add(nameOfPartition(queue, partition));
     }
     return sender(parts);
   };

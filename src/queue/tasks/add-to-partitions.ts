@@ -2,22 +2,27 @@ import { slotOf } from "../core/partition-slots.ts";
 import { groupedBy } from "../core/slices.ts";
 import type { Partitions } from "../partitions/partitions.ts";
 import type { PartitionMap } from "../partitions/map.ts";
+import type { askFormerScript } from "../redis/partition-scripts.ts";
 import type { Added, enqueueScript } from "../redis/task-scripts.ts";
 import { ENQUEUE_ERRORS } from "./enqueue-errors.ts";
 import type { EnqueueItem } from "./encode-tasks.ts";
 
-export type EnqueueReply = ReturnType<typeof enqueueScript.decode>;
+/** The answer of one partition. A task that it was asked about, and does not know, has none. */
+export type PartitionReply = ReturnType<typeof enqueueScript.decode | typeof askFormerScript.decode>;
 
 /** The tasks of one call that go to the same partition. */
 interface PartitionPart {
   readonly partition: number;
   readonly items: readonly EnqueueItem[];
-  /** The version of the map, and the slots that the partition must own, as the script takes them. */
-  readonly slots: string;
+  /**
+   * The version of the map, and the slots that the partition must own, as the script takes them. Undefined only asks
+   * what the partition knows.
+   */
+  readonly slots: string | undefined;
 }
 
 /** Sends tasks to partitions, in one request. @returns one reply for each part */
-export type SendToPartitions = (parts: readonly PartitionPart[]) => Promise<readonly EnqueueReply[]>;
+export type SendToPartitions = (parts: readonly PartitionPart[]) => Promise<readonly PartitionReply[]>;
 
 /** A task on its way, and its place in the call. */
 interface PlacedItem {
@@ -86,7 +91,8 @@ export async function addToPartitions(
       wake ||= wakeHere;
       if (refused === "moved") rest.push(...own);
       else if (!refused) for (const [j, { place }] of own.entries()) added[place] = tasks[j] as Added;
-      const isFull = refused === "full" || tasks.some((one) => "refused" in one && one.refused === "full");
+      const isFull =
+        refused === "full" || tasks.some((one) => one && "refused" in one && one.refused === "full");
       if (isFull) partitions.noteFull(groups[i]?.[0] as number, refused ? own.length : 1);
       if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
     }
@@ -117,14 +123,14 @@ async function askFormer(
   }
   if (asked.size === 0) return false;
   const groups = Array.from(asked);
-  const replies = await sendGroups(groups, send, () => "?");
+  const replies = await sendGroups(groups, send, () => undefined);
   for (const [i, { refused, tasks }] of replies.entries()) {
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](partitions.name);
     for (const [j, { place }] of (groups[i]?.[1] ?? []).entries()) {
-      const answer = tasks[j] as Added;
+      const answer = tasks[j];
+      if (!answer) continue;
       const isOfId = "refused" in answer || answer.id === undefined;
-      const isKnown = "refused" in answer || !answer.isFree;
-      if (isKnown && (isOfId || added[place] === undefined)) added[place] = answer;
+      if (isOfId || added[place] === undefined) added[place] = answer;
     }
   }
   return replies.some((reply) => reply.wake);
@@ -146,8 +152,8 @@ const hasDedupKey = ({ unique }: EnqueueItem): boolean => /^\d+ /.test(unique);
 function sendGroups(
   groups: readonly (readonly [number, readonly PlacedItem[]])[],
   send: SendToPartitions,
-  slots: (own: readonly PlacedItem[]) => string,
-): Promise<readonly EnqueueReply[]> {
+  slots: (own: readonly PlacedItem[]) => string | undefined,
+): Promise<readonly PartitionReply[]> {
   return send(
     groups.map(([partition, own]) => ({
       partition,

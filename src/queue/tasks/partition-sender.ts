@@ -1,6 +1,7 @@
 import type { Keys } from "../core/keys.ts";
 import { callOf } from "../redis/binding.ts";
 import { replyAt } from "../redis/replies.ts";
+import { askFormerScript } from "../redis/partition-scripts.ts";
 import { enqueueScript } from "../redis/task-scripts.ts";
 import type { SendOptions, Transport } from "../redis/transport.ts";
 import type { SendToPartitions } from "./add-to-partitions.ts";
@@ -29,10 +30,16 @@ export function partitionSender(options: PartitionSenderOptions): SendToPartitio
     const calls = parts.map(({ partition, items, slots }) => {
       const keys = keysOf(partition);
       // Only to ask a partition what it knows does not use it. But a dead letter may begin a new life there.
-      const isUsed = slots !== "?" || items.some(({ unique }) => unique === "again");
+      const isUsed = slots !== undefined || items.some(({ unique }) => unique === "again");
       const note = !isUsed ? undefined : registration(transport, keys, nameOf(partition), testNow);
-      const args = { testNow, withSettings: note?.readSettings ? "1" : "", wake, refuseEach, slots };
-      return { note, call: callOf(enqueueScript, keys, args, items) };
+      const args = { testNow, wake, refuseEach };
+      if (slots === undefined) {
+        const call = callOf(askFormerScript, keys, args, items);
+        return { note, call, decode: askFormerScript.decode };
+      }
+      const withSettings = note?.readSettings ? "1" : "";
+      const call = callOf(enqueueScript, keys, { ...args, withSettings, slots }, items);
+      return { note, call, decode: enqueueScript.decode };
     });
     const { noted, outcomes } = await sendNoted(
       transport,
@@ -40,8 +47,8 @@ export function partitionSender(options: PartitionSenderOptions): SendToPartitio
       calls.map(({ call }) => call),
       { signal, onSend },
     );
-    return calls.map(({ note }, i) => {
-      const reply = enqueueScript.decode(replyAt(outcomes, i));
+    return calls.map(({ note, decode }, i) => {
+      const reply = decode(replyAt(outcomes, i));
       if (note && (!note.command || noted[i])) note.done(reply.mustReadSettings);
       return reply;
     });

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { type Coalesce, Coalescer, type Shareable } from "../redis/coalescer.ts";
 import { byteLengths } from "../core/codec.ts";
-import { addToPartitions, type EnqueueReply, type SendToPartitions } from "./add-to-partitions.ts";
+import { addToPartitions, type PartitionReply, type SendToPartitions } from "./add-to-partitions.ts";
 import { checkAndEncode, enqueueItems, type EnqueueItem, type Placing } from "./encode-tasks.ts";
 import { firstEnqueued } from "./first-due.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
@@ -248,7 +248,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const known = await this.split(signal);
     if (known) return add(known, false);
     const send = this.#sender(refuseEach, signal, objects?.onSend);
-    let replies: readonly EnqueueReply[];
+    let replies: readonly PartitionReply[];
     try {
       replies = await send([{ partition: 0, items, slots: "" }]);
     } catch (error) {
@@ -256,7 +256,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
       if (found) return add(found, true);
       throw error;
     }
-    const [{ refused, wake, tasks: added }] = replies as [EnqueueReply];
+    const [{ refused, wake, tasks }] = replies as [PartitionReply];
+    const added = tasks as readonly Added[];
     await objects?.finish((i) => refused !== undefined || isNotAdded(added[i]));
     if (refused && refused !== "moved") throw ENQUEUE_ERRORS[refused](this.name);
     return { added, wake };

@@ -2,14 +2,12 @@ import { change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const enqueue: LawMutants = {
   "enqueue answers created to a producer that repeats an id": {
-    lua: change(
-      "if fixed ~= '' and not again then return is_own(_, _), nil end",
-      "if fixed ~= '' and not again then return true, nil end",
-    ),
+    in: "find_life",
+    lua: change("return is_own, nil, reused", "return true, nil, reused"),
     breaks: "law 5: a second producer with the same id believes that its own payload was taken",
   },
   "enqueue takes other tasks under a used key": {
-    lua: drop("reused = true"),
+    lua: never("key ~= nil and string.sub(token or '', 1, #key) == key"),
     breaks: "I3: those of them that are new are created, and the others are not",
   },
   "enqueue overwrites a known id's payload": {
@@ -17,28 +15,31 @@ export const enqueue: LawMutants = {
     breaks: "I7: a duplicate replaces the record of the task that is there",
   },
   "enqueue takes the same id twice in one batch": {
-    lua: never("seen[id] and not free_places"),
+    lua: never("answered and not call.each"),
     breaks: "I1: one id is in the list twice and is delivered twice",
   },
   "enqueue writes before it refuses a full queue": {
-    lua: change("return { 'full' }", "store_or_undo(plan, stored) return { 'full' }"),
+    lua: change(
+      "return is_full and 'full' or nil",
+      "if is_full then store_or_undo(plan, call.stored) end return is_full and 'full' or nil",
+    ),
     breaks: "I3: payloads of refused tasks stay behind, and their ids count as known",
   },
   "enqueue leaves a dead letter listed whose id begins anew": {
-    in: "begin",
+    in: "begin_task",
     lua: drop("plan_write(plan, 'ZREM dead', id)"),
     breaks: "I1: the id is pending and a dead letter at once",
   },
   "enqueue puts ids in line before their payloads are stored": {
-    in: "enqueue",
+    in: "commit_enqueue",
     lua: change(
-      "local failed = store_or_undo(plan, stored)",
+      "local failed = store_or_undo(plan, call.stored)",
       `local records = plan.writes['HSET tasks']
        plan.writes['HSET tasks'] = nil
        commit(plan)
        clear_plan(plan)
        plan.writes['HSET tasks'] = records
-       local failed = store_or_undo(plan, stored)`,
+       local failed = store_or_undo(plan, call.stored)`,
     ),
     breaks: "law 1: if the hash may not grow, ids without a payload stay in line after the refusal",
   },

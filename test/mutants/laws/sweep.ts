@@ -80,8 +80,8 @@ export const sweep: LawMutants = {
     breaks: "law 4: no consumer is woken until the clock has caught up",
   },
   "enqueue wakes consumers of a paused queue": {
-    in: "enqueue",
-    lua: always("not parse_settings(_).paused"),
+    in: "plan_wake",
+    lua: never("parse_settings(_).paused"),
     breaks: "waking: functions are started that get no tasks",
   },
   "a pass of alert rules begins at any time": {
