@@ -3,6 +3,7 @@ import { drain } from "../../src/consumer/drain/drain.ts";
 import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
 import { scalingOut } from "../../src/consumer/wake/with-scale-out.ts";
 import type { WaitUntil } from "../../src/declared/tools.ts";
+import { opening, type OpeningOptions } from "../../src/opening.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
@@ -15,13 +16,13 @@ import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.
 import type { ServiceOptions } from "./options.ts";
 import type { InContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
-import type { Queues } from "./queues.ts";
 
 /** What consumers need from their deployment. */
 export interface ConsumerContext<Env> {
   readonly env: Env;
   readonly transport: Transport;
-  readonly queues: Queues;
+  /** What the deployment's queues have in common. */
+  readonly ofQueues: OpeningOptions;
   /** Wakes another invocation if this one ends before the work does. */
   readonly remoteWaker: Waker | undefined;
   /** How long one invocation may work, ms. */
@@ -201,10 +202,12 @@ export class Consumers<Env> {
     { tools, onDeadLetter, onFailure }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, queues, transport, remoteWaker, ending, log, isProcess, hooks } = this.#context;
+    const { env, ofQueues, transport, remoteWaker, ending, log, isProcess, hooks } = this.#context;
     const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
     const requests = isProcess ? this.#context.requests : drains.requests;
-    const queue = queues.open(definition, { wake: this.#wakerOfDrain(), onDeadLetter });
+    // A drain sends whole batches, which wait for no call of others.
+    const open = opening({ ...ofQueues, coalesce: "turn" });
+    const queue = open(definition, { wake: this.#wakerOfDrain(), onDeadLetter }).queue();
     const waking = {
       transport: drains.counted(transport),
       wake: remoteWaker && drains.countedWaker(remoteWaker),
@@ -214,7 +217,7 @@ export class Consumers<Env> {
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
-    const other = queues.open(definition, waking);
+    const other = open(definition, waking).queue();
     const wakeAnother = async () => {
       if ((drains.requests?.free ?? Infinity) >= WAKE_REQUESTS) await other.wakeAnother();
     };
@@ -235,8 +238,11 @@ export class Consumers<Env> {
     if (report.ended === "requests") this.#sayLimit();
     if (waking.wake && (isEarly(report.ended) || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.
-      const next = queues.open(definition, { ...waking, wake: { ...waking.wake, window: HAND_OVER } });
-      await next.wakeAnother().catch(() => {});
+      const next = open(definition, { ...waking, wake: { ...waking.wake, window: HAND_OVER } });
+      await next
+        .queue()
+        .wakeAnother()
+        .catch(() => {});
     }
     return report;
   }

@@ -1,12 +1,8 @@
 import { applyQueues } from "../../src/declared/apply-queues.ts";
 import { checkSchedules } from "../../src/declared/check-schedules.ts";
-import {
-  type DeclaredQueue,
-  isDeclared,
-  type QueueConnection,
-  type QueueConsumer,
-} from "../../src/declared/define-queue.ts";
+import { type DeclaredQueue, isDeclared, type QueueConsumer } from "../../src/declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../../src/errors.ts";
+import type { Open } from "../../src/opening.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 
 /**
@@ -42,9 +38,9 @@ export class Declarations {
     this.#queues = byName;
   }
 
-  /** The names of the declared queues. */
-  get names(): readonly string[] {
-    return [...this.#queues.keys()];
+  /** The declared queues. */
+  get all(): readonly DeclaredQueue[] {
+    return [...this.#queues.values()];
   }
 
   /** The declared queue of that name. */
@@ -54,14 +50,15 @@ export class Declarations {
 
   /**
    * Connects the queues' own methods with the deployment, for a process.
+   * @param open opens its queues
    * @returns disconnects them
    * @throws {SluiceError} `invalid_argument`; none is connected then
    */
-  connect(connection: (queue: string) => QueueConnection): () => void {
+  connect(open: Open): () => void {
     const disconnects: (() => void)[] = [];
     const disconnect = () => disconnects.forEach((one) => one());
     try {
-      for (const queue of this.#queues.values()) disconnects.push(queue.connect(connection(queue.name)));
+      for (const queue of this.#queues.values()) disconnects.push(queue.connect(open(queue).options));
     } catch (error) {
       disconnect();
       throw error;

@@ -1,16 +1,14 @@
 import type { TaskFailure } from "../../src/consumer/drain/types.ts";
-import { given } from "../../src/pick.ts";
+import { opening, type OpeningOptions } from "../../src/opening.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "../../src/declared/tools.ts";
 import type { DeadLetter, OnDeadLetter } from "../../src/queue/core/dead-letter.ts";
 import { callHook } from "../../src/queue/core/hook.ts";
-import type { Tracing } from "../../src/queue/core/tracing.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueOrName } from "../../src/queue/tasks/definition.ts";
+import type { QueueOptions } from "../../src/queue/tasks/queue.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import type { Drains } from "./drains.ts";
-import type { Platform, ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 import type { InContext } from "./own-context.ts";
-import type { Queues } from "./queues.ts";
 import { logDeadLetter, logTaskFailure } from "./task-log.ts";
 
 /** Least time that work gets which begins in an invocation, ms. */
@@ -43,25 +41,23 @@ export interface InvocationTools<Env> {
 /** What the tools need of the deployment. */
 interface ToolsContext<Env> {
   readonly env: Env;
-  readonly transport: Transport;
-  readonly queues: Queues;
-  readonly coalesce: Platform["coalesce"];
+  /** What the deployment's queues have in common. */
+  readonly ofQueues: OpeningOptions;
   /** The deployment's own hook for dead letters. */
   readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
   /** The deployment's own hook for failed attempts. */
   readonly onFailure: ServiceOptions<Env>["onFailure"];
   /** Runs the hooks in the context of no request. */
   readonly inOwnContext: InContext;
-  readonly tracing: Tracing | undefined;
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
 
 /** Makes the tools of an invocation. */
 export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
-  const { env, queues, onDeadLetter: deadLetterHook, onFailure: failureHook } = context;
+  const { env, ofQueues, onDeadLetter: deadLetterHook, onFailure: failureHook } = context;
   const { keepRunning, waitUntil, headers, isCounted = false } = invocation;
   const drains = isCounted ? invocation.drains : undefined;
-  const tracing = headers ? context.tracing?.continuing(headers) : context.tracing;
+  const tracing = headers ? ofQueues.tracing?.continuing(headers) : ofQueues.tracing;
   const waker = context.wakerIn(invocation);
   const call = <What extends TaskFailure | DeadLetter>(
     name: string,
@@ -79,14 +75,16 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
     logTaskFailure(failure);
     call("onFailure", failureHook, failure);
   };
-  const transport = drains?.counted(context.transport) ?? context.transport;
-  const shared = { transport, wake: waker && { ...waker, waitUntil }, onDeadLetter };
+  const transport = drains?.counted(ofQueues.transport) ?? ofQueues.transport;
+  const wake = waker && { ...waker, waitUntil };
+  const open = opening({ ...ofQueues, transport, tracing, wake, onDeadLetter });
   const tools: DeploymentTools<Env> = {
     env,
     waitUntil,
-    queue: <In, Out>(queue: QueueOrName<In, Out>, options: OwnQueueOptions<In, Out> = {}) =>
-      queues.open(queue, { coalesce: context.coalesce, tracing, ...given(options), ...shared }),
-    schedules: (queue, options = {}) => queues.schedules(queue, { ...options, ...shared }),
+    queue: <In, Out>(queue: QueueOrName<In, Out>, options?: OwnQueueOptions<In, Out>) =>
+      open(queue, options).queue(),
+    schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
+      open<T, unknown>(queue, options).schedules(),
   };
   return { tools, onDeadLetter, onFailure };
 }

@@ -3,8 +3,10 @@ import { optionalFunction } from "../../src/queue/core/validation.ts";
 import { checkedOffload, type Offload, type OrphanPassOptions } from "../../src/queue/values/offload.ts";
 import type { ServiceOptions } from "./options.ts";
 
-/** A queue by its name, or a definition of it that may have its own object store. */
-export type WithOffload = string | { readonly options: { readonly offload?: Offload | undefined } };
+/** A queue that may declare its own object store. */
+interface MayOffload {
+  readonly options: { readonly offload?: Offload | undefined };
+}
 
 interface ObjectStoresContext<Env> {
   readonly env: Env;
@@ -12,7 +14,6 @@ interface ObjectStoresContext<Env> {
   readonly offload: ServiceOptions<Env>["offload"];
   /** See `Platform.offload`. */
   readonly replace: ((offload: Offload) => Offload) | undefined;
-  readonly definitionOf: (name: string) => Exclude<WithOffload, string> | undefined;
 }
 
 /** The object stores of a deployment's queues. */
@@ -29,24 +30,23 @@ export class ObjectStores<Env> {
   }
 
   /** The object store of a queue: its own, or that of the deployment. */
-  readonly of = (queue: WithOffload): Offload | undefined => {
-    const { definitionOf, replace } = this.#context;
-    const definition = typeof queue === "string" ? definitionOf(queue) : queue;
-    const offload = definition?.options.offload ?? this.#shared;
+  readonly of = (queue: MayOffload | undefined): Offload | undefined => {
+    const { replace } = this.#context;
+    const offload = queue?.options.offload ?? this.#shared;
     return offload && (replace?.(offload) ?? offload);
   };
 
   /**
    * Removes objects that no task needs, a page from each store. Logs a line for a store that failed or had such
    * objects. Never throws.
-   * @param queues the names of all declared queues
+   * @param queues all that are declared
    */
   async removeOrphans(
-    queues: readonly string[],
+    queues: readonly MayOffload[],
     options: OrphanPassOptions,
     log: (line: object) => void,
   ): Promise<void> {
-    for (const offload of new Set([this.of({ options: {} }), ...queues.map(this.of)])) {
+    for (const offload of new Set([this.of(undefined), ...queues.map(this.of)])) {
       if (!offload || performance.now() >= options.until) continue;
       const objects = await offload.removeOrphans(options).catch((error: unknown) => ({
         removed: 0,

@@ -6,6 +6,7 @@ import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
 import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
 import { invalidArgument } from "../../src/errors.ts";
 import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
+import { type Open, opening, type OpeningOptions } from "../../src/opening.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { App } from "../../src/http/services.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
@@ -27,7 +28,6 @@ import { ObjectStores } from "./object-stores.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
-import { Queues } from "./queues.ts";
 import { logDone } from "./task-log.ts";
 
 export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
@@ -50,8 +50,10 @@ const ALERTS_TIME = 20_000;
 
 /** A deployment on any platform: the HTTP interface, cron, wakes and consumers. */
 export class Service<Env extends object = Environment> {
-  /** Opens the deployment's queues. */
-  readonly queues: Queues;
+  /** Opens the deployment's queues, outside of an invocation. */
+  readonly open: Open;
+  /** What the deployment's queues have in common. */
+  readonly #ofQueues: OpeningOptions;
   readonly #inOwnContext = ownContext();
   readonly #env: Env;
   readonly #options: ServiceOptions<Env>;
@@ -84,7 +86,6 @@ export class Service<Env extends object = Environment> {
       env,
       offload: options.offload,
       replace: platform.offload,
-      definitionOf: (queue) => this.definitionOf(queue),
     });
     const tracing = checkedTracing(options.tracing);
     this.#alerts = connectedAlerts(options.alerts, env);
@@ -111,18 +112,16 @@ export class Service<Env extends object = Environment> {
     }
     this.#remoteWaker =
       url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
-    this.queues = new Queues({
-      transport: this.#transport,
-      prefix,
-      tracing,
-      offloadOf: this.#stores.of,
-      definitionOf: (queue) => this.definitionOf(queue),
-    });
+    const { coalesce } = platform;
+    const definitionOf = (queue: string) => this.definitionOf(queue);
+    const offload = this.#stores.of;
+    this.#ofQueues = { transport: this.#transport, prefix, coalesce, tracing, offload, definitionOf };
+    this.open = opening(this.#ofQueues);
     const { consumers = {}, queues = [] } = options;
     this.#consumers = new Consumers(consumers, {
       env,
       transport: this.#transport,
-      queues: this.queues,
+      ofQueues: this.#ofQueues,
       remoteWaker: this.#remoteWaker,
       budget: this.#budget,
       requests: this.#requests,
@@ -143,12 +142,11 @@ export class Service<Env extends object = Environment> {
     const wake = this.#wakerIn({ timeLeft });
     const limits = { budget: Math.min(20_000, this.#sweepBudget(this.#budget)) };
     this.#app = createApp({
-      transport: this.#transport,
+      ...this.#ofQueues,
+      offload: (queue) => offload(definitionOf(queue)),
       tokens,
       cronSecret: cronSecrets,
-      prefix,
       wake,
-      coalesce: platform.coalesce,
       limits,
       beforeSweep: (props) => this.#applyDeclared(this.#drainsOf(props)),
       afterSweep: (props) => this.#afterSweep(this.#budget, this.#drainsOf(props)),
@@ -158,22 +156,15 @@ export class Service<Env extends object = Environment> {
           return { transport: drains.counted(this.#transport), wake: this.#wakerIn({ timeLeft, drains }) };
         },
       }),
-      offload: this.#stores.of,
-      definitionOf: (queue) => this.definitionOf(queue),
-      tracing,
       dashboard: trueOrFalse(options.dashboard ?? false, "dashboard") ? loadDashboard : undefined,
       onDeadLetter: (letter, waitUntil = () => {}) =>
         this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
-    const { waitUntil, coalesce } = platform;
+    const { waitUntil } = platform;
     if (waitUntil) {
       // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
       const waking = wake && { ...wake, waitUntil };
-      const connection = { transport: this.#transport, prefix, wake: waking, coalesce, tracing };
-      this.#disconnect = this.#declared.connect((queue) => ({
-        ...connection,
-        offload: this.#stores.of(queue),
-      }));
+      this.#disconnect = this.#declared.connect(opening({ ...this.#ofQueues, wake: waking }));
     }
   }
 
@@ -326,7 +317,7 @@ export class Service<Env extends object = Environment> {
     const until = performance.now() + timeLeft;
     const signal = this.#platform.ending?.closing;
     const pass = { transport, prefix: this.#config.prefix, until, signal };
-    const removing = this.#stores.removeOrphans(this.#declared.names, pass, this.#log);
+    const removing = this.#stores.removeOrphans(this.#declared.all, pass, this.#log);
     await Promise.all([this.#evaluateAlerts(timeLeft, transport), removing]);
   }
 
@@ -355,13 +346,10 @@ export class Service<Env extends object = Environment> {
   #toolsIn(invocation: Invocation): InvocationTools<Env> {
     const context = {
       env: this.#env,
-      transport: this.#transport,
-      queues: this.queues,
-      coalesce: this.#platform.coalesce,
+      ofQueues: this.#ofQueues,
       onDeadLetter: this.#options.onDeadLetter,
       onFailure: this.#options.onFailure,
       inOwnContext: this.#inOwnContext,
-      tracing: this.#options.tracing,
       wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
     };
     return toolsIn(context, invocation);

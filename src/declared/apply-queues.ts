@@ -1,10 +1,10 @@
 import { errorAt, messageOf, newerSchema, SluiceError } from "../errors.ts";
+import { opening } from "../opening.ts";
 import { pick } from "../pick.ts";
 import { decodeValue } from "../queue/core/codec.ts";
 import { derivedName } from "../queue/core/ids.ts";
 import { type Keys, queueKeys } from "../queue/core/keys.ts";
 import { escaped, onlyOptions, unescaped } from "../queue/core/validation.ts";
-import { Operator } from "../queue/operate/operator.ts";
 import type { QueueChanges } from "../queue/operate/settings.ts";
 import { callOf } from "../queue/redis/binding.ts";
 import { copySettings } from "../queue/partitions/copy-settings.ts";
@@ -14,7 +14,6 @@ import { resizeQueue } from "../queue/partitions/resize.ts";
 import { declareScript } from "../queue/redis/operate-scripts.ts";
 import { replyAt } from "../queue/redis/replies.ts";
 import { type Command, type Reply, type Transport, withPrefix } from "../queue/redis/transport.ts";
-import { Schedules } from "../queue/schedules/schedules.ts";
 import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
 import { decryptValue, encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
@@ -159,7 +158,7 @@ async function write(
   { prefix, signal, now }: ApplyOptions,
 ): Promise<void> {
   const { name, partitions, settings, schedules, options } = queue;
-  const base = { transport, prefix, now };
+  const open = opening({ transport, prefix, now })(queue);
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
     const map = await resizeQueue({ name, prefix, transport, signal, now, copySettings }, partitions ?? 1);
@@ -172,8 +171,8 @@ async function write(
     ...Object.fromEntries(unset.map((setting) => [setting, null])),
     ...settings,
   };
-  if (Object.keys(changes).length > 0) await new Operator(queue, base).configure(changes, { signal });
-  const timetable = new Schedules(queue, base);
+  if (Object.keys(changes).length > 0) await open.operator().configure(changes, { signal });
+  const timetable = open.schedules();
   const removed = before.schedules.filter((schedule) => !Object.hasOwn(schedules, schedule));
   for (const schedule of removed) await timetable.remove(schedule, { signal });
   const errors: unknown[] = [];

@@ -30,10 +30,7 @@ export type DeclaredQueue = Pick<
 >;
 
 /** How the own methods of a declared queue reach Redis and wake its consumer. */
-export type QueueConnection = Pick<
-  ProducerOptions,
-  "transport" | "prefix" | "wake" | "coalesce" | "tracing" | "offload"
->;
+export type QueueConnection = Omit<ProducerOptions, "schema">;
 
 /** The consumer of a declared queue, for a deployment. A test may call its handler. */
 export interface QueueConsumer<Env, T = never> {

@@ -1,4 +1,5 @@
-export { type AppOptions, createApp } from "./app.ts";
+export { createApp } from "./app.ts";
+export type { AppOptions } from "./app-options.ts";
 export type { Dashboard } from "./dashboard/mount.ts";
 export type { Scope, TokenEntry } from "./auth/tokens.ts";
 export { type ProblemCode, problems } from "./problems/codes.ts";

@@ -1,9 +1,7 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
-import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
+import type { OpeningOptions, OpenQueue } from "../opening.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { QueueDefinition } from "../queue/tasks/definition.ts";
-import type { Queue } from "../queue/tasks/queue.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import type { Grants } from "./auth/authenticator.ts";
@@ -14,12 +12,7 @@ import type { Problem } from "./problems/problem.ts";
 export interface Variables {
   readonly Variables: {
     /** The queue that the path names. */
-    queue: Queue;
-    /**
-     * That queue for all else that works on it: with its declared options and its partitions. Callers check and
-     * encrypt payloads themselves.
-     */
-    definition: QueueDefinition;
+    open: OpenQueue;
     /** What the caller may do. */
     grants: Grants;
   };
@@ -40,12 +33,8 @@ export interface Services {
    * one.
    */
   readonly allow: (...scopes: (Scope | "cron")[]) => MiddlewareHandler<Variables>;
-  /** The waker for this request, if any. */
-  readonly wakerOf: (c: Context) => Waker | undefined;
-  /** The transport for this request. */
-  readonly transportOf: (c: Context) => Transport;
-  /** The hook for dead letters of this request, if any. */
-  readonly deadLetterHookOf: (c: Context) => OnDeadLetter | undefined;
+  /** The options of all queues in this request. */
+  readonly optionsOf: (c: RequestContext) => OpeningOptions;
   /** What a sweep removes orphans from. */
   readonly sweptStore: Offload | undefined;
   /** What to do before a sweep. */

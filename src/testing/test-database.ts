@@ -1,9 +1,8 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
 import { type Keys, queueKeys, readPartitionName, registryKey } from "../queue/core/keys.ts";
+import { type Open, opening } from "../opening.ts";
 import { LAST_INSTANT } from "../queue/core/validation.ts";
-import { Operator } from "../queue/operate/operator.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import { Queue } from "../queue/tasks/queue.ts";
 import { SluiceError } from "../errors.ts";
 import { CallLog } from "./call-log.ts";
 
@@ -111,14 +110,14 @@ export class TestDatabase {
       const keys = has(name) ? this.#keysOf(name) : [];
       const waits = keys.flatMap(({ pending, fair, limited }) => [pending, fair, limited]);
       if (waits.length === 0 || this.#database.call("EXISTS", ...waits) === 0) continue;
-      const counts = await new Queue(name, this.#over).counts();
+      const counts = await this.#open(name).queue().counts();
       if (counts.pending > 0) found.push({ ...counts, name });
     }
     return found;
   }
 
-  get #over() {
-    return { transport: this.transport, prefix: this.#prefix, partitions: "stored" } as const;
+  get #open(): Open {
+    return opening({ transport: this.transport, prefix: this.#prefix, partitions: "stored" });
   }
 
   /** The keys of each partition of a queue. */
@@ -156,7 +155,7 @@ export class TestDatabase {
 
   /** False if the queue waits for working tasks: its `nextDueAt` then only says to ask again, and leases count. */
   async #waitsForRate({ name, working }: PendingQueue): Promise<boolean> {
-    const { rate, maxWorking } = await new Operator(name, this.#over).settings();
+    const { rate, maxWorking } = await this.#open(name).operator().settings();
     return rate !== null && working < (maxWorking ?? Infinity);
   }
 

@@ -218,7 +218,7 @@ export class TestDeployment<Env extends object = Environment> {
    * @throws {SluiceError} `invalid_argument` for a name that no queue of the deployment has
    */
   async tasks(queue: QueueOrName<unknown, unknown>, state?: TaskState): Promise<ListedTask[]> {
-    return listTasks(this.#service.queues.operator(this.#known(queue)), state);
+    return listTasks(this.#service.open(this.#known(queue)).operator(), state);
   }
 
   /**

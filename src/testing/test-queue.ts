@@ -3,17 +3,18 @@ import { addCounts, type OutcomeCounts } from "../consumer/drain/drain-counts.ts
 import type { DrainOptions, Handler } from "../consumer/drain/types.ts";
 import { checkSchedules } from "../declared/check-schedules.ts";
 import { defineQueue, type DefinedQueue, isDeclared } from "../declared/define-queue.ts";
+import { opening } from "../opening.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";
 import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "../queue/core/types.ts";
-import { Operator } from "../queue/operate/operator.ts";
+import type { Operator } from "../queue/operate/operator.ts";
 import type { ListedTask, ListTasksOptions } from "../queue/operate/task-lister.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Offload } from "../queue/values/offload.ts";
-import { Schedules } from "../queue/schedules/schedules.ts";
+import type { Schedules } from "../queue/schedules/schedules.ts";
 import { sweep } from "../queue/sweep/sweep.ts";
 import { notAQueue } from "../queue/tasks/definition.ts";
-import { Queue } from "../queue/tasks/queue.ts";
+import type { Queue } from "../queue/tasks/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
 import { applyDeclared, connectDeclared } from "./declared-queues.ts";
 import { storesInMemory } from "./memory-store.ts";
@@ -76,13 +77,13 @@ export class TestQueue<In = unknown, Out = In> {
       },
     };
     const { offload } = declared.options;
-    const over = { transport: this.transport, offload: offload && storesInMemory()(offload) };
-    this.#offload = over.offload;
-    this.queue = new Queue(declared, over);
-    this.operator = new Operator(declared, over);
-    this.schedules = new Schedules(declared, over);
+    this.#offload = offload && storesInMemory()(offload);
+    const open = opening({ transport: this.transport, offload: this.#offload })(declared);
+    this.queue = open.queue();
+    this.operator = open.operator();
+    this.schedules = open.schedules();
     // Handlers may use the declared queue's own methods.
-    connectDeclared(declared, over);
+    connectDeclared(declared, open.options);
   }
 
   /** The clock, epoch ms. */

@@ -49,6 +49,8 @@ const floors: Record<string, readonly string[]> = {
     ...base,
     ...queue("core", "redis", "values", "partitions", "tasks", "schedules", "sweep"),
   ],
+  // Opens queues with all of their options, for all above.
+  "src/opening.ts": [...base, "src/queue"],
   // Only the interface, whose file has only types, and the base of all floors.
   "src/transport": [...base, "src/redis-variables.ts", "src/queue/redis/transport.ts"],
   // A Redis in the process, and a transport to it.
@@ -61,12 +63,12 @@ const floors: Record<string, readonly string[]> = {
   "src/alerts": [...base, "src/queue", "src/consumer"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
-  "src/http": [...base, "src/queue", "src/declared"],
+  "src/http": [...base, "src/queue", "src/opening.ts", "src/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
   "src/config.ts": [...base, "src/redis-variables.ts", "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
-  "src/declared": [...base, "src/redis-variables.ts", "src/queue", "src/consumer"],
+  "src/declared": [...base, "src/redis-variables.ts", "src/queue", "src/opening.ts", "src/consumer"],
   "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
   "src/local/dashboard-worker.ts": ["serverless"],
@@ -89,6 +91,7 @@ const floors: Record<string, readonly string[]> = {
   "src/testing": [
     ...base,
     "src/queue",
+    "src/opening.ts",
     "src/consumer",
     "src/declared",
     "src/client",
@@ -101,6 +104,7 @@ const floors: Record<string, readonly string[]> = {
     ...base,
     "src/alerts",
     "src/queue",
+    "src/opening.ts",
     "src/transport",
     "src/consumer",
     "src/declared",

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { listen } from "../../serverless/process/node-listener.ts";
-import { type AppOptions, createApp } from "../../src/http/app.ts";
+import { type AppOptions, createApp } from "../../src/http/index.ts";
 import { Operator, Queue, type QueueOptions, Schedules, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";

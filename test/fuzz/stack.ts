@@ -1,6 +1,6 @@
 /** What is fuzzed: the HTTP interface over a Redis of its own. */
 import type { IncomingHttpHeaders } from "node:http";
-import { createApp, type AppOptions } from "../../src/http/app.ts";
+import { createApp, type AppOptions } from "../../src/http/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { sharedRedis } from "../support/shared-redis.ts";
 

@@ -19,7 +19,7 @@ export function declarationRoutes(app: App, services: Services): void {
   app.put("/v1/queues/:queue/declaration", allow("admin"), async (c) => {
     requestOptions(c);
     readQuery(c);
-    const { name: queue } = c.get("queue");
+    const { name: queue } = c.get("open");
     const body = await readBody(c, services, schemas.declaration);
     const { settings = {}, partitions, schedules = [], defaults } = body;
     const declared = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));

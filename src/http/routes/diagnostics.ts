@@ -32,7 +32,7 @@ export function diagnosticsRoutes(app: App, { transport, prefix, allow }: Servic
 
   app.get("/v1/queues/:queue/diagnostics", allow("view"), async (c) => {
     readQuery(c);
-    const { name } = c.get("queue");
+    const { name } = c.get("open");
     const reply: ReplyOf<typeof replies.queue> = await queueDiagnostics(transport, name, { prefix });
     return json(reply);
   });

@@ -68,7 +68,7 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
 
   app.get("/v1/queues/:queue/load", allow("view"), async (c) => {
     readQuery(c);
-    const [found] = await queueOverviews(transport, [c.get("queue").name], { prefix });
+    const [found] = await queueOverviews(transport, [c.get("open").name], { prefix });
     if (!found || "code" in found) throw unreadable(found?.code);
     const { queue, pending, working, workers, paused, oldestAge, statistics } = found;
     const { enqueued, completed } = statistics.perMinute;

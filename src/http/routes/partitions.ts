@@ -1,18 +1,15 @@
-import { Operator } from "../../queue/operate/operator.ts";
 import { json } from "../../respond.ts";
 import { readBody, readQuery, requestOptions } from "../request/read.ts";
 import * as schemas from "../request-schemas/partitions.ts";
 import type * as replies from "../response-schemas/partitions.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
-import type { App, RequestContext, Services } from "../services.ts";
+import type { App, Services } from "../services.ts";
 
 /** Show the partitions of a queue, and change their number. */
 export function partitionRoutes(app: App, services: Services): void {
-  const operator = (c: RequestContext) => new Operator(c.get("definition"), services);
-
   app.get("/v1/queues/:queue/partitions", services.allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.queuePartitions> = await operator(c).listPartitions();
+    const reply: ReplyOf<typeof replies.queuePartitions> = await c.get("open").operator().listPartitions();
     return json(reply);
   });
 
@@ -20,7 +17,7 @@ export function partitionRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     readQuery(c);
     const { count } = await readBody(c, services, schemas.partitionCount);
-    const changed = operator(c);
+    const changed = c.get("open").operator();
     await changed.resize(count, options);
     const reply: ReplyOf<typeof replies.queuePartitions> = await changed.listPartitions();
     return json(reply);

@@ -1,4 +1,3 @@
-import { Operator } from "../../queue/operate/operator.ts";
 import { countQueues, type CountedQueue } from "../../queue/operate/count-queues.ts";
 import { listQueues } from "../../queue/sweep/registry.ts";
 import { json } from "../../respond.ts";
@@ -11,9 +10,8 @@ import * as schemas from "../request-schemas/queues.ts";
 
 /** List, count, delete, pause and configure queues, and configure groups. */
 export function queueRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf, transportOf } = services;
-  const operator = (c: RequestContext) =>
-    new Operator(c.get("definition"), { ...services, transport: transportOf(c), wake: wakerOf(c) });
+  const { transport, prefix, allow } = services;
+  const operator = (c: RequestContext) => c.get("open").operator();
 
   app.get("/v1/queues", allow("view"), async (c) => {
     const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);
@@ -30,7 +28,7 @@ export function queueRoutes(app: App, services: Services): void {
 
   app.get("/v1/queues/:queue", allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.queue> = await c.get("queue").counts();
+    const reply: ReplyOf<typeof replies.queue> = await c.get("open").queue().counts();
     return json(reply);
   });
 
@@ -41,7 +39,7 @@ export function queueRoutes(app: App, services: Services): void {
       const detail = `${deleted.working} tasks of the queue are working. Pause the queue and wait, or delete it with \`force=true\`.`;
       throw new Problem(deleted.code, { detail });
     }
-    const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.get("queue").name, deleted: true };
+    const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.get("open").name, deleted: true };
     return json(reply);
   });
 

@@ -1,5 +1,4 @@
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
-import { Schedules } from "../../queue/schedules/schedules.ts";
 import { json } from "../../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
@@ -14,9 +13,8 @@ const path = "/v1/queues/:queue/schedules";
 
 /** The schedules of a queue. */
 export function scheduleRoutes(app: App, services: Services): void {
-  const { allow, wakerOf, transportOf } = services;
-  const schedules = (c: RequestContext) =>
-    new Schedules(c.get("definition"), { ...services, transport: transportOf(c), wake: wakerOf(c) });
+  const { allow } = services;
+  const schedules = (c: RequestContext) => c.get("open").schedules();
 
   app.get(path, allow("view"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);
@@ -28,7 +26,7 @@ export function scheduleRoutes(app: App, services: Services): void {
     readQuery(c);
     const found = await schedules(c).get(nameOf(c));
     if (!found) throw scheduleNotFound();
-    const hides = c.get("grants").hidesPayloads(c.get("queue").name, "view");
+    const hides = c.get("grants").hidesPayloads(c.get("open").name, "view");
     const shown = hides ? hidePayloads(found) : found;
     const { payload } = shown;
     const reply: ReplyOf<typeof replies.schedule> = {

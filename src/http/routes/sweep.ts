@@ -12,19 +12,16 @@ import * as schemas from "../request-schemas/sweep.ts";
 
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
-  const { transport, prefix, allow, wakerOf, transportOf, deadLetterHookOf } = services;
+  const { allow, optionsOf } = services;
   const { beforeSweep, afterSweep, sweptStore } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);
     const queues = sweepableBy(c);
     await beforeSweep?.(propsOf(c));
-    const around = { prefix, wake: wakerOf(c), onDeadLetter: deadLetterHookOf(c), offload: sweptStore };
-    const reply: ReplyOf<typeof replies.swept> = await sweep(transportOf(c), {
-      budget,
-      queues,
-      ...around,
-    });
+    const { transport, prefix, wake, onDeadLetter } = optionsOf(c);
+    const around = { prefix, wake, onDeadLetter, offload: sweptStore };
+    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, queues, ...around });
     const evaluated = afterSweep?.(propsOf(c));
     const waitUntil = waitUntilOf(c);
     if (evaluated && waitUntil) waitUntil(evaluated);
@@ -40,8 +37,9 @@ export function sweepRoutes(app: App, services: Services): void {
     const { deep: _, budget, ...options } = body;
     const queues = sweepableBy(c);
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
-    const around = { prefix, onDeadLetter: deadLetterHookOf(c) };
+    const { transport, prefix, onDeadLetter } = optionsOf(c);
     const limits = { budget: budgetOf(services, budget), queues };
+    const around = { prefix, onDeadLetter };
     const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, {
       ...options,
       ...limits,

@@ -1,4 +1,3 @@
-import { TaskOperator } from "../../queue/operate/task-operator.ts";
 import type { RejectReason, TaskState } from "../../queue/core/types.ts";
 import { json } from "../../respond.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
@@ -14,9 +13,8 @@ import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 
 /** List, delete, redrive and purge tasks. */
 export function taskOperationRoutes(app: App, services: Services): void {
-  const { allow, wakerOf, transportOf } = services;
-  const operator = (c: RequestContext) =>
-    new TaskOperator(c.get("definition"), { ...services, transport: transportOf(c), wake: wakerOf(c) });
+  const { allow } = services;
+  const operator = (c: RequestContext) => c.get("open").operator();
 
   app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);
@@ -75,7 +73,7 @@ function hidesPayloads(
   scope: Scope,
   { state, text }: { readonly state: TaskState; readonly text?: string },
 ): boolean {
-  const hides = c.get("grants").hidesPayloads(c.get("queue").name, scope);
+  const hides = c.get("grants").hidesPayloads(c.get("open").name, scope);
   if (!hides || state !== "completed" || text === undefined) return hides;
   throw payloadsHidden("The text of completed tasks is that of their results, which the token hides.");
 }

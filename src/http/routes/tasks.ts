@@ -20,15 +20,18 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     const body = await readBody(c, services, newTaskSchema);
     if ("tasks" in body) {
-      const tasks = await c.get("queue").enqueueMany(body.tasks, options);
+      const tasks = await c.get("open").queue().enqueueMany(body.tasks, options);
       const reply: ReplyOf<typeof replies.enqueuedMany> = { tasks };
       return json(reply, tasks.some(({ created }) => created) ? 201 : 200);
     }
     const { payload, ...rest } = body;
-    const reply: ReplyOf<typeof replies.enqueued> = await c.get("queue").enqueue(payload, {
-      ...rest,
-      ...options,
-    });
+    const reply: ReplyOf<typeof replies.enqueued> = await c
+      .get("open")
+      .queue()
+      .enqueue(payload, {
+        ...rest,
+        ...options,
+      });
     // Relative to the request, so that it is right wherever the app is mounted.
     const location = `tasks/${encodeURIComponent(reply.id)}`;
     return json(reply, reply.created ? 201 : 200, { location });
@@ -40,7 +43,8 @@ export function taskRoutes(app: App, services: Services): void {
     requirePayloads(c);
     const body = await readBody(c, services, schemas.pull, "optional");
     const tasks = await c
-      .get("queue")
+      .get("open")
+      .queue()
       .dequeue({ ...body, ...options, ...whileConnected(c, { ...body, ...options }) });
     return json(pulledReply(tasks));
   });
@@ -50,13 +54,14 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     const { settlements, pull } = await readBody(c, services, schemas.settle);
     if (!pull) {
-      const results = await c.get("queue").settle(settlements, options);
+      const results = await c.get("open").queue().settle(settlements, options);
       const reply: ReplyOf<typeof replies.settled> = { results };
       return json(reply);
     }
     requirePayloads(c);
     const { settled, tasks } = await c
-      .get("queue")
+      .get("open")
+      .queue()
       .settleAndDequeue(settlements, { ...pull, ...options, ...whileConnected(c, { ...pull, ...options }) })
       .catch(throwWithPullPath);
     const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
@@ -68,7 +73,10 @@ export function taskRoutes(app: App, services: Services): void {
     readQuery(c);
     const { id } = readPath(c, schemas.idInPath);
     const body = await readBody(c, services, schemas.cancel, "optional");
-    const cancelled = await c.get("queue").cancel(id, { ...body, ...options });
+    const cancelled = await c
+      .get("open")
+      .queue()
+      .cancel(id, { ...body, ...options });
     if (!cancelled.ok) {
       if (cancelled.code === "not_found") throw taskNotFound();
       throw new Problem(cancelled.code);
@@ -83,7 +91,7 @@ export function taskRoutes(app: App, services: Services): void {
  * @throws {Problem} `forbidden`
  */
 function requirePayloads(c: RequestContext): void {
-  if (!c.get("grants").hidesPayloads(c.get("queue").name, "consume")) return;
+  if (!c.get("grants").hidesPayloads(c.get("open").name, "consume")) return;
   throw payloadsHidden("A pull returns payloads, which the token hides.");
 }
 

@@ -19,7 +19,7 @@ export function watchRoutes(app: App, services: Services): void {
   app.get("/v1/queues/:queue/tasks/:id", allow("enqueue", "view"), async (c) => {
     const { wait, payload } = readQuery(c, taskQuery);
     const { id } = readPath(c, idInPath);
-    const queue = c.get("queue");
+    const queue = c.get("open").queue();
     const grants = c.get("grants");
     if (payload && !grants.allows("view", queue.name)) throw forbidden(["view"], queue.name);
     // Entries without the scope view do not allow a request for the payload, so they cannot show it.
@@ -58,7 +58,7 @@ export function watchRoutes(app: App, services: Services): void {
     const lasts = milliseconds(wait ?? longestEvents, "wait", { max: longestEvents });
     return eventStream(c, services, {
       lasts,
-      open: async (signal) => eventFrames(await c.get("queue").events({ signal })),
+      open: async (signal) => eventFrames(await c.get("open").queue().events({ signal })),
     });
   });
 }

@@ -1,7 +1,6 @@
-import { WorkerOperator } from "../../queue/operate/worker-operator.ts";
 import { json } from "../../respond.ts";
 import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
-import type { App, RequestContext, Services } from "../services.ts";
+import type { App, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 import type * as replies from "../response-schemas/workers.ts";
@@ -9,18 +8,11 @@ import * as schemas from "../request-schemas/workers.ts";
 
 /** List workers, record a heartbeat, and fail a worker. */
 export function workerRoutes(app: App, services: Services): void {
-  const { allow, wakerOf, transportOf, deadLetterHookOf } = services;
-  const operator = (c: RequestContext) =>
-    new WorkerOperator(c.get("definition"), {
-      ...services,
-      transport: transportOf(c),
-      wake: wakerOf(c),
-      onDeadLetter: deadLetterHookOf(c),
-    });
+  const { allow } = services;
 
   app.get("/v1/queues/:queue/workers", allow("view"), async (c) => {
     const page = readQuery(c, schemas.workersQuery);
-    const reply: ReplyOf<typeof replies.workers> = await operator(c).workers(page);
+    const reply: ReplyOf<typeof replies.workers> = await c.get("open").operator().workers(page);
     return json(reply);
   });
 
@@ -28,7 +20,10 @@ export function workerRoutes(app: App, services: Services): void {
     const options = requestOptions(c);
     readQuery(c);
     const { worker, ...fields } = await readBody(c, services, schemas.heartbeat);
-    const heartbeat = await c.get("queue").heartbeat(worker, { ...fields, ...options });
+    const heartbeat = await c
+      .get("open")
+      .queue()
+      .heartbeat(worker, { ...fields, ...options });
     if (!heartbeat.ok) throw new Problem(heartbeat.code);
     const { ok: _, ...reply } = heartbeat satisfies ReplyOf<typeof replies.heartbeat>;
     return json(reply);
@@ -40,7 +35,10 @@ export function workerRoutes(app: App, services: Services): void {
     const { name } = readPath(c, schemas.nameInPath);
     const { incarnation, limit } = await readBody(c, services, schemas.fail, "optional");
     const worker = incarnation === undefined ? name : { name, incarnation: incarnation ?? undefined };
-    const failed = await operator(c).failWorker(worker, { limit, ...options });
+    const failed = await c
+      .get("open")
+      .operator()
+      .failWorker(worker, { limit, ...options });
     const reply: ReplyOf<typeof replies.failed> = { name, ...failed };
     return json(reply);
   });

@@ -1,0 +1,128 @@
+import type { Duration } from "../queue/core/duration.ts";
+import type { DeadLetter } from "../queue/core/dead-letter.ts";
+import type { Tracing } from "../queue/core/tracing.ts";
+import type { Coalesce } from "../queue/redis/coalescer.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
+import type { Waker } from "../queue/tasks/waker.ts";
+import type { Offload } from "../queue/values/offload.ts";
+import type { TokenEntry } from "./auth/tokens.ts";
+import type { Dashboard } from "./dashboard/mount.ts";
+import type { LoggedError } from "./problems/error-log.ts";
+
+export interface AppOptions {
+  /** The transport to Redis. */
+  readonly transport: Transport;
+  /**
+   * The bearer tokens and what each allows. If empty, all routes except the public ones respond
+   * `auth_not_configured`; the sweep still accepts the `cronSecret`.
+   */
+  readonly tokens: readonly TokenEntry[];
+  /**
+   * The bearer token of the platform's cron. It allows only the sweep, of every queue. Give several to rotate
+   * the secret: all of them are valid.
+   * @default none
+   */
+  readonly cronSecret?: string | readonly string[] | undefined;
+  /** The prefix of every key. @default that of the transport, or "sluice" */
+  readonly prefix?: string | undefined;
+  /**
+   * Wakes consumers after an enqueue or a sweep; after the response if the platform supports `waitUntil`.
+   * @default none
+   */
+  readonly wake?: Waker | undefined;
+  /**
+   * Which requests for a single task share one request to Redis. `"in-flight"`: those that arrive while
+   * another is in flight. Use it only on servers whose requests may share I/O, so not in Workers.
+   * @default none
+   */
+  readonly coalesce?: Coalesce | undefined;
+  readonly limits?:
+    | {
+        /** The largest body of a request, in bytes. @default 10_000_000 */
+        readonly body?: number | undefined;
+        /** How long a body may take to arrive. The platform may have a shorter limit. @default "30s" */
+        readonly bodyTime?: Duration | undefined;
+        /** How long a sweep, purge or redrive may take if the request does not say. @default "20s" */
+        readonly budget?: Duration | undefined;
+      }
+    | undefined;
+  /** Called for each error of this server or of Redis. @default logs one line of JSON to the console */
+  readonly onError?: ((error: LoggedError) => void) | undefined;
+  /**
+   * Called once with each task that a request makes a dead letter or finds as one: a settle, a pull, a failed
+   * worker, a sweep. A repeated settle calls it again. The response does not wait for it; keep it running
+   * with `waitUntil`, which is undefined if the platform has none. If it fails, one line is written to the
+   * console.
+   * @default none
+   */
+  readonly onDeadLetter?:
+    | ((letter: DeadLetter, waitUntil: ((promise: Promise<unknown>) => void) | undefined) => unknown)
+    | undefined;
+  /**
+   * Called before each sweep that a request asks for; the sweep waits for it. Deployments apply their declared
+   * queues here, because on some platforms cron is such a request.
+   * @default none
+   */
+  readonly beforeSweep?: ((props: unknown) => Promise<void>) | undefined;
+  /**
+   * Called after each sweep that a request asks for. The response does not wait for it if the platform supports
+   * `waitUntil`. Deployments evaluate their alert rules here. It must not throw.
+   * @default none
+   */
+  readonly afterSweep?: ((props: unknown) => Promise<void>) | undefined;
+  /**
+   * The transport and the waker of a request, by the `props` of its execution context. Deployments whose platform
+   * limits the requests of an invocation count them so. The two hooks of a sweep get the `props` too.
+   * @default `transport` and `wake`
+   */
+  readonly ofRequest?:
+    | ((props: unknown) => { readonly transport: Transport; readonly wake: Waker | undefined })
+    | undefined;
+  /**
+   * Returns the declaration of a queue by its name, if it has one. Requests use all of its options except
+   * `schema`, `encryption` and `maxBytes`: callers check and encrypt payloads themselves.
+   * @default no queue is declared
+   */
+  readonly definitionOf?: ((queue: string) => QueueDefinition | undefined) | undefined;
+  /**
+   * Keeps large payloads in an object store: `offload()` of `sluice-queue/offload`, or a function that returns it by
+   * the name of the queue. Requests and replies have whole payloads. With a function, a requested sweep leaves the
+   * store as it is.
+   * @default payloads are in Redis, and have at most 1 MiB
+   */
+  readonly offload?: Offload | ((queue: string) => Offload | undefined) | undefined;
+  /**
+   * Traces requests that enqueue tasks: `openTelemetry()` of `sluice-queue/opentelemetry`. The trace is that of
+   * the request's `traceparent` header. Callers trace what they dequeue and settle themselves.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
+  /**
+   * The dashboard of `sluice-queue/dashboard`, to serve at `/dashboard`; or a function that loads it, at the first
+   * request to it.
+   * @default none
+   * @example dashboard: async () => (await import("sluice-queue/dashboard")).dashboard
+   */
+  readonly dashboard?: Dashboard | (() => Promise<Dashboard>) | undefined;
+}
+
+/** The names of {@link AppOptions}. */
+export const APP_OPTIONS = [
+  "transport",
+  "tokens",
+  "cronSecret",
+  "prefix",
+  "wake",
+  "coalesce",
+  "limits",
+  "onError",
+  "onDeadLetter",
+  "beforeSweep",
+  "afterSweep",
+  "ofRequest",
+  "definitionOf",
+  "offload",
+  "tracing",
+  "dashboard",
+] as const satisfies readonly (keyof AppOptions)[];

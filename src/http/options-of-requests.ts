@@ -1,0 +1,48 @@
+import type { OpeningOptions } from "../opening.ts";
+import { optionalFunction } from "../queue/core/validation.ts";
+import { checkedTracing } from "../queue/core/tracing.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
+import type { AppOptions } from "./app-options.ts";
+import { propsOf, type RequestContext, waitUntilOf } from "./services.ts";
+
+/** The options of the app that are those of queues. */
+type OfQueues = Omit<
+  AppOptions,
+  "tokens" | "cronSecret" | "limits" | "onError" | "beforeSweep" | "afterSweep" | "dashboard"
+>;
+
+/**
+ * Makes the options of a request's queues: all those of the app, with its transport and waker, and without its
+ * tracing, which is for the routes that enqueue.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function optionsOfRequests(options: OfQueues): (c: RequestContext) => OpeningOptions {
+  const { definitionOf, offload, onDeadLetter, ofRequest, tracing, ...shared } = options;
+  optionalFunction(definitionOf, "definitionOf");
+  optionalFunction(onDeadLetter, "onDeadLetter");
+  checkedTracing(tracing);
+  const ofQueues = {
+    ...shared,
+    // Values that callers have encrypted stay as they are: only the callers have the keys.
+    encryption: null,
+    offload: typeof offload === "function" ? ({ name }: QueueDefinition) => offload(name) : offload,
+    definitionOf: (name: string) => forCallers(definitionOf?.(name)),
+  };
+  return (c) => {
+    const { transport, wake } = { ...shared, ...ofRequest?.(propsOf(c)) };
+    const waitUntil = waitUntilOf(c);
+    return {
+      ...ofQueues,
+      transport,
+      wake: wake && { ...wake, waitUntil: waitUntil ?? wake.waitUntil },
+      onDeadLetter: onDeadLetter && ((letter) => onDeadLetter(letter, waitUntil)),
+    };
+  };
+}
+
+/** A declaration for callers over HTTP: they check payloads themselves, and say how many bytes they take. */
+function forCallers(definition: QueueDefinition | undefined): QueueDefinition | undefined {
+  if (!definition) return undefined;
+  const { schema: _, maxBytes: __, ...options } = definition.options;
+  return { name: definition.name, options };
+}

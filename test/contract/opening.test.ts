@@ -1,0 +1,132 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Hono } from "hono";
+import { expect, test } from "vitest";
+import { Service } from "../../serverless/deployment/service.ts";
+import { defineQueue } from "../../src/index.ts";
+import { optionsOfRequests } from "../../src/http/options-of-requests.ts";
+import type { RequestContext, Variables } from "../../src/http/services.ts";
+import { opening } from "../../src/opening.ts";
+import type { TaskDefaults } from "../../src/queue/core/types.ts";
+import type { QueueOptions } from "../../src/queue/tasks/queue.ts";
+import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
+import { memoryStore } from "../../src/testing/memory-store.ts";
+import { offload as offloading } from "../../src/offload/offload.ts";
+import { encrypting } from "../support/encrypting.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const transport = { send: async () => [] };
+
+const defaults: Required<TaskDefaults> = {
+  lease: "1m",
+  maxAttempts: 3,
+  resultTtl: "1h",
+  deadTtl: "2h",
+  delay: "1s",
+  unique: "1d",
+};
+const schema = {
+  "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) },
+} as const;
+const tracing = openTelemetry();
+const encryption = encrypting();
+const offload = offloading({ store: memoryStore() });
+const onDeadLetter = () => {};
+const wake = { wake: () => {} };
+
+/** All options of a queue. A new one does not compile until it is here. */
+const every: Required<QueueOptions> = {
+  ...defaults,
+  transport,
+  prefix: "mine",
+  encryption,
+  partitions: 4,
+  offload,
+  wake,
+  onDeadLetter,
+  now: () => 1,
+  schema,
+  coalesce: "in-flight",
+  tracing,
+  maxBytes: 5_000_000,
+};
+
+const emails = defineQueue("emails", { ...defaults, schema, encryption, maxBytes: 5_000_000, partitions: 4 });
+
+test("an open queue has each option of a queue, of the service, its declaration or the caller", () => {
+  const { schema: _, ...shared } = every;
+  expect(opening(shared)("emails", { schema }).options).toEqual(every);
+  expect(opening({ transport })("emails", every).options).toEqual(every);
+  const declared = { name: "emails", options: { ...defaults, schema, encryption, offload, partitions: 4 } };
+  const open = opening({ transport, definitionOf: () => declared })("emails");
+  for (const made of [open.queue(), open.operator(), open.schedules()])
+    expect((made as unknown as { options: QueueOptions }).options).toEqual({
+      ...declared.options,
+      transport,
+    });
+});
+
+/** What the HTTP interface makes of the options of an app. */
+async function optionsInRequest(options: Parameters<typeof optionsOfRequests>[0]) {
+  let found: ReturnType<ReturnType<typeof optionsOfRequests>> | undefined;
+  const app = new Hono<Variables>().get("/", (c) => {
+    found = optionsOfRequests(options)(c as RequestContext);
+    return c.body(null);
+  });
+  await app.request("/");
+  if (!found) throw new Error("the route was not called");
+  return found;
+}
+
+test("a queue of a request has each option of its app and its declaration, except what is the caller's", async () => {
+  const found = await optionsInRequest({
+    transport,
+    prefix: "mine",
+    wake,
+    coalesce: "in-flight",
+    onDeadLetter,
+    offload: () => offload,
+    tracing,
+    definitionOf: () => emails,
+  });
+  const open = opening(found)("emails");
+  const { options } = open.queue() as unknown as { options: QueueOptions };
+  const { schema: _, maxBytes: __, now: ___, tracing: ____, ...others } = every;
+  expect(options).toEqual({
+    ...others,
+    encryption: null,
+    wake: { ...wake },
+    onDeadLetter: expect.any(Function),
+  });
+});
+
+test("a queue of a deployment has each option of the deployment and its declaration", () => {
+  const env = {
+    UPSTASH_REDIS_REST_URL: "https://redis.test",
+    UPSTASH_REDIS_REST_TOKEN: "t",
+    SLUICE_PREFIX: "mine",
+  };
+  const service = new Service(
+    env,
+    { queues: [emails], tracing, offload: () => offload },
+    { transport: () => transport, budget: "10s", afterResponse: "any", coalesce: "in-flight" },
+  );
+  const { now: _, wake: __, onDeadLetter: ___, ...others } = every;
+  const { options } = service.open("emails").queue() as unknown as { options: QueueOptions };
+  expect(options).toEqual(others);
+  const own = service.tools().queue("emails") as unknown as { options: QueueOptions };
+  expect(own.options).toEqual({ ...others, onDeadLetter: expect.any(Function) });
+});
+
+test("only `opening` constructs queues, operators and schedules above the queue's own floor", () => {
+  const files = globSync(["{src,serverless}/**/*.{ts,tsx}"], { cwd: root }).filter(
+    (file) => !file.startsWith("src/queue/") && file !== "src/opening.ts",
+  );
+  const found = files.filter((file) => {
+    const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    return /\bnew (?:Queue|Schedules|\w*Operator)\b/.test(code);
+  });
+  expect(files.length).toBeGreaterThan(200);
+  expect(found).toEqual([]);
+});
