@@ -25,7 +25,7 @@ async function scriptsOf(source: string, plugins: Plugin[]): Promise<string[]> {
     format: "esm",
     target: "es2023",
     platform: "neutral",
-    external: ["@upstash/redis", "croner", "cloudflare:*", "node:*"],
+    external: ["@upstash/redis", "cloudflare:*", "node:*"],
     write: false,
     logLevel: "error",
   });

@@ -80,10 +80,10 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   "src/queue/schedules/schedule-record.ts": {
     'one more: createdAt: numberOf("s") ?? 1,': "every record of a schedule says when it was made",
-    "one more: export async function nextOccurrence({ rhythm, until, lastAt = -2 }: Plan, now: number): Promise<number> {":
+    "one more: export function nextOccurrence({ rhythm, until, lastAt = -2 }: Plan, now: number): number {":
       "the later of it and now is taken",
   },
-  "src/queue/schedules/wall-clock.ts": {
+  "src/queue/schedules/cron/clock.ts": {
     "one more: const [month = 1, day, year = 1, ...time] = (format.format(instant).match(/\\d+/g) ?? []).map(Number);":
       "the format always has a year",
   },

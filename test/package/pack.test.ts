@@ -35,14 +35,13 @@ async function compiled({ path }: Project, file: string, source: string, ...more
   return (await tsc.catch((error: { stdout: string }) => error)).stdout;
 }
 
-test("an installation brings twelve small packages, without a TCP client or a server", async () => {
+test("an installation brings eleven small packages, without a TCP client or a server", async () => {
   expect(await project.installed()).toEqual([
     "@standard-schema/spec",
     "@upstash/redis",
     "aws4fetch",
     "commander",
     "console-table-printer",
-    "croner",
     "hono",
     "picocolors",
     "simple-wcswidth",

@@ -1,4 +1,5 @@
-import { Cron } from "croner";
+import { LONGEST_TIMER, sleep } from "../../sleep.ts";
+import { type Calendar, calendarOf, readRecurrence, rhythmOf } from "../../queue/schedules/calendar.ts";
 
 export interface Cronjobs {
   stop(): void;
@@ -10,8 +11,10 @@ export interface CronListeners {
 }
 
 /**
- * Calls the Worker's scheduled handler at the times of its cron expressions, which wrangler does not do.
+ * Calls the Worker's scheduled handler at the times of its cron expressions, which wrangler does not do. While a
+ * handler of an expression runs, it is not called again.
  * @param crons the expressions of wrangler.toml, in UTC as on Cloudflare
+ * @throws {SluiceError} `invalid_argument`
  */
 export function startCron(
   workerUrl: string,
@@ -33,10 +36,24 @@ export function startCron(
       return failed(`cron ${cron}: the Worker did not answer: ${String(error)}`);
     }
   };
-  const jobs = crons.map((cron) => new Cron(cron, { timezone: "UTC", protect: true }, () => fire(cron)));
-  return {
-    stop() {
-      for (const job of jobs) job.stop();
-    },
-  };
+  const calendars = crons.map((cron) => {
+    const { rhythm } = rhythmOf(readRecurrence({ cron }), undefined, Date.now());
+    return [cron, calendarOf(rhythm)] as const;
+  });
+  const stopping = new AbortController();
+  for (const [cron, calendar] of calendars) void atEach(calendar, stopping.signal, () => fire(cron));
+  return { stop: () => stopping.abort() };
+}
+
+/** Calls `run` at each occurrence at which it is not running. */
+async function atEach(calendar: Calendar, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+  let next: number | undefined;
+  while ((next = calendar.firstFrom(Date.now() + 1)) !== undefined) {
+    // A timer may end a little too early.
+    for (let left = next - Date.now(); left > 0; left = next - Date.now()) {
+      await sleep(Math.min(left, LONGEST_TIMER), signal);
+      if (signal.aborted) return;
+    }
+    await run();
+  }
 }

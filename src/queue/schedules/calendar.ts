@@ -1,8 +1,8 @@
-import type { Cron } from "croner";
 import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../core/duration.ts";
 import { instantMs, LAST_INSTANT } from "../core/validation.ts";
-import { wallClock } from "./wall-clock.ts";
+import { readCron } from "./cron/expression.ts";
+import { occurrencesOf } from "./cron/occurrences.ts";
 
 /** When a schedule occurs: by a cron expression, or after each interval. */
 export type Recurrence =
@@ -10,8 +10,9 @@ export type Recurrence =
       /**
        * Five fields (minute, hour, day of month, month, day of week), or six with seconds in front. It may
        * have `*`, lists, ranges, steps, names, `L`, `W` and `#`; or it is `@hourly`, `@daily`, `@weekly`,
-       * `@monthly` or `@yearly`. If both the day of month and the day of week are given, either is enough. A
-       * sweep enqueues what is due, so the time is as exact as sweeps are frequent.
+       * `@monthly` or `@yearly`. If both the day of month and the day of week are given, either is enough;
+       * with `+` in front of the day of week, both must match. A sweep enqueues what is due, so the time is as
+       * exact as sweeps are frequent.
        */
       readonly cron: string;
       /**
@@ -124,9 +125,10 @@ export function rhythmOf(
  * The occurrences of a rhythm.
  * @param until the last instant at which it may occur, epoch ms
  * @throws {SluiceError} `invalid_argument` for an invalid cron expression
+ * @throws {RangeError} if this runtime does not know the time zone
  */
-export async function calendarOf(rhythm: Rhythm, until: number = LAST_INSTANT): Promise<Calendar> {
-  const { firstFrom, lastUntil } = "every" in rhythm ? byInterval(rhythm) : await byCron(rhythm);
+export function calendarOf(rhythm: Rhythm, until: number = LAST_INSTANT): Calendar {
+  const { firstFrom, lastUntil } = "every" in rhythm ? byInterval(rhythm) : byCron(rhythm);
   return {
     firstFrom: (instant) => {
       const first = firstFrom(instant);
@@ -144,53 +146,10 @@ function byInterval({ every, from }: { every: number; from: number }): Calendar 
   };
 }
 
-/** Loads the parser of cron expressions only if a schedule needs it. */
-async function byCron({ cron, timeZone }: { cron: string; timeZone: string }): Promise<Calendar> {
-  const { Cron, CronPattern } = await import("croner");
-  const expressionIn = (timezone: string) => new Cron(cron, { paused: true, timezone, mode: "5-or-6-parts" });
-  let expression: InstanceType<typeof Cron>;
-  let isFixed: boolean;
-  try {
-    expression = expressionIn(timeZone);
-    isFixed = new CronPattern(cron).isFixedTime;
-  } catch (error) {
-    // Such as "CronPattern: Invalid value for minute: 60".
-    const reason = error instanceof Error ? error.message.replace(/^\w+: /, "") : "";
-    throw invalidArgument("cron", `must be a cron expression: ${reason}`);
-  }
-  return isFixed && timeZone !== "UTC"
-    ? atFixedTimes(runsOf(expressionIn("UTC")), wallClock(timeZone))
-    : runsOf(expression);
-}
-
-function runsOf(expression: Pick<Cron, "nextRun" | "previousRuns">): Calendar {
-  // The parser finds runs strictly after an instant, or strictly before it.
+function byCron({ cron, timeZone }: { cron: string; timeZone: string }): Calendar {
+  const nearest = occurrencesOf(readCron(cron), timeZone);
   return {
-    firstFrom: (instant) => expression.nextRun(new Date(instant - 1))?.getTime(),
-    lastUntil: (instant) => expression.previousRuns(1, new Date(instant + 1))[0]?.getTime(),
-  };
-}
-
-/** More than what a clock shows can differ from UTC, and than a gap. */
-const FARTHEST = 48 * 3_600_000;
-
-/**
- * The occurrences at fixed times of a clock. The parser leaves a day out if a gap ends at midnight, as in
- * America/Nuuk.
- * @param times times that the clock shows, as epoch ms of the same times in UTC
- * @param instantOf the instant of such a time. It never decreases
- */
-function atFixedTimes(times: Calendar, instantOf: (time: number) => number): Calendar {
-  return {
-    firstFrom: (instant) => {
-      let time = times.firstFrom(instant - FARTHEST);
-      while (time !== undefined && instantOf(time) < instant) time = times.firstFrom(time + 1);
-      return time === undefined ? undefined : instantOf(time);
-    },
-    lastUntil: (instant) => {
-      let time = times.lastUntil(instant + FARTHEST);
-      while (time !== undefined && instantOf(time) > instant) time = times.lastUntil(time - 1);
-      return time === undefined ? undefined : instantOf(time);
-    },
+    firstFrom: (instant) => nearest(Math.ceil(instant / 1_000) * 1_000, 1),
+    lastUntil: (instant) => nearest(Math.floor(instant / 1_000) * 1_000, -1),
   };
 }

@@ -149,8 +149,8 @@ export class SchedulePass {
         return callOf(dueSchedulesScript, this.#keys(queue), args);
       }),
     );
-    const queues = await Promise.all(
-      reminders.map(async (reminder, i): Promise<DueQueue | undefined> => {
+    return reminders
+      .map((reminder, i): DueQueue | undefined => {
         const found = this.#read(reminder.queue, outcomes[i], dueSchedulesScript.decode);
         if (!found) return undefined;
         const { now, after } = found;
@@ -159,16 +159,15 @@ export class SchedulePass {
         const due: DueSchedule[] = [];
         for (const { name, at, record } of wanted) {
           try {
-            due.push({ name, at, record, ...(await occurrencesOf(record, at, now, most)) });
+            due.push({ name, at, record, ...occurrencesOf(record, at, now, most) });
           } catch (error) {
             if (!(error instanceof SluiceError)) throw error;
             this.#skip(reminder.queue, name, error.code);
           }
         }
         return { reminder, now, due, hasFailed: due.length < wanted.length, after };
-      }),
-    );
-    return queues.filter((queue) => queue !== undefined);
+      })
+      .filter((queue) => queue !== undefined);
   }
 
   /**
@@ -303,16 +302,14 @@ const runItem = ({ name, at, record }: DueSchedule, times: string, following: nu
  * @param most how many occurrences to return
  * @throws {SluiceError} `unsupported`, `newer_schema`, or `unexpected_reply` for an invalid record
  */
-async function occurrencesOf(
+function occurrencesOf(
   record: string,
   at: number,
   now: number,
   most: number,
-): Promise<Pick<DueSchedule, "times" | "following">> {
-  const plan = readPlan(record);
-  return orUnsupported(async () =>
-    occurrences(await calendarOf(plan.rhythm, plan.until), plan.missed, at, now, most),
-  );
+): Pick<DueSchedule, "times" | "following"> {
+  const { rhythm, until, missed } = readPlan(record);
+  return orUnsupported(() => occurrences(calendarOf(rhythm, until), missed, at, now, most));
 }
 
 function occurrences(calendar: Calendar, missed: Plan["missed"], at: number, now: number, most: number) {

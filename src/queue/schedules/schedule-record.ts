@@ -118,9 +118,8 @@ export function readPlan(record: string): Plan {
 }
 
 /** The first occurrence from now on that was not enqueued yet, epoch ms; {@link NEVER} if there is none. */
-export async function nextOccurrence({ rhythm, until, lastAt = -1 }: Plan, now: number): Promise<number> {
-  const calendar = await calendarOf(rhythm, until);
-  return calendar.firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
+export function nextOccurrence({ rhythm, until, lastAt = -1 }: Plan, now: number): number {
+  return calendarOf(rhythm, until).firstFrom(Math.max(now, lastAt + 1)) ?? NEVER;
 }
 
 /**
@@ -128,9 +127,9 @@ export async function nextOccurrence({ rhythm, until, lastAt = -1 }: Plan, now: 
  * does not.
  * @throws {SluiceError} `unsupported` if this runtime cannot compute it
  */
-export async function orUnsupported<T>(compute: () => Promise<T>): Promise<T> {
+export function orUnsupported<T>(compute: () => T): T {
   try {
-    return await compute();
+    return compute();
   } catch {
     throw new SluiceError("unsupported", "this runtime cannot compute when a schedule occurs");
   }

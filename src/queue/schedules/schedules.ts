@@ -122,7 +122,7 @@ export class Schedules<T = unknown> extends QueueBase {
     const encoded = encodePayload(schedule.payload, "payload");
     const payload = await encryptValue(this.values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, this.#defaults, schedule, payload);
-    const written = await this.#write(checked, "put", options, async ({ plan: before, at, now }) => {
+    const written = await this.#write(checked, "put", options, ({ plan: before, at, now }) => {
       // Throws here, not in each sweep.
       if (this.partitions?.isSplit && schedule.group !== undefined) occurrenceId(checked, 0, schedule.group);
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
@@ -135,7 +135,7 @@ export class Schedules<T = unknown> extends QueueBase {
         lastAt: before?.lastAt,
       };
       const kept = same && at > 0 && at <= (until ?? LAST_INSTANT);
-      const next = kept ? at : await nextOccurrence(plan, now);
+      const next = kept ? at : nextOccurrence(plan, now);
       if (next === NEVER && !same) return undefined;
       return { plan, task, at: plan.paused ? NEVER : next };
     });
@@ -193,9 +193,9 @@ export class Schedules<T = unknown> extends QueueBase {
    * @throws {SluiceError}
    */
   async resume(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
-    return this.#set(name, "resume", options, async ({ plan, now }) => ({
+    return this.#set(name, "resume", options, ({ plan, now }) => ({
       plan,
-      at: await orUnsupported(() => nextOccurrence(plan, now)),
+      at: orUnsupported(() => nextOccurrence(plan, now)),
     }));
   }
 
@@ -227,17 +227,14 @@ export class Schedules<T = unknown> extends QueueBase {
     name: string,
     verb: "pause" | "resume",
     options: RequestOptions,
-    change: (stored: {
-      plan: Plan;
-      now: number;
-    }) => Pick<Draft, "plan" | "at"> | Promise<Pick<Draft, "plan" | "at">>,
+    change: (stored: { plan: Plan; now: number }) => Pick<Draft, "plan" | "at">,
   ): Promise<ScheduleChanged> {
     onlyOptions(options, REQUEST_OPTIONS);
     const paused = verb === "pause";
-    const written = await this.#write(scheduleName(name), verb, options, async ({ plan, at, now }) => {
+    const written = await this.#write(scheduleName(name), verb, options, ({ plan, at, now }) => {
       if (!plan) return undefined;
       if (plan.paused === paused) return { plan, at, task: "" };
-      return { task: "", ...(await change({ plan: { ...plan, paused }, now })) };
+      return { task: "", ...change({ plan: { ...plan, paused }, now }) };
     });
     return written ? { ok: true, schedule: written.schedule } : { ok: false, code: "not_found" };
   }
@@ -253,7 +250,7 @@ export class Schedules<T = unknown> extends QueueBase {
     name: string,
     verb: "put" | "pause" | "resume",
     options: RequestOptions,
-    decide: (stored: StoredSchedule) => Promise<Draft | undefined>,
+    decide: (stored: StoredSchedule) => Draft | undefined,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
     // One for all copies: the first may have run before the queue got partitions.
     const token = await this.#tokenOf(verb, name, options);
@@ -265,7 +262,7 @@ export class Schedules<T = unknown> extends QueueBase {
     verb: "put" | "pause" | "resume",
     token: string,
     options: RequestOptions,
-    decide: (stored: StoredSchedule) => Promise<Draft | undefined>,
+    decide: (stored: StoredSchedule) => Draft | undefined,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
     await this.split(options.signal);
     const testNow = this.testNow();
@@ -278,7 +275,7 @@ export class Schedules<T = unknown> extends QueueBase {
     for (;;) {
       if (reply.status !== "changed") throw scheduleNotReturned();
       const { record: was, at, now } = reply;
-      const draft = await decide({ plan: was === "" ? undefined : readPlan(was), at, now });
+      const draft = decide({ plan: was === "" ? undefined : readPlan(was), at, now });
       if (!draft) {
         if (hasKey && verb === "put") await this.run(putScheduleScript, { ...read, was: "!" }, [], options);
         return undefined;

@@ -141,7 +141,7 @@ describe("a declaration that cannot be applied", () => {
     [
       "a cron expression cannot be read",
       { cron: "0 25 * * *", payload },
-      /^schedules\.daily\.cron must be a cron expression: Invalid value for hour: 25$/,
+      /^schedules\.daily\.cron must be a cron expression: "25" is no hour; allowed are \*, 0 to 23, /,
     ],
     [
       "an option is unknown",
