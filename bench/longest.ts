@@ -7,8 +7,8 @@
 import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import type { Command, Transport } from "../src/index.ts";
-import * as scripts from "../src/queue/redis/lua.gen.ts";
 import { resp } from "../src/transport/resp.ts";
+import { scripts } from "../test/support/bindings.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { operating } from "./longest/operating.ts";
 import { repair } from "./longest/repair.ts";
@@ -25,7 +25,7 @@ const redis = await startRedis({ args: ["--slowlog-log-slower-than", "0", "--slo
 const control = await createClient({ url: redis.url, RESP: 2 }).connect();
 const pid = /process_id:(\d+)/.exec(await control.info("server"))?.[1] ?? "";
 const connection = resp(redis.url);
-const names = new Map(Object.values(scripts).map(({ name, sha1 }) => [sha1, name]));
+const names = new Map(scripts.map(({ name, sha1 }) => [sha1, name]));
 
 /** Processor time of Redis's main thread, ms; NaN if the system has no `/proc`. */
 function processorTime(): number {

@@ -1,14 +1,22 @@
-// Writes src/queue/redis/lua.gen.ts from lua/. It is a module because Workers cannot read files at run time.
-// With --check it only reports whether the module is current.
+// Writes src/queue/redis/lua from lua/: modules, because Workers cannot read files at run time. With --check it only
+// reports whether they are current.
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { generatedFile, readLua } from "./lua/files.ts";
-import { moduleOf } from "./lua/module.ts";
-import { shorten } from "./lua/shorten.ts";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { generatedFolder, readGenerated, readLua } from "./lua/files.ts";
+import { modulesOf } from "./lua/modules.ts";
 
-const wanted = moduleOf(shorten(readLua()));
-if (!process.argv.includes("--check")) writeFileSync(generatedFile, wanted);
-else if (readFileSync(generatedFile, "utf8") !== wanted) {
-  console.error("src/queue/redis/lua.gen.ts is not current: run `npm run embed-lua`.");
+const wanted = modulesOf(readLua(), true);
+const found = readGenerated();
+const written = [...wanted].filter(([file, text]) => found.get(file) !== text);
+const removed = [...found.keys()].filter((file) => !wanted.has(file));
+if (!process.argv.includes("--check")) {
+  for (const file of removed) rmSync(join(generatedFolder, file));
+  for (const [file, text] of written) {
+    mkdirSync(dirname(join(generatedFolder, file)), { recursive: true });
+    writeFileSync(join(generatedFolder, file), text);
+  }
+} else if (written.length + removed.length > 0) {
+  console.error("src/queue/redis/lua is not current: run `npm run embed-lua`.");
   process.exit(1);
 }

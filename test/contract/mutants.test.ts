@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fastTier } from "../../tools/fast-tier.mjs";
 import { readLua, scriptFiles } from "../../tools/lua/files.ts";
-import { moduleOf } from "../../tools/lua/module.ts";
+import { modulesOf } from "../../tools/lua/modules.ts";
 import { type Edit, editOf, mutated } from "../mutants/anchor.ts";
 import { argued, keyOf } from "../mutants/argued.ts";
 import { everyMutant } from "../mutants/generate.ts";
@@ -37,7 +37,7 @@ describe("the mutants that break a law", () => {
     while (left.length > 0) {
       const taken = withoutOverlaps(left);
       left = left.filter((edit) => !taken.includes(edit));
-      expect(() => moduleOf(readLua((file, text) => edited(file, text, taken)))).not.toThrow();
+      expect(() => modulesOf(readLua((file, text) => edited(file, text, taken)))).not.toThrow();
     }
   });
 

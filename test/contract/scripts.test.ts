@@ -4,30 +4,13 @@ import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
-import * as partitionBindings from "../../src/queue/redis/partition-scripts.ts";
-import * as alertBindings from "../../src/queue/redis/alert-scripts.ts";
-import * as operatorBindings from "../../src/queue/redis/operate-scripts.ts";
-import * as repairBindings from "../../src/queue/redis/repair-scripts.ts";
-import * as scheduleBindings from "../../src/queue/redis/schedule-scripts.ts";
-import * as bindings from "../../src/queue/redis/task-scripts.ts";
-import * as sweepBindings from "../../src/queue/redis/sweep-scripts.ts";
+import { enqueueScript } from "../../src/queue/redis/task-scripts.ts";
 import type { Reply } from "../../src/queue/redis/transport.ts";
 import { scriptFiles } from "../../tools/lua/files.ts";
+import { bindings } from "../support/bindings.ts";
 import { fileOf } from "../support/script-files.ts";
 
 const folder = new URL("../../lua/", import.meta.url);
-const all = Object.values({
-  ...bindings,
-  ...alertBindings,
-  ...partitionBindings,
-  ...operatorBindings,
-  ...repairBindings,
-  ...scheduleBindings,
-  ...sweepBindings,
-}).filter(
-  (value): value is Exclude<typeof value, (...args: never[]) => unknown> => typeof value === "object",
-);
-
 /** The keys and arguments in a script's contract. */
 function contract(name: string) {
   const lines = readFileSync(new URL(fileOf(name), folder), "utf8").split("\n");
@@ -48,10 +31,10 @@ const camel = (snake: string) => snake.replace(/_(\w)/g, (_, letter: string) => 
 
 describe("the script tables match the contracts in Lua", () => {
   test("every script is bound once", () => {
-    expect(all.map(({ script }) => fileOf(script.name)).toSorted()).toEqual(scriptFiles());
+    expect(bindings.map(({ script }) => fileOf(script.name)).toSorted()).toEqual(scriptFiles());
   });
 
-  test.each(all.map((binding) => [binding.script.name, binding] as const))("%s", (name, binding) => {
+  test.each(bindings.map((binding) => [binding.script.name, binding] as const))("%s", (name, binding) => {
     const { keys, args, items } = contract(name);
     const numbered = (names: readonly string[]) => names.map((key, i) => [i + 1, key]);
     expect(keys).toEqual(numbered(binding.keys));
@@ -67,7 +50,7 @@ describe("the script tables match the contracts in Lua", () => {
   test("a call carries each key and argument in the table's order", () => {
     const keys = queueKeys("q", "p");
     const call = callOf(
-      bindings.enqueueScript,
+      enqueueScript,
       keys,
       { testNow: "7", withSettings: "", wake: "", refuseEach: "", slots: "" },
       [
@@ -96,7 +79,7 @@ test("an absent option means the same in Lua and in TypeScript", () => {
 
 describe("a reply that the script does not document throws, and shows none of it", () => {
   const strange: Reply[] = [null, "secret", 7, [], ["secret"], ["ok", null], ["ok", ["secret"]], [["ok"]]];
-  test.each(all.map((binding) => [binding.script.name, binding] as const))("%s", (_, { decode }) => {
+  test.each(bindings.map((binding) => [binding.script.name, binding] as const))("%s", (_, { decode }) => {
     for (const reply of strange) {
       const error = thrownBy(() => decode(reply));
       expect(error).toBeInstanceOf(SluiceError);
@@ -105,7 +88,7 @@ describe("a reply that the script does not document throws, and shows none of it
     }
   });
 
-  test.each(all.map((binding) => [binding.script.name, binding] as const))(
+  test.each(bindings.map((binding) => [binding.script.name, binding] as const))(
     "a newer_schema reply of %s throws newer_schema",
     (_, { decode }) => {
       expect(thrownBy(() => decode(["newer_schema"]))).toMatchObject({ code: "newer_schema" });

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, vi } from "vitest";
 import { startGateway, type Fault, type FaultHandle, type Gateway } from "../../src/local/index.ts";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
-import * as lua from "../../src/queue/redis/lua.gen.ts";
 import { upstash, type UpstashOptions } from "../../src/transport/upstash.ts";
+import { scripts } from "../support/bindings.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, withoutSlots, type KeySpace } from "../support/key-space.ts";
 import { inOwnTime } from "../support/own-time.ts";
@@ -33,9 +33,9 @@ export function useOperations() {
     );
 
   beforeAll(async () => {
-    const names = Object.values(lua).map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
+    const names = scripts.map(({ name, keyLockingSha1 }) => [keyLockingSha1, name]);
     gateway = await startGateway({ redisUrl: rig.redis.url, scriptNames: Object.fromEntries(names) });
-    await over().send(Object.values(lua).map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]));
+    await over().send(scripts.map(({ source }) => ["SCRIPT", "LOAD", keyLocking + source]));
   });
   afterEach(() => {
     gateway.faults.clear();

@@ -2,9 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -32,7 +34,7 @@ const LEFT_OUT = [
   "test/contract/mutants.test.ts",
 ];
 
-const EMBEDDED = "src/queue/redis/lua.gen.ts";
+const EMBEDDED = "src/queue/redis/lua";
 
 /** A run of tests. */
 interface Run {
@@ -126,15 +128,22 @@ export class Copy {
   async #with<T>(edit: Edit, run: () => Promise<T>): Promise<T> {
     const { file } = edit.source;
     const isLua = file.endsWith(".lua");
-    const texts = (isLua ? [file, EMBEDDED] : [file]).map(
-      (name) => [join(this.#folder, name), readFileSync(join(this.#folder, name))] as const,
-    );
+    const path = join(this.#folder, file);
+    const text = readFileSync(path);
+    const [embedded, kept] = [join(this.#folder, EMBEDDED), join(this.#folder, "embedded-before")];
     try {
-      writeFileSync(join(this.#folder, file), mutated(edit));
-      if (isLua) execFileSync(process.execPath, ["tools/embed-lua.ts"], { cwd: this.#folder });
+      writeFileSync(path, mutated(edit));
+      if (isLua) {
+        cpSync(embedded, kept, { recursive: true });
+        execFileSync(process.execPath, ["tools/embed-lua.ts"], { cwd: this.#folder });
+      }
       return await run();
     } finally {
-      for (const [path, text] of texts) writeFileSync(path, text);
+      writeFileSync(path, text);
+      if (isLua) {
+        rmSync(embedded, { recursive: true });
+        renameSync(kept, embedded);
+      }
     }
   }
 

@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { libFileOf, readLua } from "../../tools/lua/files.ts";
-import { scriptName } from "../../tools/lua/module.ts";
+import { scriptName } from "../../tools/lua/modules.ts";
 import { partsOf, programOf } from "../../tools/lua/parts.ts";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Operator, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-import * as scripts from "../../src/queue/redis/lua.gen.ts";
 import { keyLocking, type Transport } from "../../src/queue/redis/transport.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import { scripts } from "./bindings.ts";
 import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
 /** A test file's gateway, which counts commands as Upstash bills them, and a new queue for each test. */
@@ -48,7 +48,7 @@ export function useBilled(): Billed {
     billed.gateway = await startGateway({ redisUrl: redis.url });
     const { url, token } = billed.gateway;
     billed.client = new Redis({ url, token });
-    for (const { source } of Object.values(scripts)) await billed.client.scriptLoad(keyLocking + source);
+    for (const { source } of scripts) await billed.client.scriptLoad(keyLocking + source);
   });
   beforeEach(async () => {
     const { url, token } = billed.gateway;

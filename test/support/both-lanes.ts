@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { Command, CommandOutcome, Script, Transport } from "../../src/queue/redis/transport.ts";
 import { readLua } from "../../tools/lua/files.ts";
-import { scriptName } from "../../tools/lua/module.ts";
+import { scriptName } from "../../tools/lua/modules.ts";
 import { partsOf, programOf } from "../../tools/lua/parts.ts";
 import type { KeySpace } from "./key-space.ts";
 import { withoutPlainLanes } from "./lanes.ts";

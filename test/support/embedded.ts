@@ -1,17 +1,23 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Script } from "../../src/queue/redis/transport.ts";
 import type { LuaFiles } from "../../tools/lua/files.ts";
-import { moduleOf } from "../../tools/lua/module.ts";
+import { modulesOf } from "../../tools/lua/modules.ts";
 
-/** What the generated module of these files exports. */
+/** The scripts in the generated modules of these files, by name. */
 export async function embeddedScripts(files: LuaFiles): Promise<Readonly<Record<string, Script>>> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-embed-"));
   try {
-    const path = join(folder, "lua.gen.ts");
-    await writeFile(path, moduleOf(files));
-    return { ...((await import(/* @vite-ignore */ path)) as Record<string, Script>) };
+    await mkdir(join(folder, "parts"));
+    const modules = modulesOf(files);
+    for (const [file, text] of modules) await writeFile(join(folder, file), text);
+    const scripts: Record<string, Script> = {};
+    for (const file of modules.keys()) {
+      if (file.startsWith("parts/")) continue;
+      Object.assign(scripts, await import(/* @vite-ignore */ join(folder, file)));
+    }
+    return scripts;
   } finally {
     await rm(folder, { recursive: true });
   }

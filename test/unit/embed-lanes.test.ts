@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import * as lua from "../../src/queue/redis/lua.gen.ts";
 import { keyLocking } from "../../src/queue/redis/transport.ts";
 import { freeNames } from "../../tools/lua/scopes.ts";
 import { parseLua } from "../../tools/lua/text.ts";
-import { moduleOf } from "../../tools/lua/module.ts";
+import { modulesOf } from "../../tools/lua/modules.ts";
+import { scripts } from "../support/bindings.ts";
 import { embeddedScripts } from "../support/embedded.ts";
-import { generatedFile } from "../../tools/lua/files.ts";
+import { generatedFolder } from "../../tools/lua/files.ts";
 import { scriptsOf, withoutPlainLanes } from "../support/lanes.ts";
 import { useRig } from "../support/rig.ts";
 
 const rig = useRig();
 const send = (command: readonly string[]) => rig.command(...command);
 
-test.for(Object.values(lua).map((script) => [script.name, script] as const))(
+test.for(scripts.map((script) => [script.name, script] as const))(
   "the SHA-1 of %s is the one that Redis computes",
   async ([, { source, sha1, keyLockingSha1 }]) => {
     expect(await send(["SCRIPT", "LOAD", source])).toBe(sha1);
@@ -55,9 +55,10 @@ describe("with the plain lanes off", () => {
     },
   );
 
-  test("SLUICE_LANES replaces only the module of the scripts", () => {
-    expect(scriptsOf(generatedFile, {})).toBeUndefined();
-    const full = scriptsOf(generatedFile, { SLUICE_LANES: "full" });
+  test("SLUICE_LANES replaces only the modules of the scripts", () => {
+    const file = `${generatedFolder}parts/plain.gen.ts`;
+    expect(scriptsOf(file, {})).toBeUndefined();
+    const full = scriptsOf(file, { SLUICE_LANES: "full" });
     expect([full?.includes("local PLAIN=false"), full?.includes("local PLAIN=true")]).toEqual([true, false]);
     expect(scriptsOf("src/index.ts", { SLUICE_LANES: "full" })).toBeUndefined();
     expect(() => scriptsOf("src/index.ts", { SLUICE_LANES: "plain" })).toThrow(
@@ -119,10 +120,10 @@ describe("Lua's limits for one function", () => {
       scripts: [{ file: "a.lua", text: script }],
     });
     const all = names(150).join(", ").replaceAll("v", "p");
-    expect(() => moduleOf(files([...locals(51), `return ${all}`].join("\n")))).toThrow(
+    expect(() => modulesOf(files([...locals(51), `return ${all}`].join("\n")))).toThrow(
       "a.lua: the text has 201 locals",
     );
-    expect(() => moduleOf(files(`local function f()\nreturn ${all}\nend`))).toThrow(
+    expect(() => modulesOf(files(`local function f()\nreturn ${all}\nend`))).toThrow(
       "a.lua: f has 150 upvalues",
     );
   });

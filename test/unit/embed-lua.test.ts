@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { build } from "esbuild";
-import { expect, test } from "vitest";
-import { generatedFile, readLua } from "../../tools/lua/files.ts";
-import { moduleOf } from "../../tools/lua/module.ts";
-import { shorten } from "../../tools/lua/shorten.ts";
+import { describe, expect, test } from "vitest";
+import { readGenerated, readLua } from "../../tools/lua/files.ts";
+import { modulesOf } from "../../tools/lua/modules.ts";
 import { compact, parseLua } from "../../tools/lua/text.ts";
 import { embedded as embeddedBehind } from "../support/embedded.ts";
 
@@ -23,8 +22,8 @@ end
 `;
 
 const embedded = (text: string, file?: string) => embeddedBehind(prelude, text, file);
-test("lua.gen.ts is current", async () => {
-  expect(await readFile(generatedFile, "utf8")).toBe(moduleOf(shorten(readLua())));
+test("the modules of the scripts are current", () => {
+  expect(Object.fromEntries(readGenerated())).toEqual(Object.fromEntries(modulesOf(readLua(), true)));
 });
 
 test.for([
@@ -89,32 +88,84 @@ test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "re
   },
 );
 
-test("each part is in the module once, and a bundle has only the parts that its scripts need", async () => {
-  const scripts = [
-    { file: "one.lua", text: "return large(1)" },
-    { file: "other.lua", text: "return twice(2)" },
-  ];
-  const module = moduleOf({ lib: { file: "_prelude.lua", text: prelude }, scripts });
-  for (const part of ["BASE=10", "number*2", ">BASE"]) expect(module.split(part)).toHaveLength(2);
-  const bundled = await build({
-    stdin: { contents: `export { other } from "module";`, loader: "ts" },
-    plugins: [
-      {
-        name: "module",
-        setup(build) {
-          build.onResolve({ filter: /^module$/ }, ({ path }) => ({ path, namespace: "module" }));
-          build.onLoad({ filter: /./, namespace: "module" }, () => ({ contents: module, loader: "ts" }));
-        },
-      },
+describe("the modules of scripts", () => {
+  const modules = modulesOf({
+    lib: { file: "_prelude.lua", text: `${prelude}\nlocal function never() end\n` },
+    scripts: [
+      { file: "one.lua", text: "return large(1)" },
+      { file: "other.lua", text: "return twice(2)" },
     ],
-    bundle: true,
-    format: "esm",
-    write: false,
   });
-  const code = bundled.outputFiles[0]?.text ?? "";
-  expect(code).toContain("number*2");
-  expect(code).not.toContain("BASE");
-  expect(code).not.toContain("large");
+
+  /** What a bundler makes of an entry: what is loaded at once, and what is loaded later. */
+  async function bundled(contents: string) {
+    const { outputFiles, metafile } = await build({
+      stdin: { contents, loader: "ts", resolveDir: "/" },
+      plugins: [
+        {
+          name: "modules",
+          setup(build) {
+            build.onResolve({ filter: /gen\.ts$/ }, ({ path }) => ({
+              path: path.replace("./", ""),
+              namespace: "modules",
+              sideEffects: false,
+            }));
+            build.onLoad({ filter: /./, namespace: "modules" }, ({ path }) => ({
+              contents: modules.get(path) as string,
+              loader: "ts",
+            }));
+          },
+        },
+      ],
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+      outdir: "/out",
+      metafile: true,
+      write: false,
+    });
+    const outputs = Object.entries(metafile.outputs).map(([path, one]) => ({ ...one, file: basename(path) }));
+    const first = outputs.find(({ entryPoint }) => entryPoint === "<stdin>");
+    const atOnce = [
+      first?.file,
+      ...(first?.imports ?? [])
+        .filter(({ kind }) => kind === "import-statement")
+        .map(({ path }) => basename(path)),
+    ];
+    const textOf = (isAtOnce: boolean) =>
+      outputFiles
+        .filter(({ path }) => atOnce.includes(basename(path)) === isAtOnce)
+        .map(({ text }) => text)
+        .join("");
+    return { atOnce: textOf(true), later: textOf(false) };
+  }
+
+  test("have each part once, and none that is not used", () => {
+    const all = Array.from(modules.values()).join("");
+    for (const part of ["BASE=10", "number*2", ">BASE"]) expect(all.split(part)).toHaveLength(2);
+    expect(all).not.toContain("never");
+  });
+
+  test("bring into a bundle only the parts that its scripts need", async () => {
+    const { atOnce, later } = await bundled(
+      `import {} from "order.gen.ts"; export { other } from "other.gen.ts";`,
+    );
+    expect(atOnce).toContain("number*2");
+    expect(atOnce).not.toMatch(/BASE|large/);
+    expect(later).toBe("");
+  });
+
+  test("bring into what is loaded at once only the parts that scripts need which are loaded at once", async () => {
+    const { atOnce, later } = await bundled(
+      `import {} from "order.gen.ts"; export { other } from "other.gen.ts"; export const one = () => import("one.gen.ts");`,
+    );
+    expect(atOnce).toContain("number*2");
+    expect(atOnce).not.toMatch(/BASE|large/);
+    expect(later).toContain("BASE=10");
+    expect(later).toContain("large(1)");
+    expect(later).not.toContain("number*2");
+  });
 });
 
 test.for([
@@ -137,5 +188,5 @@ test.for([
   ],
 ])("a prelude with %j is refused", ([text, why]) => {
   const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
-  expect(() => moduleOf({ lib: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
+  expect(() => modulesOf({ lib: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
 });

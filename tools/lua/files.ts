@@ -4,8 +4,14 @@ import type { LuaFile } from "./text.ts";
 
 const luaFolder = fileURLToPath(new URL("../../lua/", import.meta.url));
 
-/** The module that embeds the scripts. */
-export const generatedFile = fileURLToPath(new URL("../../src/queue/redis/lua.gen.ts", import.meta.url));
+/** The folder of the modules that embed the scripts. */
+export const generatedFolder = fileURLToPath(new URL("../../src/queue/redis/lua/", import.meta.url));
+
+/** The modules that are in that folder, by file name. */
+export function readGenerated(): Map<string, string> {
+  const files = globSync("**/*.ts", { cwd: generatedFolder });
+  return new Map(files.map((file) => [file, readFileSync(generatedFolder + file, "utf8")]));
+}
 
 /** The files of lua/lib, in the order in which they use each other. */
 const libFiles =

@@ -1,10 +1,11 @@
 /** The scripts in lua/alerts, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
-import * as lua from "./lua.gen.ts";
+import { beginAlerts } from "./lua/begin-alerts.gen.ts";
+import { putAlerts } from "./lua/put-alerts.gen.ts";
 import type { Reply } from "./transport.ts";
 
 export const beginAlertsScript = {
-  script: lua.beginAlerts,
+  script: beginAlerts,
   keys: ["alerts"],
   args: ["testNow", "field", "token", "interval", "size"],
   each: [],
@@ -16,7 +17,7 @@ export const beginAlertsScript = {
 } as const satisfies Binding;
 
 export const putAlertsScript = {
-  script: lua.putAlerts,
+  script: putAlerts,
   keys: ["alerts"],
   args: [],
   each: ["field", "was", "record"],

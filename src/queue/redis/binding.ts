@@ -4,6 +4,10 @@ import type { ExpiredTask } from "../core/dead-letter.ts";
 import type { KeyName, Keys } from "../core/keys.ts";
 import type { Reply, Script, ScriptCall } from "./transport.ts";
 
+// Imports nothing. It only says in which order bundlers put the scripts, which meet this file before any of them.
+// oxlint-disable-next-line unicorn/require-module-specifiers
+export {} from "./lua/order.gen.ts";
+
 /** A script with the names of its keys and arguments, and the decoder of its reply. */
 export interface Binding {
   readonly script: Script;

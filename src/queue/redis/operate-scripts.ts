@@ -2,14 +2,26 @@
 import { allParts, parts } from "../core/keys.ts";
 import { readSettings } from "../core/settings-record.ts";
 import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
-import * as lua from "./lua.gen.ts";
+import { count } from "./lua/count.gen.ts";
+import { list } from "./lua/list.gen.ts";
+import { remove } from "./lua/remove.gen.ts";
+import { redrive } from "./lua/redrive.gen.ts";
+import { purge } from "./lua/purge.gen.ts";
+import { configure } from "./lua/configure.gen.ts";
+import { declare } from "./lua/declare.gen.ts";
+import { settings } from "./lua/settings.gen.ts";
+import { listGroups } from "./lua/list-groups.gen.ts";
+import { statistics } from "./lua/statistics.gen.ts";
+import { failWorker } from "./lua/fail-worker.gen.ts";
+import { listWorkers } from "./lua/list-workers.gen.ts";
+import { deleteQueue } from "./lua/delete-queue.gen.ts";
 import type { Reply } from "./transport.ts";
 
 /** Null for the number that means "none". */
 const orNull = (value: number, none: number) => (value === none ? null : value);
 
 export const countScript = {
-  script: lua.count,
+  script: count,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
   args: ["testNow", "overview"],
   each: [],
@@ -42,7 +54,7 @@ const readRecords = (reader: ReplyReader) => ({
 });
 
 export const listScript = {
-  script: lua.list,
+  script: list,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry", "dead"],
   args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
   each: [],
@@ -63,7 +75,7 @@ export const listScript = {
 } as const satisfies Binding;
 
 export const removeScript = {
-  script: lua.remove,
+  script: remove,
   keys: ["tasks", "expiry", "dead"],
   args: ["testNow", "id"],
   each: [],
@@ -71,7 +83,7 @@ export const removeScript = {
 } as const satisfies Binding;
 
 export const redriveScript = {
-  script: lua.redrive,
+  script: redrive,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "limit", "dry", "interval", "cursor", "filter", "wake"],
   each: ["id", "lease"],
@@ -90,7 +102,7 @@ export const redriveScript = {
 } as const satisfies Binding;
 
 export const purgeScript = {
-  script: lua.purge,
+  script: purge,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "state", "limit", "cursor", "filter"],
   each: [],
@@ -101,7 +113,7 @@ export const purgeScript = {
 } as const satisfies Binding;
 
 export const configureScript = {
-  script: lua.configure,
+  script: configure,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
   args: ["testNow", "token", "group", "wake"],
   each: ["letter", "value"],
@@ -112,7 +124,7 @@ export const configureScript = {
 } as const satisfies Binding;
 
 export const declareScript = {
-  script: lua.declare,
+  script: declare,
   keys: ["tasks"],
   args: ["was", "record"],
   each: [],
@@ -120,7 +132,7 @@ export const declareScript = {
 } as const satisfies Binding;
 
 export const settingsScript = {
-  script: lua.settings,
+  script: settings,
   keys: ["tasks"],
   args: ["group"],
   each: [],
@@ -134,7 +146,7 @@ export const settingsScript = {
 } as const satisfies Binding;
 
 export const listGroupsScript = {
-  script: lua.listGroups,
+  script: listGroups,
   keys: ["fairByGroup", "limited", "tasks"],
   args: ["cursor", "size"],
   each: [],
@@ -152,7 +164,7 @@ export const listGroupsScript = {
 } as const satisfies Binding;
 
 export const statisticsScript = {
-  script: lua.statistics,
+  script: statistics,
   keys: ["tasks"],
   args: ["testNow"],
   each: [],
@@ -163,7 +175,7 @@ export const statisticsScript = {
 } as const satisfies Binding;
 
 export const failWorkerScript = {
-  script: lua.failWorker,
+  script: failWorker,
   keys: parts,
   args: ["testNow", "worker", "limit", "wake"],
   each: [],
@@ -175,7 +187,7 @@ export const failWorkerScript = {
 } as const satisfies Binding;
 
 export const listWorkersScript = {
-  script: lua.listWorkers,
+  script: listWorkers,
   keys: ["tasks", "workers", "workerLeases"],
   args: ["testNow", "cursor", "size", "most"],
   each: [],
@@ -199,7 +211,7 @@ export const listWorkersScript = {
 } as const satisfies Binding;
 
 export const deleteQueueScript = {
-  script: lua.deleteQueue,
+  script: deleteQueue,
   keys: allParts,
   args: ["testNow", "token", "force"],
   each: [],

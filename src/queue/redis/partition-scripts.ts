@@ -1,11 +1,20 @@
 /** The scripts in lua/partitions, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { readAdded, readAnswers } from "./task-scripts.ts";
-import * as lua from "./lua.gen.ts";
+import { renameKeys } from "./lua/rename-keys.gen.ts";
+import { askFormer } from "./lua/ask-former.gen.ts";
+import { ownSlots } from "./lua/own-slots.gen.ts";
+import { putMap } from "./lua/put-map.gen.ts";
+import { head } from "./lua/head.gen.ts";
+import { listWork } from "./lua/list-work.gen.ts";
+import { setIdle } from "./lua/set-idle.gen.ts";
+import { findForeign } from "./lua/find-foreign.gen.ts";
+import { setShares } from "./lua/set-shares.gen.ts";
+import { putShares } from "./lua/put-shares.gen.ts";
 import type { Reply } from "./transport.ts";
 
 export const renameKeysScript = {
-  script: lua.renameKeys,
+  script: renameKeys,
   keys: [
     "plainPending",
     "plainFair",
@@ -46,7 +55,7 @@ export const renameKeysScript = {
 } as const satisfies Binding;
 
 export const askFormerScript = {
-  script: lua.askFormer,
+  script: askFormer,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "wake", "refuseEach"],
   each: ["id", "when", "unique", "record"],
@@ -59,7 +68,7 @@ export const askFormerScript = {
 } as const satisfies Binding;
 
 export const ownSlotsScript = {
-  script: lua.ownSlots,
+  script: ownSlots,
   keys: ["tasks"],
   args: ["version", "owned"],
   each: [],
@@ -73,7 +82,7 @@ export const ownSlotsScript = {
 } as const satisfies Binding;
 
 export const putMapScript = {
-  script: lua.putMap,
+  script: putMap,
   keys: ["queues", "maps"],
   args: ["queue", "was", "map", "partitions"],
   each: [],
@@ -81,7 +90,7 @@ export const putMapScript = {
 } as const satisfies Binding;
 
 export const headScript = {
-  script: lua.head,
+  script: head,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks"],
   args: [],
   each: [],
@@ -93,7 +102,7 @@ export const headScript = {
 } as const satisfies Binding;
 
 export const listWorkScript = {
-  script: lua.listWork,
+  script: listWork,
   keys: ["queues"],
   args: ["testNow"],
   each: ["name"],
@@ -104,7 +113,7 @@ export const listWorkScript = {
 } as const satisfies Binding;
 
 export const setIdleScript = {
-  script: lua.setIdle,
+  script: setIdle,
   keys: ["queues"],
   args: [],
   each: ["name", "seen", "idle"],
@@ -112,7 +121,7 @@ export const setIdleScript = {
 } as const satisfies Binding;
 
 export const findForeignScript = {
-  script: lua.findForeign,
+  script: findForeign,
   keys: ["tasks"],
   args: ["cursor", "size", "before"],
   each: [],
@@ -129,7 +138,7 @@ export const findForeignScript = {
 } as const satisfies Binding;
 
 export const setSharesScript = {
-  script: lua.setShares,
+  script: setShares,
   keys: ["pending", "fair", "limited", "working", "tasks"],
   args: ["testNow", "version", "maxWorking", "rate", "maxPending", "wake"],
   each: [],
@@ -147,7 +156,7 @@ export const setSharesScript = {
 } as const satisfies Binding;
 
 export const putSharesScript = {
-  script: lua.putShares,
+  script: putShares,
   keys: ["tasks"],
   args: ["was", "shares"],
   each: [],

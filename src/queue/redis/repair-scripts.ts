@@ -2,7 +2,12 @@
 import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import { FAULTS } from "../core/faults.ts";
 import { parts, partsWithSchedules } from "../core/keys.ts";
-import * as lua from "./lua.gen.ts";
+import { check } from "./lua/check.gen.ts";
+import { scan } from "./lua/scan.gen.ts";
+import { placeLost } from "./lua/place-lost.gen.ts";
+import { blankDuplicates } from "./lua/blank-duplicates.gen.ts";
+import { recountGroups } from "./lua/recount-groups.gen.ts";
+import { repairControl } from "./lua/repair-control.gen.ts";
 import type { Reply } from "./transport.ts";
 
 const readDeadLetters = (reader: ReplyReader) => reader.nested().rest(readExpired);
@@ -11,7 +16,7 @@ const readFaults = (reader: ReplyReader) =>
   reader.nested().rest((item) => ({ fault: item.oneOf(FAULTS), id: item.text() }));
 
 export const checkScript = {
-  script: lua.check,
+  script: check,
   keys: partsWithSchedules,
   args: ["testNow"],
   each: [],
@@ -27,7 +32,7 @@ export const checkScript = {
 } as const satisfies Binding;
 
 export const scanScript = {
-  script: lua.scan,
+  script: scan,
   keys: parts,
   args: ["testNow", "part", "cursor", "size"],
   each: [],
@@ -58,7 +63,7 @@ export const scanScript = {
 } as const satisfies Binding;
 
 export const placeLostScript = {
-  script: lua.placeLost,
+  script: placeLost,
   keys: parts,
   args: ["testNow"],
   each: ["id", "witness", "seen"],
@@ -74,7 +79,7 @@ export const placeLostScript = {
 } as const satisfies Binding;
 
 export const blankDuplicatesScript = {
-  script: lua.blankDuplicates,
+  script: blankDuplicates,
   keys: parts,
   args: ["testNow", "reach"],
   each: ["id", "index"],
@@ -90,7 +95,7 @@ export const blankDuplicatesScript = {
 } as const satisfies Binding;
 
 export const recountGroupsScript = {
-  script: lua.recountGroups,
+  script: recountGroups,
   keys: ["fair", "fairByGroup", "limited", "working", "delayed", "tasks"],
   args: ["testNow", "counted"],
   each: ["name", "before", "state"],
@@ -101,7 +106,7 @@ export const recountGroupsScript = {
 } as const satisfies Binding;
 
 export const repairControlScript = {
-  script: lua.repairControl,
+  script: repairControl,
   keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "workers", "operatorCalls"],
   args: ["testNow", "deletion"],
   each: ["field", "added", "removed", "count"],

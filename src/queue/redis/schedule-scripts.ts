@@ -1,11 +1,15 @@
 /** The scripts in lua/schedules, bound as in `task-scripts.ts`. */
 import { SluiceError } from "../../errors.ts";
 import { okay, ReplyReader, type Binding } from "./binding.ts";
-import * as lua from "./lua.gen.ts";
+import { putSchedule } from "./lua/put-schedule.gen.ts";
+import { listSchedules } from "./lua/list-schedules.gen.ts";
+import { dueSchedules } from "./lua/due-schedules.gen.ts";
+import { runSchedules } from "./lua/run-schedules.gen.ts";
+import { setReminder } from "./lua/set-reminder.gen.ts";
 import type { Reply } from "./transport.ts";
 
 export const putScheduleScript = {
-  script: lua.putSchedule,
+  script: putSchedule,
   keys: ["schedules", "timetable", "operatorCalls"],
   args: ["testNow", "token", "name", "was", "record", "task", "at"],
   each: [],
@@ -28,7 +32,7 @@ export const scheduleNotReturned = () =>
   new SluiceError("unexpected_reply", "putSchedule did not return the schedule");
 
 export const listSchedulesScript = {
-  script: lua.listSchedules,
+  script: listSchedules,
   keys: ["schedules", "timetable"],
   args: ["name", "cursor", "size"],
   each: [],
@@ -47,7 +51,7 @@ export const listSchedulesScript = {
 } as const satisfies Binding;
 
 export const dueSchedulesScript = {
-  script: lua.dueSchedules,
+  script: dueSchedules,
   keys: ["schedules", "timetable"],
   args: ["testNow", "limit"],
   each: [],
@@ -63,7 +67,7 @@ export const dueSchedulesScript = {
 } as const satisfies Binding;
 
 export const runSchedulesScript = {
-  script: lua.runSchedules,
+  script: runSchedules,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "schedules", "timetable"],
   args: ["testNow"],
   each: ["name", "at", "record", "times", "following"],
@@ -84,7 +88,7 @@ export const runSchedulesScript = {
 } as const satisfies Binding;
 
 export const setReminderScript = {
-  script: lua.setReminder,
+  script: setReminder,
   keys: ["queues"],
   args: ["testNow"],
   each: ["queue", "before", "at"],

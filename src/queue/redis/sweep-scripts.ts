@@ -1,11 +1,15 @@
 /** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
 import { parts } from "../core/keys.ts";
 import { okay, readExpired, type Binding } from "./binding.ts";
-import * as lua from "./lua.gen.ts";
+import { sweep } from "./lua/sweep.gen.ts";
+import { register } from "./lua/register.gen.ts";
+import { listQueues } from "./lua/list-queues.gen.ts";
+import { unregister } from "./lua/unregister.gen.ts";
+import { forgetDequeues } from "./lua/forget-dequeues.gen.ts";
 import type { Reply } from "./transport.ts";
 
 export const sweepScript = {
-  script: lua.sweep,
+  script: sweep,
   keys: parts,
   args: ["testNow", "limit", "wake", "ahead"],
   each: [],
@@ -27,7 +31,7 @@ export const sweepScript = {
 } as const satisfies Binding;
 
 export const registerScript = {
-  script: lua.register,
+  script: register,
   keys: ["queues"],
   args: ["testNow"],
   each: ["queue"],
@@ -35,7 +39,7 @@ export const registerScript = {
 } as const satisfies Binding;
 
 export const listQueuesScript = {
-  script: lua.listQueues,
+  script: listQueues,
   keys: ["queues"],
   args: ["testNow", "cursor", "size"],
   each: [],
@@ -50,7 +54,7 @@ export const listQueuesScript = {
 } as const satisfies Binding;
 
 export const unregisterScript = {
-  script: lua.unregister,
+  script: unregister,
   keys: ["queues"],
   args: ["since"],
   each: ["queue"],
@@ -58,7 +62,7 @@ export const unregisterScript = {
 } as const satisfies Binding;
 
 export const forgetDequeuesScript = {
-  script: lua.forgetDequeues,
+  script: forgetDequeues,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry"],
   args: [],
   each: [],

@@ -5,11 +5,18 @@
 import { parts } from "../core/keys.ts";
 import { rejectReasons, taskStates } from "../core/types.ts";
 import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
-import * as lua from "./lua.gen.ts";
+import { settleAndDequeue } from "./lua/settle-and-dequeue.gen.ts";
+import { enqueue } from "./lua/enqueue.gen.ts";
+import { dequeue } from "./lua/dequeue.gen.ts";
+import { settle } from "./lua/settle.gen.ts";
+import { cancel } from "./lua/cancel.gen.ts";
+import { get } from "./lua/get.gen.ts";
+import { heartbeat } from "./lua/heartbeat.gen.ts";
+import { wake } from "./lua/wake.gen.ts";
 import type { Reply, ScriptCall } from "./transport.ts";
 
 export const enqueueScript = {
-  script: lua.enqueue,
+  script: enqueue,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "withSettings", "wake", "refuseEach", "slots"],
   each: ["id", "when", "unique", "record"],
@@ -84,7 +91,7 @@ interface LeasedRecord {
 }
 
 export const dequeueScript = {
-  script: lua.dequeue,
+  script: dequeue,
   keys: parts,
   args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info"],
   each: [],
@@ -114,7 +121,7 @@ const SETTLED = [...taskStates, "lost", "newer"] as const;
 const REASONS = ["", ...rejectReasons] as const;
 
 export const settleScript = {
-  script: lua.settle,
+  script: settle,
   keys: [
     "pending",
     "fair",
@@ -153,7 +160,7 @@ export function repliesInside(reply: Reply): readonly [settled: Reply, dequeued:
 }
 
 export const settleAndDequeueScript = {
-  script: lua.settleAndDequeue,
+  script: settleAndDequeue,
   keys: parts,
   // Written out: a bundler keeps a value with a spread or a property, even if it is unused.
   args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "call"],
@@ -177,7 +184,7 @@ export function settleAndDequeueCall(settle: ScriptCall, dequeue: ScriptCall): S
 }
 
 export const cancelScript = {
-  script: lua.cancel,
+  script: cancel,
   keys: ["fair", "fairByGroup", "limited", "working", "delayed", "tasks", "expiry"],
   args: ["testNow", "id", "lease"],
   each: [],
@@ -192,7 +199,7 @@ export const cancelScript = {
 } as const satisfies Binding;
 
 export const getScript = {
-  script: lua.get,
+  script: get,
   keys: ["working", "delayed", "tasks"],
   args: ["id", "payload"],
   each: [],
@@ -210,7 +217,7 @@ export const getScript = {
 } as const satisfies Binding;
 
 export const heartbeatScript = {
-  script: lua.heartbeat,
+  script: heartbeat,
   keys: ["working", "delayed", "tasks", "workers", "workerLeases"],
   args: ["testNow", "worker", "info", "lease", "from", "limit", "named"],
   each: ["id", "lease", "token"],
@@ -228,7 +235,7 @@ export const heartbeatScript = {
 } as const satisfies Binding;
 
 export const wakeScript = {
-  script: lua.wake,
+  script: wake,
   keys: ["tasks"],
   args: ["testNow", "window"],
   each: [],

@@ -1,0 +1,16 @@
+import * as alerts from "../../src/queue/redis/alert-scripts.ts";
+import type { Binding } from "../../src/queue/redis/binding.ts";
+import * as operate from "../../src/queue/redis/operate-scripts.ts";
+import * as partitions from "../../src/queue/redis/partition-scripts.ts";
+import * as repair from "../../src/queue/redis/repair-scripts.ts";
+import * as schedules from "../../src/queue/redis/schedule-scripts.ts";
+import * as sweep from "../../src/queue/redis/sweep-scripts.ts";
+import * as tasks from "../../src/queue/redis/task-scripts.ts";
+
+/** All scripts, as they are bound to TypeScript. */
+export const bindings: readonly Binding[] = [alerts, operate, partitions, repair, schedules, sweep, tasks]
+  .flatMap((table) => Object.values<unknown>(table))
+  .filter((value): value is Binding => typeof value === "object");
+
+/** All scripts. */
+export const scripts = bindings.map(({ script }) => script);
