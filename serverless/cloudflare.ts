@@ -4,12 +4,26 @@ import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts
 import type { AlarmKind } from "./deployment/alarms.ts";
 import { withOptions } from "./deployment/options-of.ts";
 import { Deployment, overHttp } from "./deployment/deployment.ts";
-import type { Platform, ServiceOptions } from "./deployment/service.ts";
+import type { PartOptions } from "./deployment/optional-parts.ts";
+import type { Platform, ServiceOptions as AnyServiceOptions } from "./deployment/options.ts";
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
 export * from "./deployment/consumer.ts";
 export type { AppWith } from "./deployment/options-of.ts";
-export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
+export type { DeploymentTools } from "./deployment/service.ts";
+
+/**
+ * Options of a deployment. A Worker is one file, so it has the dashboard, the documentation and the deep sweep only if
+ * they are given.
+ * @example
+ * import { dashboard } from "sluice-queue/dashboard";
+ * import { docs } from "sluice-queue/docs";
+ * import { deepSweep } from "sluice-queue/deep-sweep";
+ * export default sluice({ dashboard, docs, deepSweep });
+ */
+export type ServiceOptions<Env = Environment> = Omit<AnyServiceOptions<Env>, keyof PartOptions> & {
+  readonly [Name in keyof PartOptions]: Exclude<PartOptions[Name], true>;
+};
 
 export interface Context {
   waitUntil(promise: Promise<unknown>): void;
@@ -65,7 +79,8 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
       await Promise.all(names.map(ring));
     },
   };
-  return withOptions(app, options);
+  // For tests, where all code can be loaded.
+  return withOptions(app, { ...options, docs: options.docs ?? false, deepSweep: options.deepSweep ?? false });
 }
 
 export default sluice();

@@ -3,6 +3,7 @@ import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/h
 import { type ProxyEvent, type ProxyResult, requestOfProxy, resultOfProxy } from "./lambda/proxy-event.ts";
 import { withCompressedFile } from "./deployment/compressed-file.ts";
 import { Deployment, overHttp } from "./deployment/deployment.ts";
+import { onDemand } from "./deployment/on-demand.ts";
 import type { Platform, ServiceOptions } from "./deployment/service.ts";
 import { type AppWith, withOptions } from "./deployment/options-of.ts";
 
@@ -30,6 +31,7 @@ export interface LambdaHandler {
 
 const platform: Platform = {
   transport: overHttp,
+  onDemand,
   // Lambda's maximum. The context of each invocation has the actual limit.
   // https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html
   budget: "15m",
@@ -79,7 +81,7 @@ export function sluice<Env extends object = Environment>(
     const time = Math.max(context.getRemainingTimeInMillis() - RESERVE, 0);
     const respond = async (request: Request) => {
       const response = await deployment.fetch(request, env, undefined, time);
-      return options.dashboard === true ? withCompressedFile(request, response) : response;
+      return options.dashboard ? withCompressedFile(request, response) : response;
     };
     const given = Object(event) as object;
     const over = AbortSignal.timeout(time);

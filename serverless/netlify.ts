@@ -1,5 +1,6 @@
 import type { Environment } from "../src/config.ts";
 import { Deployment, overHttp } from "./deployment/deployment.ts";
+import { onDemand } from "./deployment/on-demand.ts";
 import type { Platform, ServiceOptions, WaitUntil } from "./deployment/service.ts";
 import { withOptions } from "./deployment/options-of.ts";
 
@@ -13,6 +14,7 @@ export interface Context {
 
 const platform: Platform = {
   transport: overHttp,
+  onDemand,
   // Netlify ends a scheduled function after 30 s, others after 60 s.
   // https://docs.netlify.com/build/functions/configuration
   budget: "25s",

@@ -5,6 +5,8 @@ export const entries = {
   resp: "src/transport/resp.ts",
   http: "src/http/index.ts",
   dashboard: "src/dashboard/index.ts",
+  docs: "src/http/docs/index.ts",
+  "deep-sweep": "src/queue/repair/deep-sweep.ts",
   client: "src/client/index.ts",
   encryption: "src/queue/values/aes-gcm.ts",
   offload: "src/offload/index.ts",

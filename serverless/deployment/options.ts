@@ -11,8 +11,9 @@ import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { Offload } from "../../src/queue/values/offload.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
+import type { PartOptions, PartsOnDemand } from "./optional-parts.ts";
 
-export interface ServiceOptions<Env = Environment> {
+export interface ServiceOptions<Env = Environment> extends PartOptions {
   /** The consumers of declared queues, or an object of consumers by the name of the queue. @default none */
   readonly consumers?: readonly QueueConsumer<Env>[] | Readonly<Record<string, Consumer<Env>>> | undefined;
   /**
@@ -22,14 +23,9 @@ export interface ServiceOptions<Env = Environment> {
    */
   readonly queues?: readonly DeclaredQueue[] | undefined;
   /**
-   * Whether `/dashboard` shows the dashboard, a page for browsers. Its code is loaded at the first request to it.
-   * @default false
-   */
-  readonly dashboard?: boolean | undefined;
-  /**
-   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/metrics`, `/docs`, `/openapi.json`, and with the
-   * dashboard `/dashboard/…`. If it
-   * returns nothing, `/` redirects to `/docs`, and other paths get 404.
+   * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/metrics`, and those of the documentation and
+   * the dashboard if these are on. If it returns nothing, `/` redirects to `/docs` or else to `/dashboard`, if one of
+   * them is on, and other paths get 404.
    * @default returns nothing
    */
   readonly fetch?:
@@ -88,6 +84,8 @@ export const SERVICE_OPTIONS = [
   "consumers",
   "queues",
   "dashboard",
+  "docs",
+  "deepSweep",
   "fetch",
   "onDeadLetter",
   "onFailure",
@@ -100,6 +98,11 @@ export const SERVICE_OPTIONS = [
 
 /** What differs between platforms. */
 export interface Platform {
+  /**
+   * Loads the dashboard, the documentation and the deep sweep.
+   * @default none: the platform has all code in one file, so these must be given
+   */
+  readonly onDemand?: PartsOnDemand | undefined;
   /** Writes a line about work that was done. Failures go to `console.error`. @default `console.log` of JSON */
   readonly log?: ((line: object) => void) | undefined;
   /** Creates the transport to Redis. */

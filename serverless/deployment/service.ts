@@ -12,7 +12,7 @@ import type { App } from "../../src/http/services.ts";
 import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
 import { milliseconds } from "../../src/queue/core/duration.ts";
 import { checkedTracing } from "../../src/queue/core/tracing.ts";
-import { onlyOptions, optionalFunction, trueOrFalse, wholeNumber } from "../../src/queue/core/validation.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../../src/queue/core/validation.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { sweep } from "../../src/queue/sweep/sweep.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
@@ -25,6 +25,7 @@ import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME, toolsIn } from "./invocation.ts";
 import { ObjectStores } from "./object-stores.ts";
+import { optionalParts } from "./optional-parts.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
@@ -34,10 +35,9 @@ export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
 export type { Platform, ServiceOptions } from "./options.ts";
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */
-const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|metrics|docs|openapi\.json)$/;
+const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|metrics)$/;
+const DOCS_PATHS = /^\/(?:docs|openapi\.json)$/;
 const DASHBOARD_PATHS = /^\/dashboard(?:\/.*)?$/;
-
-const loadDashboard = async () => (await import("../../src/dashboard/index.ts")).dashboard;
 
 /** The least limit of requests with which an invocation sweeps, drains, wakes another one and evaluates alerts. */
 const LEAST_REQUESTS = 30;
@@ -73,6 +73,7 @@ export class Service<Env extends object = Environment> {
   readonly #alarms: Alarms | undefined;
   readonly #alerts: AlertEvaluator | undefined;
   readonly #stores: ObjectStores<Env>;
+  readonly #parts: ReturnType<typeof optionalParts>;
   /** Disconnects the own methods of declared queues. */
   #disconnect = () => {};
 
@@ -89,6 +90,7 @@ export class Service<Env extends object = Environment> {
     });
     const tracing = checkedTracing(options.tracing);
     this.#alerts = connectedAlerts(options.alerts, env);
+    this.#parts = optionalParts(options, platform.onDemand);
     this.#env = env;
     this.#options = options;
     this.#platform = platform;
@@ -156,7 +158,7 @@ export class Service<Env extends object = Environment> {
           return { transport: drains.counted(this.#transport), wake: this.#wakerIn({ timeLeft, drains }) };
         },
       }),
-      dashboard: trueOrFalse(options.dashboard ?? false, "dashboard") ? loadDashboard : undefined,
+      ...this.#parts,
       onDeadLetter: (letter, waitUntil = () => {}) =>
         this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
@@ -190,9 +192,9 @@ export class Service<Env extends object = Environment> {
   }
 
   #isOfSluice(pathname: string): boolean {
-    return (
-      SLUICE_PATHS.test(pathname) || (this.#options.dashboard === true && DASHBOARD_PATHS.test(pathname))
-    );
+    const { dashboard, docs } = this.#parts;
+    if (dashboard && DASHBOARD_PATHS.test(pathname)) return true;
+    return SLUICE_PATHS.test(pathname) || (docs !== undefined && DOCS_PATHS.test(pathname));
   }
 
   /**

@@ -12,6 +12,7 @@ import { resp } from "../../src/transport/resp.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { toConsole } from "../../src/queue/tasks/waker.ts";
 import { withCompressedFile } from "../deployment/compressed-file.ts";
+import { onDemand } from "../deployment/on-demand.ts";
 import { PendingWork, endsWithin } from "../deployment/pending-work.ts";
 import { SERVICE_OPTIONS } from "../deployment/options.ts";
 import { Deployment } from "../deployment/deployment.ts";
@@ -129,6 +130,7 @@ export async function start<Env extends object>(
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
+    onDemand,
     budget,
     afterResponse: "any",
     waitUntil: pendingWork.add,
@@ -143,10 +145,9 @@ export async function start<Env extends object>(
       console.error(error);
       return new Response("Internal Server Error", { status: 500 });
     });
-  const listening =
-    options.dashboard === true
-      ? async (request: Request) => withCompressedFile(request, await handle(request))
-      : handle;
+  const listening = options.dashboard
+    ? async (request: Request) => withCompressedFile(request, await handle(request))
+    : handle;
   const cron = async (): Promise<void> => {
     try {
       await deployment.service(env).cron(every, pendingWork.add);

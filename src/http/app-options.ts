@@ -1,6 +1,7 @@
 import type { Duration } from "../queue/core/duration.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
+import type { deepSweep } from "../queue/repair/deep-sweep.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";
@@ -8,6 +9,7 @@ import type { Waker } from "../queue/tasks/waker.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
+import type { Docs } from "./docs/docs.ts";
 import type { LoggedError } from "./problems/error-log.ts";
 
 export interface AppOptions {
@@ -105,6 +107,18 @@ export interface AppOptions {
    * @example dashboard: async () => (await import("sluice-queue/dashboard")).dashboard
    */
   readonly dashboard?: Dashboard | (() => Promise<Dashboard>) | undefined;
+  /**
+   * The documentation of `sluice-queue/docs`, to serve at `/openapi.json` and `/docs`; or a function that loads it, at
+   * the first request to it.
+   * @default none
+   * @example docs: async () => (await import("sluice-queue/docs")).docs
+   */
+  readonly docs?: Docs | (() => Promise<Docs>) | undefined;
+  /**
+   * The deep sweep of `sluice-queue/deep-sweep`, for requests of a sweep with `deep: true`.
+   * @default none: such a request is refused
+   */
+  readonly deepSweep?: typeof deepSweep | undefined;
 }
 
 /** The names of {@link AppOptions}. */
@@ -125,4 +139,6 @@ export const APP_OPTIONS = [
   "offload",
   "tracing",
   "dashboard",
+  "docs",
+  "deepSweep",
 ] as const satisfies readonly (keyof AppOptions)[];

@@ -19,6 +19,7 @@ import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf 
 import { aboutRoutes } from "./routes/about.ts";
 import { declarationRoutes } from "./routes/declaration.ts";
 import { diagnosticsRoutes } from "./routes/diagnostics.ts";
+import { docsRoutes } from "./routes/docs.ts";
 import { groupRoutes } from "./routes/groups.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { overviewRoutes } from "./routes/overview.ts";
@@ -45,16 +46,13 @@ const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"
 export function createApp(options: AppOptions): App {
   onlyOptions(options, APP_OPTIONS);
   const { tokens, cronSecret, limits, onError = logError, beforeSweep, afterSweep, ...others } = options;
-  const { dashboard, ...ofQueues } = withPrefix(options.transport, others);
+  const { dashboard, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, others);
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
   optionalFunction(afterSweep, "afterSweep");
-  if (dashboard !== undefined && typeof dashboard !== "function" && typeof dashboard?.answer !== "function") {
-    throw invalidArgument(
-      "dashboard",
-      "must be the dashboard of sluice-queue/dashboard, or a function that loads it",
-    );
-  }
+  loadable(dashboard, "dashboard", "answer");
+  loadable(docs, "docs", "page");
+  optionalFunction(deepSweep, "deepSweep");
   const optionsOf = optionsOfRequests(ofQueues);
   const authenticator = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
@@ -124,6 +122,9 @@ export function createApp(options: AppOptions): App {
     sweptStore: typeof offload === "function" ? undefined : checkedOffload(offload),
     bodyBounds,
     budget,
+    docs,
+    hasDashboard: dashboard !== undefined,
+    deepSweep,
   };
   taskRoutes(app, services);
   watchRoutes(app, services);
@@ -139,6 +140,7 @@ export function createApp(options: AppOptions): App {
   sweepRoutes(app, services);
   diagnosticsRoutes(app, services);
   aboutRoutes(app, services);
+  docsRoutes(app, services);
 
   app.notFound((c) => {
     const methods = methodsOf(app.routes, c.req.path);
@@ -151,4 +153,16 @@ export function createApp(options: AppOptions): App {
   app.onError((error, c) => problemResponse(reportedProblem(error, c)));
 
   return app;
+}
+
+/**
+ * Checks an option that takes a part of another entry of the package.
+ * @param name of the option and of the entry
+ * @param method that the part has
+ * @throws {SluiceError} `invalid_argument`
+ */
+function loadable(part: unknown, name: string, method: string): void {
+  if (part === undefined || typeof part === "function") return;
+  if (typeof (part as Record<string, unknown> | null)?.[method] === "function") return;
+  throw invalidArgument(name, `must be the ${name} of sluice-queue/${name}, or a function that loads it`);
 }

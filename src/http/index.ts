@@ -1,6 +1,7 @@
 export { createApp } from "./app.ts";
 export type { AppOptions } from "./app-options.ts";
 export type { Dashboard } from "./dashboard/mount.ts";
+export type { Docs } from "./docs/docs.ts";
 export type { Scope, TokenEntry } from "./auth/tokens.ts";
 export { type ProblemCode, problems } from "./problems/codes.ts";
 export type { LoggedError } from "./problems/error-log.ts";

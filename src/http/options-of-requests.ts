@@ -8,7 +8,15 @@ import { propsOf, type RequestContext, waitUntilOf } from "./services.ts";
 /** The options of the app that are those of queues. */
 type OfQueues = Omit<
   AppOptions,
-  "tokens" | "cronSecret" | "limits" | "onError" | "beforeSweep" | "afterSweep" | "dashboard"
+  | "tokens"
+  | "cronSecret"
+  | "limits"
+  | "onError"
+  | "beforeSweep"
+  | "afterSweep"
+  | "dashboard"
+  | "docs"
+  | "deepSweep"
 >;
 
 /**

@@ -4,8 +4,10 @@ import type { OpeningOptions, OpenQueue } from "../opening.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type { Offload } from "../queue/values/offload.ts";
+import type { deepSweep } from "../queue/repair/deep-sweep.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
+import type { Docs } from "./docs/docs.ts";
 import type { Problem } from "./problems/problem.ts";
 
 /** What the middleware sets for a route. */
@@ -41,6 +43,11 @@ export interface Services {
   readonly beforeSweep: ((props: unknown) => Promise<void>) | undefined;
   /** What to do after a sweep. */
   readonly afterSweep: ((props: unknown) => Promise<void>) | undefined;
+  /** The documentation, or a function that loads it; undefined if it is off. */
+  readonly docs: Docs | (() => Promise<Docs>) | undefined;
+  readonly hasDashboard: boolean;
+  /** Undefined if it is off. */
+  readonly deepSweep: typeof deepSweep | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

@@ -16,6 +16,7 @@ import { offload } from "../offload/offload.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import { declaredAmong } from "../../serverless/deployment/declarations.ts";
+import { onDemand } from "../../serverless/deployment/on-demand.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { type AppWith, optionsOf } from "../../serverless/deployment/options-of.ts";
 import { Service, type ServiceOptions } from "../../serverless/deployment/service.ts";
@@ -109,6 +110,7 @@ export class TestDeployment<Env extends object = Environment> {
           },
           {
             transport: () => this.transport,
+            onDemand,
             budget: "25s",
             afterResponse: "bounded",
             // The clock does not move while consumers work.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
 import { listen } from "../../serverless/process/node-listener.ts";
-import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
+import { deepSweep, Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -79,7 +79,7 @@ async function deploy(): Promise<Deployment> {
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: JSON.stringify(tokens),
   };
-  const worker = sluice();
+  const worker = sluice({ deepSweep });
   const work = new PendingWork();
   const answer = (request: Request) => worker.fetch(request, env, { waitUntil: work.add });
   const { port } = await listen(answer, { port: 0, hostname: "127.0.0.1" });

@@ -1,4 +1,4 @@
-import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import {
   defineQueue,
   type Enqueued,

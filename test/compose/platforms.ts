@@ -4,7 +4,7 @@ import * as bun from "../../serverless/bun.ts";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import * as deno from "../../serverless/deno.ts";
 import { PendingWork } from "../../serverless/deployment/pending-work.ts";
-import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
 import { listen } from "../../serverless/process/node-listener.ts";

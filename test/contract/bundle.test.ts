@@ -53,8 +53,14 @@ test.for([
   expect(await names("delayAfter")).toEqual([]);
 });
 
-test.each(["src/http/index.ts", "serverless/cloudflare.ts", "serverless/node.ts", "src/testing/index.ts"])(
-  "the dashboard is in no chunk that %s loads before a request to it",
+/** Code that a bundle has only if it is turned on. */
+const OPTIONAL = /\/dashboard\/|\/docs\/|\/repair\/deep-/;
+
+/** The part of it that knows how to mount what it gets. */
+const MOUNTS = "src/http/dashboard/mount.ts";
+
+test.each(["src/http/index.ts", "serverless/node.ts", "serverless/vercel.ts", "src/testing/index.ts"])(
+  "the dashboard, the documentation and the deep sweep are in no chunk that %s loads before they are asked for",
   async (entry) => {
     const { metafile } = await build({
       entryPoints: [join(src, "..", entry)],
@@ -81,6 +87,35 @@ test.each(["src/http/index.ts", "serverless/cloudflare.ts", "serverless/node.ts"
     load(first);
     const inputs = [...loaded].flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}));
     expect(inputs).toContain("src/http/app.ts");
-    expect(inputs.filter((file) => /dashboard/.test(file))).toEqual(["src/http/dashboard/mount.ts"]);
+    expect(inputs.filter((file) => OPTIONAL.test(file))).toEqual([MOUNTS]);
   },
 );
+
+/** The source files of a bundle in one file, as wrangler makes it. */
+async function filesOfWorker(source: string): Promise<string[]> {
+  const { metafile } = await build({
+    stdin: { contents: source, resolveDir: join(src, ".."), loader: "ts" },
+    absWorkingDir: join(src, ".."),
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    packages: "external",
+    external: ["cloudflare:*", "node:*"],
+    write: false,
+    metafile: true,
+    logLevel: "error",
+  });
+  return Object.entries(Object.values(metafile.outputs)[0]?.inputs ?? {})
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .map(([file]) => file);
+}
+
+test("a Worker has the dashboard, the documentation and the deep sweep only if it is given them", async () => {
+  const worker = 'import { sluice } from "./serverless/cloudflare.ts";';
+  const without = await filesOfWorker(`${worker} export default sluice();`);
+  expect(without).toContain("src/http/app.ts");
+  expect(without.filter((file) => OPTIONAL.test(file))).toEqual([MOUNTS]);
+  const docs = 'import { docs } from "./src/http/docs/index.ts";';
+  const documented = await filesOfWorker(`${worker} ${docs} export default sluice({ docs });`);
+  expect(documented).toContain("src/http/docs/openapi.gen.ts");
+});

@@ -71,7 +71,7 @@ const floors: Record<string, readonly string[]> = {
   "src/declared": [...base, "src/redis-variables.ts", "src/queue", "src/opening.ts", "src/consumer"],
   "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
-  "src/local/dashboard-worker.ts": ["serverless"],
+  "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/queue"],
   "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
   "src/cli": [
     ...base,

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import { listen } from "../../serverless/process/node-listener.ts";
 import { type AppOptions, createApp } from "../../src/http/index.ts";
+import { docs } from "../../src/http/docs/index.ts";
+import { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
 import { Operator, Queue, type QueueOptions, Schedules, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transport/resp.ts";
@@ -54,6 +56,8 @@ export function useDeployed(): Deployed {
       ],
       cronSecret: secrets.CRON_SECRET,
       onError: () => {},
+      docs,
+      deepSweep,
       ...deployed,
     }).fetch(request);
   own.deploy = (options) => (deployed = options);

@@ -1,5 +1,7 @@
 /** What is fuzzed: the HTTP interface over a Redis of its own. */
 import type { IncomingHttpHeaders } from "node:http";
+import { docs } from "../../src/http/docs/index.ts";
+import { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { sharedRedis } from "../support/shared-redis.ts";
@@ -36,7 +38,7 @@ export interface Stack {
 export async function openAppStack(): Promise<Stack> {
   const redis = await sharedRedis();
   const transport = resp(redis.url);
-  const app = createApp({ transport, tokens, cronSecret, onError: () => {} });
+  const app = createApp({ transport, tokens, cronSecret, docs, deepSweep, onError: () => {} });
   return {
     redisUrl: redis.url,
     send: (sent) => fetched(app.fetch, sent),

@@ -19,7 +19,7 @@ export interface WorkerStack extends Stack {
 export async function openWorkerStack(): Promise<WorkerStack> {
   const redis = await startRedis();
   const gateway = await startGateway({ redisUrl: redis.url });
-  const { server } = await startWorker("wrangler.toml", {
+  const { server } = await startWorker("test/platforms/cloudflare/complete.toml", {
     UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
     SLUICE_TOKENS: JSON.stringify(tokens),

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { docs } from "../../src/http/docs/index.ts";
+import { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
@@ -82,7 +84,7 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
   const redis = redisArgs ? await startRedis({ args: redisArgs }) : await sharedRedis();
   const transport = resp(redis.url);
   const make = (more: Partial<AppOptions> = {}) =>
-    createApp({ transport, tokens, cronSecret: secrets.cron, ...options, ...more });
+    createApp({ transport, tokens, cronSecret: secrets.cron, docs, deepSweep, ...options, ...more });
   const app = make();
   return {
     app,

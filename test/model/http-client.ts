@@ -1,4 +1,5 @@
 import { createApp } from "../../src/http/app.ts";
+import { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { bounds } from "../../src/http/request-schemas/values.ts";
 import { SluiceError, type Command } from "../../src/index.ts";
@@ -131,6 +132,7 @@ export class HttpClient extends Client {
       transport: { send: (commands, sending) => transport.send(commands.map(timed), sending) },
       tokens,
       onDeadLetter,
+      deepSweep,
     } satisfies Parameters<typeof createApp>[0];
     this.#app = createApp(options);
     this.#wakingApp = createApp({ ...options, wake: this.wake });

@@ -28,8 +28,8 @@ export interface Platform {
 }
 
 /** Turns the dashboard on, which no page does. */
-export const withDashboard = (project: Project, file: string) =>
-  project.edit(file, ["  consumers: [sendWelcome],\n", "  consumers: [sendWelcome],\n  dashboard: true,\n"]);
+export const withDashboard = (project: Project, file: string, given = "dashboard: true") =>
+  project.edit(file, ["  consumers: [sendWelcome],\n", `  consumers: [sendWelcome],\n  ${given},\n`]);
 
 /** Checks that all commands of a page are typed in a test, or need what no test has. */
 export function checksCommands(page: Page, typed: RegExp, remote: RegExp): void {

@@ -1,4 +1,4 @@
-import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 
 /** Fails each first attempt of a task with the payload "flaky". Imports nothing of Node. */
 export const dueWork: ServiceOptions = {

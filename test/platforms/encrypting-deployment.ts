@@ -1,5 +1,5 @@
 import { encryption } from "../../src/queue/values/aes-gcm.ts";
-import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 
 export interface Env {
   /** 32 bytes in base64. */

@@ -4,7 +4,7 @@ import * as cloudflare from "../../serverless/cloudflare.ts";
 import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
 import * as vercel from "../../serverless/vercel.ts";
-import type { ServiceOptions } from "../../serverless/deployment/service.ts";
+import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
 import { testDeployment, type TestDeployment } from "../../src/testing/index.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";

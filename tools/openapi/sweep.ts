@@ -29,7 +29,7 @@ export const sweep: readonly OperationText[] = [
     summary: "Promote due tasks and reclaim expired leases, or scan and repair the queues",
     description: [
       "Call it once a minute, unless the platform's cron already does. It also enqueues the due occurrences of schedules. A token sweeps the queues for which it has the scope `admin`; the cron secret sweeps all queues.",
-      "With `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover that restores an older state of some keys can cause them. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15.",
+      "With `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover that restores an older state of some keys can cause them. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15. It is refused with `unsupported` if the server has not turned it on.",
     ].join("\n\n"),
     scopes: ["admin", "cron"],
     body: {
@@ -47,6 +47,7 @@ export const sweep: readonly OperationText[] = [
         examples: { some: swept, deep: deepSwept },
       },
     },
+    problems: ["unsupported"],
   },
   {
     method: "get",

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { onDemand } from "../../../serverless/deployment/on-demand.ts";
 import type { Config } from "../../config.ts";
 import { webhookWaker } from "../../consumer/wake/webhook-waker.ts";
 import { SluiceError } from "../../errors.ts";
@@ -38,6 +39,7 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     prefix,
     tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
     wake,
+    deepSweep: onDemand.deepSweep,
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });

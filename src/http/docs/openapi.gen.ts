@@ -4289,7 +4289,7 @@ export const openapi: OpenApiDocument = {
           "operation"
         ],
         "summary": "Promote due tasks and reclaim expired leases, or scan and repair the queues",
-        "description": "Call it once a minute, unless the platform's cron already does. It also enqueues the due occurrences of schedules. A token sweeps the queues for which it has the scope `admin`; the cron secret sweeps all queues.\n\nWith `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover that restores an older state of some keys can cause them. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15. Scope: admin.",
+        "description": "Call it once a minute, unless the platform's cron already does. It also enqueues the due occurrences of schedules. A token sweeps the queues for which it has the scope `admin`; the cron secret sweeps all queues.\n\nWith `deep: true` it scans every entry for contradictions, repairs them and reports what it found: tasks in no key or in two, leases without a holder, unreadable records, wrong counts. A failover that restores an older state of some keys can cause them. The deep sweep works beside live traffic and does not change valid entries. If `cursor` is not null, call again with it. A queue with up to 100 tasks costs at most 91 Redis commands, or 110 if they have groups. Each further 100 tasks cost about 5, or 15. It is refused with `unsupported` if the server has not turned it on. Scope: admin.",
         "security": [
           {
             "token": [
@@ -4412,6 +4412,9 @@ export const openapi: OpenApiDocument = {
           },
           "500": {
             "$ref": "#/components/responses/internal"
+          },
+          "501": {
+            "$ref": "#/components/responses/unsupported"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -9256,7 +9259,7 @@ export const openapi: OpenApiDocument = {
           "title": "Not supported here",
           "status": 501,
           "code": "unsupported",
-          "detail": "The server's connection to Redis cannot subscribe to a channel, so it has no events."
+          "detail": "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which."
         }
       },
       "redis_unauthorized": {
@@ -9736,7 +9739,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "unsupported": {
-        "description": "`unsupported`: The server's connection to Redis cannot subscribe to a channel, so it has no events.",
+        "description": "`unsupported`: The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
         "content": {
           "application/problem+json": {
             "schema": {

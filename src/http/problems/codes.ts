@@ -111,7 +111,8 @@ export const problems = {
   unsupported: {
     status: 501,
     title: "Not supported here",
-    meaning: "The server's connection to Redis cannot subscribe to a channel, so it has no events.",
+    meaning:
+      "The server has no events, because its connection to Redis cannot subscribe to a channel, or no deep sweep, because it is not turned on. `detail` says which.",
   },
   redis_unauthorized: {
     status: 502,

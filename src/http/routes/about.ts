@@ -1,17 +1,15 @@
 import { SluiceError } from "../../errors.ts";
 import { unusedKey } from "../../queue/core/keys.ts";
-import { json, respond } from "../../respond.ts";
+import { json } from "../../respond.ts";
 import { causedBy } from "../../retry.ts";
 import type { App, Services } from "../services.ts";
-import { docsPage } from "../docs/docs-page.ts";
-import { openapi } from "../docs/openapi.gen.ts";
 import type * as replies from "../response-schemas/about.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 
 /** How long a health check waits for Redis, ms. Short, because the route is public. */
 const HEALTH_TIMEOUT = 2_000;
 
-/** The public routes: the health check and the documentation. */
+/** The health check, a public route. */
 export function aboutRoutes(app: App, { transport, prefix }: Services): void {
   const unused = unusedKey(prefix);
 
@@ -27,13 +25,6 @@ export function aboutRoutes(app: App, { transport, prefix }: Services): void {
     const reply: ReplyOf<typeof replies.health> = { status: "ok" };
     return json(reply);
   });
-
-  // Relative, so that it is right wherever the app is mounted.
-  app.get("/", () => respond(null, 302, { location: "docs" }));
-
-  app.get("/openapi.json", () => json(openapi, 200, { "cache-control": "no-cache" }));
-
-  app.get("/docs", async () => docsPage(openapi));
 }
 
 function tookNoWrite(error: unknown): SluiceError {

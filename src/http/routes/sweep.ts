@@ -1,19 +1,23 @@
-import { deepSweep } from "../../queue/repair/deep-sweep.ts";
 import { sweep } from "../../queue/sweep/sweep.ts";
 import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
 import { type App, propsOf, type RequestContext, type Services, waitUntilOf } from "../services.ts";
+import { Problem } from "../problems/problem.ts";
 import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../response-schemas/sweep.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 import * as schemas from "../request-schemas/sweep.ts";
 
+const OFF =
+  "This server has no deep sweep. The option `deepSweep` turns it on: " +
+  '`import { deepSweep } from "sluice-queue/deep-sweep"`, and `sluice({ deepSweep })` or `createApp({ deepSweep })`.';
+
 /** The sweep, which a cron calls over HTTP, and the deep sweep. */
 export function sweepRoutes(app: App, services: Services): void {
   const { allow, optionsOf } = services;
-  const { beforeSweep, afterSweep, sweptStore } = services;
+  const { beforeSweep, afterSweep, sweptStore, deepSweep } = services;
 
   const run = async (c: RequestContext, requested?: Duration) => {
     const budget = budgetOf(services, requested);
@@ -34,6 +38,7 @@ export function sweepRoutes(app: App, services: Services): void {
     readQuery(c);
     const body = await readBody(c, services, sweepSchema, "optional");
     if (!("deep" in body)) return run(c, body.budget);
+    if (!deepSweep) throw new Problem("unsupported", { detail: OFF });
     const { deep: _, budget, ...options } = body;
     const queues = sweepableBy(c);
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);

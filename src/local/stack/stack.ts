@@ -39,7 +39,7 @@ export interface Stack extends Database {
 }
 
 const config = fileURLToPath(new URL("../../../wrangler.toml", import.meta.url));
-const entrypoint = fileURLToPath(new URL("../dashboard-worker.ts", import.meta.url));
+const entrypoint = fileURLToPath(new URL("../complete-worker.ts", import.meta.url));
 
 /**
  * Starts the local stack.

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, vi } from "vitest";
 import type { AlarmKind } from "../../../serverless/deployment/alarms.ts";
+import { onDemand } from "../../../serverless/deployment/on-demand.ts";
 import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
 import { Queue, type DeadLetter, type EnqueueOptions } from "../../../src/index.ts";
 import { MARKER } from "../../support/encrypting.ts";
@@ -55,7 +56,7 @@ export function useDeployments(rig: Rig) {
     const service = new Service<Env>(
       { ...env, ...more } as Env,
       { onDeadLetter: (letter) => void letters.push(letter), ...options },
-      { transport: () => rig.transport, budget: "10s", afterResponse: "bounded", ...platform },
+      { transport: () => rig.transport, onDemand, budget: "10s", afterResponse: "bounded", ...platform },
     );
     const after: Promise<unknown>[] = [];
     const request = (path: string, json?: unknown) =>

@@ -30,7 +30,11 @@ acceptance({
   configuration: [configuration],
   async start({ env }) {
     const project = await openProject();
-    await withDashboard(project, "worker.ts");
+    await withDashboard(project, "worker.ts", "dashboard");
+    await project.edit("worker.ts", [
+      "import { sluice }",
+      'import { dashboard } from "sluice-queue/dashboard";\nimport { sluice }',
+    ]);
     await project.write(".dev.vars", page.settings(env));
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;

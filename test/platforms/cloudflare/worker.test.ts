@@ -75,9 +75,33 @@ describe("the Worker of wrangler.toml in workerd", () => {
     await stream.leave();
   });
 
+  it("has no documents, no dashboard and no deep sweep, and says how to turn them on", async () => {
+    for (const path of ["/openapi.json", "/docs"]) {
+      const { status, body } = await ask("GET", path, { as: null });
+      expect([status, body.code, body.detail]).toEqual([
+        404,
+        "no_route",
+        expect.stringContaining("{ docs }"),
+      ]);
+    }
+    for (const path of ["/", "/dashboard"])
+      expect((await ask("GET", path, { as: null })).body.code).toBe("no_route");
+    const refused = await ask("POST", "/v1/sweep", { json: { deep: true } });
+    expect([refused.status, refused.body.code]).toEqual([501, "unsupported"]);
+  });
+});
+
+describe("a Worker with all parts in workerd", () => {
+  const complete = useWorker("test/platforms/cloudflare/complete.toml");
+
   it("shows its documents", async () => {
-    expect((await ask("GET", "/openapi.json", { as: null })).body.openapi).toBe("3.1.1");
-    expect((await ask("GET", "/docs", { as: null })).body).toContain("<h1>Sluice");
+    expect((await complete.ask("GET", "/openapi.json", { as: null })).body.openapi).toBe("3.1.1");
+    expect((await complete.ask("GET", "/docs", { as: null })).body).toContain("<h1>Sluice");
+  });
+
+  it("shows the dashboard, and sweeps deeply", async () => {
+    expect((await complete.ask("GET", "/dashboard", { as: null })).status).toBe(200);
+    expect((await complete.ask("POST", "/v1/sweep", { json: { deep: true } })).body.faults).toEqual([]);
   });
 });
 

@@ -1,0 +1,57 @@
+import { invalidArgument } from "../../src/errors.ts";
+import type { AppOptions } from "../../src/http/app-options.ts";
+import type { Dashboard } from "../../src/http/dashboard/mount.ts";
+import type { Docs } from "../../src/http/docs/docs.ts";
+import type { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
+
+/** Options that turn on a part whose code is large. */
+export interface PartOptions {
+  /**
+   * Whether `/dashboard` shows the dashboard, a page for browsers. `true` loads its code at the first request to it; or
+   * give it, from `sluice-queue/dashboard`.
+   * @default false
+   */
+  readonly dashboard?: boolean | Dashboard | undefined;
+  /**
+   * Whether `/openapi.json` and `/docs` show the documentation of the HTTP interface. `true` loads it at the first
+   * request to it; or give it, from `sluice-queue/docs`.
+   * @default true
+   */
+  readonly docs?: boolean | Docs | undefined;
+  /**
+   * Whether a request may ask for a deep sweep. `true` loads its code at the first such request; or give it, from
+   * `sluice-queue/deep-sweep`.
+   * @default true
+   */
+  readonly deepSweep?: boolean | typeof deepSweep | undefined;
+}
+
+type Parts = Pick<AppOptions, "dashboard" | "docs" | "deepSweep">;
+
+/** What loads each part at its first use. */
+export type PartsOnDemand = Required<Parts>;
+
+const ENTRIES = { dashboard: "dashboard", docs: "docs", deepSweep: "deep-sweep" } as const;
+
+/**
+ * The parts of a deployment that are in a bundle only if they are turned on.
+ * @param onDemand loads them; undefined if the platform has all code in one file
+ * @throws {SluiceError} `invalid_argument` for `true`, if nothing loads the part
+ */
+export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | undefined): Parts {
+  const part = <Name extends keyof Parts>(name: Name, byDefault: boolean): Parts[Name] => {
+    const given = options[name] ?? (byDefault && onDemand !== undefined);
+    if (given === false) return undefined;
+    if (given !== true) return given as Parts[Name];
+    if (onDemand) return onDemand[name];
+    throw invalidArgument(
+      name,
+      `must be its code on this platform: import { ${name} } from "sluice-queue/${ENTRIES[name]}"`,
+    );
+  };
+  return {
+    dashboard: part("dashboard", false),
+    docs: part("docs", true),
+    deepSweep: part("deepSweep", true),
+  };
+}

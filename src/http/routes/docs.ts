@@ -1,0 +1,24 @@
+import { json, respond } from "../../respond.ts";
+import type { Docs } from "../docs/docs.ts";
+import { Problem } from "../problems/problem.ts";
+import type { App, Services } from "../services.ts";
+
+const OFF =
+  "This server does not serve its documentation. The option `docs` turns it on: " +
+  '`import { docs } from "sluice-queue/docs"`, and `sluice({ docs })` or `createApp({ docs })`.';
+
+/** The OpenAPI document, its page, and the redirect of `/`. */
+export function docsRoutes(app: App, { docs, hasDashboard }: Services): void {
+  const load = async (): Promise<Docs> => {
+    const loaded = typeof docs === "function" ? await docs() : docs;
+    if (loaded) return loaded;
+    throw new Problem("no_route", { detail: OFF });
+  };
+  const home = docs ? "docs" : hasDashboard ? "dashboard" : undefined;
+  // Relative, so that it is right wherever the app is mounted.
+  if (home !== undefined) app.get("/", () => respond(null, 302, { location: home }));
+
+  app.get("/openapi.json", async () => json((await load()).openapi, 200, { "cache-control": "no-cache" }));
+
+  app.get("/docs", async () => (await load()).page());
+}

@@ -1,0 +1,8 @@
+// The Worker of `npm start`: that of wrangler.toml, with the dashboard, the documentation and the deep sweep.
+
+import { sluice } from "../../serverless/cloudflare.ts";
+import { dashboard } from "../dashboard/index.ts";
+import { docs } from "../http/docs/index.ts";
+import { deepSweep } from "../queue/repair/deep-sweep.ts";
+
+export default sluice({ dashboard, docs, deepSweep });
