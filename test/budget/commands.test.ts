@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type LeasedTask, type Operator, Queue, sweep } from "../../src/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
+import { queueKeys } from "../../src/queue/core/keys.ts";
 import { useBilled } from "../support/billed.ts";
 import { many } from "../support/new-tasks.ts";
+import { byPlainScript, type EnqueueArgs } from "../support/plain-enqueue.ts";
 
 // DESIGN's budgets in commands as Upstash bills them. Counts are exact, so these are equalities:
 // A change of a script that changes its cost fails here, and changes docs/costs.md too.
@@ -12,6 +14,24 @@ const { cost } = billed;
 let queue: Queue;
 let operator: Operator;
 beforeEach(() => void ({ queue, operator } = billed));
+
+test("the script for plain tasks costs 4 for one; 5 for several, with a look at the settings, or if it wakes", async () => {
+  let count = 0;
+  const adding = (tasks: number, args: Partial<EnqueueArgs> = {}) =>
+    cost(async () => {
+      const items = Array.from({ length: tasks }, () => ({ id: `id${++count}`, record: "\nj1" }));
+      expect(
+        await byPlainScript(billed.transport, queueKeys(queue.name), items, { testNow: "", ...args }),
+      ).toEqual({
+        created: items.map(() => true),
+        wake: args.wake !== undefined,
+      });
+    });
+  expect(await adding(1)).toBe(4);
+  expect(await adding(100)).toBe(5);
+  expect(await adding(1, { withSettings: "1" })).toBe(5);
+  expect(await adding(1, { wake: "60000" })).toBe(5);
+});
 
 describe("a single task", () => {
   test("costs 4 to enqueue, 6 to dequeue, 6 to complete: 16", async () => {

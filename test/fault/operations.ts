@@ -21,6 +21,7 @@ import { callOf, type Binding } from "../../src/queue/redis/binding.ts";
 import * as partitions from "../../src/queue/redis/partition-scripts.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { seen } from "../support/day.ts";
+import { byBothScripts } from "../support/plain-enqueue.ts";
 import { QUEUE, START } from "../support/rig.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
 
@@ -111,6 +112,7 @@ async function foreign(by: Caller): Promise<string[]> {
   } while (cursor !== "0");
   return [...names].toSorted();
 }
+const at = { testNow: String(now()) };
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
 const someTasks: readonly NewTask<unknown>[] = [
@@ -148,6 +150,31 @@ export const operations: readonly Operation[] = [
     script: "enqueue",
     what: "that wakes",
     call: async (by) => [await by.waking().enqueue(1, { idempotencyKey: "k" }), by.woken],
+  },
+  {
+    script: "enqueuePlain",
+    call: ({ transport }) =>
+      byBothScripts(transport, queueKeys(QUEUE), [{ id: "plain", record: ";t=k\nj1" }], at),
+  },
+  {
+    script: "enqueuePlain",
+    what: "of several tasks, that wakes",
+    call: ({ transport }) =>
+      byBothScripts(
+        transport,
+        queueKeys("empty"),
+        [
+          { id: "one", record: ";t=k\nj1" },
+          { id: "two", record: "\nj2" },
+        ],
+        { ...at, wake: "60000" },
+      ),
+  },
+  {
+    script: "enqueuePlain",
+    what: "that leaves it to enqueue",
+    call: ({ transport }) =>
+      byBothScripts(transport, queueKeys(QUEUE), [{ id: "p1", record: ";t=k\nj1" }], at),
   },
   { script: "register", call: (by) => by.queue().enqueue(1, { idempotencyKey: "k" }) },
   { script: "dequeue", call: async (by) => seen(await by.queue().dequeue({ idempotencyKey: "k" })) },

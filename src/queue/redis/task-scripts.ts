@@ -7,6 +7,7 @@ import { rejectReasons, taskStates } from "../core/types.ts";
 import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
 import { settleAndDequeue } from "./lua/settle-and-dequeue.gen.ts";
 import { enqueue } from "./lua/enqueue.gen.ts";
+import { enqueuePlain } from "./lua/enqueue-plain.gen.ts";
 import { dequeue } from "./lua/dequeue.gen.ts";
 import { settle } from "./lua/settle.gen.ts";
 import { cancel } from "./lua/cancel.gen.ts";
@@ -58,6 +59,25 @@ export function readAnswers<Refusal extends string, Answer>(
     tasks: reader.rest((item) => read(item.textOrInteger())),
   };
 }
+
+/** Enqueues at most 490 tasks for now, without group, priority, dedup key and `again`. */
+export const enqueuePlainScript = {
+  script: enqueuePlain,
+  keys: ["pending", "tasks"],
+  args: ["testNow", "withSettings", "wake", "slots"],
+  each: ["id", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("enqueuePlain", reply);
+    // Nothing was written, and the tasks must be sent with `enqueueScript`.
+    if (reader.status("ok", "not_plain") === "not_plain") return undefined;
+    return {
+      /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
+      mustReadSettings: reader.integer() < 0 ? undefined : false,
+      /** Whether a consumer is to be woken. */
+      wake: reader.integer() === 1,
+    };
+  },
+} as const satisfies Binding;
 
 const enqueueRefusals = ["full", "reused", "newer_schema"] as const;
 

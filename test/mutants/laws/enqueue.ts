@@ -11,6 +11,7 @@ export const enqueue: LawMutants = {
     breaks: "I3: those of them that are new are created, and the others are not",
   },
   "enqueue overwrites a known id's payload": {
+    in: "enqueue",
     lua: change("redis.pcall('HSETNX', …)", "redis.pcall('HSET', …)"),
     breaks: "I7: a duplicate replaces the record of the task that is there",
   },
@@ -58,6 +59,15 @@ export const enqueue: LawMutants = {
   "a plain enqueue overwrites known tasks": {
     lua: drop("if stored[ids[i]] then plain = false end"),
     breaks: "I7: a batch with a known id replaces that task's payload, and delivers it twice",
+  },
+  "enqueue-plain overwrites known tasks": {
+    in: "enqueue-plain",
+    lua: never("stored[id]"),
+    breaks: "I7: a batch with a known id replaces that task's payload, and delivers it twice",
+  },
+  "enqueue-plain adds tasks to a queue with settings": {
+    lua: change("stored['~set'] or lost", "lost"),
+    breaks: "law 11: a queue takes more tasks than it may",
   },
   "a refused enqueue leaves what it stored first": {
     lua: drop("write('HDEL', tasks, new)"),

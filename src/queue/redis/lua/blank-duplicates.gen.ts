@@ -59,12 +59,12 @@ import { $DK } from "./parts/worker-lease.gen.ts";
 import { $DM } from "./parts/score-when-due.gen.ts";
 import { $DN } from "./parts/wait-again.gen.ts";
 import { $DR } from "./parts/revoke.gen.ts";
-import { $HK, $HO, $HP, $HR, $IE } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $IG, $IH, $II, $IJ, $IK, $IL, $IM, $IO } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IC, $ID } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IB } from "./parts/blank.gen.ts";
-import { $IP } from "./parts/repair-entries.gen.ts";
+import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
+import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
+import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
+import { $IB } from "./parts/write-repairs.gen.ts";
+import { $IC } from "./parts/blank.gen.ts";
+import { $IQ } from "./parts/repair-entries.gen.ts";
 
 export const blankDuplicates: Script = {
   name: "blankDuplicates",
@@ -96,7 +96,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local p=HO(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local p=HP(o,E(l))
 local q,r,s,t={},{},{},{}
 ${$F}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -113,23 +113,23 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$B}${$K}${$L}${$AA}${$AC}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}local u=HU(p,q)
+${$B}${$K}${$L}${$AA}${$AC}${$HM}${$HO}${$HS}${$HT}${$HU}${$HV}local u=HV(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HP}local function w(x)
+${$HQ}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 F(v,y[ac])
-HP(p,'two_places',x.id)
+HQ(p,'two_places',x.id)
 end
 end
-${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HM}${$HQ}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local x=IP(p,u,w)or IB(p,v)
+${$A}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HN}${$HR}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local x=IQ(p,u,w)or IC(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "905d85ad8ab8c9ea891eea56a33dbf9c9e4a758e",
-  keyLockingSha1: "982c4d2c396e511d178a42e6d7697f500906af3b",
+  sha1: "1b938c80cfdcc345b166ed4089b8ce0d7caf6212",
+  keyLockingSha1: "c27db7970640802e29cc3c8d6d4d26caa131e5c4",
 };

@@ -46,13 +46,13 @@ import { $DK } from "./parts/worker-lease.gen.ts";
 import { $DM } from "./parts/score-when-due.gen.ts";
 import { $DU } from "./parts/lost-for.gen.ts";
 import { $DW } from "./parts/leases-of.gen.ts";
-import { $HK, $HO, $HP, $HR, $IE } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $IG, $IH, $II, $IJ, $IK, $IL, $IM, $IO } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IC, $ID } from "./parts/set-aside.gen.ts";
-import { $IQ, $IR, $IS, $IT } from "./parts/settings.gen.ts";
-import { $IU, $IV, $IW, $IX, $IY, $IZ, $JA, $JB } from "./parts/repair-group-settings.gen.ts";
-import { $JC, $JD, $JE, $JF } from "./parts/pairs.gen.ts";
-import { $JG, $JH, $JI, $JJ } from "./parts/count-ready.gen.ts";
+import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
+import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
+import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
+import { $IR, $IS, $IT, $IU } from "./parts/settings.gen.ts";
+import { $IV, $IW, $IX, $IY, $IZ, $JA, $JB, $JC } from "./parts/repair-group-settings.gen.ts";
+import { $JD, $JE, $JF, $JG } from "./parts/pairs.gen.ts";
+import { $JH, $JI, $JJ, $JK } from "./parts/count-ready.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -97,7 +97,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local w=HO(u,E(n))
+${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local w=HP(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -182,7 +182,7 @@ return BH(al,'~ghosts','~dropped')==am
 and BH(al,'~timers','~elapsed')==ak
 and BH(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HR}${$IE}${$JG}${$JH}${$JI}${$JJ}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HS}${$IG}${$JH}${$JI}${$JJ}${$JK}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=BU(as)
@@ -191,9 +191,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=BR(at)and as.live and an[at.group or'']
 if au and as.fair then
-JG(au,tonumber(as.fair))
+JH(au,tonumber(as.fair))
 elseif au and as.working then
-JH(au)
+JI(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -204,15 +204,15 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or JI(at,au,aw)or JJ(w,at)then
+if AC(aw)or JJ(at,au,aw)or JK(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$HM}${$HN}${$HO}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$ID}${$IE}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local function ak()
 local al={}
-for ap,aq in ipairs(JE)do
+for ap,aq in ipairs(JF)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -221,18 +221,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-JF(
+JG(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=JB(w,z)
+local ap,aq=JC(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IX(w,au)
-IZ(w,x.worker_leases)
-IY(w,x.fair_by_group)
-JA(w,x.workers)
+IY(w,au)
+JA(w,x.worker_leases)
+IZ(w,x.fair_by_group)
+JB(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -252,12 +252,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HU(w,ag),{},{},{}
+local ax,ay,az,ba=HV(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-IH(w,bf)
+II(w,bf)
 if bf.live and BR(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -270,12 +270,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 BZ(w.plan,ay)
 for be,bf in ipairs(ax)do
-IO(w,bf)
-HX(w,bf.id,bf.had_fixed,bf.fixed)
-HX(w,'.'..bf.id,bf.had_record,bf.record)
+IP(w,bf)
+HY(w,bf.id,bf.had_fixed,bf.fixed)
+HY(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HZ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HZ(w,'fair_by_group',w.turns,'turn_wrong')
+IA(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+IA(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -295,6 +295,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "36a694261e0d7f3db3c35b9141f069151c2fa414",
-  keyLockingSha1: "99260551e4b0b3618dc0b02bc20b5b5898757d5a",
+  sha1: "e785b5cf2a1b16ea9f0f2b7570fb829bcc10be0e",
+  keyLockingSha1: "02165d38b2e72bf9f83c580c43200b30a18d0dcb",
 };

@@ -50,9 +50,10 @@ import { $DM } from "./parts/score-when-due.gen.ts";
 import { $EB, $ED } from "./parts/parse-wake.gen.ts";
 import { $EC } from "./parts/nobody-awake.gen.ts";
 import { $GK } from "./parts/plain.gen.ts";
+import { $HJ } from "./parts/noted-slots.gen.ts";
 
-const $HJ = `local function HJ(a,b)
-local c,d=string.match(a or'','^1;(%d+);(%x+)$')
+const $HK = `local function HK(a,b)
+local c,d=HJ(a)
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not e then
 return b=='-'and not d
@@ -118,7 +119,7 @@ w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
 ${$AA}${$AB}y=AB(f,aa)
-${$HJ}if m~=''and HJ(y['~slots'],m)then
+${$HJ}${$HK}if m~=''and HK(y['~slots'],m)then
 return{'moved'}
 end
 if y['~set']then
@@ -155,9 +156,9 @@ else
 if not y then
 ${$F}${$AA}${$AB}${$EF}${$EH}y=EH(f,ac)
 end
-${$AC}${$AW}${$AY}${$BA}${$DD}${$HJ}if AC(y['~slots'])then
+${$AC}${$AW}${$AY}${$BA}${$DD}${$HJ}${$HK}if AC(y['~slots'])then
 return{'newer_schema'}
-elseif m~=''and HJ(y['~slots'],m)then
+elseif m~=''and HK(y['~slots'],m)then
 return{'moved'}
 elseif DD(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
@@ -177,6 +178,6 @@ end
 ${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DG}${$DH}${$ER}return ER(ad)or ae
 `;
   },
-  sha1: "61f4fcb53980843f87e7665179d048add42c14a1",
-  keyLockingSha1: "a5dd1f5a898fb8c7be8672917ef18d0148a031b5",
+  sha1: "eaaf585c4129c12e870cb89edfd3ef1ca561f342",
+  keyLockingSha1: "409617f7e92e0cd691a95bd9595a84cf1688e46f",
 };

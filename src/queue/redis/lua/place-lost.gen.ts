@@ -59,11 +59,11 @@ import { $DK } from "./parts/worker-lease.gen.ts";
 import { $DM } from "./parts/score-when-due.gen.ts";
 import { $DN } from "./parts/wait-again.gen.ts";
 import { $DR } from "./parts/revoke.gen.ts";
-import { $HK, $HO, $HP, $HR, $IE } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $IG, $IH, $II, $IJ, $IK, $IL, $IM, $IO } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IC, $ID } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IP } from "./parts/repair-entries.gen.ts";
+import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
+import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
+import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
+import { $IB } from "./parts/write-repairs.gen.ts";
+import { $IQ } from "./parts/repair-entries.gen.ts";
 
 export const placeLost: Script = {
   name: "placeLost",
@@ -95,18 +95,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local p=HO(o,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local p=HP(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$HL}${$HN}${$HR}${$HS}${$HT}${$HU}local v=HU(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$HM}${$HO}${$HS}${$HT}${$HU}${$HV}local v=HV(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HP}${$HW}${$IE}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HQ}${$HX}${$IG}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -118,20 +118,20 @@ z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=BR(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=IE then
+if ad and ad.last_tag>=IG then
 ad.last_tag=0
 end
 AQ(z,'pending',p.now)
 CO(aa,y,z,'back')
-HP(p,'place_missing',y)
+HQ(p,'place_missing',y)
 else
-HP(p,'ghosts_wrong',y)
+HQ(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HW(p,x)
+x.record=not ac and HX(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HM}${$HQ}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IC}${$ID}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local x=IP(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HN}${$HR}${$HW}${$HY}${$HZ}${$IA}${$IB}${$ID}${$IE}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local x=IQ(p,v,w)
 if x then
 return x
 end
@@ -144,6 +144,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "9dee90eda22d1a476175f0c408ab415f4e0decb0",
-  keyLockingSha1: "1fa953b19ecf8947c6a50d59ff225daf4d3476fc",
+  sha1: "9c61f450a29ce432bcd2bdaebec64a4b07d48ff8",
+  keyLockingSha1: "8ac023db2f4111a5afca233bb859a88b80a0a7ff",
 };

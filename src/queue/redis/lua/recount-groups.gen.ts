@@ -41,8 +41,8 @@ import { $CP, $CQ } from "./parts/limited-of.gen.ts";
 import { $DB, $DC } from "./parts/clear-plan.gen.ts";
 import { $DI } from "./parts/max-plan-leases.gen.ts";
 import { $GR, $GS, $HE, $HF } from "./parts/look.gen.ts";
-import { $HK, $HO, $HP, $HR, $IE } from "./parts/zsets.gen.ts";
-import { $JG, $JH, $JI, $JJ } from "./parts/count-ready.gen.ts";
+import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
+import { $JH, $JI, $JJ, $JK } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -59,7 +59,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local m=HO(l,E(g))
+${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local m=HP(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
@@ -86,14 +86,14 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=BU(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$IE}${$JG}${$JH}if h~='1'and not(s(a,JG)and s(d,JH))then
+${$BL}${$BN}${$CE}${$IG}${$JH}${$JI}if h~='1'and not(s(a,JH)and s(d,JI))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HP}${$HR}${$JI}${$JJ}for x=1,#t,DI do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HQ}${$HS}${$JJ}${$JK}for x=1,#t,DI do
 BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
 for ab=x,math.min(x+DI-1,#t)do
 local ac=o[ab]
@@ -104,12 +104,12 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and JI(ad,q[ac],ae or'')then
+if ah and not AC(ae)and JJ(ad,q[ac],ae or'')then
 ad.changed=true
-HP(m,'group_wrong',ac)
-elseif ah and not AC(ae)and JJ(m,ad)then
+HQ(m,'group_wrong',ac)
+elseif ah and not AC(ae)and JK(m,ad)then
 ad.changed=true
-HP(m,'timer_wrong',ac)
+HQ(m,'timer_wrong',ac)
 end
 end
 CQ(n)
@@ -122,6 +122,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "c39ea7394a07c86a54bb7b84732590a162d1b9da",
-  keyLockingSha1: "97dffe74439d810de46b2ec688c83673259f0a2c",
+  sha1: "f51f8b073f685cb2bc6ed34f7a3e7c5b4eab9d8f",
+  keyLockingSha1: "62256cc84fb7f165f6ceb5ff96bb9e4f948e2712",
 };

@@ -29,11 +29,11 @@ import { $BS, $BT } from "./parts/count-stuck.gen.ts";
 import { $BW } from "./parts/clock-fields.gen.ts";
 import { $BX } from "./parts/parse-clock.gen.ts";
 import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $HK, $HO, $HP, $HR, $IE } from "./parts/zsets.gen.ts";
-import { $HV, $HX, $HZ, $IC, $ID } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IQ, $IR, $IS, $IT } from "./parts/settings.gen.ts";
-import { $JC, $JD, $JE, $JF } from "./parts/pairs.gen.ts";
+import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
+import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
+import { $IB } from "./parts/write-repairs.gen.ts";
+import { $IR, $IS, $IT, $IU } from "./parts/settings.gen.ts";
+import { $JD, $JE, $JF, $JG } from "./parts/pairs.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -50,10 +50,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local m=HO(l,E(i))
+${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local m=HP(l,E(i))
 local n={}
-${$JC}${$JD}${$JE}for r,s in ipairs(redis.call('HMGET',e,unpack(JE)))do
-n[JE[r]]=s
+${$JD}${$JE}${$JF}for r,s in ipairs(redis.call('HMGET',e,unpack(JF)))do
+n[JF[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -61,10 +61,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IQ}${$IR}${$IS}${$IT}${$JF}JF(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HQ}${$HW}${$HY}${$ID}${$IE}${$IG}${$IR}${$IS}${$IT}${$IU}${$JG}JG(m,n,o)
 local p={}
-for t=1,#JC,2 do
-p[JC[t]]=JC[t+1]
+for t=1,#JD,2 do
+p[JD[t]]=JD[t+1]
 end
 local function q()
 local r=''
@@ -79,7 +79,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HX(m,w,n[w],ac and C(x)or n[w])
+HY(m,w,n[w],ac and C(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -87,19 +87,19 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HX(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HY(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HQ(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HR}${$HZ}${$IA}local r=IA(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HS}${$IA}${$IB}local r=IB(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(JC)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(JD)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "c46a3bf447d349f1cfd649b1e63980bec8f8ac18",
-  keyLockingSha1: "c1dbcaf2f515c6df4cd849f7ec256fb995021533",
+  sha1: "6ecfb47ec5ec1fc6b0353315812497444e63b57c",
+  keyLockingSha1: "dc62e2889cff44021bb32e4819eafaabfb231a29",
 };

@@ -63,14 +63,14 @@ import { $DN } from "./parts/wait-again.gen.ts";
 import { $DR } from "./parts/revoke.gen.ts";
 import { $DU } from "./parts/lost-for.gen.ts";
 import { $DW } from "./parts/leases-of.gen.ts";
-import { $HK, $HO, $HP, $HR, $IE } from "./parts/zsets.gen.ts";
-import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $IG, $IH, $II, $IJ, $IK, $IL, $IM, $IO } from "./parts/rare.gen.ts";
-import { $HV, $HX, $HZ, $IC, $ID } from "./parts/set-aside.gen.ts";
-import { $IA } from "./parts/write-repairs.gen.ts";
-import { $IB } from "./parts/blank.gen.ts";
-import { $IP } from "./parts/repair-entries.gen.ts";
-import { $IQ, $IR, $IS, $IT } from "./parts/settings.gen.ts";
-import { $IU, $IV, $IW, $IX, $IY, $IZ, $JA, $JB } from "./parts/repair-group-settings.gen.ts";
+import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
+import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
+import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
+import { $IB } from "./parts/write-repairs.gen.ts";
+import { $IC } from "./parts/blank.gen.ts";
+import { $IQ } from "./parts/repair-entries.gen.ts";
+import { $IR, $IS, $IT, $IU } from "./parts/settings.gen.ts";
+import { $IV, $IW, $IX, $IY, $IZ, $JA, $JB, $JC } from "./parts/repair-group-settings.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -103,7 +103,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$HK}${$HO}local q=HO(p,E(l))
+${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local q=HP(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -116,7 +116,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HP}${$HQ}${$HS}${$IX}local function w()
+${$B}${$K}${$HQ}${$HR}${$HT}${$IY}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -125,24 +125,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IX(q,z)
+IY(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HR}${$HV}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$JB}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HS}${$HW}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$JC}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=JB(q,y[2])
+local z,aa=JC(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}local function y(z,aa)
-local ab,ac=HU(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HM}${$HN}${$HO}${$HU}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local function y(z,aa)
+local ab,ac=HV(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=IP(q,ab)
+local ad=IQ(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -151,7 +151,7 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HP(q,ai.live and'two_places'or'payload_missing',ai.id)
+HQ(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=BN(tonumber(ai.fair or 0))
@@ -163,24 +163,24 @@ F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or IB(q,ac)
+return ad or IC(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IZ}IZ(q,ab)
-ad=IA(q)
+${$JA}JA(q,ab)
+ad=IB(q)
 elseif m=='fair-by-group'then
-${$IY}IY(q,ab)
+${$IZ}IZ(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=IA(q)
+ad=IB(q)
 end
 elseif m=='workers'then
-${$DW}${$JA}JA(q,ab)
-ad=IA(q)
+${$DW}${$JB}JB(q,ab)
+ad=IB(q)
 else
 ad=y(ab,ac)
 end
@@ -190,6 +190,6 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "ed0cbcb11014998c94888d6a8f275a3cbf2b3d4d",
-  keyLockingSha1: "85ca263089c1a14cf40c7a1394f06fd33278d57b",
+  sha1: "5a337e10b8340e721463bcf3b18cc2754440313d",
+  keyLockingSha1: "6b4e9e2e6b6f32c329153d0ebeb7bc94a7875def",
 };

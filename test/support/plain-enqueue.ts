@@ -1,0 +1,59 @@
+import type { Keys } from "../../src/queue/core/keys.ts";
+import { callOf } from "../../src/queue/redis/binding.ts";
+import { lastReply } from "../../src/queue/redis/replies.ts";
+import { enqueuePlainScript, enqueueScript } from "../../src/queue/redis/task-scripts.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+
+export interface PlainItem {
+  readonly id: string;
+  /** As the script takes it. */
+  readonly record: string;
+}
+
+/** The arguments of both scripts; what is not given is empty. */
+export interface EnqueueArgs {
+  readonly testNow: string;
+  readonly withSettings?: string;
+  readonly wake?: string;
+  readonly slots?: string;
+}
+
+/** What both scripts answer. */
+interface Answer {
+  readonly created: readonly unknown[];
+  readonly wake: boolean;
+}
+
+/** One call of the script for plain tasks. @returns undefined if it has written nothing */
+export async function byPlainScript(
+  transport: Transport,
+  keys: Keys,
+  items: readonly PlainItem[],
+  args: EnqueueArgs,
+): Promise<Answer | undefined> {
+  const call = callOf(enqueuePlainScript, keys, { withSettings: "", wake: "", slots: "", ...args }, items);
+  const reply = enqueuePlainScript.decode(lastReply(await transport.send([call])));
+  return reply && { created: items.map(() => true), wake: reply.wake };
+}
+
+/** The same tasks by the script for all tasks. */
+export async function byFullScript(
+  transport: Transport,
+  keys: Keys,
+  items: readonly PlainItem[],
+  args: EnqueueArgs,
+): Promise<Answer> {
+  const given = { withSettings: "", wake: "", refuseEach: "", slots: "", ...args };
+  const all = items.map((item) => ({ ...item, when: "", unique: "" }));
+  const reply = enqueueScript.decode(
+    lastReply(await transport.send([callOf(enqueueScript, keys, given, all)])),
+  );
+  if (reply.refused) throw new Error(reply.refused);
+  const created = reply.tasks.map((task) => ("created" in task ? task.created : task.refused));
+  return { created, wake: reply.wake };
+}
+
+/** Enqueues as a caller does that takes its tasks for plain: if the first script writes nothing, by the second. */
+export async function byBothScripts(...call: Parameters<typeof byFullScript>): Promise<Answer> {
+  return (await byPlainScript(...call)) ?? byFullScript(...call);
+}
