@@ -16,6 +16,7 @@ import type {
   Reference,
 } from "../src/http/docs/openapi-document.ts";
 import { type ProblemCode, problems } from "../src/http/problems/codes.ts";
+import { withFieldTexts } from "./openapi/fields.ts";
 import { headers, meanings, named, parameters, ref } from "./openapi/components.ts";
 import type { OperationText } from "./openapi/operation-text.ts";
 import { operations } from "./openapi/operations.ts";
@@ -40,7 +41,7 @@ function jsonSchemaOf(
         : undefined,
   });
   // A plain copy, because the generator's own type is wider than its result for these schemas.
-  return JSON.parse(JSON.stringify(json)) as JsonSchema;
+  return withFieldTexts(schema, JSON.parse(JSON.stringify(json)) as JsonSchema);
 }
 
 const components = Object.entries(named).map(([name, schema]): [string, JsonSchema] => {

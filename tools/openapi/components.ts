@@ -90,8 +90,12 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Problem: aboutReplies.problem,
 };
 
+const unsetNote = "Fields that are left out keep their value. null removes the setting.";
+
 /** Descriptions of schemas that have none of their own. */
 export const meanings: Readonly<Record<string, string>> = {
+  QueueChanges: unsetNote,
+  GroupChanges: unsetNote,
   Duration: 'Milliseconds, or a text: `"250ms"`, `"30s"`, `"5m"`, `"2h"`, `"7d"`. At most ten years.',
   PositiveDuration: "As Duration, from 1 ms to ten years.",
   Interval: "As Duration, from 1 second to ten years.",

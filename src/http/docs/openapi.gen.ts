@@ -4819,8 +4819,7 @@ export const openapi: OpenApiDocument = {
             "description": "Set it if the value is bytes in base64."
           },
           "id": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/TaskId",
             "description": "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id."
           },
           "unique": {
@@ -4835,8 +4834,7 @@ export const openapi: OpenApiDocument = {
             "type": "object",
             "properties": {
               "key": {
-                "type": "string",
-                "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                "$ref": "#/components/schemas/Name",
                 "description": "Tasks of one queue with the same key are the same work."
               },
               "window": {
@@ -4852,8 +4850,7 @@ export const openapi: OpenApiDocument = {
             "description": "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response."
           },
           "group": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/Name",
             "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
           },
           "priority": {
@@ -5190,8 +5187,7 @@ export const openapi: OpenApiDocument = {
             "description": "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason."
           },
           "group": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/Name",
             "description": "Tasks of this group."
           },
           "reason": {
@@ -5328,8 +5324,7 @@ export const openapi: OpenApiDocument = {
             "description": "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason."
           },
           "group": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/Name",
             "description": "Tasks of this group."
           },
           "reason": {
@@ -5681,8 +5676,7 @@ export const openapi: OpenApiDocument = {
             "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
           },
           "group": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/Name",
             "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
           },
           "priority": {
@@ -5772,8 +5766,7 @@ export const openapi: OpenApiDocument = {
             "const": true
           },
           "queue": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$",
+            "$ref": "#/components/schemas/QueueName",
             "description": "Only this queue, registered or not. Default: all registered queues."
           },
           "cursor": {
@@ -5886,13 +5879,11 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "name": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/Name",
             "description": "The name of the worker."
           },
           "incarnation": {
-            "type": "string",
-            "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+            "$ref": "#/components/schemas/Name",
             "description": "Identifies this process among those with the same name. Use a new one for each start."
           },
           "node": {
@@ -7146,86 +7137,7 @@ export const openapi: OpenApiDocument = {
         "type": "object",
         "properties": {
           "settings": {
-            "type": "object",
-            "properties": {
-              "maxWorking": {
-                "anyOf": [
-                  {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 1000000
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "The most tasks that are working at the same time."
-              },
-              "rate": {
-                "anyOf": [
-                  {
-                    "type": "object",
-                    "properties": {
-                      "most": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": 1000000,
-                        "description": "The most pulled tasks."
-                      },
-                      "per": {
-                        "$ref": "#/components/schemas/PositiveDuration",
-                        "description": "The length of the period, at least 1 ms."
-                      }
-                    },
-                    "required": [
-                      "most",
-                      "per"
-                    ],
-                    "additionalProperties": false
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "The most tasks (`most`) that are pulled in any period of the length `per`."
-              },
-              "maxPending": {
-                "anyOf": [
-                  {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 100000000
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "An enqueue that would exceed this number of pending tasks is refused with `queue_full`. Delayed tasks count from when they are due. Requeued and redriven tasks are never refused."
-              },
-              "events": {
-                "anyOf": [
-                  {
-                    "type": "boolean"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "Whether the queue publishes events of its tasks."
-              },
-              "statistics": {
-                "anyOf": [
-                  {
-                    "type": "boolean"
-                  },
-                  {
-                    "type": "null"
-                  }
-                ],
-                "description": "Whether the queue counts events of its tasks, per minute, for one hour."
-              }
-            },
-            "additionalProperties": false,
+            "$ref": "#/components/schemas/QueueChanges",
             "description": "The settings. One that the previous declaration had and this one does not is removed."
           },
           "partitions": {
@@ -7324,8 +7236,7 @@ export const openapi: OpenApiDocument = {
                   "description": "How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default \"7d\"."
                 },
                 "group": {
-                  "type": "string",
-                  "pattern": "^[A-Za-z0-9][!-~]{0,127}$",
+                  "$ref": "#/components/schemas/Name",
                   "description": "The tenant or client that the task belongs to. Groups share a queue fairly."
                 },
                 "priority": {

@@ -13,6 +13,5 @@ export const overviewQuery = fields({
     v.string(),
     v.regex(new RegExp(`^${name}(?:,${name}){0,${MAX_OVERVIEWS - 1}}$`), namesForm),
     v.check((text) => new Set(text.split(",")).size === text.split(",").length, namesForm),
-    v.description(`The names of 1 to ${MAX_OVERVIEWS} queues, with commas between, each once.`),
   ),
 });

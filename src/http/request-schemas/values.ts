@@ -13,9 +13,6 @@ export const bounds = {
   pull: 100,
 } as const;
 
-export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
-  v.pipe(schema, v.description(meaning));
-
 const integerForm = (from: number, to: number) => `must be a whole number from ${from} to ${to}`;
 
 export const integer = (from: number, to: number) => {
@@ -23,17 +20,15 @@ export const integer = (from: number, to: number) => {
   return v.pipe(v.number(message), v.integer(message), v.minValue(from, message), v.maxValue(to, message));
 };
 
-export const whole = (from: number, to: number, meaning: string) => described(integer(from, to), meaning);
-
 /** An instant, epoch ms. Those in seconds are refused. */
-export const instant = (last: number, meaning: string) => {
+export const instant = (last: number) => {
   const { first: firstSecond, last: lastSecond } = SECONDS;
   const ranges = [integer(0, firstSecond - 1), integer(lastSecond + 1, last)];
   const form = ({ input }: { readonly input: unknown }) =>
     typeof input === "number" && Number.isInteger(input) && isInSeconds(input)
       ? IN_SECONDS
       : integerForm(0, last);
-  return described(v.union(ranges, form), meaning);
+  return v.union(ranges, form);
 };
 
 const idForm = "must be 1 to 128 visible ASCII characters, the first a letter or digit";
@@ -49,29 +44,22 @@ const digits = (from: number, to: number) =>
   v.pipe(v.string(), v.regex(/^\d{1,16}$/, integerForm(from, to)), v.transform(Number));
 
 /** A whole number in a query. */
-export const wholeText = (from: number, to: number, meaning: string) =>
-  v.pipe(digits(from, to), whole(from, to, meaning));
+const integerText = (from: number, to: number) => v.pipe(digits(from, to), integer(from, to));
 
 /** An instant in a query, as {@link instant}. */
-export const instantText = (last: number, meaning: string) => v.pipe(digits(0, last), instant(last, meaning));
+export const instantText = (last: number) => v.pipe(digits(0, last), instant(last));
 
 /** A boolean in a query. */
-export const flagText = (meaning: string) =>
-  v.pipe(
-    v.picklist(["true", "false"], "must be true or false"),
-    v.transform((text) => text === "true"),
-    v.boolean(),
-    v.description(meaning),
-  );
-
-export const cursor = v.pipe(
-  v.string(),
-  v.minLength(1, "must be the `cursor` of the previous page"),
-  v.description("Where to continue: the `cursor` of the previous page."),
+export const flagText = v.pipe(
+  v.picklist(["true", "false"], "must be true or false"),
+  v.transform((text) => text === "true"),
+  v.boolean(),
 );
 
+export const cursor = v.pipe(v.string(), v.minLength(1, "must be the `cursor` of the previous page"));
+
 /** The size of a page. */
-export const size = (meaning: string) => wholeText(1, MAX_BATCH, `${meaning} per page. Default 100.`);
+export const size = integerText(1, MAX_BATCH);
 
 /** Headers of a task: texts by name. A record schema would drop names such as `constructor`. */
 export const headers = v.pipe(
@@ -92,10 +80,7 @@ export const headers = v.pipe(
   }),
 );
 
-export const encoding = v.pipe(
-  v.literal("base64", 'must be "base64", or left out'),
-  v.description("Set it if the value is bytes in base64."),
-);
+export const encoding = v.literal("base64", 'must be "base64", or left out');
 
 /** Each alternative of a union, without these keys. */
 type Without<Body, Key extends PropertyKey> = Body extends unknown ? Omit<Body, Key> : never;

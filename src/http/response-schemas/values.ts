@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { reasonTexts } from "../../queue/core/reason-text.ts";
 import { rejectReasons, taskStates } from "../../queue/core/types.ts";
-import { described, name } from "../request-schemas/values.ts";
+import { name } from "../request-schemas/values.ts";
 
-export { described };
+export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>
+  v.pipe(schema, v.description(meaning));
 
 /**
  * Schemas of the responses. The app uses only their types. The OpenAPI document is built from the schemas.

@@ -1,0 +1,315 @@
+import type { GenericSchema } from "valibot";
+import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
+import { pick } from "../../src/pick.ts";
+import * as declarations from "../../src/http/request-schemas/declaration.ts";
+import { metricsQuery } from "../../src/http/request-schemas/metrics.ts";
+import { overviewQuery } from "../../src/http/request-schemas/overview.ts";
+import * as partitions from "../../src/http/request-schemas/partitions.ts";
+import * as queues from "../../src/http/request-schemas/queues.ts";
+import * as schedules from "../../src/http/request-schemas/schedules.ts";
+import * as sweeps from "../../src/http/request-schemas/sweep.ts";
+import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
+import * as tasks from "../../src/http/request-schemas/tasks.ts";
+import * as watch from "../../src/http/request-schemas/watch.ts";
+import * as workers from "../../src/http/request-schemas/workers.ts";
+
+/** What fields mean, by their names: a text, the texts of the fields within, or both. */
+interface FieldTexts {
+  readonly [name: string]: string | FieldTexts | readonly [string, FieldTexts];
+}
+
+const bytes = "Any JSON value; with `encoding`, bytes in base64.";
+const encoding = "Set it if the value is bytes in base64.";
+
+const newTask = {
+  payload: `${bytes} Numbers are 64-bit floats: extra digits are rounded, and a number out of range, such as 1e400, is refused.`,
+  encoding,
+  id: "An id of your own. While the task is known, another enqueue with this id changes nothing. Default: a generated id.",
+  unique:
+    'How long the `id` is refused from this enqueue on, such as "24h": another enqueue with it changes nothing, even if the task has completed, was cancelled, or its record was deleted. Needs an `id`; not with `again`. Default 0: as long as the task or its record is kept.',
+  again:
+    "True: if the task with this `id` has ended, enqueue it anew and replace the old record. Default false.",
+  dedup: [
+    "Deduplication: of the tasks with the same key, only the first within its window is added. The others get its id in the response.",
+    {
+      key: "Tasks of one queue with the same key are the same work.",
+      window: "How long the key is kept from the first task on, even if that task ends; at least 1 ms.",
+    },
+  ],
+  group: "The tenant or client that the task belongs to. Groups share a queue fairly.",
+  priority: "Tasks with a higher priority are pulled first. Default 0.",
+  delay: "How long until the task becomes pending. Default 0.",
+  at: "When the task becomes pending, epoch ms; instead of `delay`.",
+  lease: "How long one attempt may take. Default: the lease of the pull.",
+  maxAttempts: "Charged attempts after which the task becomes a dead letter; 0 is no limit. Default 10.",
+  resultTtl:
+    'How long the record and the result of the completed task are kept, at least 5 minutes. With 0 no result is kept, and the id stays known for 5 minutes. Default "1h".',
+  deadTtl:
+    'How long the dead letter, with its payload and error, is kept, at least 5 minutes. With 0 no dead letter is kept, and the id stays known for 5 minutes. Default "7d".',
+  headers: "Texts that are stored with the payload, at most 16 KiB in total.",
+} as const;
+
+const settlement: FieldTexts = {
+  complete: { ttl: "How long the record and the result are kept. Default: the task's resultTtl." },
+  reject: { ttl: "How long the dead letter is kept. Default: the task's deadTtl." },
+  result: bytes,
+  encoding,
+  error: "What went wrong: any JSON value; with `encoding`, bytes in base64.",
+  delay: "How long until the task is pending again. Default 0.",
+  backoff: [
+    "A delay that depends on the number of attempts that count, instead of `delay`. True: up to 10 s after the first attempt, 30 s after the second, 90 s after the third, and so on up to 1 hour. Each delay is random, between half of that time and the whole. An object sets these times. A list has the exact delay after each attempt; its last entry applies to all further attempts.",
+    {
+      base: "The longest delay before the second attempt. Default 10s.",
+      factor:
+        "The factor by which each further attempt multiplies the longest delay, from 1 to 100. Default 3.",
+      most: "The longest delay before any attempt. Default 1h.",
+    },
+  ],
+  count: "False: the attempt does not count towards maxAttempts. Default true.",
+  unstarted:
+    "True hands back a task that was not started. The attempt does not count. The task goes to the front, or to its old place if it has a group or a priority. Not with `delay`, `backoff` or `error`.",
+  lease: "The new lease, from now. Default: the task's own lease.",
+  progress: "Progress of the work: any JSON value, at most 1 KiB. Replaces the previous one.",
+};
+
+const pull: FieldTexts = {
+  max: "The most tasks to pull. Default 1.",
+  lease: 'The lease of tasks that were enqueued without one. Default "5m".',
+  token:
+    "Identifies this pull; make a new one for each. If the pull is sent again with the same token, it gets the same tasks, without those whose lease has ended. A pull that found nothing stays empty.",
+  worker:
+    "The worker that pulls. It counts as a listener of the queue. When it fails, its tasks can be taken back at once.",
+  wait: 'How long to wait if there is no task, at most "60s". Each second costs about 3 Redis commands. Default 0: do not wait.',
+  maxBytes: "The most payload bytes in the response. One task is always included. Default 8,000,000.",
+};
+
+const filter = {
+  text: "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason.",
+  group: "Tasks of this group.",
+  reason:
+    "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
+  endedSince: "Ended at this time or later, epoch ms.",
+  endedUntil: "Ended before this time, epoch ms.",
+  enqueuedSince: "Enqueued at this time or later, epoch ms.",
+  enqueuedUntil: "Enqueued before this time, epoch ms.",
+};
+
+const budget = (of: string) =>
+  `How long the ${of} may take. Default "20s", or two fifths of the deployment's budget if that is less; at most "60s".`;
+
+/** The bounds of one call. */
+const run = {
+  limit: "The most tasks. Default: all.",
+  cursor: "Where to continue: the `cursor` of the previous call. The filter must be the same.",
+  budget: budget("call"),
+};
+
+const redrive: FieldTexts = {
+  ...filter,
+  ...run,
+  ids: [
+    "The dead letters to redrive, instead of a filter. With `lease`, a late copy of the request does not redrive a task that has since become a dead letter again.",
+    { lease: "Redrive only if the task has this lease number. Its record has it as `lease`." },
+  ],
+  reason:
+    "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted` and `lease_expired`, so that those that a consumer rejected for good stay.",
+  dryRun: "True counts the tasks that would be redriven and changes nothing. Default false.",
+  rate: "The most tasks that become pending per second. The others are delayed. Default: all at once.",
+};
+
+const limits: FieldTexts = {
+  maxWorking: "The most tasks that are working at the same time.",
+  rate: [
+    "The most tasks (`most`) that are pulled in any period of the length `per`.",
+    { most: "The most pulled tasks.", per: "The length of the period, at least 1 ms." },
+  ],
+};
+
+const queueChanges: FieldTexts = {
+  ...limits,
+  maxPending:
+    "An enqueue that would exceed this number of pending tasks is refused with `queue_full`. Delayed tasks count from when they are due. Requeued and redriven tasks are never refused.",
+  events: "Whether the queue publishes events of its tasks.",
+  statistics: "Whether the queue counts events of its tasks, per minute, for one hour.",
+};
+
+const newSchedule: FieldTexts = {
+  cron: "A cron expression: five fields (minute, hour, day of month, month, day of week), six with seconds first, or a name such as `@daily`. Either `cron` or `every` is required.",
+  timeZone: 'The IANA time zone of `cron`, such as `Europe/Berlin`. Default "UTC".',
+  every: "The time from one occurrence to the next, at least 1 s. Either `cron` or `every` is required.",
+  from: "With `every`: the first occurrence, epoch ms. If it is in the past, the schedule starts with the next occurrence counted from it. Default: one interval from now.",
+  until: "The end of the schedule, epoch ms. No occurrence is later.",
+  missed: "Which occurrences are enqueued if no sweep ran in time: only the last, or all. Default last.",
+  paused: "True pauses the schedule, false resumes it. Default: unchanged. A new schedule is not paused.",
+  ...pick(newTask, [
+    "payload",
+    "encoding",
+    "lease",
+    "maxAttempts",
+    "resultTtl",
+    "deadTtl",
+    "group",
+    "priority",
+    "headers",
+  ]),
+};
+
+const heartbeat: FieldTexts = {
+  worker: "As in pull. It replaces what the worker last sent.",
+  lease:
+    "The new lease of all its tasks, from now. Default: for each task the lease with which it was pulled.",
+  receipts:
+    "Receipts of the leases to extend. A lease that was pulled without a worker is extended by any worker with its receipt. A lease of another worker or incarnation is not extended, and its id is in `lost`. Default: all leases that the worker pulled, including those of a pull whose response was lost.",
+};
+
+const worker: FieldTexts = {
+  name: "The name of the worker.",
+  incarnation: "Identifies this process among those with the same name. Use a new one for each start.",
+  node: "The machine that it runs on, for display.",
+  pid: "Its process id on that machine.",
+  silentAfter:
+    "How long without a pull or heartbeat until a sweep takes its tasks back. Default: never; its leases expire one by one.",
+};
+
+const declaration: FieldTexts = {
+  settings: [
+    "The settings. One that the previous declaration had and this one does not is removed.",
+    queueChanges,
+  ],
+  partitions:
+    "How many partitions the queue has. If the previous declaration had a number and this one does not, it is 1.",
+  schedules: [
+    "The schedules. One that the previous declaration had and this one does not is removed.",
+    newSchedule,
+  ],
+  defaults: [
+    "The defaults of the tasks of its schedules.",
+    pick(newTask, ["lease", "maxAttempts", "resultTtl", "deadTtl", "delay", "unique"]),
+  ],
+};
+
+/** The query of a list. */
+const page = (size: string): FieldTexts => ({
+  cursor: "Where to continue: the `cursor` of the previous page.",
+  size: `${size} per page. Default 100.`,
+});
+
+const texts = new Map<GenericSchema, FieldTexts>([
+  [tasks.newTask, newTask],
+  [tasks.settlement, settlement],
+  [tasks.pull, pull],
+  [tasks.cancel, { lease: "Cancel only if the task is under the lease with this number." }],
+  [taskOperation.redrive, redrive],
+  [
+    taskOperation.purge,
+    {
+      ...filter,
+      ...run,
+      state:
+        "The state of the tasks. Pending and delayed tasks are cancelled. The records of completed and rejected tasks are deleted.",
+    },
+  ],
+  [
+    taskOperation.tasksQuery,
+    {
+      ...filter,
+      ...page("At most this many tasks"),
+      state: "The state of the tasks.",
+      payloads: "True includes payloads, at most 8 MB in one page. Default false.",
+    },
+  ],
+  [queues.queueChanges, queueChanges],
+  [
+    queues.groupChanges,
+    { weight: "The group's share of the queue relative to other groups. Default 1.", ...limits },
+  ],
+  [
+    queues.queuesQuery,
+    {
+      ...page("About this many queues"),
+      counts: "True counts the tasks of each queue, as `GET /v1/queues/{queue}` does. Default false.",
+    },
+  ],
+  [
+    queues.deleteQueueQuery,
+    { force: "True deletes the queue even if tasks are working. Their holders get `lease_lost`." },
+  ],
+  [queues.groupsQuery, page("At most this many groups")],
+  [partitions.partitionCount, { count: "How many partitions new tasks are to go to." }],
+  [schedules.newSchedule, newSchedule],
+  [schedules.schedulesQuery, page("About this many schedules")],
+  [workers.worker, worker],
+  [workers.heartbeat, heartbeat],
+  [workers.workersQuery, page("About this many workers")],
+  [
+    workers.fail,
+    {
+      incarnation:
+        "Fails only this incarnation; null is the one without an incarnation. Default: all with this name.",
+      limit: "The most tasks that are taken back in this call. Default 1,000.",
+    },
+  ],
+  [sweeps.sweep, { budget: budget("sweep") }],
+  [
+    sweeps.deepSweep,
+    {
+      queue: "Only this queue, registered or not. Default: all registered queues.",
+      cursor: "Where to continue: the `cursor` of the previous response.",
+      examples: "The most ids that are listed for each fault in each queue. Default 10.",
+      budget: budget("sweep"),
+    },
+  ],
+  [declarations.declaration, declaration],
+  [
+    watch.taskQuery,
+    {
+      wait: 'How long to wait for the end of the task, or how long a stream lasts; at most "60s". Default: do not wait, and 60 seconds for a stream.',
+      payload:
+        "True includes the payload; the token needs the scope `view`. A stream has no payload. Default false.",
+    },
+  ],
+  [watch.eventsQuery, { wait: 'How long the stream lasts, at most "5m". Default "5m".' }],
+  [overviewQuery, { queues: "The names of 1 to 100 queues, with commas between, each once." }],
+  [
+    metricsQuery,
+    {
+      queues:
+        "Queues whose names match this pattern, in which `*` matches any characters. Default: all that the token matches.",
+    },
+  ],
+]);
+
+/** The JSON Schema of a request schema, with what its fields mean. */
+export function withFieldTexts(schema: GenericSchema, json: JsonSchema): JsonSchema {
+  return described(json, texts.get(schema) ?? {});
+}
+
+/** A schema whose fields have these texts: of an object, of the items of a list, or of alternatives. */
+function described(schema: JsonSchema, of: FieldTexts): JsonSchema {
+  const all = (schemas: readonly JsonSchema[]) => schemas.map((one) => described(one, of));
+  const { properties, items, anyOf, oneOf } = schema;
+  // An alternative may have texts of its own, by its outcome.
+  const own = of[String(properties?.["outcome"]?.const)];
+  const named = { ...of, ...(isTexts(own) && own) };
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, field]) => [name, fieldWith(named[name], field)]),
+      ),
+    }),
+    ...(items && { items: described(items, of) }),
+    ...(anyOf && { anyOf: all(anyOf) }),
+    ...(oneOf && { oneOf: all(oneOf) }),
+  };
+}
+
+const isTexts = (given: FieldTexts[string] | undefined): given is FieldTexts =>
+  typeof given === "object" && !Array.isArray(given);
+
+function fieldWith(given: FieldTexts[string] | undefined, field: JsonSchema): JsonSchema {
+  if (given === undefined) return field;
+  if (typeof given === "string") return { ...field, description: given };
+  const [text, within] = given as readonly [string, FieldTexts];
+  return { ...described(field, within), description: text };
+}
