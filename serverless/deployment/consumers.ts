@@ -1,15 +1,13 @@
 import { isEarly } from "../../src/consumer/drain/drain-counts.ts";
 import { drain } from "../../src/consumer/drain/drain.ts";
-import { type DrainOptions, type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
+import { type DrainReport, type Task } from "../../src/consumer/drain/types.ts";
 import { scalingOut } from "../../src/consumer/wake/with-scale-out.ts";
-import type { WaitUntil } from "../../src/declared/tools.ts";
 import { opening, type OpeningOptions } from "../../src/opening.ts";
 import { timeUntil } from "../../src/queue/redis/clock.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
 import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
 import { sleep } from "../../src/sleep.ts";
-import type { Alarms } from "./alarms.ts";
+import type { Setup } from "./setup.ts";
 import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
 import { Drains, sum } from "./drains.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
@@ -18,41 +16,12 @@ import type { InContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
 
 /** What consumers need from their deployment. */
-export interface ConsumerContext<Env> {
-  readonly env: Env;
-  readonly transport: Transport;
+export interface ConsumerContext<Env extends object> {
+  readonly setup: Setup<Env>;
   /** What the deployment's queues have in common. */
   readonly ofQueues: OpeningOptions;
-  /** Wakes another invocation if this one ends before the work does. */
-  readonly remoteWaker: Waker | undefined;
-  /** How long one invocation may work, ms. */
-  readonly budget: number;
-  /** Most requests of an invocation, or in a process of each drain. */
-  readonly requests: number | undefined;
-  /** Whether that is the limit of the platform's smallest plan, which the deployment has not set. */
-  readonly hasDefaultLimit: boolean;
   /** The drains of a new invocation. */
   readonly newDrains: () => Drains;
-  /** How many hooks of the deployment's own are called for a failed task. */
-  readonly hooks: number;
-  /** True for a long-running process. */
-  readonly isProcess: boolean;
-  /**
-   * In a process: the signals that end it. First `closing` aborts, and handlers may finish. Then `signal`
-   * aborts the handlers.
-   */
-  readonly ending: Pick<DrainOptions, "closing" | "signal"> | undefined;
-  /**
-   * An invocation with an empty queue waits for the next task if it is due within this time, ms. So a retry need
-   * not wait for the next cron. Waiting costs no command. A process sets an alarm instead.
-   */
-  readonly maxIdle: number;
-  /** Sets alarms for what is due later. */
-  readonly alarms: Alarms | undefined;
-  /** In a process: keeps work running when the process closes. */
-  readonly waitUntil: WaitUntil | undefined;
-  /** Writes a line about what a drain did. */
-  readonly log: (line: object) => void;
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
   /** Runs drains in the context of no request. */
   readonly inOwnContext: InContext;
@@ -65,13 +34,11 @@ const LIMIT_NOTE =
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
 
-/** How long an invocation waits for the next task by default, ms: see {@link ConsumerContext.maxIdle}. */
-export const MAX_IDLE = 5_000;
-
 /** The consumers of a deployment. */
-export class Consumers<Env> {
+export class Consumers<Env extends object> {
   readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
   readonly #context: ConsumerContext<Env>;
+  readonly #setup: Setup<Env>;
   /** The drains of a process. */
   readonly #drains = new Drains();
   /** Whether a line on the default limit was logged. */
@@ -80,7 +47,8 @@ export class Consumers<Env> {
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
   constructor(consumers: NonNullable<ServiceOptions<Env>["consumers"]>, context: ConsumerContext<Env>) {
     this.#context = context;
-    this.#all = checkedConsumers(consumers, context);
+    this.#setup = context.setup;
+    this.#all = checkedConsumers(consumers, context.setup);
   }
 
   get none(): boolean {
@@ -108,7 +76,7 @@ export class Consumers<Env> {
   }
 
   #work(name: string, time: number, drains: Drains): Promise<DrainReport> {
-    const { isProcess, budget } = this.#context;
+    const { isProcess, budget } = this.#setup;
     if (isProcess) return this.#drains.run(name, this.#processDrain(name));
     const end = performance.now() + Math.min(time, budget);
     const timeLeft = () => Math.max(0, end - performance.now());
@@ -120,8 +88,9 @@ export class Consumers<Env> {
   }
 
   #processDrain(name: string): () => Promise<DrainReport> {
-    const { budget, waitUntil = () => {}, toolsIn } = this.#context;
-    const around = toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft: () => budget });
+    const { budget, platform } = this.#setup;
+    const { waitUntil = () => {} } = platform;
+    const around = this.#context.toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft: () => budget });
     return async () => {
       let report = await this.#drain(name, budget, around, this.#drains);
       while (isEarly(report.ended)) {
@@ -141,7 +110,7 @@ export class Consumers<Env> {
   ): Promise<DrainReport> {
     let report = await this.#drain(name, timeLeft(), around, drains);
     for (;;) {
-      const due = this.#untilDue(report, Math.min(this.#context.maxIdle, timeLeft() - 2 * LEAST_TIME));
+      const due = this.#untilDue(report, Math.min(this.#setup.maxIdle, timeLeft() - 2 * LEAST_TIME));
       if (due === undefined) break;
       const woken = new AbortController();
       drains.onWake(name, () => woken.abort());
@@ -159,13 +128,13 @@ export class Consumers<Env> {
   #untilDue({ ended, nextDueAt }: DrainReport, most: number): number | undefined {
     if (ended !== "empty" || nextDueAt === null) return undefined;
     // If the time of Redis is not known well, the drain finds nothing, and the next cron finds the task.
-    const due = timeUntil(this.#context.transport, nextDueAt);
+    const due = timeUntil(this.#setup.transport, nextDueAt);
     return due <= most ? Math.max(due, 0) : undefined;
   }
 
   /** Sets an alarm for the queue's next task; also if tasks are left that no other invocation is woken for. */
   async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
-    const { alarms, transport, remoteWaker } = this.#context;
+    const { alarms, transport, remoteWaker } = this.#setup;
     if (!alarms || nextDueAt === null) return;
     if (ended !== "empty" && (!isEarly(ended) || remoteWaker)) return;
     try {
@@ -177,7 +146,7 @@ export class Consumers<Env> {
 
   /** Wakes consumers elsewhere, and sets alarms for tasks that a running drain requeues. */
   #wakerOfDrain(): Waker | undefined {
-    const { alarms, remoteWaker, transport, isProcess, maxIdle } = this.#context;
+    const { alarms, remoteWaker, transport, isProcess, maxIdle } = this.#setup;
     if (!alarms) return remoteWaker;
     const wakeAt = (queue: string, at: number) => {
       const after = timeUntil(transport, at);
@@ -189,8 +158,8 @@ export class Consumers<Env> {
 
   /** Logs once how to raise the platform's default limit. */
   #sayLimit(): void {
-    const { hasDefaultLimit, requests, log } = this.#context;
-    if (!hasDefaultLimit || this.#saidLimit) return;
+    const { options, requests, log } = this.#setup;
+    if (options.requests !== undefined || this.#saidLimit) return;
     this.#saidLimit = true;
     log({ requests, note: LIMIT_NOTE });
   }
@@ -202,11 +171,11 @@ export class Consumers<Env> {
     { tools, onDeadLetter, onFailure }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, ofQueues, transport, remoteWaker, ending, log, isProcess, hooks } = this.#context;
+    const { env, transport, remoteWaker, platform, log, isProcess, hooks } = this.#setup;
     const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
-    const requests = isProcess ? this.#context.requests : drains.requests;
+    const requests = isProcess ? this.#setup.requests : drains.requests;
     // A drain sends whole batches, which wait for no call of others.
-    const open = opening({ ...ofQueues, coalesce: "turn" });
+    const open = opening({ ...this.#context.ofQueues, coalesce: "turn" });
     const queue = open(definition, { wake: this.#wakerOfDrain(), onDeadLetter }).queue();
     const waking = {
       transport: drains.counted(transport),
@@ -225,7 +194,7 @@ export class Consumers<Env> {
     // A failed task also has the requests of the hooks.
     const requestsPerTask = (work.requestsPerTask ?? 1) + hooks;
     const limits = {
-      ...ending,
+      ...platform.ending,
       budget,
       listen,
       onFailure,

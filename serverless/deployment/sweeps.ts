@@ -1,0 +1,113 @@
+import type { WaitUntil } from "../../src/declared/tools.ts";
+import { sweep } from "../../src/queue/sweep/sweep.ts";
+import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Waker } from "../../src/queue/tasks/waker.ts";
+import type { Declarations } from "./declarations.ts";
+import type { Drains } from "./drains.ts";
+import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
+import type { InContext } from "./own-context.ts";
+import { withWaitUntil } from "./pending-work.ts";
+import type { Setup } from "./setup.ts";
+
+/** What sweeps need from their deployment. */
+interface SweepsContext<Env extends object> {
+  readonly setup: Setup<Env>;
+  readonly declared: Declarations;
+  readonly inOwnContext: InContext;
+  readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
+  readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
+}
+
+/** Requests of an invocation that are kept for alert rules and for objects without tasks. */
+const AFTER_SWEEP_REQUESTS = 10;
+
+/** How long a pass of the alert rules may take, ms. */
+const ALERTS_TIME = 20_000;
+
+/** The sweep's share of an invocation's time, ms. The rest is for the consumers. */
+export function sweepBudget(budget: number): number {
+  return Math.floor(budget * 0.4);
+}
+
+/** The sweeps of a deployment: what comes before them and after them. */
+export class Sweeps<Env extends object> {
+  readonly #context: SweepsContext<Env>;
+
+  constructor(context: SweepsContext<Env>) {
+    this.#context = context;
+  }
+
+  /** Applies what has changed in the declared queues. Never throws. */
+  applyDeclared(drains: Drains): Promise<void> {
+    const { declared, setup } = this.#context;
+    const { transport, config, log } = setup;
+    return declared.apply(drains.counted(transport), config.prefix, this.#closing, log);
+  }
+
+  /** Keeps requests of the invocation for what follows a sweep of all queues. Returns what gives them back. */
+  keepForAfter({ requests }: Drains): (() => void) | undefined {
+    const { alerts, offload } = this.#context.setup.options;
+    return alerts || offload ? requests?.reserve(AFTER_SWEEP_REQUESTS) : undefined;
+  }
+
+  /**
+   * Sweeps, and logs a line if that moved a task or failed for a queue.
+   * @param queue the only one to sweep. @default every queue
+   * @param end of the invocation, on the clock of `performance.now()`
+   */
+  async run(
+    queue: string | undefined,
+    end: number,
+    waitUntil: WaitUntil | undefined,
+    drains: Drains,
+  ): Promise<void> {
+    const { setup, toolsIn, wakerIn } = this.#context;
+    const timeLeft = () => Math.max(0, end - performance.now());
+    const giveBack = queue === undefined ? this.keepForAfter(drains) : undefined;
+    const waker = wakerIn({ timeLeft, drains });
+    const report = await withWaitUntil(waitUntil, end, async (keepRunning) => {
+      const invocation = { keepRunning, waitUntil: keepRunning, timeLeft, drains, isCounted: true };
+      const swept = await sweep(drains.counted(setup.transport), {
+        queue,
+        budget: sweepBudget(Math.max(timeLeft(), LEAST_TIME)),
+        prefix: setup.config.prefix,
+        wake: waker && { ...waker, waitUntil },
+        onDeadLetter: toolsIn(invocation).onDeadLetter,
+        signal: this.#closing,
+      });
+      giveBack?.();
+      if (queue === undefined) keepRunning(this.after(timeLeft(), drains));
+      return swept;
+    });
+    const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
+    if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
+    else if (scheduled + promoted + reclaimed + rejected + expired > 0) setup.log({ sweep: report });
+  }
+
+  /**
+   * What follows a sweep of all queues: alert rules, and the removal of objects without tasks. Never throws.
+   * @param timeLeft of the invocation, ms
+   */
+  after(timeLeft: number, drains: Drains): Promise<void> {
+    const { setup, inOwnContext } = this.#context;
+    const transport = drains.counted(setup.transport);
+    return inOwnContext(() => this.#after(timeLeft, transport));
+  }
+
+  async #after(timeLeft: number, transport: Transport): Promise<void> {
+    const { setup, declared } = this.#context;
+    const { alerts, stores, log } = setup;
+    const pass = { transport, prefix: setup.config.prefix, signal: this.#closing };
+    const until = performance.now() + timeLeft;
+    const budget = Math.max(LEAST_TIME, Math.min(timeLeft, ALERTS_TIME));
+    await Promise.all([
+      alerts?.evaluate({ ...pass, budget, log }),
+      stores.removeOrphans(declared.all, { ...pass, until }, log),
+    ]);
+  }
+
+  /** Aborts when the process begins to close. */
+  get #closing(): AbortSignal | undefined {
+    return this.#context.setup.platform.ending?.closing;
+  }
+}
