@@ -101,7 +101,8 @@ export {
 } from "./queue/operate/statistics.ts";
 export type { QueueEvent } from "./queue/tasks/events.ts";
 export { databases, type DatabasesTransport } from "./queue/partitions/databases.ts";
-export { sweep, type SweepOptions, type SweepReport } from "./queue/sweep/sweep.ts";
+export { sweep } from "./sweep.ts";
+export type { SweepOptions, SweepReport } from "./queue/sweep/types.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
 export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./queue/operate/task-lister.ts";
 export type {

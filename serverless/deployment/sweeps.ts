@@ -1,5 +1,6 @@
 import type { WaitUntil } from "../../src/declared/tools.ts";
-import { sweep } from "../../src/queue/sweep/sweep.ts";
+import { plainSweep } from "../../src/queue/sweep/sweep.ts";
+import { sweepParts } from "../../src/sweep-parts.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 import type { Waker } from "../../src/queue/tasks/waker.ts";
 import type { Declarations } from "./declarations.ts";
@@ -67,14 +68,15 @@ export class Sweeps<Env extends object> {
     const waker = wakerIn({ timeLeft, drains });
     const report = await withWaitUntil(waitUntil, end, async (keepRunning) => {
       const invocation = { keepRunning, waitUntil: keepRunning, timeLeft, drains, isCounted: true };
-      const swept = await sweep(drains.counted(setup.transport), {
+      const options = {
         queue,
         budget: sweepBudget(Math.max(timeLeft(), LEAST_TIME)),
         prefix: setup.config.prefix,
         wake: waker && { ...waker, waitUntil },
         onDeadLetter: toolsIn(invocation).onDeadLetter,
         signal: this.#closing,
-      });
+      };
+      const swept = await plainSweep(drains.counted(setup.transport), options, sweepParts);
       giveBack?.();
       if (queue === undefined) keepRunning(this.after(timeLeft(), drains));
       return swept;

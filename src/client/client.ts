@@ -4,7 +4,7 @@ import { onlyOptions } from "../queue/core/validation.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
 import type { ListQueuesOptions, QueuePage, RegisteredQueue } from "../queue/sweep/registry.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
-import type { SweepOptions, SweepReport } from "../queue/sweep/sweep.ts";
+import type { SweepOptions, SweepReport } from "../queue/sweep/types.ts";
 import { jsonOf } from "./body.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ClientQueue } from "./queue.ts";

@@ -12,7 +12,8 @@ import type { ListedTask, ListTasksOptions } from "../queue/operate/task-lister.
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import type { Schedules } from "../queue/schedules/schedules.ts";
-import { sweep } from "../queue/sweep/sweep.ts";
+import { plainSweep } from "../queue/sweep/sweep.ts";
+import { sweepParts } from "../sweep-parts.ts";
 import { notAQueue } from "../queue/tasks/definition.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
@@ -161,7 +162,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await sweep(this.transport, { offload: this.#offload });
+    await plainSweep(this.transport, { offload: this.#offload }, sweepParts);
   }
 
   /** Applies the declaration, before the first command. */

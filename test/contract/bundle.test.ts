@@ -30,7 +30,7 @@ async function scriptsOf(source: string, plugins: Plugin[]): Promise<string[]> {
     logLevel: "error",
   });
   const text = outputFiles[0]?.text ?? "";
-  return Array.from(text.matchAll(/^ {2}name: "(\w+)",\n {2}get source\(\)/gm), ([, name]) => name ?? "");
+  return Array.from(text.matchAll(/^ +name: "(\w+)",\n +get source\(\)/gm), ([, name]) => name ?? "");
 }
 
 test.for([
@@ -59,37 +59,56 @@ const OPTIONAL = /\/dashboard\/|\/docs\/|\/repair\/deep-/;
 /** The part of it that knows how to mount what it gets. */
 const MOUNTS = "src/http/dashboard/mount.ts";
 
+/** The source files that a bundle of this source has at the start, if the bundler splits at `import()`. */
+async function filesAtStart(source: string): Promise<string[]> {
+  const { metafile } = await build({
+    stdin: { contents: source, resolveDir: join(src, ".."), loader: "ts" },
+    absWorkingDir: join(src, ".."),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "neutral",
+    packages: "external",
+    outdir: "out",
+    write: false,
+    metafile: true,
+    logLevel: "error",
+  });
+  const loaded = new Set<string>();
+  const load = (file: string) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const { path, kind } of metafile.outputs[file]?.imports ?? [])
+      if (kind === "import-statement") load(path);
+  };
+  const [first = ""] =
+    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === "<stdin>") ?? [];
+  load(first);
+  return [...loaded].flatMap((file) =>
+    Object.entries(metafile.outputs[file]?.inputs ?? {}).flatMap(([input, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [input] : [],
+    ),
+  );
+}
+
 test.each(["src/http/index.ts", "serverless/node.ts", "serverless/vercel.ts", "src/testing/index.ts"])(
   "the dashboard, the documentation and the deep sweep are in no chunk that %s loads before they are asked for",
   async (entry) => {
-    const { metafile } = await build({
-      entryPoints: [join(src, "..", entry)],
-      absWorkingDir: join(src, ".."),
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      platform: "neutral",
-      packages: "external",
-      outdir: "out",
-      write: false,
-      metafile: true,
-      logLevel: "error",
-    });
-    const loaded = new Set<string>();
-    const load = (file: string) => {
-      if (loaded.has(file)) return;
-      loaded.add(file);
-      for (const { path, kind } of metafile.outputs[file]?.imports ?? [])
-        if (kind === "import-statement") load(path);
-    };
-    const [first = ""] =
-      Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry) ?? [];
-    load(first);
-    const inputs = [...loaded].flatMap((file) => Object.keys(metafile.outputs[file]?.inputs ?? {}));
+    const inputs = await filesAtStart(`export * from "./${entry}";`);
     expect(inputs).toContain("src/http/app.ts");
     expect(inputs.filter((file) => OPTIONAL.test(file))).toEqual([MOUNTS]);
   },
 );
+
+test("a bundle with the sweep loads schedules, the upkeep of partitions and the deep sweep later, if at all", async () => {
+  const files = await filesAtStart('export { drain, Queue, sweep } from "./src/index.ts";');
+  expect(files).toContain("src/queue/sweep/sweep.ts");
+  expect(
+    files.filter((file) =>
+      /\/(?:schedules|repair)\/|\/partitions\/(?:upkeep|shares|former|sweep-part)/.test(file),
+    ),
+  ).toEqual([]);
+});
 
 /** The source files of a bundle in one file, as wrangler makes it. */
 async function filesOfWorker(source: string): Promise<string[]> {

@@ -21,6 +21,9 @@ const base = [
 ];
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
+/** What a feature imports to take part in a sweep: types. */
+const partOfSweep = ["part", "registry", "types"].map((file) => `src/queue/sweep/${file}.ts`);
+
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
   "src/environment.ts": ["src/errors.ts"],
@@ -38,12 +41,20 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/redis-variables.ts": ["src/credentials.ts", "src/environment.ts", ...queue("core")],
   "src/queue/redis": [...base, ...queue("core")],
-  "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts"],
-  "src/queue/partitions": [...base, ...queue("core", "redis")],
+  "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts", "src/queue/sweep/part.ts"],
+  "src/queue/partitions": [...base, ...queue("core", "redis"), ...partOfSweep],
   // The life of a task. Operating, scheduling and repairing are above it.
   "src/queue/tasks": [...base, ...queue("core", "redis", "values", "partitions")],
-  "src/queue/schedules": [...base, ...queue("core", "redis", "values", "partitions", "tasks")],
-  "src/queue/sweep": [...base, ...queue("core", "redis", "values", "partitions", "tasks", "schedules")],
+  "src/queue/schedules": [
+    ...base,
+    ...queue("core", "redis", "values", "partitions", "tasks"),
+    ...partOfSweep,
+  ],
+  // It knows of no feature that takes part in it.
+  "src/queue/sweep": [...base, ...queue("core", "redis", "values", "partitions", "tasks")],
+  // They give the sweep its parts: at once, or on demand.
+  "src/sweep-parts.ts": queue("values", "partitions", "schedules", "sweep"),
+  "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values", "sweep")],
   "src/queue/operate": [...base, ...queue("core", "redis", "values", "partitions", "tasks", "sweep")],
   "src/queue/repair": [
     ...base,
@@ -63,13 +74,13 @@ const floors: Record<string, readonly string[]> = {
   "src/alerts": [...base, "src/queue", "src/consumer"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
-  "src/http": [...base, "src/queue", "src/opening.ts", "src/declared"],
+  "src/http": [...base, "src/queue", "src/sweep-parts.ts", "src/opening.ts", "src/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
   "src/config.ts": [...base, "src/redis-variables.ts", "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
   "src/declared": [...base, "src/redis-variables.ts", "src/queue", "src/opening.ts", "src/consumer"],
-  "src/index.ts": [...base, "src/queue", "src/consumer", "src/declared"],
+  "src/index.ts": [...base, "src/queue", "src/sweep.ts", "src/consumer", "src/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
   "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/queue"],
   "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
@@ -91,6 +102,7 @@ const floors: Record<string, readonly string[]> = {
   "src/testing": [
     ...base,
     "src/queue",
+    "src/sweep-parts.ts",
     "src/opening.ts",
     "src/consumer",
     "src/declared",
@@ -104,6 +116,7 @@ const floors: Record<string, readonly string[]> = {
     ...base,
     "src/alerts",
     "src/queue",
+    "src/sweep-parts.ts",
     "src/opening.ts",
     "src/transport",
     "src/consumer",

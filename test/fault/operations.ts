@@ -19,6 +19,8 @@ import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../src
 import { beginAlertsScript } from "../../src/queue/redis/alert-scripts.ts";
 import { callOf, type Binding } from "../../src/queue/redis/binding.ts";
 import * as partitions from "../../src/queue/redis/partition-scripts.ts";
+import * as turns from "../../src/queue/redis/turn-scripts.ts";
+import * as upkeep from "../../src/queue/redis/upkeep-scripts.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
 import { seen } from "../support/day.ts";
 import { byBothScripts } from "../support/plain-enqueue.ts";
@@ -102,11 +104,11 @@ async function foreign(by: Caller): Promise<string[]> {
   const names = new Set<string>();
   let cursor = "0";
   do {
-    const page = (await ofPartitions(partitions.findForeignScript, {
+    const page = (await ofPartitions(upkeep.findForeignScript, {
       cursor,
       size: "100",
       before: String(START + 1e9),
-    })(by)) as ReturnType<typeof partitions.findForeignScript.decode>;
+    })(by)) as ReturnType<typeof upkeep.findForeignScript.decode>;
     for (const name of page.names) names.add(name);
     ({ cursor } = page);
   } while (cursor !== "0");
@@ -308,7 +310,7 @@ export const operations: readonly Operation[] = [
   // Whole rebalances, with callers that die: test/integration/partitions/shares.test.ts.
   {
     script: "setShares",
-    call: ofPartitions(partitions.setSharesScript, {
+    call: ofPartitions(upkeep.setSharesScript, {
       testNow: String(now()),
       version: "7",
       maxWorking: "3",
@@ -319,7 +321,7 @@ export const operations: readonly Operation[] = [
   },
   {
     script: "putShares",
-    call: ofPartitions(partitions.putSharesScript, { was: "", shares: "1;7;1;0;m=3,0,3" }),
+    call: ofPartitions(upkeep.putSharesScript, { was: "", shares: "1;7;1;0;m=3,0,3" }),
   },
   { script: "beginAlerts", call: beginning },
   { script: "putAlerts", call: putting },
@@ -345,14 +347,14 @@ export const operations: readonly Operation[] = [
     script: "putMap",
     call: ofPartitions(partitions.putMapScript, { queue: QUEUE, was: "", map: "1;1", partitions: "2" }),
   },
-  { script: "head", call: ofPartitions(partitions.headScript, {}) },
+  { script: "head", call: ofPartitions(turns.headScript, {}) },
   {
     script: "listWork",
-    call: ofPartitions(partitions.listWorkScript, { testNow: String(now()) }, [{ name: QUEUE }]),
+    call: ofPartitions(turns.listWorkScript, { testNow: String(now()) }, [{ name: QUEUE }]),
   },
   {
     script: "setIdle",
-    call: ofPartitions(partitions.setIdleScript, {}, [
+    call: ofPartitions(turns.setIdleScript, {}, [
       { name: "gone", seen: String(START - 7_200_000), idle: "-1" },
     ]),
     again: () => 0,

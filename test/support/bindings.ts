@@ -6,9 +6,21 @@ import * as repair from "../../src/queue/redis/repair-scripts.ts";
 import * as schedules from "../../src/queue/redis/schedule-scripts.ts";
 import * as sweep from "../../src/queue/redis/sweep-scripts.ts";
 import * as tasks from "../../src/queue/redis/task-scripts.ts";
+import * as turns from "../../src/queue/redis/turn-scripts.ts";
+import * as upkeep from "../../src/queue/redis/upkeep-scripts.ts";
 
 /** All scripts, as they are bound to TypeScript. */
-export const bindings: readonly Binding[] = [alerts, operate, partitions, repair, schedules, sweep, tasks]
+export const bindings: readonly Binding[] = [
+  alerts,
+  operate,
+  partitions,
+  repair,
+  schedules,
+  sweep,
+  tasks,
+  turns,
+  upkeep,
+]
   .flatMap((table) => Object.values<unknown>(table))
   .filter((value): value is Binding => typeof value === "object");
 

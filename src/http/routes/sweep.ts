@@ -1,4 +1,5 @@
-import { sweep } from "../../queue/sweep/sweep.ts";
+import { plainSweep } from "../../queue/sweep/sweep.ts";
+import { sweepParts } from "../../sweep-parts.ts";
 import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
@@ -25,7 +26,8 @@ export function sweepRoutes(app: App, services: Services): void {
     await beforeSweep?.(propsOf(c));
     const { transport, prefix, wake, onDeadLetter } = optionsOf(c);
     const around = { prefix, wake, onDeadLetter, offload: sweptStore };
-    const reply: ReplyOf<typeof replies.swept> = await sweep(transport, { budget, queues, ...around });
+    const limits = { budget, queues, ...around };
+    const reply: ReplyOf<typeof replies.swept> = await plainSweep(transport, limits, sweepParts);
     const evaluated = afterSweep?.(propsOf(c));
     const waitUntil = waitUntilOf(c);
     if (evaluated && waitUntil) waitUntil(evaluated);

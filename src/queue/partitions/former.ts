@@ -2,7 +2,7 @@
 import { mapsKey, nameOfPartition, queueKeys } from "../core/keys.ts";
 import { slotOf } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
-import { findForeignScript } from "../redis/partition-scripts.ts";
+import { findForeignScript } from "../redis/upkeep-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { replaceMap } from "./map-calls.ts";
 import { MAP_AGE } from "./map-memory.ts";

@@ -4,7 +4,7 @@ import { nameOfPartition, queueKeys } from "../core/keys.ts";
 import { digitOf, partitionOf } from "../core/partition-slots.ts";
 import { readSettings } from "../core/settings-record.ts";
 import { callOf } from "../redis/binding.ts";
-import { putSharesScript, setSharesScript } from "../redis/partition-scripts.ts";
+import { putSharesScript, setSharesScript } from "../redis/upkeep-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { divide, isDivided, stepTowards, type Division, type Use } from "./share-targets.ts";

@@ -2,7 +2,7 @@ import type { Keys } from "../core/keys.ts";
 import { nameOfPartition } from "../core/keys.ts";
 import { digitOf, slotOf } from "../core/partition-slots.ts";
 import { callOf } from "../redis/binding.ts";
-import { headScript, listWorkScript, setIdleScript } from "../redis/partition-scripts.ts";
+import { headScript, listWorkScript, setIdleScript } from "../redis/turn-scripts.ts";
 import type { ScriptCall } from "../redis/transport.ts";
 
 /** How long a consumer uses what it has read of the registry, ms. */

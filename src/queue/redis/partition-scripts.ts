@@ -1,16 +1,10 @@
-/** The scripts in lua/partitions, bound as in `task-scripts.ts`. */
+/** The scripts in lua/partitions that also producers call, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
 import { readAdded, readAnswers } from "./task-scripts.ts";
 import { renameKeys } from "./lua/rename-keys.gen.ts";
 import { askFormer } from "./lua/ask-former.gen.ts";
 import { ownSlots } from "./lua/own-slots.gen.ts";
 import { putMap } from "./lua/put-map.gen.ts";
-import { head } from "./lua/head.gen.ts";
-import { listWork } from "./lua/list-work.gen.ts";
-import { setIdle } from "./lua/set-idle.gen.ts";
-import { findForeign } from "./lua/find-foreign.gen.ts";
-import { setShares } from "./lua/set-shares.gen.ts";
-import { putShares } from "./lua/put-shares.gen.ts";
 import type { Reply } from "./transport.ts";
 
 export const renameKeysScript = {
@@ -87,78 +81,4 @@ export const putMapScript = {
   args: ["queue", "was", "map", "partitions"],
   each: [],
   decode: (reply: Reply) => okay("putMap", reply).text(),
-} as const satisfies Binding;
-
-export const headScript = {
-  script: head,
-  keys: ["pending", "fair", "limited", "working", "delayed", "tasks"],
-  args: [],
-  each: [],
-  decode: (reply: Reply) => {
-    const reader = okay("head", reply);
-    /** Instants are epoch ms; 0 if there is none. */
-    return { oldestAt: reader.integer(), nextDueAt: reader.integer() };
-  },
-} as const satisfies Binding;
-
-export const listWorkScript = {
-  script: listWork,
-  keys: ["queues"],
-  args: ["testNow"],
-  each: ["name"],
-  decode: (reply: Reply) => {
-    const reader = okay("listWork", reply);
-    return { now: reader.integer(), scores: reader.rest((item) => item.integer()) };
-  },
-} as const satisfies Binding;
-
-export const setIdleScript = {
-  script: setIdle,
-  keys: ["queues"],
-  args: [],
-  each: ["name", "seen", "idle"],
-  decode: (reply: Reply) => okay("setIdle", reply).integer(),
-} as const satisfies Binding;
-
-export const findForeignScript = {
-  script: findForeign,
-  keys: ["tasks"],
-  args: ["cursor", "size", "before"],
-  each: [],
-  decode: (reply: Reply) => {
-    const reader = okay("findForeign", reply);
-    return {
-      cursor: reader.text(),
-      /** The run of Redis in which the cursor is valid; empty if it is not known. */
-      run: reader.text(),
-      /** Ids; those that derive from idempotency keys, from before that time, after `~k:`; dedup keys after `~d:`. */
-      names: reader.rest((item) => item.text()),
-    };
-  },
-} as const satisfies Binding;
-
-export const setSharesScript = {
-  script: setShares,
-  keys: ["pending", "fair", "limited", "working", "tasks"],
-  args: ["testNow", "version", "maxWorking", "rate", "maxPending", "wake"],
-  each: [],
-  decode: (reply: Reply) => {
-    const reader = new ReplyReader("setShares", reply);
-    if (reader.status("ok", "older") === "older") return { noted: reader.integer() };
-    return {
-      pending: reader.integer(),
-      working: reader.integer(),
-      /** Dequeues within the last period of the rate. */
-      dequeued: reader.integer(),
-      wake: reader.integer() === 1,
-    };
-  },
-} as const satisfies Binding;
-
-export const putSharesScript = {
-  script: putShares,
-  keys: ["tasks"],
-  args: ["was", "shares"],
-  each: [],
-  decode: (reply: Reply) => okay("putShares", reply).text(),
 } as const satisfies Binding;

@@ -79,7 +79,7 @@ export class ScheduleRepair extends QueueBase {
     const at = Number(score ?? Number.NaN);
     const next =
       plan &&
-      (plan.paused ? NEVER : isInstant(at) ? at : await orUnsupported(() => nextOccurrence(plan, now)));
+      (plan.paused ? NEVER : isInstant(at) ? at : orUnsupported(() => nextOccurrence(plan, now)));
     if (next === at) return at;
     this.#findings.found("schedule_broken", name);
     const record = next === undefined ? "" : was;

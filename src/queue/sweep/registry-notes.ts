@@ -4,7 +4,6 @@ import { callOf } from "../redis/binding.ts";
 import { forgetDequeuesScript, unregisterScript } from "../redis/sweep-scripts.ts";
 import { type Command, sendForEach, type Transport } from "../redis/transport.ts";
 import { registerCall } from "../tasks/registration.ts";
-import { setIdleScript } from "../redis/partition-scripts.ts";
 import type { RegisteredPartition } from "./registry.ts";
 
 /**
@@ -71,15 +70,15 @@ export async function checkOldQueues(
  * Renews the notes of queues in use, and removes queues from the registry that have long been empty, with what they
  * remember of dequeues. Those that another caller has noted meanwhile stay.
  * @param now the time of Redis, epoch ms
+ * @param options `notes` are sent along
  */
 export async function updateNotes(
   transport: Transport,
   { used, empty }: CheckedQueues,
   now: number,
-  options: NotesOptions,
+  options: NotesOptions & { readonly notes: readonly Command[] },
 ): Promise<void> {
   const keys = { queues: registryKey(options.prefix) };
-  const idle = [...empty].filter(({ name, isIdle, seenAt }) => name.includes("/") && !isIdle && seenAt > 0);
   const since = now - UNREGISTER_AFTER;
   const unused = [...empty].filter(({ seenAt }) => seenAt <= since);
   for (const slice of slicesOf(unused, CHECKED_PER_REQUEST)) {
@@ -93,10 +92,7 @@ export async function updateNotes(
     const names = slice.map(({ name }) => name);
     commands.push(registerCall(keys, names, options.now ? String(options.now()) : ""));
   }
-  for (const slice of slicesOf(idle, NOTED_PER_COMMAND / 2)) {
-    const items = slice.map(({ name, seenAt }) => ({ name, seen: String(seenAt), idle: String(-seenAt) }));
-    commands.push(callOf(setIdleScript, keys, {}, items));
-  }
+  commands.push(...options.notes);
   for (const slice of slicesOf(unused, NOTED_PER_COMMAND)) {
     const names = slice.map(({ name }) => ({ queue: name }));
     commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));

@@ -6,7 +6,6 @@ import { lastReply, replyAt } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
 import { listQueuesScript } from "../redis/sweep-scripts.ts";
 import { checkedTransport, type Command, type Transport, withPrefix } from "../redis/transport.ts";
-import type { Reminder } from "../schedules/schedule-pass.ts";
 
 export interface RegisteredQueue {
   readonly name: string;
@@ -38,6 +37,12 @@ export interface ListQueuesOptions {
 export interface RegisteredPartition extends RegisteredQueue {
   /** Whether it has nothing to do now: no task is ready or due. Only of partitions. */
   readonly isIdle: boolean;
+}
+
+/** A queue that has schedules, and when a sweep runs them next, epoch ms. */
+export interface Reminder {
+  readonly queue: string;
+  readonly at: number;
 }
 
 /** What the registry has: queues, their partitions, and reminders. Those of one queue may be on several pages. */

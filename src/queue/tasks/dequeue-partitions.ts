@@ -3,7 +3,7 @@ import { derivedName } from "../core/ids.ts";
 import type { DequeueOptions } from "../core/types.ts";
 import type { Partitions } from "../partitions/partitions.ts";
 import { headCall, type PartitionHead, type PartitionTurns } from "../partitions/turns.ts";
-import { headScript, listWorkScript } from "../redis/partition-scripts.ts";
+import { headScript, listWorkScript } from "../redis/turn-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { dequeueScript, repliesInside, settleAndDequeueCall } from "../redis/task-scripts.ts";
 import type { Command, CommandOutcome, Reply, Transport } from "../redis/transport.ts";

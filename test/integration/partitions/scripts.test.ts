@@ -1,13 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { mapsKey, queueKeys, registryKey } from "../../../src/queue/core/keys.ts";
 import { callOf, type Binding } from "../../../src/queue/redis/binding.ts";
-import {
-  findForeignScript,
-  headScript,
-  ownSlotsScript,
-  putMapScript,
-  setIdleScript,
-} from "../../../src/queue/redis/partition-scripts.ts";
+import { ownSlotsScript, putMapScript } from "../../../src/queue/redis/partition-scripts.ts";
+import { headScript, setIdleScript } from "../../../src/queue/redis/turn-scripts.ts";
+import { findForeignScript } from "../../../src/queue/redis/upkeep-scripts.ts";
 import { enqueueScript } from "../../../src/queue/redis/task-scripts.ts";
 import { replyAt } from "../../../src/queue/redis/replies.ts";
 import { numbered } from "../../support/new-tasks.ts";

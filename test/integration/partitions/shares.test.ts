@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Command } from "../../../src/index.ts";
 import { copySettings } from "../../../src/queue/partitions/copy-settings.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
-import { putSharesScript } from "../../../src/queue/redis/partition-scripts.ts";
+import { putSharesScript } from "../../../src/queue/redis/upkeep-scripts.ts";
 import { instances } from "../../support/instances.ts";
 import { named } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";

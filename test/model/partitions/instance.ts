@@ -1,12 +1,8 @@
 /** A function instance: a queue over a transport of its own, which has its own memory. */
 import { Queue, type Command, type Transport } from "../../../src/index.ts";
 import { type PartitionMap, readMap } from "../../../src/queue/partitions/map.ts";
-import {
-  listWorkScript,
-  ownSlotsScript,
-  putMapScript,
-  setIdleScript,
-} from "../../../src/queue/redis/partition-scripts.ts";
+import { ownSlotsScript, putMapScript } from "../../../src/queue/redis/partition-scripts.ts";
+import { listWorkScript, setIdleScript } from "../../../src/queue/redis/turn-scripts.ts";
 import type { CommandOutcome } from "../../../src/queue/redis/transport.ts";
 import type { PartitionedOperation } from "./operations.ts";
 

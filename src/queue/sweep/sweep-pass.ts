@@ -1,0 +1,172 @@
+import { SluiceError } from "../../errors.ts";
+import { reportExpired } from "../core/dead-letter.ts";
+import { queueKeys, readPartitionName } from "../core/keys.ts";
+import { LAST_INSTANT, wholeNumber } from "../core/validation.ts";
+import { isWrongType } from "../partitions/marker.ts";
+import { callOf } from "../redis/binding.ts";
+import { lastReply } from "../redis/replies.ts";
+import { sweepScript } from "../redis/sweep-scripts.ts";
+import { type CommandOutcome, sendForEach, type Transport } from "../redis/transport.ts";
+import { CheckedWaker } from "../tasks/waker.ts";
+import type { CurrentSweep, PartOfSweep, SweepPart } from "./part.ts";
+import { checkOldQueues, isLeftOut, updateNotes } from "./registry-notes.ts";
+import type { RegistryPage } from "./registry.ts";
+import type { SweepOptions, SweepReport } from "./types.ts";
+
+/** Queues swept in one request. */
+const QUEUES_PER_REQUEST = 50;
+
+interface PassOptions extends SweepOptions {
+  readonly only: string | undefined;
+  readonly deadline: number;
+}
+
+/** One sweep. */
+export class SweepPass implements CurrentSweep {
+  readonly transport: Transport;
+  readonly options: SweepOptions;
+  readonly only: string | undefined;
+  readonly limit: number;
+  readonly begunAt = performance.now();
+  readonly deadline: number;
+  readonly waker: CheckedWaker | undefined;
+  readonly failed = new Map<string, string>();
+  readonly failedParts = new Map<string, string>();
+  readonly marked = new Set<string>();
+  readonly toWake = new Set<string>();
+  more = false;
+  readonly #parts: readonly PartOfSweep[];
+  #hasTakenStep = false;
+  /** By queue, when its next task is due, epoch ms; only if the waker looks ahead. */
+  readonly #nextDue = new Map<string, number>();
+  /** When queues must be swept next, epoch ms. */
+  readonly #reminders = new Map<string, number>();
+  readonly #seen = new Set<string>();
+  #counts = { promoted: 0, reclaimed: 0, rejected: 0, expired: 0 };
+
+  constructor(
+    transport: Transport,
+    { only, deadline, ...options }: PassOptions,
+    parts: readonly SweepPart[],
+  ) {
+    this.transport = transport;
+    this.options = options;
+    this.only = only;
+    this.deadline = deadline;
+    this.limit = wholeNumber(options.limit ?? 1_000, "limit", 1, 10_000);
+    this.waker = options.wake && new CheckedWaker(options.wake);
+    this.#parts = parts.map((part) => part(this));
+  }
+
+  readonly isWanted = (name: string): boolean => this.options.queues?.(queueOf(name)) ?? true;
+
+  get testNow(): string {
+    return this.options.now ? String(this.options.now()) : "";
+  }
+
+  remind(name: string, at: number): void {
+    if (at <= LAST_INSTANT) this.#reminders.set(name, at);
+  }
+
+  async sweepPage(page: RegistryPage): Promise<void> {
+    // Parts first, so that a consumer is woken for the tasks that they enqueue.
+    const withTasks = new Set<string>();
+    for (const part of this.#parts) for (const name of (await part.before?.(page)) ?? []) withTasks.add(name);
+    const { now, reminders } = page;
+    for (const { queue, at } of reminders) if (at > now && this.isWanted(queue)) this.remind(queue, at);
+    const unseen = page.queues.filter((queue) => {
+      return !this.#seen.has(queue.name) && this.isWanted(queue.name) && !isLeftOut(queue, now);
+    });
+    // Shuffled, so that passes that the budget ends reach different queues.
+    const queues = shuffled(unseen);
+    const checked = await checkOldQueues(this.transport, queues, now, this.options);
+    const holding = queues.filter((queue) => !checked.empty.has(queue)).map(({ name }) => name);
+    for (const name of [...queues.map(({ name }) => name), ...withTasks]) this.#seen.add(name);
+    await this.#sweepUntilDone([...new Set([...holding, ...withTasks])]);
+    const notes = this.#parts.flatMap((part) => part.notesOf?.([...checked.empty]) ?? []);
+    await updateNotes(this.transport, checked, now, { ...this.options, notes });
+    for (const part of this.#parts) await part.after?.(page);
+  }
+
+  /** Wakes a consumer of each queue that needs one, and arranges wakes and sweeps for what is due later. */
+  async wake(): Promise<void> {
+    const { waker } = this;
+    if (!waker) return;
+    await Promise.all([
+      ...Array.from(this.toWake, (queue) => waker.wake(queue)),
+      ...Array.from(this.#nextDue, ([queue, at]) => waker.wakeAt(queue, at)),
+      ...Array.from(this.#reminders, ([name, at]) => waker.sweepAt(queueOf(name), at)),
+    ]);
+  }
+
+  async finish(): Promise<SweepReport> {
+    const failed = [...this.failedParts, ...this.failed].map(
+      ([name, code]) => [queueOf(name), code] as const,
+    );
+    const report = {
+      queues: new Set(Array.from(this.#seen, queueOf)).size,
+      ...this.#counts,
+      more: this.more,
+      scheduled: 0,
+      woken: this.toWake.size,
+      failed: Array.from(new Map(failed), ([queue, code]) => ({ queue, code })),
+    };
+    for (const part of this.#parts) Object.assign(report, await part.finish?.());
+    return report;
+  }
+
+  async #sweepUntilDone(queues: readonly string[]): Promise<void> {
+    let rest = queues;
+    while (rest.length > 0) {
+      // Each sweep takes a step, or slow requests would keep back its work for ever.
+      if (this.#hasTakenStep && performance.now() >= this.deadline) {
+        this.more = true;
+        return;
+      }
+      this.#hasTakenStep = true;
+      const names = rest.slice(0, QUEUES_PER_REQUEST);
+      const calls = names.map((name) => {
+        const wake = this.waker?.window(queueOf(name)) ?? "";
+        const ahead = this.waker?.looksAhead(queueOf(name)) ? "1" : "";
+        const args = { testNow: this.testNow, limit: String(this.limit), wake, ahead };
+        return callOf(sweepScript, queueKeys(name, this.options.prefix), args);
+      });
+      const outcomes = await sendForEach(this.transport, calls, this.options);
+      const unfinished = names.filter((name, i) => this.#add(name, outcomes[i] as CommandOutcome));
+      rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
+    }
+  }
+
+  /** Adds the counts of one queue to the report. @returns whether the queue has work left */
+  #add(name: string, outcome: CommandOutcome): boolean {
+    try {
+      const counts = sweepScript.decode(lastReply([outcome]));
+      for (const count of ["promoted", "reclaimed", "rejected", "expired"] as const)
+        this.#counts[count] += counts[count];
+      const queue = queueOf(name);
+      reportExpired(this.options.onDeadLetter, queue, counts.deadLetters);
+      if (counts.wake) this.toWake.add(queue);
+      if (counts.nextDueAt > 0) {
+        this.#nextDue.set(queue, Math.min(counts.nextDueAt, this.#nextDue.get(queue) ?? counts.nextDueAt));
+      }
+      if (counts.newer > 0) this.failed.set(name, "newer_schema");
+      return counts.more;
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      this.failed.set(name, error.code);
+      if (isWrongType(error) && !name.includes("/")) this.marked.add(name);
+      return false;
+    }
+  }
+}
+
+const queueOf = (name: string) => readPartitionName(name).queue;
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const result = [...items];
+  for (let i = result.length - 1; i > 0; i--) {
+    const other = Math.floor(Math.random() * (i + 1));
+    [result[i], result[other]] = [result[other] as T, result[i] as T];
+  }
+  return result;
+}

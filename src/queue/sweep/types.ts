@@ -1,0 +1,53 @@
+import type { SweepCounts } from "../core/counts.ts";
+import type { OnDeadLetter } from "../core/dead-letter.ts";
+import type { Duration } from "../core/duration.ts";
+import type { Waker } from "../tasks/waker.ts";
+import type { Offload, OrphanReport } from "../values/offload.ts";
+
+export interface SweepOptions {
+  /** When to stop, and report `more`. A sweep takes at least one step. @default "20s" */
+  readonly budget?: Duration | undefined;
+  /** First part of every key. @default that of the transport, or "sluice" */
+  readonly prefix?: string | undefined;
+  /** Sweeps only this queue, without listing the others. @default every registered queue */
+  readonly queue?: string | undefined;
+  /** Whether to sweep a registered queue. @default all of them */
+  readonly queues?: ((name: string) => boolean) | undefined;
+  /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
+  readonly limit?: number | undefined;
+  /**
+   * Wakes a consumer of each queue that has ready tasks and no active consumer. If it has `wakeAt` or
+   * `sweepAt`, the sweep calls them for what will be due next.
+   * @default wakes none
+   */
+  readonly wake?: Waker | undefined;
+  /**
+   * Called once with each task that the sweep makes a dead letter: its last lease expired, or its worker is
+   * silent. The sweep does not wait for it. If it fails, one line is written to the console. If Redis's reply
+   * is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
+  /**
+   * Also removes objects that no task needs any more: looks at a page of the object store. Ignored if `queue` is given.
+   * @default none: such objects stay
+   */
+  readonly offload?: Offload | undefined;
+  /** Aborts the requests; `sweep` then throws `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface SweepReport extends SweepCounts {
+  /** How many queues were swept or checked. */
+  readonly queues: number;
+  /** How many occurrences of schedules were enqueued. */
+  readonly scheduled: number;
+  /** How many queues had a consumer woken. */
+  readonly woken: number;
+  /** Queues that could not be swept completely, each with the code of the error. */
+  readonly failed: readonly { readonly queue: string; readonly code: string }[];
+  /** What was done in the object store; only if the sweep has `offload`. */
+  readonly objects?: OrphanReport | undefined;
+}
