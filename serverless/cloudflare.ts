@@ -1,16 +1,16 @@
 import type { Environment } from "../src/config.ts";
 import type { AlarmName } from "./cloudflare/sluice-alarm.ts";
 import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts";
-import type { AlarmKind } from "./deployment/alarms.ts";
-import { withOptions } from "./deployment/options-of.ts";
-import { Deployment, overHttp } from "./deployment/deployment.ts";
-import type { PartOptions } from "./deployment/optional-parts.ts";
-import type { Platform, ServiceOptions as AnyServiceOptions } from "./deployment/options.ts";
+import type { AlarmKind } from "../src/deploy/alarms.ts";
+import { withOptions } from "../src/deploy/options-of.ts";
+import { Deployment, overHttp } from "../src/deploy/deployment.ts";
+import type { PartOptions } from "../src/deploy/optional-parts.ts";
+import type { Platform, ServiceOptions as AnyServiceOptions } from "../src/deploy/options.ts";
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
-export * from "./deployment/consumer.ts";
-export type { AppWith } from "./deployment/options-of.ts";
-export type { DeploymentTools } from "./deployment/service.ts";
+export * from "../src/deploy/consumer.ts";
+export type { AppWith } from "../src/deploy/options-of.ts";
+export type { DeploymentTools } from "../src/deploy/service.ts";
 
 /**
  * Options of a deployment. A Worker is one file, so it has the dashboard, the documentation and the deep sweep only if

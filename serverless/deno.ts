@@ -1,10 +1,10 @@
 import process from "node:process";
 import type { Environment } from "../src/config.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "../src/deploy/process/process.ts";
 
-export * from "./deployment/consumer.ts";
-export type { DeploymentTools } from "./deployment/service.ts";
-export type { ServeOptions, Server } from "./process/process.ts";
+export * from "../src/deploy/consumer.ts";
+export type { DeploymentTools } from "../src/deploy/service.ts";
+export type { ServeOptions, Server } from "../src/deploy/process/process.ts";
 
 /** The part of the `Deno` global that is used here. */
 declare const Deno: {

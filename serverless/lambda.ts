@@ -1,17 +1,17 @@
 import type { Environment } from "../src/config.ts";
 import { type HttpEvent, type HttpResult, requestOf, resultOf } from "./lambda/http-event.ts";
 import { type ProxyEvent, type ProxyResult, requestOfProxy, resultOfProxy } from "./lambda/proxy-event.ts";
-import { withCompressedFile } from "./deployment/compressed-file.ts";
-import { Deployment, overHttp } from "./deployment/deployment.ts";
-import { onDemand } from "./deployment/on-demand.ts";
-import type { Platform, ServiceOptions } from "./deployment/service.ts";
-import { type AppWith, withOptions } from "./deployment/options-of.ts";
+import { withCompressedFile } from "../src/deploy/compressed-file.ts";
+import { Deployment, overHttp } from "../src/deploy/deployment.ts";
+import { onDemand } from "../src/deploy/on-demand.ts";
+import type { Platform, ServiceOptions } from "../src/deploy/service.ts";
+import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
 
 export type { HttpEvent, HttpResult } from "./lambda/http-event.ts";
 export type { ProxyEvent, ProxyResult } from "./lambda/proxy-event.ts";
-export * from "./deployment/consumer.ts";
-export type { AppWith } from "./deployment/options-of.ts";
-export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
+export * from "../src/deploy/consumer.ts";
+export type { AppWith } from "../src/deploy/options-of.ts";
+export type { DeploymentTools, ServiceOptions } from "../src/deploy/service.ts";
 
 /** The event of an EventBridge rule or of EventBridge Scheduler. */
 export interface ScheduledEvent {

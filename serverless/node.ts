@@ -1,10 +1,10 @@
 import type { Environment } from "../src/config.ts";
-import { listen } from "./process/node-listener.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process/process.ts";
+import { listen } from "../src/deploy/process/node-listener.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "../src/deploy/process/process.ts";
 
-export * from "./deployment/consumer.ts";
-export type { DeploymentTools } from "./deployment/service.ts";
-export type { ServeOptions, Server } from "./process/process.ts";
+export * from "../src/deploy/consumer.ts";
+export type { DeploymentTools } from "../src/deploy/service.ts";
+export type { ServeOptions, Server } from "../src/deploy/process/process.ts";
 
 const node: Runtime = {
   // `docker stop` and Cloud Run kill the process after 10 s, Kubernetes after 30 s.

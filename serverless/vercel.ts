@@ -1,12 +1,12 @@
 import type { Environment } from "../src/config.ts";
-import { Deployment, overHttp } from "./deployment/deployment.ts";
-import { onDemand } from "./deployment/on-demand.ts";
-import type { Platform, ServiceOptions, WaitUntil } from "./deployment/service.ts";
-import { withOptions } from "./deployment/options-of.ts";
+import { Deployment, overHttp } from "../src/deploy/deployment.ts";
+import { onDemand } from "../src/deploy/on-demand.ts";
+import type { Platform, ServiceOptions, WaitUntil } from "../src/deploy/service.ts";
+import { withOptions } from "../src/deploy/options-of.ts";
 
-export * from "./deployment/consumer.ts";
-export type { AppWith } from "./deployment/options-of.ts";
-export type { DeploymentTools, ServiceOptions } from "./deployment/service.ts";
+export * from "../src/deploy/consumer.ts";
+export type { AppWith } from "../src/deploy/options-of.ts";
+export type { DeploymentTools, ServiceOptions } from "../src/deploy/service.ts";
 
 export interface Context {
   readonly waitUntil?: WaitUntil;

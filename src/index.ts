@@ -24,8 +24,8 @@ export { withScaleOut } from "./consumer/wake/with-scale-out.ts";
 export type { TaskSource } from "./consumer/drain/source.ts";
 export { wakeReceiver, type WakeReceiverOptions } from "./consumer/wake/wake-receiver.ts";
 export { webhookWaker, type WebhookWakerOptions } from "./consumer/wake/webhook-waker.ts";
-export { applyQueues, type ApplyOptions, type ApplyReport } from "./declared/apply-queues.ts";
-export type { DeclaredSettings, QueueDeclaration } from "./declared/declaration.ts";
+export { applyQueues, type ApplyOptions, type ApplyReport } from "./deploy/declared/apply-queues.ts";
+export type { DeclaredSettings, QueueDeclaration } from "./deploy/declared/declaration.ts";
 export {
   defineQueue,
   type DeclaredQueue,
@@ -33,7 +33,7 @@ export {
   type QueueConnection,
   type QueueConsumer,
   type WorkOptions,
-} from "./declared/define-queue.ts";
+} from "./deploy/declared/define-queue.ts";
 export { type PayloadIssue, SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./queue/core/backoff.ts";
 export type { PublishedEvent } from "./queue/tasks/events.ts";

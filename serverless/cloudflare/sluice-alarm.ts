@@ -1,5 +1,5 @@
 import { messageOf } from "../../src/errors.ts";
-import type { AlarmKind } from "../deployment/alarms.ts";
+import type { AlarmKind } from "../../src/deploy/alarms.ts";
 
 /** An alarm's name: its kind and its queue. */
 export type AlarmName = `${AlarmKind} ${string}`;

@@ -1,4 +1,4 @@
-import type { AlarmKind, Alarms } from "../deployment/alarms.ts";
+import type { AlarmKind, Alarms } from "../../src/deploy/alarms.ts";
 import type { AlarmName } from "./sluice-alarm.ts";
 
 /** The part of a binding to Durable Objects that is used here. */

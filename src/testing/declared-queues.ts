@@ -1,5 +1,5 @@
-import { applyQueues } from "../declared/apply-queues.ts";
-import type { DeclaredQueue, QueueConnection } from "../declared/define-queue.ts";
+import { applyQueues } from "../deploy/declared/apply-queues.ts";
+import type { DeclaredQueue, QueueConnection } from "../deploy/declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 

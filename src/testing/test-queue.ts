@@ -1,8 +1,8 @@
 import { drain } from "../consumer/drain/drain.ts";
 import { addCounts, type OutcomeCounts } from "../consumer/drain/drain-counts.ts";
 import type { DrainOptions, Handler } from "../consumer/drain/types.ts";
-import { checkSchedules } from "../declared/check-schedules.ts";
-import { defineQueue, type DefinedQueue, isDeclared } from "../declared/define-queue.ts";
+import { checkSchedules } from "../deploy/declared/check-schedules.ts";
+import { defineQueue, type DefinedQueue, isDeclared } from "../deploy/declared/define-queue.ts";
 import { opening } from "../opening.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { instantMs, LAST_INSTANT, onlyOptions } from "../queue/core/validation.ts";

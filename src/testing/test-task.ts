@@ -1,6 +1,6 @@
 import { STOP_REASONS, StoppedError, type StopReason } from "../consumer/drain/failures.ts";
 import type { Task } from "../consumer/drain/types.ts";
-import { isDeclared } from "../declared/define-queue.ts";
+import { isDeclared } from "../deploy/declared/define-queue.ts";
 import { invalidArgument } from "../errors.ts";
 import { decodeValue } from "../queue/core/codec.ts";
 import type { Duration } from "../queue/core/duration.ts";

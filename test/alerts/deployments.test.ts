@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Service, type Platform, type ServiceOptions } from "../../serverless/deployment/service.ts";
+import { Service, type Platform, type ServiceOptions } from "../../src/deploy/service.ts";
 import { defineAlerts, type Alert } from "../../src/alerts/index.ts";
 import { defineQueue, type Transport } from "../../src/index.ts";
 import { testDeployment } from "../../src/testing/index.ts";

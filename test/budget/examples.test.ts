@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { overHttp } from "../../serverless/deployment/deployment.ts";
-import { Service } from "../../serverless/deployment/service.ts";
+import { overHttp } from "../../src/deploy/deployment.ts";
+import { Service } from "../../src/deploy/service.ts";
 import { defineQueue, drain, Queue, type Waker } from "../../src/index.ts";
 import { dollars } from "../../src/local/index.ts";
 import { useBilled } from "../support/billed.ts";

@@ -3,7 +3,7 @@
 
 import { type LambdaHandler, sluice } from "../../serverless/lambda.ts";
 import { serve } from "../../serverless/node.ts";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { defineQueue } from "../../src/index.ts";
 import { contextOf, invoke } from "../support/lambda.ts";
 import { noteFetch } from "./noted-fetch.ts";

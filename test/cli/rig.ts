@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, vi } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
-import { PendingWork } from "../../serverless/deployment/pending-work.ts";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { PendingWork } from "../../src/deploy/pending-work.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { deepSweep, Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";

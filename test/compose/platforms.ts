@@ -3,11 +3,11 @@
 import * as bun from "../../serverless/bun.ts";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import * as deno from "../../serverless/deno.ts";
-import { PendingWork } from "../../serverless/deployment/pending-work.ts";
+import { PendingWork } from "../../src/deploy/pending-work.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import * as node from "../../serverless/node.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { Environment } from "../../src/environment.ts";

@@ -74,13 +74,13 @@ const floors: Record<string, readonly string[]> = {
   "src/alerts": [...base, "src/queue", "src/consumer"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
   "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
-  "src/http": [...base, "src/queue", "src/sweep-parts.ts", "src/opening.ts", "src/declared"],
+  "src/http": [...base, "src/queue", "src/sweep-parts.ts", "src/opening.ts", "src/deploy/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
   "src/config.ts": [...base, "src/redis-variables.ts", "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
-  "src/declared": [...base, "src/redis-variables.ts", "src/queue", "src/opening.ts", "src/consumer"],
-  "src/index.ts": [...base, "src/queue", "src/sweep.ts", "src/consumer", "src/declared"],
+  "src/deploy/declared": [...base, "src/redis-variables.ts", "src/queue", "src/opening.ts", "src/consumer"],
+  "src/index.ts": [...base, "src/queue", "src/sweep.ts", "src/consumer", "src/deploy/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
   "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/queue"],
   "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
@@ -91,9 +91,10 @@ const floors: Record<string, readonly string[]> = {
     "src/transport",
     "src/consumer",
     "src/client",
-    "src/declared",
+    "src/deploy/declared",
     "src/http",
     "src/local",
+    "src/deploy",
     "src/config.ts",
     "serverless",
     "package.json",
@@ -105,14 +106,15 @@ const floors: Record<string, readonly string[]> = {
     "src/sweep-parts.ts",
     "src/opening.ts",
     "src/consumer",
-    "src/declared",
+    "src/deploy/declared",
     "src/client",
     "src/config.ts",
     "src/embedded",
     "src/offload",
-    "serverless/deployment",
+    "src/deploy",
   ],
-  serverless: [
+  // What all platforms share.
+  "src/deploy": [
     ...base,
     "src/alerts",
     "src/queue",
@@ -120,11 +122,12 @@ const floors: Record<string, readonly string[]> = {
     "src/opening.ts",
     "src/transport",
     "src/consumer",
-    "src/declared",
+    "src/deploy/declared",
     "src/http",
     "src/dashboard",
     "src/config.ts",
   ],
+  serverless: [...base, "src/queue", "src/deploy", "src/config.ts"],
 };
 
 const under = (file: string, place: string) => file === place || file.startsWith(`${place}/`);
@@ -169,7 +172,7 @@ describe("imports go downward only", () => {
   });
 
   test("only the outermost floors construct transports or read the environment", () => {
-    const outermost = ["serverless", "src/local", "src/cli", "src/transport", "src/config.ts"];
+    const outermost = ["serverless", "src/deploy", "src/local", "src/cli", "src/transport", "src/config.ts"];
     const wrong = globSync("src/**/*.ts", { cwd: root }).filter((file) => {
       if (outermost.some((place) => under(file, place))) return false;
       const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");

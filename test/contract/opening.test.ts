@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { Service } from "../../serverless/deployment/service.ts";
+import { Service } from "../../src/deploy/service.ts";
 import { defineQueue } from "../../src/index.ts";
 import { optionsOfRequests } from "../../src/http/options-of-requests.ts";
 import type { RequestContext, Variables } from "../../src/http/services.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { type AppOptions, createApp } from "../../src/http/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/queue/repair/deep-sweep.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { createApp } from "../../src/http/app.ts";
 import { useHeldQueue } from "./held-queue.ts";
 import { secrets, tokens } from "./served.ts";

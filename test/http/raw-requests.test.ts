@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { listening } from "../support/listening.ts";
 import { secrets, useServed } from "./served.ts";

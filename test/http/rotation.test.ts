@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Environment } from "../../src/config.ts";
-import { Service, type Platform } from "../../serverless/deployment/service.ts";
+import { Service, type Platform } from "../../src/deploy/service.ts";
 import { runHere } from "../cli/run-here.ts";
 import { useRig } from "../support/rig.ts";
 

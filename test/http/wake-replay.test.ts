@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Service } from "../../serverless/deployment/service.ts";
+import { Service } from "../../src/deploy/service.ts";
 import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
 import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";

@@ -3,7 +3,7 @@ import { sluice } from "../../serverless/cloudflare.ts";
 import { defineQueue } from "../../src/index.ts";
 import { offload, r2, type R2BucketBinding } from "../../src/offload/index.ts";
 import { memoryStore, testDeployment, testQueue } from "../../src/testing/index.ts";
-import { Service } from "../../serverless/deployment/service.ts";
+import { Service } from "../../src/deploy/service.ts";
 import { readArea } from "../../src/offload/areas.ts";
 import { useRig } from "../support/rig.ts";
 import { large, offloading, testStore } from "./rig.ts";

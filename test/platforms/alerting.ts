@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished } from "vitest";
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { Queue } from "../../src/index.ts";
 import { upstash } from "../../src/transport/upstash.ts";
 import { openPlace } from "./place.ts";

@@ -1,4 +1,4 @@
-import { listen } from "../../serverless/process/node-listener.ts";
+import { listen } from "../../src/deploy/process/node-listener.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { secrets, tokens } from "../http/served.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";

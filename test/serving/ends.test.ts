@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createClient } from "@redis/client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { HEADER_BOUNDS, listen } from "../../serverless/process/node-listener.ts";
-import { type Runtime, start } from "../../serverless/process/process.ts";
+import { HEADER_BOUNDS, listen } from "../../src/deploy/process/node-listener.ts";
+import { type Runtime, start } from "../../src/deploy/process/process.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 // What a server leaves behind.

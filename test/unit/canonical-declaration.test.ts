@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { canonicalDeclaration } from "../../src/declared/canonical.ts";
+import { canonicalDeclaration } from "../../src/deploy/declared/canonical.ts";
 import type { NewSchedule } from "../../src/index.ts";
 
 type Schedules = Readonly<Record<string, NewSchedule<unknown>>>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PendingWork } from "../../serverless/deployment/pending-work.ts";
+import { PendingWork } from "../../src/deploy/pending-work.ts";
 
 test("pending work has settled after all of it has, including work that other work started", async () => {
   const [pendingWork, ended] = [new PendingWork(), [] as string[]];

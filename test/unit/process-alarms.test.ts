@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ProcessAlarms } from "../../serverless/process/process-alarms.ts";
+import { ProcessAlarms } from "../../src/deploy/process/process-alarms.ts";
 
 /** When alarms rang, ms after the start, and for what. */
 let rung: [number, string][];

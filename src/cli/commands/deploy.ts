@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { jsonWith } from "../../client/body.ts";
-import { type DeclaredQueue, isDeclared } from "../../declared/define-queue.ts";
+import { type DeclaredQueue, isDeclared } from "../../deploy/declared/define-queue.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
 import { pick } from "../../pick.ts";
 import { instantMs, LAST_INSTANT } from "../../queue/core/validation.ts";

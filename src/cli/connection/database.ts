@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { onDemand } from "../../../serverless/deployment/on-demand.ts";
+import { onDemand } from "../../deploy/on-demand.ts";
 import type { Config } from "../../config.ts";
 import { webhookWaker } from "../../consumer/wake/webhook-waker.ts";
 import { SluiceError } from "../../errors.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { MAX_SCHEDULES } from "../../declared/declaration.ts";
+import { MAX_SCHEDULES } from "../../deploy/declared/declaration.ts";
 import { fields, list } from "../request/validate.ts";
 import { partitionCount } from "./partitions.ts";
 import { queueChanges } from "./queues.ts";

@@ -1,5 +1,5 @@
-import { applyQueues } from "../../declared/apply-queues.ts";
-import { defineQueue } from "../../declared/define-queue.ts";
+import { applyQueues } from "../../deploy/declared/apply-queues.ts";
+import { defineQueue } from "../../deploy/declared/define-queue.ts";
 import { checkedAt, SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { encodePayload } from "../../queue/core/codec.ts";
 import { checkedSchedule, type NewSchedule } from "../../queue/schedules/new-schedule.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import { createClient } from "../../../src/client/index.ts";
-import { isDeclared } from "../../../src/declared/define-queue.ts";
+import { isDeclared } from "../../../src/deploy/declared/define-queue.ts";
 import {
   defineQueue,
   drain,

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import type { ConsumerOptions } from "../../../serverless/deployment/consumer.ts";
+import type { ConsumerOptions } from "../../../src/deploy/consumer.ts";
 import { defineQueue, Schedules, type WorkOptions } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 import { useDeployments } from "./deployments.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, vi } from "vitest";
-import type { AlarmKind } from "../../../serverless/deployment/alarms.ts";
-import { onDemand } from "../../../serverless/deployment/on-demand.ts";
-import { Service, type Platform, type ServiceOptions } from "../../../serverless/deployment/service.ts";
+import type { AlarmKind } from "../../../src/deploy/alarms.ts";
+import { onDemand } from "../../../src/deploy/on-demand.ts";
+import { Service, type Platform, type ServiceOptions } from "../../../src/deploy/service.ts";
 import { Queue, type DeadLetter, type EnqueueOptions } from "../../../src/index.ts";
 import { MARKER } from "../../support/encrypting.ts";
 import type { Rig } from "../../support/rig.ts";

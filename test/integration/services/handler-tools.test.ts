@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { DeploymentTools } from "../../../serverless/deployment/service.ts";
+import type { DeploymentTools } from "../../../src/deploy/service.ts";
 import { defineQueue } from "../../../src/index.ts";
 import { queueSpace } from "../../support/key-space.ts";
 import { useRig } from "../../support/rig.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Platform, ServiceOptions } from "../../../serverless/deployment/service.ts";
+import type { Platform, ServiceOptions } from "../../../src/deploy/service.ts";
 import { type Duration, Operator, Schedules, type Task, type Transport } from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";

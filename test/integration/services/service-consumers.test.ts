@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
-import { consumer } from "../../../serverless/deployment/consumer.ts";
+import { consumer } from "../../../src/deploy/consumer.ts";
 import { sluice } from "../../../serverless/cloudflare.ts";
 import { Schedules, type Task } from "../../../src/index.ts";
 import { instances } from "../../support/instances.ts";

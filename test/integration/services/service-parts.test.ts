@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sluice as cloudflare } from "../../../serverless/cloudflare.ts";
 import { sluice as vercel } from "../../../serverless/vercel.ts";
-import type { ServiceOptions } from "../../../serverless/deployment/options.ts";
+import type { ServiceOptions } from "../../../src/deploy/options.ts";
 import { docs } from "../../../src/http/docs/index.ts";
 import { deepSweep } from "../../../src/queue/repair/deep-sweep.ts";
 import { testDeployment } from "../../../src/testing/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Platform, ServiceOptions } from "../../../serverless/deployment/service.ts";
+import type { Platform, ServiceOptions } from "../../../src/deploy/service.ts";
 import type { Duration, Task } from "../../../src/index.ts";
 import { many } from "../../support/new-tasks.ts";
 import { recorded } from "../../support/recorded.ts";

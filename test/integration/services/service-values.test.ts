@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import type { DeploymentTools, ServiceOptions } from "../../../serverless/deployment/service.ts";
+import type { DeploymentTools, ServiceOptions } from "../../../src/deploy/service.ts";
 import { Queue, Schedules, type Task } from "../../../src/index.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
 import { useRig } from "../../support/rig.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Platform } from "../../../serverless/deployment/service.ts";
+import type { Platform } from "../../../src/deploy/service.ts";
 import { webhookWaker, type Transport } from "../../../src/index.ts";
 import { useRig } from "../../support/rig.ts";
 import { SLUICE_WAKE_SECRET, useDeployments, wakeBinding } from "./deployments.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { listen } from "../../../serverless/process/node-listener.ts";
+import { listen } from "../../../src/deploy/process/node-listener.ts";
 import { resp } from "../../../src/transport/resp.ts";
 import { Queue } from "../../../src/index.ts";
 import { secrets, tokens } from "../../http/served.ts";

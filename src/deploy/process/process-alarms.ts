@@ -1,4 +1,4 @@
-import type { AlarmKind, Alarms } from "../deployment/alarms.ts";
+import type { AlarmKind, Alarms } from "../alarms.ts";
 
 /**
  * The shortest time to an alarm, ms. So tasks that fall due one after the other are taken together, and a clock

@@ -1,11 +1,11 @@
-import { checkDrainOptions, WORK_OPTIONS } from "../../src/consumer/drain/drain.ts";
-import type { DrainOptions } from "../../src/consumer/drain/types.ts";
-import { isDeclared, type QueueConsumer, type WorkOptions } from "../../src/declared/define-queue.ts";
-import { invalidArgument } from "../../src/errors.ts";
-import { onlyOptions, queueName } from "../../src/queue/core/validation.ts";
-import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
-import { checkedSchema } from "../../src/queue/tasks/schema.ts";
-import { requiredEncryption } from "../../src/queue/values/encryption.ts";
+import { checkDrainOptions, WORK_OPTIONS } from "../consumer/drain/drain.ts";
+import type { DrainOptions } from "../consumer/drain/types.ts";
+import { isDeclared, type QueueConsumer, type WorkOptions } from "./declared/define-queue.ts";
+import { invalidArgument } from "../errors.ts";
+import { onlyOptions, queueName } from "../queue/core/validation.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
+import { checkedSchema } from "../queue/tasks/schema.ts";
+import { requiredEncryption } from "../queue/values/encryption.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
 import type { ServiceOptions } from "./options.ts";
 

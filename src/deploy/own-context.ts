@@ -1,4 +1,4 @@
-import { builtinModule } from "../../src/environment.ts";
+import { builtinModule } from "../environment.ts";
 
 /** Runs work in another context than that of its caller. */
 export type InContext = <R>(run: () => R) => R;

@@ -1,6 +1,6 @@
-import { messageOf } from "../../src/errors.ts";
-import { optionalFunction } from "../../src/queue/core/validation.ts";
-import { checkedOffload, type Offload, type OrphanPassOptions } from "../../src/queue/values/offload.ts";
+import { messageOf } from "../errors.ts";
+import { optionalFunction } from "../queue/core/validation.ts";
+import { checkedOffload, type Offload, type OrphanPassOptions } from "../queue/values/offload.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** A queue that may declare its own object store. */

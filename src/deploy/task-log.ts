@@ -1,6 +1,6 @@
-import type { TaskFailure } from "../../src/consumer/drain/types.ts";
-import type { DeadLetter } from "../../src/queue/core/dead-letter.ts";
-import { lineOf } from "../../src/queue/core/error-summary.ts";
+import type { TaskFailure } from "../consumer/drain/types.ts";
+import type { DeadLetter } from "../queue/core/dead-letter.ts";
+import { lineOf } from "../queue/core/error-summary.ts";
 
 /** Logs work that was done. */
 export function logDone(line: object): void {

@@ -1,15 +1,15 @@
-import type { DrainOptions, Task } from "../consumer/drain/types.ts";
-import { invalidArgument } from "../errors.ts";
-import type { TaskInfo } from "../queue/core/task-info.ts";
-import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../queue/core/types.ts";
-import { processVariable } from "../environment.ts";
-import { prefixVariable } from "../redis-variables.ts";
-import { queueName } from "../queue/core/validation.ts";
-import type { NewSchedule } from "../queue/schedules/new-schedule.ts";
-import type { DefinedOptions, QueueDefinition } from "../queue/tasks/definition.ts";
-import { Producer, type ProducerOptions } from "../queue/tasks/producer.ts";
-import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
-import { given, pick } from "../pick.ts";
+import type { DrainOptions, Task } from "../../consumer/drain/types.ts";
+import { invalidArgument } from "../../errors.ts";
+import type { TaskInfo } from "../../queue/core/task-info.ts";
+import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../../queue/core/types.ts";
+import { processVariable } from "../../environment.ts";
+import { prefixVariable } from "../../redis-variables.ts";
+import { queueName } from "../../queue/core/validation.ts";
+import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import type { DefinedOptions, QueueDefinition } from "../../queue/tasks/definition.ts";
+import { Producer, type ProducerOptions } from "../../queue/tasks/producer.ts";
+import { DEFAULT_OPTIONS } from "../../queue/tasks/task-options.ts";
+import { given, pick } from "../../pick.ts";
 import {
   checkDeclaration,
   type DeclaredSettings,
@@ -17,7 +17,7 @@ import {
   type QueueDeclaration,
   SETTINGS,
 } from "./declaration.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import type { Transport } from "../../queue/redis/transport.ts";
 import type { DeploymentTools } from "./tools.ts";
 
 /** Options of a declared queue's consumer: those of `drain`, except how long it lasts. */

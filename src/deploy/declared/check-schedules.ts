@@ -1,5 +1,5 @@
-import { checkedAt, invalidArgument } from "../errors.ts";
-import { checkedSchedule } from "../queue/schedules/new-schedule.ts";
+import { checkedAt, invalidArgument } from "../../errors.ts";
+import { checkedSchedule } from "../../queue/schedules/new-schedule.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
 /**

@@ -1,9 +1,9 @@
-import { applyQueues } from "../../src/declared/apply-queues.ts";
-import { checkSchedules } from "../../src/declared/check-schedules.ts";
-import { type DeclaredQueue, isDeclared, type QueueConsumer } from "../../src/declared/define-queue.ts";
-import { invalidArgument, messageOf } from "../../src/errors.ts";
-import type { Open } from "../../src/opening.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
+import { applyQueues } from "./declared/apply-queues.ts";
+import { checkSchedules } from "./declared/check-schedules.ts";
+import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
+import { invalidArgument, messageOf } from "../errors.ts";
+import type { Open } from "../opening.ts";
+import type { Transport } from "../queue/redis/transport.ts";
 
 /**
  * How often an instance compares its declarations with what was applied last, ms. Until then another deployment

@@ -1,7 +1,7 @@
-import type { Environment } from "../environment.ts";
-import type { Schedules } from "../queue/schedules/schedules.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
-import type { Queue, QueueOptions } from "../queue/tasks/queue.ts";
+import type { Environment } from "../../environment.ts";
+import type { Schedules } from "../../queue/schedules/schedules.ts";
+import type { QueueOrName } from "../../queue/tasks/definition.ts";
+import type { Queue, QueueOptions } from "../../queue/tasks/queue.ts";
 
 /** Keeps work running that nothing waits for, as the `waitUntil` of a platform. */
 export type WaitUntil = (promise: Promise<unknown>) => void;

@@ -1,9 +1,9 @@
-import { type Environment, readConfig } from "../../src/config.ts";
-import { webhookWaker } from "../../src/consumer/wake/webhook-waker.ts";
-import { invalidArgument } from "../../src/errors.ts";
-import { milliseconds } from "../../src/queue/core/duration.ts";
-import { checkedTracing } from "../../src/queue/core/tracing.ts";
-import { onlyOptions, optionalFunction, wholeNumber } from "../../src/queue/core/validation.ts";
+import { type Environment, readConfig } from "../config.ts";
+import { webhookWaker } from "../consumer/wake/webhook-waker.ts";
+import { invalidArgument } from "../errors.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { checkedTracing } from "../queue/core/tracing.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../queue/core/validation.ts";
 import { connectedAlerts } from "./connected-alerts.ts";
 import { ObjectStores } from "./object-stores.ts";
 import { optionalParts } from "./optional-parts.ts";

@@ -1,8 +1,8 @@
-import { invalidArgument } from "../../src/errors.ts";
-import type { AppOptions } from "../../src/http/app-options.ts";
-import type { Dashboard } from "../../src/http/dashboard/mount.ts";
-import type { Docs } from "../../src/http/docs/docs.ts";
-import type { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
+import { invalidArgument } from "../errors.ts";
+import type { AppOptions } from "../http/app-options.ts";
+import type { Dashboard } from "../http/dashboard/mount.ts";
+import type { Docs } from "../http/docs/docs.ts";
+import type { deepSweep } from "../queue/repair/deep-sweep.ts";
 
 /** Options that turn on a part whose code is large. */
 export interface PartOptions {

@@ -1,5 +1,5 @@
-import type { WaitUntil } from "../../src/declared/tools.ts";
-import { sleep } from "../../src/sleep.ts";
+import type { WaitUntil } from "./declared/tools.ts";
+import { sleep } from "../sleep.ts";
 import { LEAST_TIME } from "./invocation.ts";
 
 /** Background work: of a process, or of an invocation. */

@@ -1,9 +1,9 @@
-import type { RequestBudget } from "../../src/consumer/drain/request-budget.ts";
-import { noteRedisTime, redisTime } from "../../src/queue/redis/clock.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-import type { Waker } from "../../src/queue/tasks/waker.ts";
-import { addCounts, isEarly } from "../../src/consumer/drain/drain-counts.ts";
-import type { DrainReport } from "../../src/consumer/drain/types.ts";
+import type { RequestBudget } from "../consumer/drain/request-budget.ts";
+import { noteRedisTime, redisTime } from "../queue/redis/clock.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import type { Waker } from "../queue/tasks/waker.ts";
+import { addCounts, isEarly } from "../consumer/drain/drain-counts.ts";
+import type { DrainReport } from "../consumer/drain/types.ts";
 
 interface RunningDrain {
   readonly done: Promise<DrainReport>;

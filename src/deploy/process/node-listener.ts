@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { markLengthEnforced } from "../../src/bounded-body.ts";
-import { orNotInstalled } from "../../src/optional-package.ts";
+import { markLengthEnforced } from "../../bounded-body.ts";
+import { orNotInstalled } from "../../optional-package.ts";
 import type { Listener, Runtime } from "./process.ts";
 
 /** While the server stops: the interval at which it closes idle connections, ms. */

@@ -1,21 +1,21 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { DrainOptions } from "../consumer/drain/types.ts";
-import { invalidArgument } from "../errors.ts";
-import { pick } from "../pick.ts";
-import { checkBackoff } from "../queue/core/backoff.ts";
-import { milliseconds } from "../queue/core/duration.ts";
-import { checkedTracing, type Tracing } from "../queue/core/tracing.ts";
-import type { TaskDefaults } from "../queue/core/types.ts";
-import { onlyOptions, replyBytes } from "../queue/core/validation.ts";
-import { queueChanges, type QueueChanges } from "../queue/operate/settings.ts";
-import { partitionCount } from "../queue/partitions/resize.ts";
-import type { Transport } from "../queue/redis/transport.ts";
-import { scheduleName, type NewSchedule } from "../queue/schedules/new-schedule.ts";
-import { DEFAULT_OPTIONS, fixedOptions, whenReady } from "../queue/tasks/task-options.ts";
-import { checkedSchema } from "../queue/tasks/schema.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
-import type { Encryption } from "../queue/values/encryption.ts";
-import type { Offload } from "../queue/values/offload.ts";
+import type { DrainOptions } from "../../consumer/drain/types.ts";
+import { invalidArgument } from "../../errors.ts";
+import { pick } from "../../pick.ts";
+import { checkBackoff } from "../../queue/core/backoff.ts";
+import { milliseconds } from "../../queue/core/duration.ts";
+import { checkedTracing, type Tracing } from "../../queue/core/tracing.ts";
+import type { TaskDefaults } from "../../queue/core/types.ts";
+import { onlyOptions, replyBytes } from "../../queue/core/validation.ts";
+import { queueChanges, type QueueChanges } from "../../queue/operate/settings.ts";
+import { partitionCount } from "../../queue/partitions/resize.ts";
+import type { Transport } from "../../queue/redis/transport.ts";
+import { scheduleName, type NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { DEFAULT_OPTIONS, fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";
+import { checkedSchema } from "../../queue/tasks/schema.ts";
+import type { Waker } from "../../queue/tasks/waker.ts";
+import type { Encryption } from "../../queue/values/encryption.ts";
+import type { Offload } from "../../queue/values/offload.ts";
 
 /** A value, or a function that returns it. The function is called at the first use, when the environment is known. */
 export type OrMade<T> = T | (() => T);

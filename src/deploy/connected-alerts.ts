@@ -1,5 +1,5 @@
-import type { AlertEvaluator } from "../../src/alerts/types.ts";
-import { invalidArgument } from "../../src/errors.ts";
+import type { AlertEvaluator } from "../alerts/types.ts";
+import { invalidArgument } from "../errors.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** @throws {SluiceError} `invalid_argument`, also for an invalid receiver */

@@ -1,9 +1,9 @@
-import type { Config, Environment } from "../../src/config.ts";
-import { messageOf, SluiceError } from "../../src/errors.ts";
-import type { WaitUntil } from "../../src/declared/tools.ts";
-import { configErrorResponse } from "../../src/http/problems/config-error.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import type { Config, Environment } from "../config.ts";
+import { messageOf, SluiceError } from "../errors.ts";
+import type { WaitUntil } from "./declared/tools.ts";
+import { configErrorResponse } from "../http/problems/config-error.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import { upstash } from "../transport/upstash.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { Service } from "./service.ts";

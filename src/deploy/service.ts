@@ -1,14 +1,14 @@
-import type { Environment } from "../../src/config.ts";
-import { RequestBudget } from "../../src/consumer/drain/request-budget.ts";
-import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
-import { answerWake } from "../../src/consumer/wake/wake-receiver.ts";
-import type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
-import { createApp } from "../../src/http/app.ts";
-import type { App } from "../../src/http/services.ts";
-import { Problem, problemResponse } from "../../src/http/problems/problem.ts";
-import { type Open, opening, type OpeningOptions } from "../../src/opening.ts";
-import type { QueueDefinition } from "../../src/queue/tasks/definition.ts";
-import { toConsole, type Waker } from "../../src/queue/tasks/waker.ts";
+import type { Environment } from "../config.ts";
+import { RequestBudget } from "../consumer/drain/request-budget.ts";
+import { WakeVerifier } from "../consumer/wake/wake-verifier.ts";
+import { answerWake } from "../consumer/wake/wake-receiver.ts";
+import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
+import { createApp } from "../http/app.ts";
+import type { App } from "../http/services.ts";
+import { Problem, problemResponse } from "../http/problems/problem.ts";
+import { type Open, opening, type OpeningOptions } from "../opening.ts";
+import type { QueueDefinition } from "../queue/tasks/definition.ts";
+import { toConsole, type Waker } from "../queue/tasks/waker.ts";
 import type { AlarmKind } from "./alarms.ts";
 import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
@@ -21,7 +21,7 @@ import { withWaitUntil } from "./pending-work.ts";
 import { type Setup, setUp } from "./setup.ts";
 import { sweepBudget, Sweeps } from "./sweeps.ts";
 
-export type { DeploymentTools, WaitUntil } from "../../src/declared/tools.ts";
+export type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 export type { Platform, ServiceOptions } from "./options.ts";
 
 /** The paths of Sluice. All others go to the deployment's own `fetch`. */

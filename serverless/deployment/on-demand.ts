@@ -1,8 +1,0 @@
-import type { PartsOnDemand } from "./optional-parts.ts";
-
-/** The optional parts, for platforms whose bundles load code on demand: each is loaded at its first use. */
-export const onDemand: PartsOnDemand = {
-  dashboard: async () => (await import("../../src/dashboard/index.ts")).dashboard,
-  docs: async () => (await import("../../src/http/docs/index.ts")).docs,
-  deepSweep: async (...call) => (await import("../../src/queue/repair/deep-sweep.ts")).deepSweep(...call),
-};

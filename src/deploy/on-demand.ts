@@ -1,0 +1,8 @@
+import type { PartsOnDemand } from "./optional-parts.ts";
+
+/** The optional parts, for platforms whose bundles load code on demand: each is loaded at its first use. */
+export const onDemand: PartsOnDemand = {
+  dashboard: async () => (await import("../dashboard/index.ts")).dashboard,
+  docs: async () => (await import("../http/docs/index.ts")).docs,
+  deepSweep: async (...call) => (await import("../queue/repair/deep-sweep.ts")).deepSweep(...call),
+};
