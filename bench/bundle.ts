@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { bundles } from "./bundle/bundles.ts";
 import { grownSince, limitFor, readLimits, writeLimits } from "./bundle/limits.ts";
-import { measure } from "./bundle/measure.ts";
+import { byFolder, measure } from "./bundle/measure.ts";
 import { printTable } from "./table.ts";
 
 const { values: options } = parseArgs({
@@ -18,13 +18,8 @@ const kilobytes = (bytes: number) => (bytes / 1_000).toFixed(1);
 async function printParts(name: string) {
   const bundle = bundles.find((one) => one.name === name);
   if (!bundle) throw new Error(`--parts must be one of: ${bundles.map((one) => one.name).join("; ")}`);
-  const { files } = await measure(bundle, root);
-  const folders = new Map<string, number>();
-  for (const [file, bytes] of files) {
-    const [, folder = "the rest"] = /^(node_modules\/(?:@[^/]+\/)?[^/]+|.*(?=\/))/.exec(file) ?? [];
-    folders.set(folder, (folders.get(folder) ?? 0) + bytes);
-  }
-  for (const [what, parts] of [["folder", folders] as const, ["file", files] as const]) {
+  const measured = await measure(bundle, root);
+  for (const [what, parts] of [["folder", byFolder(measured)] as const, ["file", measured.files] as const]) {
     const rows = [...parts].toSorted(([, a], [, b]) => b - a).map(([part, bytes]) => [part, String(bytes)]);
     printTable([what, "minified bytes"], rows);
     console.log();
@@ -74,9 +69,9 @@ async function printSizes() {
       `${bundle.name} is ${size.gzipped - limit} gzipped bytes larger than its limit of ${limit}.`,
     );
     try {
-      const { since, grown } = await grownSince(root, bundle, limit, size);
-      console.error(`The files that have grown most since ${since}, which set the limit, in minified bytes:`);
-      for (const { file, bytes } of grown.slice(0, 10)) console.error(`  ${file}: ${bytes} more`);
+      const { since, folders, files } = await grownSince(root, bundle, limit, size);
+      console.error(`What has grown most since ${since}, which set the limit, in minified bytes:`);
+      for (const { part, bytes } of [...folders, ...files]) console.error(`  ${part}: ${bytes} more`);
     } catch (error) {
       console.error(`Which files have grown is unknown: ${String(error)}`);
     }

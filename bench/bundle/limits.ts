@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bundle } from "./bundles.ts";
-import { measure, type Measured } from "./measure.ts";
+import { byFolder, measure, type Measured } from "./measure.ts";
 
 const FILE = "bench/bundle/limits.json";
 
@@ -24,8 +24,8 @@ export function limitFor({ gzipped }: Measured): number {
 }
 
 /**
- * The source files that have become larger since the limit was set, and by how many minified bytes, the largest growth
- * first.
+ * The folders and files that have become larger since the limit was set, and by how many minified bytes, the largest
+ * growth first.
  * @throws {Error} without git, and in a clone without the commit that set the limit
  */
 export async function grownSince(root: string, bundle: Bundle, limit: number, now: Measured) {
@@ -34,11 +34,13 @@ export async function grownSince(root: string, bundle: Bundle, limit: number, no
   const since = commit.toString().trim();
   if (since === "") throw new Error(`no commit has set the limit of ${bundle.name}`);
   const before = await measureAt(root, since, bundle);
-  const grown = [...now.files]
-    .map(([file, bytes]) => ({ file, bytes: bytes - (before.files.get(file) ?? 0) }))
-    .filter(({ bytes }) => bytes > 0)
-    .toSorted((a, b) => b.bytes - a.bytes);
-  return { since, grown };
+  const grown = (sizes: (measured: Measured) => ReadonlyMap<string, number>) =>
+    [...sizes(now)]
+      .map(([part, bytes]) => ({ part, bytes: bytes - (sizes(before).get(part) ?? 0) }))
+      .filter(({ bytes }) => bytes > 0)
+      .toSorted((one, other) => other.bytes - one.bytes)
+      .slice(0, 10);
+  return { since, folders: grown(byFolder), files: grown(({ files }) => files) };
 }
 
 /** Measures a bundle of an older state of the sources, with the packages of today. */

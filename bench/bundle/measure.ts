@@ -59,3 +59,13 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
     files,
   };
 }
+
+/** What each folder adds to `minified`: a package, or a folder of up to three names. */
+export function byFolder({ files }: Measured): ReadonlyMap<string, number> {
+  const folders = new Map<string, number>();
+  for (const [file, bytes] of files) {
+    const [folder = "the rest"] = /^(?:node_modules\/(?:@[^/]+\/)?[^/]+|(?:[^/]+\/){1,3})/.exec(file) ?? [];
+    folders.set(folder, (folders.get(folder) ?? 0) + bytes);
+  }
+  return folders;
+}
