@@ -21,11 +21,10 @@ export function checkedCredentials(
 ): Credentials {
   const { url, token } = given;
   const missing = (["url", "token"] as const).filter((part) => (given[part] ?? "") === "");
-  const [first] = missing;
-  if (first !== undefined) {
-    const are = missing.length === 1 ? "is" : "are";
-    const message = `${missing.map((part) => names[part]).join(" and ")} ${are} missing: ${hint}`;
-    throw new SluiceError("invalid_argument", message, names[first]);
+  if (missing.length > 0) {
+    const [first, second] = missing.map((part) => names[part]);
+    const subject = second === undefined ? `${first} is` : `${first} and ${second} are`;
+    throw new SluiceError("invalid_argument", `${subject} missing: ${hint}`, first);
   }
   const { href } = checkedUrl(url, names.url, HTTP, "user, password, query and fragment");
   if (typeof token !== "string" || !/^[!-~]+$/.test(token)) {

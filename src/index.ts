@@ -124,7 +124,8 @@ export type {
 } from "./queue/operate/worker-operator.ts";
 export type { DefinedOptions, QueueDefinition, QueueOrName } from "./queue/tasks/definition.ts";
 export type { Waker } from "./queue/tasks/waker.ts";
-export type { TaskEvent, WaitOptions, WatchOptions } from "./queue/tasks/watch.ts";
+export type { TaskEvent } from "./queue/tasks/watch.ts";
+export type { WaitOptions, WatchOptions } from "./queue/tasks/watch-options.ts";
 export type {
   Command,
   CommandOutcome,

@@ -22,6 +22,8 @@ const consumer = `
 const cloudflare = `export { sluice, SluiceAlarm } from "./serverless/cloudflare.ts";`;
 const everything = (file: string) => `export * from "${file}";`;
 
+const client = everything("./src/client/index.ts");
+
 export const bundles: readonly Bundle[] = [
   { name: "Producer", source: producer, part: "first", goal: 11_000 },
   { name: "Producer, with what it loads later", source: producer, part: "all" },
@@ -35,7 +37,8 @@ export const bundles: readonly Bundle[] = [
     part: "one file",
     goal: 50_000,
   },
-  { name: "createClient", source: everything("./src/client/index.ts"), part: "one file", goal: 8_000 },
+  { name: "createClient", source: client, part: "first", goal: 8_000 },
+  { name: "createClient, in one file", source: client, part: "one file" },
   { name: "sluice() for Cloudflare", source: cloudflare, part: "one file", goal: 120_000 },
   { name: "openTelemetry", source: everything("./src/tracing/open-telemetry.ts"), part: "one file" },
   { name: "encryption", source: everything("./src/queue/values/aes-gcm.ts"), part: "one file" },

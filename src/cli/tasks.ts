@@ -1,4 +1,4 @@
-import type { TaskReply } from "../client/read-task.ts";
+import type { TaskReply } from "../client/types.ts";
 import { shownReason } from "../queue/core/reason-text.ts";
 import { queueName, taskId } from "../queue/core/validation.ts";
 import type { ListedTask, ListTasksOptions } from "../queue/operate/task-lister.ts";

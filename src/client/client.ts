@@ -1,11 +1,10 @@
-import { given } from "../pick.ts";
 import { milliseconds } from "../queue/core/duration.ts";
-import { onlyOptions } from "../queue/core/validation.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
+import type { RequestOptions } from "../queue/core/types.ts";
 import type { ListQueuesOptions, QueuePage, RegisteredQueue } from "../queue/sweep/registry.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
 import type { SweepOptions, SweepReport } from "../queue/sweep/types.ts";
-import { jsonOf } from "./body.ts";
+import { fieldsJson, splitOptions } from "./json.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ClientQueue } from "./queue.ts";
 import { type ClientQueueOptions } from "./new-task.ts";
@@ -71,33 +70,18 @@ export function createClient(options: ConnectionOptions): Client {
   return {
     queue: (name, queueOptions = {}) => new ClientQueue(connection, name, queueOptions),
 
-    async listQueues(page = {}) {
-      onlyOptions(page, ["cursor", "size", "counts", "signal"]);
-      const { signal, ...wanted } = page;
-      const query = new URLSearchParams(
-        Object.entries(given(wanted)).map(([name, value]) => [name, String(value)]),
-      );
-      const path = `/v1/queues?${query}`;
-      return connection.request<ListedQueues>({
-        method: "GET",
-        path,
-        replyField: "queues",
-        options: { signal },
-      });
+    async listQueues(options = {}) {
+      const { request, fields } = splitOptions(options);
+      const call = { method: "GET", path: "/v1/queues", replyField: "queues" } as const;
+      return connection.request<ListedQueues>({ ...call, query: fields, options: request });
     },
 
-    async sweep({ budget = "20s", ...request } = {}) {
-      onlyOptions(request, ["signal"]);
+    async sweep({ budget = "20s", ...options } = {}) {
+      const { request, fields } = splitOptions<RequestOptions>(options);
       const wait = milliseconds(budget, "budget");
-      const body = () => jsonOf({ budget }, "options");
-      return connection.request<SweepReport>({
-        method: "POST",
-        path: "/v1/sweep",
-        body,
-        wait,
-        replyField: "promoted",
-        options: request,
-      });
+      const body = await fieldsJson({ ...fields, budget });
+      const call = { method: "POST", path: "/v1/sweep", body, wait, replyField: "promoted" } as const;
+      return connection.request<SweepReport>({ ...call, options: request });
     },
   };
 }

@@ -1,13 +1,14 @@
 import { checkedCredentials } from "../credentials.ts";
-import { invalidArgument, SluiceError } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
+import { given } from "../pick.ts";
 import { milliseconds, type Duration } from "../queue/core/duration.ts";
 import { newToken } from "../queue/core/ids.ts";
-import { onlyOptions, requestKey } from "../queue/core/validation.ts";
+import { onlyOptions, optionalFunction, requestKey } from "../queue/core/validation.ts";
 import { type AddTraceHeaders, checkedTracing, type Tracing } from "../queue/core/tracing.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
-import { readReply, type ServerReply } from "./replies.ts";
+import { readReply } from "./replies.ts";
 
 /** Sends a request: what the `fetch` of every platform can do. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -48,8 +49,10 @@ export interface ServerRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Appended to the URL, such as `/v1/sweep`. */
   readonly path: string;
-  /** Makes the JSON of the body, for each copy. */
-  readonly body?: () => string;
+  /** Appended to the path: the fields that are not undefined. The server checks them. @default none */
+  readonly query?: object;
+  /** The JSON of the body, or what makes it for each copy. */
+  readonly body?: string | (() => string) | undefined;
   /** How long the server was asked to wait or work, ms. @default 0 */
   readonly wait?: number;
   /** A field that every reply to this request has. */
@@ -85,11 +88,9 @@ export class Connection {
     );
     this.#url = credentials.url.replace(/\/+$/, "");
     this.#headers = { authorization: `Bearer ${credentials.token}`, accept: "application/json" };
-    if (fetch !== undefined && typeof fetch !== "function")
-      throw invalidArgument("fetch", "must be a function");
     this.tracing = checkedTracing(options.tracing);
     // Looked up for each request, and called without an object: platforms refuse a `fetch` of another object.
-    this.#fetch = fetch ?? ((to, init) => globalThis.fetch(to, init));
+    this.#fetch = optionalFunction(fetch, "fetch") ?? ((to, init) => globalThis.fetch(to, init));
     const { deadline = defaultPolicy.deadline, tryTimeout = defaultPolicy.tryTimeout } = limits;
     this.#policy = {
       ...defaultPolicy,
@@ -116,25 +117,22 @@ export class Connection {
     request: ServerRequest,
     refusals: readonly Refusal[] = [],
   ): Promise<Reply | Refusal> {
-    const { wait, options } = request;
-    const headers: Record<string, string> = {
-      ...(request.addTraceHeaders ? request.addTraceHeaders(this.#headers) : this.#headers),
-    };
+    const { wait, options, addTraceHeaders } = request;
+    const headers = { ...(addTraceHeaders?.(this.#headers) ?? this.#headers) };
     if (request.method !== "GET") {
       headers["content-type"] = "application/json";
       headers["idempotency-key"] = requestKey(options) ?? newToken();
     }
-    const reply = await retry({
+    return retry({
       policy: this.#policy,
       wait,
       signal: options.signal,
-      attempt: ({ signal }) => this.#exchange(request, headers, signal),
+      attempt: async ({ signal }) => {
+        const [response, text] = await this.#exchange(request, headers, signal);
+        return readReply(response, text, request.replyField, refusals) as Reply | Refusal;
+      },
       giveUp,
     });
-    if ("reply" in reply) return reply.reply as Reply;
-    const refusal = refusals.find((code) => code === reply.refused);
-    if (refusal !== undefined) return refusal;
-    throw reply.error;
   }
 
   /**
@@ -142,23 +140,22 @@ export class Connection {
    * @throws {Transient} if another copy may succeed
    */
   async #exchange(
-    { method, path, body, replyField }: ServerRequest,
+    { method, path, query = {}, body }: ServerRequest,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<ServerReply> {
-    // Outside of `try`, because a body that JSON cannot express is not a network error.
-    const init = { method, headers, ...(body && { body: body() }), signal };
+  ): Promise<[response: Response, text: string]> {
+    const json = typeof body === "function" ? body() : body;
+    // A redirect could lead the token elsewhere, and make a GET of a POST.
+    const init = { method, headers, body: json ?? null, signal, redirect: "manual" } as const;
     this.#onSend?.();
-    let response: Response;
-    let text: string;
+    const params = new URLSearchParams(given(query) as Record<string, string>).toString();
     try {
-      // A redirect could lead the token elsewhere, and make a GET of a POST.
-      response = await this.#fetch(this.#url + path, { ...init, redirect: "manual" });
-      text = await response.text();
+      const url = this.#url + path + (params && `?${params}`);
+      const response = await this.#fetch(url, init);
+      return [response, await response.text()];
     } catch (error) {
       throw networkError(error);
     }
-    return readReply(response, text, replyField);
   }
 }
 

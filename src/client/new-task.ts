@@ -1,11 +1,13 @@
 import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
-import { derivedTaskIds, newTaskId } from "../queue/core/ids.ts";
-import { headerTexts, instantMs, LAST_DUE, onlyOptions, requestKey } from "../queue/core/validation.ts";
-import { encodeChecked } from "../queue/tasks/schema.ts";
-import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
+import { given, pick } from "../pick.ts";
+import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
+import { newTaskId } from "../queue/core/ids.ts";
+import { optionsObject, requestKey } from "../queue/core/validation.ts";
+import type { ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
 import type { QueueOptions } from "../queue/tasks/queue.ts";
-import { jsonWith } from "./body.ts";
+import { plainJson } from "./json.ts";
+import { onDemand } from "./load.ts";
 
 /** Limit of a payload, bytes. The server has its own, which depends on its object store. */
 export const MAX_PAYLOAD = 100_000_000;
@@ -29,32 +31,30 @@ export interface ClientQueueOptions<In = unknown, Out = In>
  */
 export async function taskJson<In, Out>(
   queue: ValuesQueue,
-  { schema, ...defaults }: ClientQueueOptions<In, Out>,
+  queueOptions: ClientQueueOptions<In, Out>,
   task: NewTask<In>,
   options: RequestOptions,
   index?: number,
 ): Promise<string> {
   const at = index === undefined ? "" : `tasks[${index}]`;
-  onlyOptions(task, Object.keys(task ?? {}), at);
-  const { payload, ...given } = task;
-  const pathOf = (field: string) => (at === "" ? field : `${at}.${field}`);
-  const path = pathOf("payload");
-  const id = given.id ?? (await newId(queue, given, options, index ?? 0));
+  optionsObject(task, at);
+  const { payload, ...own } = given(task) as NewTask<In>;
+  const id = own.id ?? (await newId(queue, own, options, index ?? 0));
+  const { delay, unique, ...defaults } = pick(queueOptions, DEFAULT_OPTIONS);
   const fields = {
-    ...given,
+    ...defaults,
+    ...(own.at === undefined && { delay }),
+    ...(own.id !== undefined && !own.again && { unique }),
+    ...own,
     id,
-    at: given.at === undefined ? undefined : instantMs(given.at, pathOf("at"), LAST_DUE),
-    headers: given.headers === undefined ? undefined : headerTexts(given.headers, pathOf("headers")),
-    lease: given.lease ?? defaults.lease,
-    maxAttempts: given.maxAttempts ?? defaults.maxAttempts,
-    resultTtl: given.resultTtl ?? defaults.resultTtl,
-    deadTtl: given.deadTtl ?? defaults.deadTtl,
-    delay: given.delay ?? (given.at === undefined ? defaults.delay : undefined),
-    unique: given.unique ?? (given.id === undefined || given.again ? undefined : defaults.unique),
   };
-  const encoded = await encodeChecked(schema, payload, path, queue.maxPayload);
-  const text = await encryptValue(queue, { kind: "payload", id: id ?? "" }, encoded, path);
-  return jsonWith(fields, at || "options", "payload", text);
+  const { schema } = queueOptions;
+  const hasOptions = schema || queue.encryption || own.headers || typeof own.at === "object";
+  const isPlain = !hasOptions && !(payload instanceof Uint8Array);
+  const plain = isPlain ? plainJson({ payload, ...fields }, MAX_PAYLOAD) : undefined;
+  // Of a payload that JSON does not have, nothing is written.
+  if (plain?.startsWith('{"payload":')) return plain;
+  return (await onDemand()).taskJson({ queue, schema, fields, at }, payload);
 }
 
 /**
@@ -72,5 +72,5 @@ async function newId(
   const key = requestKey(options);
   if (key === undefined) return newTaskId();
   // An encrypted payload is bound to its id, so the id must be known here.
-  return encryption ? (await derivedTaskIds(name, key))(index) : undefined;
+  return encryption ? (await (await onDemand()).derivedTaskIds(name, key))(index) : undefined;
 }

@@ -1,25 +1,13 @@
-import { pick } from "../pick.ts";
-import { reportSettled } from "../queue/core/dead-letter.ts";
+import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
-import {
-  listOf,
-  onlyOptions,
-  optionalFunction,
-  queueName,
-  REQUEST_OPTIONS,
-  taskId,
-  trueOrFalse,
-} from "../queue/core/validation.ts";
+import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
+import { checkedSchema } from "../queue/tasks/checked-schema.ts";
 import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
-import type { Queue } from "../queue/tasks/queue.ts";
-import { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
-import { DEFAULT_OPTIONS } from "../queue/tasks/task-options.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import { checkedSchema } from "../queue/tasks/schema.ts";
-import { checkedEncryption, decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
+import { checkedWatch, type WaitOptions, type WatchOptions } from "../queue/tasks/watch-options.ts";
+import { checkedEncryption } from "../queue/values/checked-encryption.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
-import type { Tracing } from "../queue/core/tracing.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
+import type { Tracing } from "../queue/core/tracing.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -34,48 +22,30 @@ import type {
   Settlement,
   Worker,
 } from "../queue/core/types.ts";
-import {
-  waitForEnd,
-  watchTask,
-  type ReadTask,
-  type TaskEvent,
-  type WaitOptions,
-  type WatchOptions,
-} from "../queue/tasks/watch.ts";
-import { jsonOf, jsonWith, settlementJson, splitOptions } from "./body.ts";
-import { readTask, type TaskReply } from "./read-task.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
+import type { ReadTask, TaskEvent } from "../queue/tasks/watch.ts";
 import type { Connection, ServerRequest } from "./connection.ts";
-import { MAX_PAYLOAD, taskJson, type ClientQueueOptions } from "./new-task.ts";
-import { DequeueRequest, type DequeueReply } from "./dequeue.ts";
-import { traceDequeue, traceEnqueue, traceSettle } from "./traced.ts";
+import { decoded, type DequeueRequest, lease } from "./dequeue-request.ts";
+import { withFields } from "./fields.ts";
+import { fieldsJson, splitOptions } from "./json.ts";
+import { onDemand } from "./load.ts";
+import { type ClientQueueOptions, MAX_PAYLOAD, taskJson } from "./new-task.ts";
+import { readTask } from "./read-task.ts";
+import { settlementsJson } from "./settlement-json.ts";
+import { traceEnqueue, traceExchange } from "./traced.ts";
+import type { DequeueReply, DequeuingQueue, Pull, QueueOverHttp, Refusal, TaskReply } from "./types.ts";
 
 /** A declared queue may have others, which only the server uses. */
 const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDeadLetter"] as const;
 
-/** The methods that work as those of a {@link Queue}: with the same arguments and results. */
-type SharedMethods =
-  | "name"
-  | "enqueue"
-  | "enqueueMany"
-  | "dequeue"
-  | "settle"
-  | "settleAndDequeue"
-  | "get"
-  | "wait"
-  | "watch"
-  | "cancel"
-  | "counts"
-  | "heartbeat";
-
 /** A queue behind the HTTP interface. An instance holds no state, and may be made for each request. */
-export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>, SharedMethods> {
+export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Out> {
   readonly name: string;
   /** The option `tracing` of the client. A drain of the queue uses it too. */
   readonly tracing: Tracing | undefined;
   readonly #connection: Connection;
-  readonly #path: string;
   readonly #options: ClientQueueOptions<In, Out>;
-  readonly #values: ValuesQueue;
+  readonly #dequeuing: DequeuingQueue<Out>;
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(connection: Connection, queue: QueueOrName<In, Out>, given: ClientQueueOptions<In, Out>) {
@@ -85,10 +55,16 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
     this.tracing = connection.tracing;
-    this.#values = { name, encryption: checkedEncryption(options.encryption), maxPayload: MAX_PAYLOAD };
     this.#connection = connection;
-    this.#path = `/v1/queues/${name}`;
     this.#options = options;
+    this.#dequeuing = {
+      name,
+      values: { name, encryption: checkedEncryption(options.encryption), maxPayload: MAX_PAYLOAD },
+      defaults: options,
+      tracing: connection.tracing,
+      pull: (request) => this.#pull(request),
+      settle: (settlements, own) => this.settle(settlements, own),
+    };
   }
 
   /**
@@ -96,7 +72,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * throws. A drain with `requests` counts so.
    */
   counted(onSend: () => void): ClientQueue<In, Out> {
-    return new ClientQueue(this.#connection.counted(onSend), this.name, pick(this.#options, OPTIONS));
+    return new ClientQueue(this.#connection.counted(onSend), { name: this.name, options: this.#options }, {});
   }
 
   /**
@@ -110,8 +86,8 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     return traceEnqueue(this, { tasks: [options], many: false }, async (addTraceHeaders) => {
       const { request, fields } = splitOptions(options);
-      const body = await taskJson(this.#values, this.#options, { ...fields, payload }, request);
-      return this.#post("/tasks", request, { body: () => body, replyField: "id", addTraceHeaders });
+      const body = await taskJson(this.#dequeuing.values, this.#options, { ...fields, payload }, request);
+      return this.#request<Enqueued>("/tasks", request, { body, replyField: "id", addTraceHeaders });
     });
   }
 
@@ -126,12 +102,12 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     const { request, fields } = splitOptions(options);
     if (tasks.length === 0) return [];
     const items = await Promise.all(
-      tasks.map((task, i) => taskJson(this.#values, this.#options, task, request, i)),
+      tasks.map((task, i) => taskJson(this.#dequeuing.values, this.#options, task, request, i)),
     );
-    const body = () => jsonWith(fields, "options", "tasks", `j[${items.join()}]`);
+    const body = withFields({ tasks: `[${items.join()}]` }, await fieldsJson(fields));
     return traceEnqueue(this, { tasks, many: true }, async (addTraceHeaders) => {
       const call = { body, replyField: "tasks", addTraceHeaders };
-      return (await this.#post<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
+      return (await this.#request<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
     });
   }
 
@@ -145,16 +121,10 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
-    return traceDequeue(this, () => this.#dequeue(options));
-  }
-
-  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
-    const requests = this.#leasingRequests(options);
-    const run = async () => {
-      const request = await this.#dequeueRequest(requests);
-      return request.decode(await request.send(() => this.#pull(request)));
-    };
-    return requests.run(run, (tasks) => tasks);
+    const exchange = async (request: DequeueRequest) => ({
+      tasks: await decoded(this.#dequeuing, request, await this.#pull(request)),
+    });
+    return (await this.#lease([], options, exchange)).tasks;
   }
 
   /**
@@ -165,12 +135,11 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    */
   async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     const { request, fields } = splitOptions(options);
-    const items = await this.#settlements(settlements);
+    const items = await settlementsJson(this.#dequeuing.values, settlements);
     if (settlements.length === 0) return [];
-    const body = () => jsonWith(fields, "options", "settlements", items);
-    return traceSettle(this, settlements, async () => {
-      return this.#reported(settlements, (await this.#settle(request, body)).results);
-    });
+    const body = withFields({ settlements: items }, await fieldsJson(fields));
+    const run = () => this.#settle(settlements, request, body);
+    return (await traceExchange(this, settlements, run)).settled;
   }
 
   /**
@@ -183,18 +152,14 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
-    const items = await this.#settlements(settlements);
+    const items = await settlementsJson(this.#dequeuing.values, settlements);
     if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
-    const requests = this.#leasingRequests(options);
-    const request = await this.#dequeueRequest(requests);
-    const body = () => `{"settlements":${items.slice(1)},"pull":${request.body()}}`;
-    const send = () => this.#settle(request.options, body, request.wait);
-    const exchange = async () => {
-      const { results, pull } = await request.send(send);
-      return { settled: this.#reported(settlements, results), tasks: await request.decode(pull) };
+    const exchange = async (request: DequeueRequest) => {
+      const body = () => withFields({ settlements: items, pull: request.body() }, "{}");
+      const { settled, pull } = await this.#settle(settlements, request.options, body, request.wait);
+      return { settled, tasks: await decoded(this.#dequeuing, request, pull) };
     };
-    const run = () => requests.run(exchange, ({ tasks }) => tasks);
-    return this.tracing ? this.tracing.exchange(this.name, settlements, run) : run();
+    return this.#lease(settlements, options, exchange);
   }
 
   /**
@@ -204,15 +169,10 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
-    onlyOptions(options, ["payload", ...REQUEST_OPTIONS]);
-    const { payload = false, ...request } = options;
-    const path = `${this.#pathOf(id)}${trueOrFalse(payload, "payload") ? "?payload=true" : ""}`;
-    const found = await this.#connection.request<TaskReply, "not_found">(
-      { method: "GET", path, replyField: "state", options: request },
-      ["not_found"],
-    );
-    if (found === "not_found") return null;
-    return decryptTask(this.#values, readTask(found), id);
+    const { request, fields } = splitOptions(options);
+    const call = { query: fields, replyField: "state" };
+    const found = await this.#request<TaskReply, "not_found">(this.#task(id), request, call, ["not_found"]);
+    return found === "not_found" ? null : readTask(this.#dequeuing.values, found, id);
   }
 
   /**
@@ -222,7 +182,9 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
-    return waitForEnd(this.#readerOf(id), options);
+    const read = this.#readerOf(id);
+    const { waitForEnd } = await onDemand();
+    return waitForEnd(read, options);
   }
 
   /**
@@ -232,7 +194,11 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    *   `after`
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
-    return watchTask(this.#readerOf(id), options);
+    const [read, watch] = [this.#readerOf(id), checkedWatch(options)];
+    return (async function* () {
+      const { eventsOf } = await onDemand();
+      yield* eventsOf(read, watch);
+    })();
   }
 
   /**
@@ -245,9 +211,10 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     options: RequestOptions & { readonly lease?: number | undefined } = {},
   ): Promise<Cancelled> {
     const { request, fields } = splitOptions(options);
-    const path = `${this.#pathOf(id)}/cancel`;
-    const reply = await this.#connection.request<{ state: "rejected" | "working" }, CancelRefusal>(
-      { method: "POST", path, body: () => jsonOf(fields, "options"), replyField: "state", options: request },
+    const reply = await this.#request<{ state: "rejected" | "working" }, Refusal<Cancelled>>(
+      `${this.#task(id)}/cancel`,
+      request,
+      { body: await fieldsJson(fields), replyField: "state" },
       ["not_found", "already_ended", "lease_lost"],
     );
     return typeof reply === "string" ? { ok: false, code: reply } : { ok: true, state: reply.state };
@@ -258,12 +225,7 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
-    return this.#connection.request<QueueCounts>({
-      method: "GET",
-      path: this.#path,
-      replyField: "pending",
-      options,
-    });
+    return this.#request<QueueCounts>("", options, { replyField: "pending" });
   }
 
   /**
@@ -274,66 +236,60 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
     const { request, fields } = splitOptions(options);
-    const body = () => jsonOf({ ...fields, worker }, "options");
-    const path = `${this.#path}/workers/heartbeat`;
-    const reply = await this.#connection.request<Omit<Heartbeat & { ok: true }, "ok">, "worker_lost">(
-      { method: "POST", path, body, replyField: "leases", options: request },
+    const reply = await this.#request<Omit<Heartbeat & { ok: true }, "ok">, Refusal<Heartbeat>>(
+      "/workers/heartbeat",
+      request,
+      { body: await fieldsJson({ ...fields, worker }), replyField: "leases" },
       ["worker_lost"],
     );
     return reply === "worker_lost" ? { ok: false, code: reply } : { ok: true, ...reply };
   }
 
-  /** Reports the dead letters among settlements. */
-  #reported(settlements: readonly Settlement[], settled: Settled[]): Settled[] {
-    reportSettled(this.#options.onDeadLetter, this.name, settlements, settled);
-    return settled;
+  #lease<Result extends { readonly tasks: Batch<Out> }>(
+    settlements: readonly Settlement[],
+    options: DequeueOptions,
+    exchange: (request: DequeueRequest) => Promise<Result>,
+  ): Promise<Result> {
+    return traceExchange(this, settlements, () => lease(this.#dequeuing, options, exchange));
   }
 
-  async #settlements(settlements: readonly Settlement[]): Promise<string> {
-    listOf(settlements, "settlements", MAX_BATCH);
-    const items = settlements.map((one, i) => settlementJson(this.#values, one, `settlements[${i}]`));
-    return `j[${(await Promise.all(items)).join()}]`;
+  async #pull(request: Pull): Promise<DequeueReply> {
+    const call = { body: () => request.body(), wait: request.wait, replyField: "tasks" };
+    return this.#request<DequeueReply>("/tasks/pull", request.options, call);
   }
 
-  /** @throws {SluiceError} `invalid_argument` */
-  #leasingRequests(options: DequeueOptions): LeasingRequests {
-    return new LeasingRequests(options, (settlements, own) => this.settle(settlements, own));
-  }
-
-  async #dequeueRequest(requests: LeasingRequests): Promise<DequeueRequest<Out>> {
-    return DequeueRequest.of(
-      {
-        name: this.name,
-        values: this.#values,
-        defaults: this.#options,
-        pull: (request) => this.#pull(request),
-        settle: (settlements) => this.settle(settlements),
-        tracing: this.tracing,
-      },
-      requests,
-    );
-  }
-
-  async #pull(request: DequeueRequest<Out>): Promise<DequeueReply> {
-    const body = () => request.body();
-    return this.#post("/tasks/pull", request.options, { body, wait: request.wait, replyField: "tasks" });
-  }
-
-  async #settle(options: RequestOptions, body: () => string, wait = 0) {
+  /** Settles, and reports the dead letters. */
+  async #settle(
+    settlements: readonly Settlement[],
+    options: RequestOptions,
+    body: ServerRequest["body"],
+    wait = 0,
+  ) {
     type Reply = { readonly results: Settled[]; readonly pull: DequeueReply };
-    return this.#post<Reply>("/tasks/settle", options, { body, wait, replyField: "results" });
+    const call = { body, wait, replyField: "results" };
+    const { results: settled, pull } = await this.#request<Reply>("/tasks/settle", options, call);
+    const { onDeadLetter } = this.#options;
+    if (onDeadLetter) {
+      const { reportSettled } = await onDemand();
+      reportSettled(onDeadLetter, this.name, settlements, settled);
+    }
+    return { settled, pull };
   }
 
-  async #post<Reply extends object>(
+  #request<Reply extends object, Refusal extends string = never>(
     path: string,
     options: RequestOptions,
-    call: Pick<ServerRequest, "body" | "replyField" | "wait" | "addTraceHeaders">,
-  ): Promise<Reply> {
-    return this.#connection.request<Reply>({ method: "POST", path: this.#path + path, options, ...call });
+    call: Omit<ServerRequest, "method" | "path" | "options">,
+    refusals?: readonly Refusal[],
+  ): Promise<Reply | Refusal> {
+    const method = call.body === undefined ? "GET" : "POST";
+    const request = { ...call, method, path: `/v1/queues/${this.name}${path}`, options } as const;
+    return this.#connection.request<Reply, Refusal>(request, refusals);
   }
 
-  #pathOf(id: string): string {
-    return `${this.#path}/tasks/${encodeURIComponent(taskId(id))}`;
+  /** The path of a task, in that of its queue. */
+  #task(id: string): string {
+    return `/tasks/${encodeURIComponent(taskId(id))}`;
   }
 
   #readerOf(id: string): ReadTask {
@@ -341,5 +297,3 @@ export class ClientQueue<In = unknown, Out = In> implements Pick<Queue<In, Out>,
     return (signal) => this.get(id, { signal });
   }
 }
-
-type CancelRefusal = Exclude<Cancelled, { ok: true }>["code"];

@@ -1,26 +1,16 @@
-import type { AttemptError, TaskInfo } from "../queue/core/task-info.ts";
-import { valueOf } from "./body.ts";
+import type { TaskInfo } from "../queue/core/task-info.ts";
+import type { ValuesQueue } from "../queue/values/encryption.ts";
+import { onDemand } from "./load.ts";
+import type { TaskReply } from "./types.ts";
 
-/** A task as the server writes it: bytes are in base64, with an encoding beside them. */
-export type TaskReply = TaskInfo & {
-  readonly encoding?: string;
-  readonly errorEncoding?: string;
-  readonly payloadEncoding?: string;
-};
-
-/** The error of an attempt as the server writes it. */
-type ErrorReply = AttemptError & { readonly encoding?: string };
-
-/** Reads a task that the server wrote. Values that the caller encrypted are bytes. */
-export function readTask({ encoding, errorEncoding, payloadEncoding, ...rest }: TaskReply): TaskInfo {
-  return {
-    ...rest,
-    ...(payloadEncoding !== undefined && { payload: valueOf(rest.payload, payloadEncoding) }),
-    ...(encoding !== undefined && { result: valueOf(rest.result, encoding) }),
-    ...(errorEncoding !== undefined && { error: valueOf(rest.error, errorEncoding) }),
-    errors: rest.errors.map(({ encoding: each, ...one }: ErrorReply) => ({
-      ...one,
-      error: valueOf(one.error, each) as AttemptError["error"],
-    })),
-  } as TaskInfo;
+/**
+ * Reads a task that the server wrote.
+ * @param id the id for which the task was requested
+ * @throws {SluiceError} `undecryptable`
+ */
+export async function readTask(queue: ValuesQueue, task: TaskReply, id: string): Promise<TaskInfo> {
+  // Only bytes, which have an encoding, and progress that is a text may be encrypted.
+  const hasBytes = [task, ...task.errors].some((part) => /encoding/i.test(Object.keys(part).join()));
+  if (!hasBytes && typeof task.progress !== "string" && !queue.encryption) return task as TaskInfo;
+  return (await onDemand()).openTask(queue, task, id);
 }

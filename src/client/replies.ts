@@ -1,30 +1,30 @@
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { Transient } from "../retry.ts";
 
-/** The server's response to one copy of a request: a reply, or a refusal with the code of its problem. */
-export type ServerReply =
-  | { readonly reply: object }
-  | { readonly refused: string | undefined; readonly error: SluiceError };
+/** The problems whose code is that of the error too. */
+const sameCodes = [
+  "unauthorized",
+  "unsupported",
+  "queue_full",
+  "idempotency_key_reused",
+  "newer_schema",
+  "offload_failed",
+  "redis_unauthorized",
+  "redis_quota",
+  "redis_error",
+] as const;
 
 /** The error codes for the server's problems. Other responses are judged by their status. */
-const errorCodes: ReadonlyMap<unknown, SluiceErrorCode> = new Map([
+const errorCodes: ReadonlyMap<unknown, SluiceErrorCode> = new Map<string, SluiceErrorCode>([
+  ...sameCodes.map((code) => [code, code] as const),
   ["invalid_request", "invalid_argument"],
   ["invalid_json", "invalid_argument"],
-  ["unauthorized", "unauthorized"],
   ["forbidden", "unauthorized"],
   ["auth_not_configured", "unauthorized"],
   ["not_found", "unsupported"],
   ["no_route", "unsupported"],
   ["method_not_allowed", "unsupported"],
-  ["unsupported", "unsupported"],
   ["payload_too_large", "too_large"],
-  ["queue_full", "queue_full"],
-  ["idempotency_key_reused", "idempotency_key_reused"],
-  ["newer_schema", "newer_schema"],
-  ["offload_failed", "offload_failed"],
-  ["redis_unauthorized", "redis_unauthorized"],
-  ["redis_quota", "redis_quota"],
-  ["redis_error", "redis_error"],
 ]);
 
 /** A problem as Sluice writes it. A problem of another server may lack any of the fields. */
@@ -37,37 +37,45 @@ interface Problem {
 /**
  * Reads a response. Errors repeat only a problem's `detail`, `code` and path, which contain no input.
  * @param replyField a field that every reply to this request has
+ * @param refusals codes of problems to return instead of throwing them
+ * @returns the reply, or the code of a refusal
  * @throws {Transient} if another copy may succeed
+ * @throws {SluiceError} otherwise
  */
-export function readReply(response: Response, text: string, replyField: string): ServerReply {
+export function readReply<Refusal extends string>(
+  response: Response,
+  text: string,
+  replyField: string,
+  refusals: readonly Refusal[],
+): object | Refusal {
   const { status } = response;
   const json = jsonObject(text);
   if (response.ok) {
     if (json === undefined) throw new Transient("a body that is cut off or not JSON");
-    return replyField in json
-      ? { reply: json }
-      : unexpected("with a body that is not a reply to the request");
+    if (replyField in json) return json;
+    throw unexpected("with a body that is not a reply to the request");
   }
   // In browsers a redirect that is not followed has the status 0.
-  if (status < 400) return unexpected("with a redirect, which is not followed; url must be its target");
+  if (status < 400) throw unexpected("with a redirect, which is not followed; url must be its target");
   const isProblem = /^application\/problem\+json/i.test(response.headers.get("content-type") ?? "");
   const problem: Problem = (isProblem && json) || {};
   const code = typeof problem.code === "string" ? problem.code : undefined;
+  const refusal = refusals.find((one) => one === code);
+  if (refusal !== undefined) return refusal;
   const described = `HTTP ${status}${code === undefined ? "" : ` (${code})`}`;
   const errorCode = errorCodes.get(code);
   if (errorCode === undefined && (status === 408 || status === 429 || status >= 500)) {
     throw new Transient(described, { after: retryAfter(response.headers.get("retry-after")) });
   }
-  const error = new SluiceError(
+  throw new SluiceError(
     errorCode ?? codeOf(status),
     detailOf(problem) ?? `the server answered ${described}`,
     pathOf(problem),
   );
-  return { refused: code, error };
 }
 
-function unexpected(what: string): ServerReply {
-  return { refused: undefined, error: new SluiceError("unexpected_reply", `the server answered ${what}`) };
+function unexpected(what: string): SluiceError {
+  return new SluiceError("unexpected_reply", `the server answered ${what}`);
 }
 
 function jsonObject(text: string): object | undefined {

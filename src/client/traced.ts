@@ -1,5 +1,5 @@
-import type { AddTraceHeaders, TracedTask, Tracing } from "../queue/core/tracing.ts";
-import type { Enqueued, EnqueueOptions, Settled, Settlement } from "../queue/core/types.ts";
+import type { AddTraceHeaders, Exchanged, Tracing } from "../queue/core/tracing.ts";
+import type { Enqueued, EnqueueOptions, Settlement } from "../queue/core/types.ts";
 
 /** A queue whose operations are traced if it has a `tracing`. */
 interface TracedQueue {
@@ -16,21 +16,11 @@ export function traceEnqueue<R extends Enqueued | readonly Enqueued[]>(
   return tracing ? tracing.enqueue({ queue: name, ...call, overHttp: true }, run) : run();
 }
 
-/** Dequeues. */
-export async function traceDequeue<Tasks extends readonly TracedTask[]>(
-  { name, tracing }: TracedQueue,
-  run: () => Promise<Tasks>,
-): Promise<Tasks> {
-  if (!tracing) return run();
-  return (await tracing.exchange(name, [], async () => ({ tasks: await run() }))).tasks;
-}
-
-/** Settles. */
-export async function traceSettle(
+/** Settles, dequeues, or does both. */
+export function traceExchange<R extends Exchanged>(
   { name, tracing }: TracedQueue,
   settlements: readonly Settlement[],
-  run: () => Promise<Settled[]>,
-): Promise<Settled[]> {
-  if (!tracing) return run();
-  return (await tracing.exchange(name, settlements, async () => ({ settled: await run() }))).settled;
+  run: () => Promise<R>,
+): Promise<R> {
+  return tracing ? tracing.exchange(name, settlements, run) : run();
 }

@@ -4,8 +4,8 @@ import { isDeclared, type QueueConsumer, type WorkOptions } from "./declared/def
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions, queueName } from "../queue/core/validation.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";
-import { checkedSchema } from "../queue/tasks/schema.ts";
-import { requiredEncryption } from "../queue/values/encryption.ts";
+import { checkedSchema } from "../queue/tasks/checked-schema.ts";
+import { requiredEncryption } from "../queue/values/checked-encryption.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
 import type { ServiceOptions } from "./options.ts";
 

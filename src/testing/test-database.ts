@@ -1,7 +1,7 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
 import { type Keys, queueKeys, readPartitionName, registryKey } from "../queue/core/keys.ts";
 import { type Open, opening } from "../opening.ts";
-import { LAST_INSTANT } from "../queue/core/validation.ts";
+import { LAST_INSTANT } from "../queue/core/instants.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { SluiceError } from "../errors.ts";
 import { CallLog } from "./call-log.ts";

@@ -32,6 +32,12 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.enqueueMany([{ payload: 1, headers: loose(new Map([["a", "1"]])) }]),
       () => queue.enqueue(1, { headers: loose(["a"]) }),
       () => queue.enqueue({ due: new Date("soon") }),
+      () => queue.enqueue(1, { headers: loose({ a: 1 }) }),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: 1, headers: { "": "no name" } }]),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: 1, at: 2 ** 52 }]),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: 1, at: loose("soon") }]),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: { counts: new Map([["a", 1]]) } }]),
+      () => queue.enqueueMany([{ payload: 1 }, { payload: new Float32Array(2) }]),
       () => queue.enqueue({ none: null, due: new Date(0) }, { id: "a", at: 0 }),
       () => queue.counts(),
     ),
@@ -141,6 +147,8 @@ const scenarios: Record<string, (queue: Either) => Promise<unknown>> = {
       () => queue.settle([{ receipt: strayReceipt, outcome: "requeue", unstarted: true, error: 1 }]),
       () => queue.settleAndDequeue([{ receipt: strayReceipt, outcome: "complete" }], { max: 0 }),
       () => queue.get(""),
+      () => queue.get("a", loose({ payload: "yes" })),
+      () => queue.get("a", loose({ paylod: true })),
       () => queue.wait("a", { every: 1 }),
       () => queue.heartbeat(loose(undefined)),
       () => queue.counts(),
@@ -241,6 +249,17 @@ test.each(awkwardPayloads)(
     expect(overHttp).toStrictEqual(direct);
   },
 );
+
+test("a thrown error is kept with its name and message, also if it has properties of its own", async () => {
+  const { direct, overHttp } = await server.both(async (queue) => {
+    await queue.enqueue(1, { id: "a" });
+    const [task] = await queue.dequeue();
+    await task?.requeue({ error: Object.assign(new RangeError("too far"), { code: "ERANGE" }) });
+    return (await queue.get("a"))?.error;
+  });
+  expect(direct).toEqual({ name: "RangeError", message: "too far" });
+  expect(overHttp).toStrictEqual(direct);
+});
 
 test("a thrown error is kept, cut to the limit, whatever its characters", async () => {
   const words = "因".repeat(10_000);

@@ -2,14 +2,15 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
-import { jsonWith } from "../../client/body.ts";
+import { withFields } from "../../client/fields.ts";
+import { valueFields } from "../../client/values.ts";
 import { type DeclaredQueue, isDeclared } from "../../deploy/declared/define-queue.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
 import { pick } from "../../pick.ts";
-import { instantMs, LAST_INSTANT } from "../../queue/core/validation.ts";
+import { instantMs, LAST_INSTANT } from "../../queue/core/instants.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { encodeChecked } from "../../queue/tasks/schema.ts";
-import { DEFAULT_OPTIONS } from "../../queue/tasks/task-options.ts";
+import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import { sleep } from "../../sleep.ts";
 import type { Api } from "../connection/api.ts";
 import { Refusal, UsageError } from "../exit.ts";
@@ -122,7 +123,7 @@ async function declarationOf({
   const written = timetable.map(async ([schedule, task]) => {
     const encoded = await encodeChecked(options.schema, task.payload, `schedules.${schedule}.payload`);
     const fields = { name: schedule, ...withoutPayload(task) };
-    return JSON.parse(jsonWith(fields, "schedule", "payload", encoded)) as object;
+    return JSON.parse(withFields(valueFields("payload", encoded), JSON.stringify(fields))) as object;
   });
   const defaults = pick(options, DEFAULT_OPTIONS);
   return { settings, partitions, schedules: await Promise.all(written), defaults };

@@ -11,8 +11,9 @@ import { queueChanges, type QueueChanges } from "../../queue/operate/settings.ts
 import { partitionCount } from "../../queue/partitions/resize.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
 import { scheduleName, type NewSchedule } from "../../queue/schedules/new-schedule.ts";
-import { DEFAULT_OPTIONS, fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";
-import { checkedSchema } from "../../queue/tasks/schema.ts";
+import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
+import { fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";
+import { checkedSchema } from "../../queue/tasks/checked-schema.ts";
 import type { Waker } from "../../queue/tasks/waker.ts";
 import type { Encryption } from "../../queue/values/encryption.ts";
 import type { Offload } from "../../queue/values/offload.ts";

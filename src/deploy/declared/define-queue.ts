@@ -8,7 +8,7 @@ import { queueName } from "../../queue/core/validation.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../../queue/tasks/definition.ts";
 import { Producer, type ProducerOptions } from "../../queue/tasks/producer.ts";
-import { DEFAULT_OPTIONS } from "../../queue/tasks/task-options.ts";
+import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import { given, pick } from "../../pick.ts";
 import {
   checkDeclaration,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LAST_INSTANT } from "../../queue/core/validation.ts";
+import { LAST_INSTANT } from "../../queue/core/instants.ts";
 import { deadReasons, rejectReasons, taskStates } from "../../queue/core/types.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";

@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { MAX_BATCH } from "../../queue/core/limits.ts";
 import { readReceipt } from "../../queue/core/receipt.ts";
 import { fromPaddedBase64 } from "../../queue/core/base64.ts";
-import { ID, IN_SECONDS, isInSeconds, QUEUE, SECONDS } from "../../queue/core/validation.ts";
+import { IN_SECONDS, isInSeconds, SECONDS } from "../../queue/core/instants.ts";
+import { ID, QUEUE } from "../../queue/core/validation.ts";
 import { maxErrors } from "../request/validate.ts";
 
 /** The most items in one request. */

@@ -36,7 +36,7 @@ export function delayAfter(
   random: () => number = Math.random,
   path = "backoff",
 ): number {
-  if (typeof backoff === "function") return delayOf(backoff(attempt), path);
+  if (typeof backoff === "function") return chosenDelay(backoff, attempt, path);
   if (Array.isArray(backoff)) {
     const delay: unknown = backoff[Math.min(attempt, backoff.length) - 1];
     if (delay === undefined) {
@@ -75,11 +75,15 @@ export function checkBackoff(backoff: Backoff | true): void {
   for (const [i, delay] of backoff.entries()) milliseconds(delay as Duration, `backoff[${i}]`);
 }
 
-/** What a backoff function returned, in whole milliseconds. */
-function delayOf(returned: unknown, path: string): number {
-  if (returned instanceof Promise) {
-    returned.catch(() => {});
+/**
+ * The delay that a function chooses, in whole milliseconds.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function chosenDelay(backoff: (attempt: number) => Duration, attempt: number, path: string): number {
+  const chosen: unknown = backoff(attempt);
+  if (chosen instanceof Promise) {
+    chosen.catch(() => {});
     throw invalidArgument(path, "must return a duration, not a promise");
   }
-  return milliseconds((typeof returned === "number" ? Math.round(returned) : returned) as Duration, path);
+  return milliseconds((typeof chosen === "number" ? Math.round(chosen) : chosen) as Duration, path);
 }

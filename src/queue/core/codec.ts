@@ -53,10 +53,7 @@ function encode(value: unknown, path: string, limit: number, whole: boolean): st
     size = isEnvelope(value) ? Math.max(0, value.length - ENVELOPE_OVERHEAD) : value.length;
     text = size > limit ? "" : `b${toBase64(value)}`;
   } else {
-    const json = toJson(value, path);
-    // Only a text with a trace of what JSON has changed is searched.
-    if (json.includes("null") || (whole && TRACES.some((trace) => json.includes(trace))))
-      refuseLoss(value, path, whole);
+    const json = losslessJson(value, path, whole);
     text = `j${json}`;
     size = byteLength(json, limit);
   }
@@ -94,6 +91,19 @@ export function toJson(value: unknown, path: string): string {
     const kind = typeof value === "object" ? "" : `is ${describeKind(value)}; it `;
     throw invalidArgument(path, `${kind}must be a Uint8Array or something that JSON can express`);
   }
+  return json;
+}
+
+/**
+ * JSON of a value that it has not changed.
+ * @param whole whether to refuse also what {@link encodePayload} refuses
+ * @throws {SluiceError} `invalid_argument` with the path of the part that JSON cannot express or would change
+ */
+export function losslessJson(value: unknown, path: string, whole: boolean): string {
+  const json = toJson(value, path);
+  // Only a text with a trace of what JSON has changed is searched.
+  if (json.includes("null") || (whole && TRACES.some((trace) => json.includes(trace))))
+    refuseLoss(value, path, whole);
   return json;
 }
 

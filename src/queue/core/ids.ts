@@ -1,5 +1,5 @@
 /** The alphabet of ids and tokens, in ASCII order, so that ids sort by time. */
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+export const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 const TIME_LENGTH = 8;
 const RANDOM_LENGTH = 12;
@@ -40,11 +40,11 @@ function timeDigits(ms: number): string {
 
 /** The next text of the same length in the order of DIGITS; wraps around at the last. */
 function successor(digits: string): string {
-  for (let i = digits.length - 1; i >= 0; i--) {
-    const next = DIGITS.indexOf(digits[i] as string) + 1;
-    if (next < DIGITS.length) return digits.slice(0, i) + DIGITS[next] + "0".repeat(digits.length - 1 - i);
-  }
-  return "0".repeat(digits.length);
+  return digits.replace(
+    /([^z]?)(z*)$/,
+    (_, digit: string, last: string) =>
+      (digit && DIGITS[DIGITS.indexOf(digit) + 1]) + "0".repeat(last.length),
+  );
 }
 
 let lastMs = 0;
@@ -69,29 +69,4 @@ export function newTaskId(nowMs: number = Date.now()): string {
 /** A new token of a lease or an enqueue: 16 characters, 95 random bits. */
 export function newToken(): string {
   return randomDigits(16, Date.now());
-}
-
-/**
- * A name that derives from texts: the same for the same texts, and different for others. It makes the ids and
- * tokens of a call with an idempotency key. 22 characters, 131 bits of a SHA-256.
- */
-export async function derivedName(...parts: readonly string[]): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(parts));
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  let number = 0n;
-  for (const byte of hash) number = number * 256n + BigInt(byte);
-  let name = "";
-  for (; name.length < 22; number /= 62n) name += DIGITS[Number(number % 62n)];
-  return name;
-}
-
-/**
- * Ids of tasks without an id of their own in a call with an idempotency key, 22 characters each. An id
- * derives from the queue, the key and the place in the batch. Ids rise with the place, so that tasks of a
- * batch that are due together keep their order.
- * @returns the id for a place, from 0 to 3,843
- */
-export async function derivedTaskIds(queue: string, key: string): Promise<(place: number) => string> {
-  const front = (await derivedName("id", queue, key)).slice(0, 20);
-  return (place) => `${front}${DIGITS[Math.floor(place / 62)]}${DIGITS[place % 62]}`;
 }

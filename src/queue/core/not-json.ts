@@ -1,4 +1,4 @@
-import { typeOf } from "./validation.ts";
+import { typeOf } from "./type-of.ts";
 
 /** An object or list on the path, and how far it has been searched. */
 interface Level {
@@ -112,10 +112,10 @@ function unboxed(value: unknown): unknown {
   }
 }
 
-/** The path to the current part. The first level has the value itself. */
+/** The path to the current part. The first level has the value itself. A path that is empty adds no dot. */
 function pathOf(levels: readonly Level[], path: string): string {
   const steps = levels
     .slice(1)
     .map(({ names, next }) => (names ? `.${String(names[next - 1])}` : `[${next - 1}]`));
-  return path + steps.join("");
+  return (path + steps.join("")).replace(/^\./, "");
 }

@@ -1,15 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { MAX_BATCH } from "./limits.ts";
 
-/** The last instant that a date can have, epoch ms. */
-export const LAST_INSTANT = 8_640_000_000_000_000;
-
-/**
- * The last instant at which a task can be due, epoch ms. The score of a task with a group or priority is half
- * a millisecond more, and must be exact too.
- */
-export const LAST_DUE = 2 ** 52 - 1;
-
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 export const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
 const QUEUE_OR_PARTITION = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/(?:0|[1-9]\d?))?$/;
@@ -126,52 +117,6 @@ export function wholeNumber(value: unknown, path: string, min: number, max: numb
   return value;
 }
 
-/** What an instant in seconds gets as an error. */
-export const IN_SECONDS = "must be in milliseconds: an instant of ten digits is taken to be in seconds";
-
-/** The instants of ten digits: in seconds they are from 2001 to 2286, in milliseconds of the first months of 1970. */
-export const SECONDS = { first: 1_000_000_000, last: 9_999_999_999 } as const;
-
-/** Whether an instant is in seconds by mistake. */
-export function isInSeconds(instant: number): boolean {
-  return instant >= SECONDS.first && instant <= SECONDS.last;
-}
-
-/**
- * An instant, epoch ms.
- * @param value a `Date`, or epoch ms
- * @param last the last instant that is allowed
- * @throws {SluiceError} `invalid_argument`, also if the instant has ten digits, as if it were in seconds
- */
-export function instantMs(value: unknown, path: string, last: number): number {
-  const ms = typeOf(value) === "Date" ? Number(value) : value;
-  if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0 || ms > last) {
-    throw invalidArgument(path, `must be a valid Date, or an instant in epoch ms from 0 to ${last}`);
-  }
-  if (isInSeconds(ms)) throw invalidArgument(path, IN_SECONDS);
-  return ms;
-}
-
-/** The type of an object of any realm, such as `Date` or `Map`. Those of an application's own classes are `Object`. */
-export function typeOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
-}
-
-/**
- * Checks that headers are texts by name. A `Headers` or a `Map` has neither: it would be taken for empty.
- * @throws {SluiceError} `invalid_argument`
- */
-export function headerTexts(value: unknown, path: string): Readonly<Record<string, string>> {
-  const isValid =
-    typeOf(value) === "Object" &&
-    Object.entries(value as object).every(([name, text]) => name !== "" && typeof text === "string");
-  if (isValid) return value as Readonly<Record<string, string>>;
-  throw invalidArgument(
-    path,
-    "must be a plain object of texts, with names that are not empty; Object.fromEntries(headers) makes one of a Headers or a Map",
-  );
-}
-
 /**
  * Refuses unknown options. If a misspelt option were ignored, a task would lose its delay, or a purge its
  * filter. Checks `signal` too.
@@ -180,14 +125,21 @@ export function headerTexts(value: unknown, path: string): Readonly<Record<strin
  *   signal
  */
 export function onlyOptions(options: unknown, known: readonly string[], at = ""): void {
-  if (typeof options !== "object" || options === null) {
-    const path = at.replace(/\.$/, "") || "options";
-    throw invalidArgument(path, "must be an object");
-  }
+  optionsObject(options, at);
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw invalidArgument(`${at}${unknown}`, `is an unknown option; expected one of ${known.join(", ")}`);
   }
+}
+
+/**
+ * Checks that options are an object, and their `signal`.
+ * @param at as for {@link onlyOptions}
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function optionsObject(options: unknown, at = ""): asserts options is object {
+  if (typeof options !== "object" || options === null)
+    throw invalidArgument(at.replace(/\.$/, "") || "options", "must be an object");
   if ("signal" in options) abortSignal(options.signal, `${at}signal`);
 }
 

@@ -1,5 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { instantMs, LAST_INSTANT, recordName } from "../core/validation.ts";
+import { instantMs, LAST_INSTANT } from "../core/instants.ts";
+import { recordName } from "../core/validation.ts";
 import { reasonsWith } from "../core/reason-text.ts";
 import { rejectReasons, type RejectReason } from "../core/types.ts";
 

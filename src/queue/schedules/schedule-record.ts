@@ -2,7 +2,8 @@
 import { calendarOf, type Rhythm } from "./calendar.ts";
 import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
 import { slotOf, tagOf } from "../core/partition-slots.ts";
-import { escaped, LAST_INSTANT, unescaped } from "../core/validation.ts";
+import { LAST_INSTANT } from "../core/instants.ts";
+import { escaped, unescaped } from "../core/validation.ts";
 import { fixedOptions } from "../tasks/task-options.ts";
 import { readWritten, writeFixed } from "../core/record.ts";
 import { readFields } from "../core/settings-record.ts";

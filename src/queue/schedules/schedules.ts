@@ -5,8 +5,8 @@ import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.
 import { encodePayload } from "../core/codec.ts";
 import type { QueueOrName } from "../tasks/definition.ts";
 import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
+import { LAST_INSTANT } from "../core/instants.ts";
 import {
-  LAST_INSTANT,
   LIST_OPTIONS,
   nextCursor,
   onlyOptions,

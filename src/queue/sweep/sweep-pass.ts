@@ -1,7 +1,8 @@
 import { SluiceError } from "../../errors.ts";
 import { reportExpired } from "../core/dead-letter.ts";
 import { queueKeys, readPartitionName } from "../core/keys.ts";
-import { LAST_INSTANT, wholeNumber } from "../core/validation.ts";
+import { LAST_INSTANT } from "../core/instants.ts";
+import { wholeNumber } from "../core/validation.ts";
 import { isWrongType } from "../partitions/marker.ts";
 import { callOf } from "../redis/binding.ts";
 import { lastReply } from "../redis/replies.ts";

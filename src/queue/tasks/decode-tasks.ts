@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { derivedName } from "../core/ids.ts";
+import { derivedName } from "../core/derived-ids.ts";
 import { type Batch, LeasedTask } from "./leased-task.ts";
 import type { LeasedPayload } from "../core/leased-payload.ts";
 import { readReceipt } from "../core/receipt.ts";

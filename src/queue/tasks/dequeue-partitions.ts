@@ -1,5 +1,5 @@
 import type { Keys } from "../core/keys.ts";
-import { derivedName } from "../core/ids.ts";
+import { derivedName } from "../core/derived-ids.ts";
 import type { DequeueOptions } from "../core/types.ts";
 import type { Partitions } from "../partitions/partitions.ts";
 import { headCall, type PartitionHead, type PartitionTurns } from "../partitions/turns.ts";

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { encodePayload } from "../core/codec.ts";
-import { derivedTaskIds, newTaskId, newToken } from "../core/ids.ts";
+import { derivedTaskIds } from "../core/derived-ids.ts";
+import { newTaskId, newToken } from "../core/ids.ts";
 import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { writeFixed } from "../core/record.ts";
 import { taskId } from "../core/validation.ts";

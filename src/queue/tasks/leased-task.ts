@@ -65,7 +65,7 @@ export class LeasedTask<T = unknown> {
    * @example await task.complete({ sent: true })
    */
   async complete(result?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "complete", result, ...options });
+    return this.#settle({ outcome: "complete", result, ...options });
   }
 
   /**
@@ -77,7 +77,7 @@ export class LeasedTask<T = unknown> {
    * @example await task.reject(new Error("unknown recipient"))
    */
   async reject(error?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "reject", error, ...options });
+    return this.#settle({ outcome: "reject", error, ...options });
   }
 
   /**
@@ -104,7 +104,7 @@ export class LeasedTask<T = unknown> {
       unstarted?: boolean;
     } = {},
   ): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "requeue", ...options });
+    return this.#settle({ outcome: "requeue", ...options });
   }
 
   /**
@@ -116,10 +116,11 @@ export class LeasedTask<T = unknown> {
    * @example await task.extend("5m", { progress: { done: 40 } })
    */
   async extend(lease?: Duration, options: { progress?: unknown } = {}): Promise<Settled> {
-    return this.#settle({ receipt: this.receipt, outcome: "extend", lease, ...options });
+    return this.#settle({ outcome: "extend", lease, ...options });
   }
 
-  async #settle(settlement: Settlement): Promise<Settled> {
+  async #settle(how: WithoutReceipt<Settlement>): Promise<Settled> {
+    const settlement = { receipt: this.receipt, ...how };
     this.#queue.tracing?.noteTask(settlement, this.headers);
     try {
       const [settled] = await this.#queue.settle([settlement]);
@@ -129,6 +130,9 @@ export class LeasedTask<T = unknown> {
     }
   }
 }
+
+/** Each kind of settlement, without its receipt. */
+type WithoutReceipt<Kind> = Kind extends Settlement ? Omit<Kind, "receipt"> : never;
 
 const PREFIX = "settlements[0].";
 

@@ -19,9 +19,10 @@ import { all } from "../core/maybe-promise.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "../core/validation.ts";
 import { type AddTraceHeaders, checkedTracing, type Tracing } from "../core/tracing.ts";
 import { partitionSender } from "./partition-sender.ts";
-import { checkedSchema } from "./schema.ts";
+import { checkedSchema } from "./checked-schema.ts";
 import { type Added, wakeScript } from "../redis/task-scripts.ts";
-import { DEFAULT_OPTIONS, fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
+import { fixedOptions, TASK_OPTIONS, whenReady } from "./task-options.ts";
+import { DEFAULT_OPTIONS } from "../core/default-options.ts";
 import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../core/types.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];

@@ -1,12 +1,14 @@
 import { callOf, type QueueBinding } from "../redis/binding.ts";
 import { queueKeys, type Keys } from "../core/keys.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
-import { derivedName, newToken } from "../core/ids.ts";
+import { derivedName } from "../core/derived-ids.ts";
+import { newToken } from "../core/ids.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { optionalFunction, queueName, requestKey } from "../core/validation.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { redisTime } from "../redis/clock.ts";
-import { checkedEncryption, type MaybeEncryption, type ValuesQueue } from "../values/encryption.ts";
+import { checkedEncryption } from "../values/checked-encryption.ts";
+import type { MaybeEncryption, ValuesQueue } from "../values/encryption.ts";
 import { checkedOffload, type Offload } from "../values/offload.ts";
 import {
   checkedTransport,

@@ -22,14 +22,8 @@ import { PartitionedDequeue } from "./dequeue-partitions.ts";
 import { LeasingRequests } from "./leasing-requests.ts";
 import { SettleCalls, settledReplies, type SettleParts } from "./settle-calls.ts";
 import type { CommandOutcome, SendOptions } from "../redis/transport.ts";
-import {
-  waitForEnd,
-  watchTask,
-  type ReadTask,
-  type TaskEvent,
-  type WaitOptions,
-  type WatchOptions,
-} from "./watch.ts";
+import { waitForEnd, watchTask, type ReadTask, type TaskEvent } from "./watch.ts";
+import type { WaitOptions, WatchOptions } from "./watch-options.ts";
 import { extendLeases, type LeasePage } from "./heartbeat.ts";
 import { workerArguments } from "./worker-info.ts";
 import { type QueueCounts, sumOfCounts } from "../core/counts.ts";

@@ -1,17 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { invalidArgument, type PayloadIssue, SluiceError } from "../../errors.ts";
+import { type PayloadIssue, SluiceError } from "../../errors.ts";
 import { cut, decodeValue, encodePayload } from "../core/codec.ts";
-
-/** @throws {SluiceError} `invalid_argument` if it is not a Standard Schema */
-export function checkedSchema<In, Out>(
-  schema: StandardSchemaV1<In, Out> | undefined,
-  path = "schema",
-): StandardSchemaV1<In, Out> | undefined {
-  if (schema !== undefined && typeof schema?.["~standard"]?.validate !== "function") {
-    throw invalidArgument(path, "must be a Standard Schema, as zod, valibot and arktype make them");
-  }
-  return schema;
-}
 
 /** Longest path, and longest message, that an error keeps, in characters: ten of both and one path always fit. */
 const PATH_LENGTH = 60;

@@ -2,29 +2,13 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { milliseconds } from "../core/duration.ts";
 import { ENVELOPE_BASE64 } from "../core/envelope.ts";
-import { derivedName } from "../core/ids.ts";
-import {
-  headerTexts,
-  instantMs,
-  LAST_DUE,
-  onlyOptions,
-  recordName,
-  taskId,
-  trueOrFalse,
-  wholeNumber,
-} from "../core/validation.ts";
+import { DEFAULT_OPTIONS } from "../core/default-options.ts";
+import { derivedName } from "../core/derived-ids.ts";
+import { headerTexts } from "../core/headers.ts";
+import { instantMs, LAST_DUE } from "../core/instants.ts";
+import { onlyOptions, recordName, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
 import { asciiJson, MAX_HEADER_BYTES, writeFixed } from "../core/record.ts";
 import type { EnqueueOptions, TaskDefaults } from "../core/types.ts";
-
-/** Options of a queue that are the defaults of its tasks. */
-export const DEFAULT_OPTIONS = [
-  "lease",
-  "maxAttempts",
-  "resultTtl",
-  "deadTtl",
-  "delay",
-  "unique",
-] as const satisfies readonly (keyof TaskDefaults)[];
 
 /** Options of a task. */
 export const TASK_OPTIONS = [

@@ -1,8 +1,8 @@
 import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
-import { milliseconds, type Duration } from "../core/duration.ts";
-import { onlyOptions, wholeNumber } from "../core/validation.ts";
+import { onlyOptions } from "../core/validation.ts";
 import type { TaskInfo, Transition } from "../core/task-info.ts";
+import { checkedWatch, type WaitOptions, type Watch, type WatchOptions } from "./watch-options.ts";
 
 /** Pause between two reads, ms: the first after each change, then doubled each time, up to the longest. */
 const FIRST_PAUSE = 250;
@@ -13,26 +13,6 @@ const LONGEST_PAUSE = 2_000;
  * stays lower for this long, ms, the id has begun a new life.
  */
 const MAX_LAG = 10_000;
-
-export interface WaitOptions {
-  /** How long to wait or watch. @default "20s" for `wait`, until the task's end for `watch` */
-  readonly for?: Duration | undefined;
-  /**
-   * Pause between two reads of the task, 10 ms to 1 h.
-   * @default 250 ms after a change, then doubling up to 2 s
-   */
-  readonly every?: Duration | undefined;
-  /** Ends the call at once: `wait` throws `aborted`, `watch` ends without an error. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface WatchOptions extends WaitOptions {
-  /**
-   * The last version that an earlier watch reported, to continue after it.
-   * @default begin with the current state
-   */
-  readonly after?: number | undefined;
-}
 
 /** What a watch reports of a task. */
 export type TaskEvent =
@@ -83,29 +63,15 @@ export async function waitForEnd(read: ReadTask, options: WaitOptions): Promise<
  * @throws {SluiceError} `invalid_argument`, at once; what `read` throws, from the iteration
  */
 export function watchTask(read: ReadTask, options: WatchOptions): AsyncGenerator<TaskEvent, void> {
-  onlyOptions(options, ["after", "for", "every", "signal"]);
-  const { after, for: duration, every, signal } = options;
-  return readEvents(read, {
-    changes: new TaskChanges(after === undefined ? undefined : wholeNumber(after, "after", 0, 2 ** 53 - 1)),
-    duration: duration === undefined ? Number.POSITIVE_INFINITY : milliseconds(duration, "for"),
-    every: every === undefined ? undefined : milliseconds(every, "every", { min: 10, max: 3_600_000 }),
-    signal,
-  });
+  return eventsOf(read, checkedWatch(options));
 }
 
-interface Watch {
-  readonly changes: TaskChanges;
-  /** ms */
-  readonly duration: number;
-  /** ms */
-  readonly every: number | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
-async function* readEvents(
+/** The events of a watch whose options have been checked. */
+export async function* eventsOf(
   read: ReadTask,
-  { changes, duration, every, signal }: Watch,
+  { after, duration, every, signal }: Watch,
 ): AsyncGenerator<TaskEvent, void> {
+  const changes = new TaskChanges(after);
   const end = performance.now() + duration;
   let pause = FIRST_PAUSE / 2;
   let behindSince: number | undefined;

@@ -2,7 +2,7 @@
  * Encrypts values before they are stored or sent, and decrypts them when they are read, if a queue has
  * encryption.
  */
-import { invalidArgument, SluiceError } from "../../errors.ts";
+import { SluiceError } from "../../errors.ts";
 import { isEnvelope, isReference, keyIdOf, ENVELOPE_BASE64 } from "../core/envelope.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import { readReceipt } from "../core/receipt.ts";
@@ -59,17 +59,6 @@ export interface ValuesQueue {
   readonly maxPayload?: number | undefined;
   /** For tests only: the clock (epoch ms). */
   readonly now?: (() => number) | undefined;
-}
-
-/** @throws {SluiceError} `invalid_argument` */
-export function checkedEncryption(value: MaybeEncryption): MaybeEncryption {
-  return value === undefined || value === null ? value : requiredEncryption(value, "encryption");
-}
-
-/** @throws {SluiceError} `invalid_argument`, also if it is null or undefined */
-export function requiredEncryption(value: MaybeEncryption, path: string): Encryption {
-  if (typeof value?.encrypt === "function") return value;
-  throw invalidArgument(path, "must be made by encryption() of sluice-queue/encryption");
 }
 
 /** The kind of value that each outcome has. */

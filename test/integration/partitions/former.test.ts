@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { deepSweep, Queue, SluiceError } from "../../../src/index.ts";
-import { derivedTaskIds } from "../../../src/queue/core/ids.ts";
+import { derivedTaskIds } from "../../../src/queue/core/derived-ids.ts";
 import { nameOfPartition } from "../../../src/queue/core/keys.ts";
 import { slotOf } from "../../../src/queue/core/partition-slots.ts";
 import { resizeQueue } from "../../../src/queue/partitions/resize.ts";

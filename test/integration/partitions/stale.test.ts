@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { derivedName, newTaskId } from "../../../src/queue/core/ids.ts";
+import { derivedName } from "../../../src/queue/core/derived-ids.ts";
+import { newTaskId } from "../../../src/queue/core/ids.ts";
 import { namedPartition } from "../../../src/queue/core/partition-slots.ts";
 import { forgetMap, placeOfMap } from "../../../src/queue/partitions/map-memory.ts";
 import type { Command, Transport } from "../../../src/queue/redis/transport.ts";
