@@ -1,5 +1,11 @@
 import { replyOf } from "../queue/redis/replies.ts";
-import type { Command, CommandOutcome, SendOptions, Transport } from "../queue/redis/transport.ts";
+import {
+  type Command,
+  type CommandOutcome,
+  sendForEach,
+  type SendOptions,
+  type Transport,
+} from "../queue/redis/transport.ts";
 import { type Note, registerCall } from "./note.ts";
 
 /** A call as a value: what is sent, the note that must go in front of it, and how its reply is read. */
@@ -13,6 +19,14 @@ export interface Call<T> {
 
 /** What calls are sent by. */
 export type Link = Pick<Transport, "cluster" | "send">;
+
+/**
+ * A link for calls of several queues. If there are several nodes or databases, and a request fails as a whole, each
+ * call fails alone: others may be reached.
+ */
+export function eachAlone(link: Link): Link {
+  return { cluster: link.cluster, send: (commands, options) => sendForEach(link, commands, options) };
+}
 
 /** For each call a function that returns its reply, or throws its error. */
 export type Replies<Calls extends readonly Call<unknown>[]> = {

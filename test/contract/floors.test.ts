@@ -41,23 +41,27 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/redis-variables.ts": ["src/credentials.ts", "src/environment.ts", ...queue("core")],
   "src/queue/redis": [...base, ...queue("core")],
+  // What calls are made of, and sets of keys that make them. The queue is to be built on it.
+  "src/kernel": [...base, ...queue("core", "redis")],
   "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts", "src/queue/sweep/part.ts"],
   "src/queue/partitions": [...base, ...queue("core", "redis"), ...partOfSweep],
   // The life of a task. Operating, scheduling and repairing are above it.
   "src/queue/tasks": [...base, ...queue("core", "redis", "values", "partitions")],
   "src/queue/schedules": [
     ...base,
+    "src/kernel",
     ...queue("core", "redis", "values", "partitions", "tasks"),
     ...partOfSweep,
   ],
   // It knows of no feature that takes part in it.
-  "src/queue/sweep": [...base, ...queue("core", "redis", "values", "partitions", "tasks")],
+  "src/queue/sweep": [...base, "src/kernel", ...queue("core", "redis", "values", "partitions", "tasks")],
   // They give the sweep its parts: at once, or on demand.
   "src/sweep-parts.ts": queue("values", "partitions", "schedules", "sweep"),
   "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values", "sweep")],
   "src/queue/operate": [...base, ...queue("core", "redis", "values", "partitions", "tasks", "sweep")],
   "src/queue/repair": [
     ...base,
+    "src/kernel",
     ...queue("core", "redis", "values", "partitions", "tasks", "schedules", "sweep"),
   ],
   // Opens queues with all of their options, for all above.

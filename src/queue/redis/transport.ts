@@ -109,7 +109,7 @@ export async function sendInOrder(
  * @throws {SluiceError} `aborted`; without several nodes also if the request as a whole failed
  */
 export async function sendForEach(
-  transport: Transport,
+  transport: Pick<Transport, "cluster" | "send">,
   commands: readonly Command[],
   options?: SendOptions,
 ): Promise<CommandOutcome[]> {

@@ -1,7 +1,7 @@
-import { queueKeys } from "../core/keys.ts";
-import { callOf } from "../redis/binding.ts";
+import { eachAlone, exchange } from "../../kernel/call.ts";
+import { Shard } from "../../kernel/shard.ts";
 import { checkScript } from "../redis/repair-scripts.ts";
-import { checkedTransport, sendForEach, type Transport } from "../redis/transport.ts";
+import { checkedTransport, type Transport } from "../redis/transport.ts";
 
 /** What one script call finds in a queue. */
 export interface QueueCheck {
@@ -28,14 +28,13 @@ export async function checkQueues(
 ): Promise<Map<string, QueueCheck>> {
   const checks = new Map<string, QueueCheck>();
   if (names.length === 0) return checks;
-  const testNow = now ? String(now()) : "";
-  const calls = names.map((name) => callOf(checkScript, queueKeys(name, prefix), { testNow }));
-  const outcomes = await sendForEach(checkedTransport(transport), calls, { signal });
+  const link = eachAlone(checkedTransport(transport));
+  const calls = names.map((name) => new Shard({ name, prefix, transport, now }).call(checkScript, {}));
+  const replies = await exchange(link, calls, { signal });
   for (const [i, name] of names.entries()) {
-    const outcome = outcomes[i];
-    if (!outcome || !("reply" in outcome)) continue;
     try {
-      checks.set(name, checkScript.decode(outcome.reply));
+      const check = replies[i]?.();
+      if (check) checks.set(name, check);
     } catch {
       // The pass through the queue reports the error.
     }

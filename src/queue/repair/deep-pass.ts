@@ -1,8 +1,9 @@
+import { run } from "../../kernel/call.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { GroupCount } from "./group-count.ts";
-import { reportExpired } from "../core/dead-letter.ts";
+import { type OnDeadLetter, reportExpired } from "../core/dead-letter.ts";
 import type { Findings, Repaired } from "./findings.ts";
 import { type ExpectedEntry, ListRepair, MAX_REPAIRED } from "./list-repair.ts";
-import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
 import { recountGroupsScript, repairControlScript, scanScript } from "../redis/repair-scripts.ts";
 import type { SendOptions } from "../redis/transport.ts";
 
@@ -62,12 +63,19 @@ interface ControlCount {
   readonly count: number;
 }
 
+interface PassOptions extends SendOptions {
+  readonly onDeadLetter?: OnDeadLetter | undefined;
+  /** Most ids that are compared with the list at once; in tests fewer. */
+  readonly maxExpected?: number | undefined;
+}
+
 /**
  * One pass through one partition of a queue: page by page through each part, then the records against the list as a whole.
  */
-export class DeepPass extends QueueBase {
+export class DeepPass {
+  readonly #shard: Shard;
   readonly #findings: Findings;
-  readonly #options: SendOptions;
+  readonly #options: PassOptions;
   readonly #list: ListRepair;
   /** Entries that the next scan reads. */
   #size = 16;
@@ -81,23 +89,14 @@ export class DeepPass extends QueueBase {
   #ghostsBefore = 0;
   readonly #timers = new Set<string>();
 
-  readonly #partition: number;
   readonly #maxExpected: number;
 
-  /** @param maxExpected most ids that are compared with the list at once; in tests fewer */
-  constructor(
-    name: string,
-    options: QueueBaseOptions & SendOptions,
-    findings: Findings,
-    partition: number,
-    maxExpected = MAX_EXPECTED,
-  ) {
-    super(name, options);
-    this.#maxExpected = maxExpected;
+  constructor(shard: Shard, options: PassOptions, findings: Findings) {
+    this.#shard = shard;
+    this.#maxExpected = options.maxExpected ?? MAX_EXPECTED;
     this.#findings = findings;
     this.#options = options;
-    this.#partition = partition;
-    this.#list = new ListRepair(name, options, (repaired) => this.#report(repaired), partition);
+    this.#list = new ListRepair(shard, options, (repaired) => this.#report(repaired));
   }
 
   /**
@@ -139,7 +138,7 @@ export class DeepPass extends QueueBase {
   }
 
   #report({ faults, deadLetters = [] }: Repaired): void {
-    reportExpired(this.onDeadLetter, this.name, deadLetters);
+    reportExpired(this.#options.onDeadLetter, this.#shard.queue.name, deadLetters);
     for (const { fault, id } of faults) {
       if (fault === "record_newer") this.#hasNewer = true;
       this.#findings.found(fault, id);
@@ -154,16 +153,16 @@ export class DeepPass extends QueueBase {
       removed: String(removed),
       count: String(count),
     }));
-    const args = { testNow: this.testNow(), deletion };
-    const control = await this.run(repairControlScript, args, items, this.#options, this.#partition);
+    const call = this.#shard.call(repairControlScript, { deletion }, items);
+    const control = await run(this.#shard.queue.transport, call, this.#options);
     this.#report(control);
     return control;
   }
 
   /** Scans a page of a part, and adapts the size of the next. */
   async #scanPage({ part, cursor }: Position) {
-    const args = { testNow: this.testNow(), part, cursor, size: String(this.#size) };
-    const page = await this.run(scanScript, args, [], this.#options, this.#partition);
+    const call = this.#shard.call(scanScript, { part, cursor, size: String(this.#size) });
+    const page = await run(this.#shard.queue.transport, call, this.#options);
     this.#report(page);
     this.#findings.checked(page.entries);
     this.#ghostsScanned += page.ghosts;
@@ -243,9 +242,9 @@ export class DeepPass extends QueueBase {
     counted: string,
   ): Promise<boolean> {
     for (let first = 0; first < items.length; first += MAX_REPAIRED) {
-      const args = { testNow: this.testNow(), counted };
       const slice = items.slice(first, first + MAX_REPAIRED);
-      const reply = await this.run(recountGroupsScript, args, slice, this.#options, this.#partition);
+      const call = this.#shard.call(recountGroupsScript, { counted }, slice);
+      const reply = await run(this.#shard.queue.transport, call, this.#options);
       if (reply === null) return false;
       this.#report(reply);
     }

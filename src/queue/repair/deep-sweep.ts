@@ -2,18 +2,16 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { checkQueues, type QueueCheck } from "./check-queues.ts";
 import { readCursor, writeCursor } from "./deep-sweep-cursor.ts";
 import { DeepPass, isStart, START, type Position } from "./deep-pass.ts";
-import type { Findings } from "./findings.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
-import type { Fault } from "../core/faults.ts";
-import { onlyOptions, optionalFunction, queueName, wholeNumber } from "../core/validation.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../core/validation.ts";
 import { readPartitionName } from "../core/keys.ts";
-import { slicesOf } from "../core/slices.ts";
+import { Shard } from "../../kernel/shard.ts";
 import { isWrongType } from "../partitions/marker.ts";
 import { Partitions } from "../partitions/partitions.ts";
-import { findPartitions, partitionNames } from "../partitions/stored-maps.ts";
-import { withoutPartitions } from "../partitions/registered.ts";
-import { readRegistry } from "../sweep/registry.ts";
+import { partitionNames } from "../partitions/stored-maps.ts";
+import { type DeepSweepReport, placeOf, Report } from "./deep-sweep-report.ts";
+import { inOrder, queuesToSweep } from "./queues-to-sweep.ts";
 import { ScheduleRepair } from "./schedule-repair.ts";
 import { type Transport, withPrefix } from "../redis/transport.ts";
 
@@ -56,37 +54,6 @@ const OPTIONS = [
   "signal",
   "now",
 ];
-
-/** One kind of fault that was found in one queue, or one of its partitions, and repaired. */
-export interface FaultReport {
-  readonly queue: string;
-  /** The partition; absent for partition 0, and for a queue without partitions. */
-  readonly partition?: number | undefined;
-  readonly fault: Fault;
-  readonly count: number;
-  /** Examples: ids of tasks, or names of groups, workers, schedules or control fields. */
-  readonly ids: readonly string[];
-}
-
-export interface DeepSweepReport {
-  /** How many queues were checked to the end; of one with partitions, at least one of them. */
-  readonly queues: number;
-  /** How many entries were checked. A task counts once for each key that holds it. */
-  readonly entries: number;
-  /** Empty if everything is valid. */
-  readonly faults: readonly FaultReport[];
-  /** Queues that could not be checked to the end, each with the code of the error. */
-  readonly failed: readonly {
-    readonly queue: string;
-    readonly partition?: number | undefined;
-    readonly code: string;
-  }[];
-  /** Continues from here with the option `cursor`; null if everything has been checked. */
-  readonly cursor: string | null;
-}
-
-/** Of how many queues one request reads the partitions. */
-const MAPS_PER_REQUEST = 1_000;
 
 /** How many queues or partitions one request checks. */
 const QUEUES_PER_REQUEST = 50;
@@ -138,11 +105,7 @@ export async function deepSweep(
   if (options.queue !== undefined && begun !== undefined && begun !== options.queue) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report on this queue");
   }
-  const { names: queues, partitioned } =
-    options.queue === undefined
-      ? await registered(transport, options)
-      : { names: [queueName(options.queue)], partitioned: true };
-  const names = partitioned ? await partitionsOfAll(transport, queues, options) : queues.toSorted(byName);
+  const names = await queuesToSweep(transport, options);
   const rest = names.filter((name) => start === undefined || name >= start.queue);
   while (rest.length > 0) {
     const page = rest.splice(0, QUEUES_PER_REQUEST);
@@ -166,7 +129,7 @@ export async function deepSweep(
       if (left && "part" in left) return report.done(at(name, left));
       if (left) added.push(...left);
     }
-    rest.unshift(...added.toSorted(byName));
+    rest.unshift(...inOrder(added));
   }
   return report.done(null);
 }
@@ -186,24 +149,17 @@ async function sweepQueue(
 ): Promise<Position | readonly string[] | null> {
   const findings = report.begin(name);
   const { queue, partition } = readPartitionName(name);
-  const base = {
-    transport,
-    prefix,
-    now,
-    signal,
-    onDeadLetter,
-    partitions: isPartition(name) ? "stored" : 1,
-  } as const;
+  const shard = new Shard({ name: queue, prefix, transport, now }, partition, name);
   try {
     if (check?.valid === true) {
       findings.checked(check.entries);
     } else {
-      const pass = new DeepPass(queue, base, findings, partition);
+      const pass = new DeepPass(shard, { signal, onDeadLetter }, findings);
       const rest = await pass.continueFrom(from, timeIsUp);
       if (rest !== null) return rest;
     }
     if (check?.hasSchedules !== false && partition === 0) {
-      const repair = new ScheduleRepair(queue, base, findings);
+      const repair = new ScheduleRepair(shard, { signal }, findings);
       await repair.repair(check?.valid === true);
     }
     report.checked.add(queue);
@@ -227,92 +183,3 @@ async function sweepQueue(
 }
 
 const isPartition = (name: string) => name.includes("/");
-
-/** The registered queues to sweep. */
-async function registered(transport: Transport, options: DeepSweepOptions) {
-  const { prefix, signal, now, queues = () => true } = options;
-  const names = new Set<string>();
-  /** Whether the registry shows that queues have partitions. */
-  let partitioned = false;
-  let cursor: string | undefined;
-  do {
-    const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
-    for (const { name } of withoutPartitions(page.queues)) if (queues(name)) names.add(name);
-    partitioned ||= page.partitioned.length > 0;
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined);
-  return { names: [...names], partitioned };
-}
-
-const byName = (one: string, other: string) => (one < other ? -1 : 1);
-
-/** The names of all partitions of queues, in order, so that a cursor can name the next. */
-async function partitionsOfAll(
-  transport: Transport,
-  queues: readonly string[],
-  { prefix, signal }: DeepSweepOptions,
-): Promise<string[]> {
-  const names: string[] = [];
-  for (const slice of slicesOf(queues, MAPS_PER_REQUEST)) {
-    const found = await findPartitions(transport, slice, prefix, { signal });
-    for (const queue of slice) {
-      names.push(...(found.get(queue) ?? [queue]));
-    }
-  }
-  return names.toSorted(byName);
-}
-
-/** A queue and its partition, as a report has them. */
-function placeOf(name: string): { queue: string; partition?: number } {
-  const { queue, partition } = readPartitionName(name);
-  return partition === 0 ? { queue } : { queue, partition };
-}
-
-class Report {
-  begun = 0;
-  /** Queues of which partitions were checked to the end. */
-  readonly checked = new Set<string>();
-  readonly failed: { queue: string; partition?: number; code: string }[] = [];
-  readonly #examples: number;
-  readonly #faults = new Map<string, FaultReport & { count: number; ids: string[] }>();
-  #entries = 0;
-
-  constructor(examples: number) {
-    this.#examples = examples;
-  }
-
-  begin(queue: string): Findings {
-    this.begun++;
-    return {
-      checked: (entries) => (this.#entries += entries),
-      found: (fault, id) => {
-        const known = this.#faults.get(`${queue} ${fault}`) ?? {
-          ...placeOf(queue),
-          fault,
-          count: 0,
-          ids: [],
-        };
-        this.#faults.set(`${queue} ${fault}`, known);
-        known.count++;
-        const shown = printable(id);
-        if (known.ids.length < this.#examples && !known.ids.includes(shown)) known.ids.push(shown);
-      },
-    };
-  }
-
-  done(cursor: string | null): DeepSweepReport {
-    const { checked, failed } = this;
-    return {
-      queues: checked.size,
-      entries: this.#entries,
-      faults: [...this.#faults.values()],
-      failed,
-      cursor,
-    };
-  }
-}
-
-/** The visible form of an id: a broken key may hold any bytes in place of one. */
-function printable(id: string): string {
-  return id.slice(0, 140).replace(/[^ -~]/g, "?");
-}

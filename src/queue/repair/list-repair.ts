@@ -1,7 +1,7 @@
-import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
+import { commandCall, run } from "../../kernel/call.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import { blankDuplicatesScript, placeLostScript } from "../redis/repair-scripts.ts";
-import { lastReply } from "../redis/replies.ts";
-import type { PlainCommand, SendOptions } from "../redis/transport.ts";
+import type { SendOptions } from "../redis/transport.ts";
 import type { Repaired } from "./findings.ts";
 
 /** Entries of the list that one command reads. */
@@ -44,25 +44,18 @@ interface ListEntry {
 const expectedCount = ({ ghosts, waits }: ExpectedEntry) => ghosts + waits;
 
 /** Compares the list of pending ids with the records, and repairs the list. */
-export class ListRepair extends QueueBase {
+export class ListRepair {
   /** Ghosts and blanks that the repairs added. */
   ghostsAdded = 0;
   /** Ghosts that the repairs dropped. */
   ghostsDropped = 0;
+  readonly #shard: Shard;
   readonly #options: SendOptions;
   readonly #report: (repaired: Repaired) => void;
 
   /** @param report receives what the scripts repaired */
-  readonly #partition: number;
-
-  constructor(
-    name: string,
-    options: QueueBaseOptions & SendOptions,
-    report: (repaired: Repaired) => void,
-    partition: number,
-  ) {
-    super(name, options);
-    this.#partition = partition;
+  constructor(shard: Shard, options: SendOptions, report: (repaired: Repaired) => void) {
+    this.#shard = shard;
     this.#options = options;
     this.#report = report;
   }
@@ -87,9 +80,12 @@ export class ListRepair extends QueueBase {
     const byId = new Map(entries.map((entry) => [entry.id, entry]));
     for (let first = 0, page: readonly string[] = [""]; page.length > 0; first += page.length) {
       const last = first + LIST_PAGE - 1;
-      const { pending } = this.keysOf(this.#partition);
-      const command: PlainCommand = ["LRANGE", pending, String(first), String(last)];
-      page = lastReply(await this.transport.send([command], this.#options)) as readonly string[];
+      const { keys, queue } = this.#shard;
+      const call = commandCall(
+        ["LRANGE", keys.pending, String(first), String(last)],
+        (reply) => reply as readonly string[],
+      );
+      page = await run(queue.transport, call, this.#options);
       for (const [i, id] of page.entries()) byId.get(id)?.positions.push(first + i);
     }
     return entries;
@@ -101,8 +97,8 @@ export class ListRepair extends QueueBase {
       const items = entries
         .slice(first, first + MAX_REPAIRED)
         .map(({ id, witness, positions }) => ({ id, witness, seen: String(positions.length) }));
-      const args = { testNow: this.testNow() };
-      const repaired = await this.run(placeLostScript, args, items, this.#options, this.#partition);
+      const call = this.#shard.call(placeLostScript, {}, items);
+      const repaired = await run(this.#shard.queue.transport, call, this.#options);
       this.#report(repaired);
       this.ghostsAdded += repaired.ghosts;
       this.ghostsDropped += repaired.dropped;
@@ -137,8 +133,8 @@ export class ListRepair extends QueueBase {
 
   /** @returns for each entry whether the script found it within reach */
   async #blank(items: readonly ListEntry[], reach: number): Promise<readonly boolean[]> {
-    const args = { testNow: this.testNow(), reach: String(reach) };
-    const repaired = await this.run(blankDuplicatesScript, args, items, this.#options, this.#partition);
+    const call = this.#shard.call(blankDuplicatesScript, { reach: String(reach) }, items);
+    const repaired = await run(this.#shard.queue.transport, call, this.#options);
     this.#report(repaired);
     this.ghostsAdded += repaired.ghosts;
     return repaired.found;

@@ -1,8 +1,7 @@
 import { SluiceError } from "../../errors.ts";
-import { callOf } from "../redis/binding.ts";
+import { commandCall, exchange, run } from "../../kernel/call.ts";
+import type { Shard } from "../../kernel/shard.ts";
 import type { Findings } from "./findings.ts";
-import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
-import { lastReply, replyAt } from "../redis/replies.ts";
 import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "../schedules/schedule-record.ts";
 import { putScheduleScript, scheduleNotReturned, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { PlainCommand, Reply, SendOptions } from "../redis/transport.ts";
@@ -14,12 +13,13 @@ const PAGE_SIZE = { ZSCAN: "1000", HSCAN: "16" };
  * Repairs the schedules of a queue for the deep sweep. Each schedule needs its record, its task and its next
  * occurrence, and the queue a reminder in the registry.
  */
-export class ScheduleRepair extends QueueBase {
+export class ScheduleRepair {
+  readonly #shard: Shard;
   readonly #options: SendOptions;
   readonly #findings: Findings;
 
-  constructor(name: string, options: QueueBaseOptions & SendOptions, findings: Findings) {
-    super(name, options);
+  constructor(shard: Shard, options: SendOptions, findings: Findings) {
+    this.#shard = shard;
     this.#options = options;
     this.#findings = findings;
   }
@@ -30,7 +30,7 @@ export class ScheduleRepair extends QueueBase {
    *   this runtime cannot compute when one occurs. That schedule stays as it is
    */
   async repair(hasSchedules: boolean): Promise<void> {
-    const { schedules, timetable } = this.keysOf(0);
+    const { schedules, timetable } = this.#shard.keys;
     if (!hasSchedules && (await this.#send(["EXISTS", schedules, timetable])) === 0) return;
     const members = await this.#scan(["ZSCAN", schedules]);
     const fields = await this.#scan(["HSCAN", timetable]);
@@ -60,44 +60,48 @@ export class ScheduleRepair extends QueueBase {
    * @returns its next occurrence, epoch ms; infinity if it has none
    */
   async #repairOne(name: string): Promise<number> {
-    const { schedules, timetable } = this.keysOf(0);
-    const args = { testNow: this.testNow(), token: "", name, was: "?", record: "", task: "", at: "0" };
-    const outcomes = await this.transport.send(
+    const { schedules, timetable } = this.#shard.keys;
+    const { transport } = this.#shard.queue;
+    const args = { token: "", name, was: "?", record: "", task: "", at: "0" };
+    const [stored, taskExists, scoreOf] = await exchange(
+      transport,
       [
-        callOf(putScheduleScript, this.keysOf(0), args),
-        ["HEXISTS", timetable, name],
-        ["ZSCORE", schedules, name],
+        this.#shard.call(putScheduleScript, args),
+        commandCall(["HEXISTS", timetable, name], (reply) => reply === 1),
+        commandCall(["ZSCORE", schedules, name], (reply) => reply),
       ],
       this.#options,
     );
-    const read = putScheduleScript.decode(replyAt(outcomes, 0));
+    const read = stored();
     if (read.status !== "changed") throw scheduleNotReturned();
     const { record: was, now } = read;
-    const [hasTask, score] = [replyAt(outcomes, 1) === 1, replyAt(outcomes, 2)];
+    const [hasTask, score] = [taskExists(), scoreOf()];
     if (was === "" && !hasTask && score === null) return Number.POSITIVE_INFINITY;
     const plan = hasTask ? readPlanIfValid(was) : undefined;
     const at = Number(score ?? Number.NaN);
     const next =
-      plan &&
-      (plan.paused ? NEVER : isInstant(at) ? at : orUnsupported(() => nextOccurrence(plan, now)));
+      plan && (plan.paused ? NEVER : isInstant(at) ? at : orUnsupported(() => nextOccurrence(plan, now)));
     if (next === at) return at;
     this.#findings.found("schedule_broken", name);
     const record = next === undefined ? "" : was;
-    await this.run(putScheduleScript, { ...args, was, record, at: String(next ?? 0) }, [], this.#options);
+    const call = this.#shard.call(putScheduleScript, { ...args, was, record, at: String(next ?? 0) });
+    await run(transport, call, this.#options);
     return next ?? Number.POSITIVE_INFINITY;
   }
 
   /** Sets the reminder if it is missing or too late: without one no sweep runs the schedules. */
   async #remind(first: number): Promise<void> {
     if (first === Number.POSITIVE_INFINITY) return;
-    const reminder = await this.#send(["ZSCORE", this.keys.queues, `~${this.nameOf(0)}`]);
+    const { keys, name: queue } = this.#shard;
+    const reminder = await this.#send(["ZSCORE", keys.queues, `~${queue}`]);
     if (reminder !== null && Number(reminder) <= first) return;
-    const item = { queue: this.nameOf(0), before: "", at: String(first) };
-    await this.run(setReminderScript, { testNow: this.testNow() }, [item], this.#options);
+    const call = this.#shard.call(setReminderScript, {}, [{ queue, before: "", at: String(first) }]);
+    await run(this.#shard.queue.transport, call, this.#options);
   }
 
   async #send(command: PlainCommand): Promise<Reply> {
-    return lastReply(await this.transport.send([command], this.#options));
+    const call = commandCall(command, (reply) => reply);
+    return run(this.#shard.queue.transport, call, this.#options);
   }
 
   /** Reads a whole hash or zset, page by page. Values of tasks are left out. */

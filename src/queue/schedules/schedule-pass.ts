@@ -1,12 +1,10 @@
 import { SluiceError } from "../../errors.ts";
-import { callOf } from "../redis/binding.ts";
+import { type Call, eachAlone, exchange } from "../../kernel/call.ts";
 import { dueOccurrences, type DueSchedule } from "./due-occurrences.ts";
-import { queueKeys, readPartitionName, registryKey } from "../core/keys.ts";
+import { readPartitionName, registryKey } from "../core/keys.ts";
 import { isWrongType } from "../partitions/marker.ts";
-import { lastReply } from "../redis/replies.ts";
 import { placeOccurrences } from "./place-occurrences.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
-import { type Command, type CommandOutcome, sendForEach } from "../redis/transport.ts";
 import type { CurrentSweep, PartOfSweep, SweepPart } from "../sweep/part.ts";
 import type { Reminder, RegistryPage } from "../sweep/registry.ts";
 import type { SweepReport } from "../sweep/types.ts";
@@ -94,7 +92,8 @@ class SchedulePass implements PartOfSweep {
           nextReminders.push({ queue, before: String(before), at: next === Infinity ? "" : String(next) });
       }
       if (nextReminders.length > 0) {
-        await this.#send([callOf(setReminderScript, this.#registry, this.#now, nextReminders)]);
+        const registry = this.#sweep.shardOf(nextReminders[0]?.queue ?? "");
+        await this.#exchange([registry.call(setReminderScript, {}, nextReminders)]);
       }
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
@@ -106,21 +105,22 @@ class SchedulePass implements PartOfSweep {
     const partitions = reminders.map(({ queue }) => queue).filter((name) => name.includes("/"));
     if (partitions.length === 0) return;
     const { transport, options, testNow } = this.#sweep;
-    await transport.send([registerCall(this.#registry, partitions, testNow)], options);
+    const keys = { queues: registryKey(options.prefix) };
+    await transport.send([registerCall(keys, partitions, testNow)], options);
   }
 
   /** Reads the schedules that are due, and computes what to enqueue. A queue that fails is left out. */
   async #readDue(reminders: readonly Reminder[]): Promise<DueQueue[]> {
-    const outcomes = await this.#send(
+    const replies = await this.#exchange(
       reminders.map(({ queue }) => {
         const skipped = Math.min(this.#skipped.get(queue)?.size ?? 0, MAX_SKIPPED);
-        const args = { ...this.#now, limit: String(this.#maxSchedules + skipped) };
-        return callOf(dueSchedulesScript, this.#keys(queue), args);
+        const args = { limit: String(this.#maxSchedules + skipped) };
+        return this.#sweep.shardOf(queue).call(dueSchedulesScript, args);
       }),
     );
     return reminders
       .map((reminder, i): DueQueue | undefined => {
-        const found = this.#read(reminder.queue, outcomes[i], dueSchedulesScript.decode);
+        const found = this.#read(reminder.queue, replies[i]);
         if (!found) return undefined;
         const { now, after } = found;
         const wanted = found.due.filter(({ name }) => !this.#skipped.get(reminder.queue)?.has(name));
@@ -150,20 +150,17 @@ class SchedulePass implements PartOfSweep {
     withTasks: Set<string>,
   ): Promise<(DueQueue & { readonly next: number | undefined })[]> {
     const wanted = queues.filter(({ due }) => due.length > 0);
-    const outcomes = await this.#send(
+    const replies = await this.#exchange(
       wanted.map(({ reminder: { queue }, due }) => {
         const items = due.map((schedule) => runItem(schedule, schedule.times.join(" "), schedule.following));
-        return callOf(runSchedulesScript, this.#keys(queue), this.#now, items);
+        return this.#sweep.shardOf(queue).call(runSchedulesScript, {}, items);
       }),
     );
     const enqueued = [];
     for (const dueQueue of queues) {
       const { queue } = dueQueue.reminder;
       const index = wanted.indexOf(dueQueue);
-      const done =
-        index < 0
-          ? { full: false, schedules: [] }
-          : this.#read(queue, outcomes[index], runSchedulesScript.decode);
+      const done = index < 0 ? { full: false, schedules: [] } : this.#read(queue, replies[index]);
       const nexts: number[] = [];
       const grouped: (DueSchedule & { readonly task: string })[] = [];
       for (const [i, { added, next, task }] of (done?.schedules ?? []).entries()) {
@@ -195,7 +192,6 @@ class SchedulePass implements PartOfSweep {
     withTasks: Set<string>,
   ): Promise<void> {
     const { queue } = readPartitionName(name);
-
     const { transport, options } = this.#sweep;
     const { placed, partitions } = await placeOccurrences(transport, queue, due, {
       ...options,
@@ -218,8 +214,8 @@ class SchedulePass implements PartOfSweep {
       else if (!isFull) nexts.push(next);
     }
     if (items.length > 0) {
-      const call = callOf(runSchedulesScript, this.#keys(name), this.#now, items);
-      const moved = this.#read(name, (await this.#send([call]))[0], runSchedulesScript.decode);
+      const [reply] = await this.#exchange([this.#sweep.shardOf(name).call(runSchedulesScript, {}, items)]);
+      const moved = this.#read(name, reply);
       nexts.push(...(moved?.schedules.map(({ next }) => next) ?? [-1]));
     }
   }
@@ -231,13 +227,9 @@ class SchedulePass implements PartOfSweep {
   }
 
   /** Reads the reply of one queue; an error of that queue is recorded, and does not end the pass. */
-  #read<T>(
-    queue: string,
-    outcome: CommandOutcome | undefined,
-    decode: (reply: Parameters<typeof runSchedulesScript.decode>[0]) => T,
-  ): T | undefined {
+  #read<T>(queue: string, reply: (() => T) | undefined): T | undefined {
     try {
-      return decode(lastReply(outcome ? [outcome] : []));
+      return reply?.();
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       this.#sweep.failedParts.set(queue, error.code);
@@ -246,22 +238,8 @@ class SchedulePass implements PartOfSweep {
     }
   }
 
-  async #send(commands: readonly Command[]): Promise<CommandOutcome[]> {
-    const { transport, options } = this.#sweep;
-    return commands.length > 0 ? sendForEach(transport, commands, options) : [];
-  }
-
-  #keys(queue: string) {
-    return queueKeys(queue, this.#sweep.options.prefix);
-  }
-
-  get #registry() {
-    return { queues: registryKey(this.#sweep.options.prefix) };
-  }
-
-  /** The argument of scripts. */
-  get #now() {
-    return { testNow: this.#sweep.testNow };
+  #exchange<T>(calls: readonly Call<T>[]): Promise<readonly (() => T)[]> {
+    return exchange(eachAlone(this.#sweep.transport), calls, this.#sweep.options);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a feature does in a sweep, beside the sweep of each queue. */
+import type { Shard } from "../../kernel/shard.ts";
 import type { Command, Transport } from "../redis/transport.ts";
 import type { CheckedWaker } from "../tasks/waker.ts";
 import type { RegisteredPartition, RegistryPage } from "./registry.ts";
@@ -41,6 +42,7 @@ export interface CurrentSweep {
   readonly deadline: number;
   readonly waker: CheckedWaker | undefined;
   readonly isWanted: (name: string) => boolean;
+  readonly shardOf: (name: string) => Shard;
   /** Queues that could not be swept completely, and the code of the error. */
   readonly failed: Map<string, string>;
   /** The same for what a part does before the queue is swept. The codes in `failed` take precedence. */

@@ -1,13 +1,13 @@
 import { SluiceError } from "../../errors.ts";
+import { eachAlone, exchange } from "../../kernel/call.ts";
+import { type ReplyTo, Shard } from "../../kernel/shard.ts";
 import { reportExpired } from "../core/dead-letter.ts";
-import { queueKeys, readPartitionName } from "../core/keys.ts";
 import { LAST_INSTANT } from "../core/instants.ts";
+import { readPartitionName } from "../core/keys.ts";
 import { wholeNumber } from "../core/validation.ts";
 import { isWrongType } from "../partitions/marker.ts";
-import { callOf } from "../redis/binding.ts";
-import { lastReply } from "../redis/replies.ts";
 import { sweepScript } from "../redis/sweep-scripts.ts";
-import { type CommandOutcome, sendForEach, type Transport } from "../redis/transport.ts";
+import type { Transport } from "../redis/transport.ts";
 import { CheckedWaker } from "../tasks/waker.ts";
 import type { CurrentSweep, PartOfSweep, SweepPart } from "./part.ts";
 import { checkOldQueues, isLeftOut, updateNotes } from "./registry-notes.ts";
@@ -60,6 +60,12 @@ export class SweepPass implements CurrentSweep {
   }
 
   readonly isWanted = (name: string): boolean => this.options.queues?.(queueOf(name)) ?? true;
+
+  readonly shardOf = (name: string): Shard => {
+    const { queue, partition } = readPartitionName(name);
+    const { prefix, now } = this.options;
+    return new Shard({ name: queue, prefix, transport: this.transport, now }, partition, name);
+  };
 
   get testNow(): string {
     return this.options.now ? String(this.options.now()) : "";
@@ -129,19 +135,19 @@ export class SweepPass implements CurrentSweep {
       const calls = names.map((name) => {
         const wake = this.waker?.window(queueOf(name)) ?? "";
         const ahead = this.waker?.looksAhead(queueOf(name)) ? "1" : "";
-        const args = { testNow: this.testNow, limit: String(this.limit), wake, ahead };
-        return callOf(sweepScript, queueKeys(name, this.options.prefix), args);
+        return this.shardOf(name).call(sweepScript, { limit: String(this.limit), wake, ahead });
       });
-      const outcomes = await sendForEach(this.transport, calls, this.options);
-      const unfinished = names.filter((name, i) => this.#add(name, outcomes[i] as CommandOutcome));
+      const replies = await exchange(eachAlone(this.transport), calls, this.options);
+      const unfinished = names.filter((name, i) => this.#add(name, replies[i]));
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
   }
 
   /** Adds the counts of one queue to the report. @returns whether the queue has work left */
-  #add(name: string, outcome: CommandOutcome): boolean {
+  #add(name: string, reply: (() => ReplyTo<typeof sweepScript>) | undefined): boolean {
     try {
-      const counts = sweepScript.decode(lastReply([outcome]));
+      const counts = reply?.();
+      if (!counts) return false;
       for (const count of ["promoted", "reclaimed", "rejected", "expired"] as const)
         this.#counts[count] += counts[count];
       const queue = queueOf(name);

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { deepSweep, Queue } from "../../../src/index.ts";
+import { Shard } from "../../../src/kernel/shard.ts";
 import { DeepPass, START } from "../../../src/queue/repair/deep-pass.ts";
 import type { Findings } from "../../../src/queue/repair/findings.ts";
 import { deepTools, pageByPage } from "../../support/deep.ts";
@@ -120,7 +121,8 @@ describe("bounds", () => {
       checked: () => {},
       found: (fault) => (found[fault] = (found[fault] ?? 0) + 1),
     };
-    const pass = new DeepPass(QUEUE, { transport: rig.transport, now: () => rig.now }, findings, 0, 200);
+    const shard = new Shard({ name: QUEUE, transport: rig.transport, now: () => rig.now });
+    const pass = new DeepPass(shard, { maxExpected: 200 }, findings);
     expect(await pass.continueFrom(START, () => false)).toBe(null);
     expect(found).toEqual({ two_places: missing, place_missing: missing });
     expect((await drained()).length).toBe(900);

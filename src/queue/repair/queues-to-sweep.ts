@@ -1,0 +1,59 @@
+import { slicesOf } from "../core/slices.ts";
+import { queueName } from "../core/validation.ts";
+import { withoutPartitions } from "../partitions/registered.ts";
+import { findPartitions } from "../partitions/stored-maps.ts";
+import type { Transport } from "../redis/transport.ts";
+import { readRegistry } from "../sweep/registry.ts";
+
+/** Of how many queues one request reads the partitions. */
+const MAPS_PER_REQUEST = 1_000;
+
+interface Wanted {
+  readonly prefix?: string | undefined;
+  readonly queue?: string | undefined;
+  readonly queues?: ((name: string) => boolean) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * The names of the queues that a deep sweep checks, or of their partitions, in order, so that a cursor can name the
+ * next.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export async function queuesToSweep(transport: Transport, wanted: Wanted): Promise<string[]> {
+  if (wanted.queue !== undefined) return partitionsOfAll(transport, [queueName(wanted.queue)], wanted);
+  const { queues, partitioned } = await registered(transport, wanted);
+  return partitioned ? partitionsOfAll(transport, queues, wanted) : inOrder(queues);
+}
+
+export function inOrder(names: readonly string[]): string[] {
+  return names.toSorted((one, other) => (one < other ? -1 : 1));
+}
+
+async function registered(transport: Transport, { prefix, signal, now, queues = () => true }: Wanted) {
+  const names = new Set<string>();
+  /** Whether the registry shows that queues have partitions. */
+  let partitioned = false;
+  let cursor: string | undefined;
+  do {
+    const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
+    for (const { name } of withoutPartitions(page.queues)) if (queues(name)) names.add(name);
+    partitioned ||= page.partitioned.length > 0;
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
+  return { queues: [...names], partitioned };
+}
+
+async function partitionsOfAll(
+  transport: Transport,
+  queues: readonly string[],
+  { prefix, signal }: Wanted,
+): Promise<string[]> {
+  const names: string[] = [];
+  for (const slice of slicesOf(queues, MAPS_PER_REQUEST)) {
+    const found = await findPartitions(transport, slice, prefix, { signal });
+    for (const queue of slice) names.push(...(found.get(queue) ?? [queue]));
+  }
+  return inOrder(names);
+}
