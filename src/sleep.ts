@@ -5,12 +5,12 @@ export const LONGEST_TIMER = 2 ** 31 - 1;
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
-    const wake = () => {
+    const end = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", wake);
+      signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(wake, ms);
-    signal?.addEventListener("abort", wake);
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
   });
 }

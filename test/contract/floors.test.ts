@@ -24,8 +24,27 @@ const queue = (...folders: readonly string[]) => folders.map((folder) => `src/qu
 /** What a feature imports to take part in a sweep: types. */
 const partOfSweep = ["part", "registry", "types"].map((file) => `src/queue/sweep/${file}.ts`);
 
+/** What the kernel still imports of the folders that it takes the place of. */
+const belowKernel = queue("core", "redis");
+
+/** The features that are layers: a folder each. A feature imports the kernel, and no other feature. */
+const features = globSync("src/features/*/", { cwd: root }).map((folder) => folder.replace(/\/$/, ""));
+
+/** What composes queues and deployments. Only these import features. */
+const entries = [
+  "src/index.ts",
+  "src/opening.ts",
+  "src/deploy",
+  "src/http",
+  "src/testing",
+  "src/cli",
+  "serverless",
+];
+
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
+  "src/kernel": [...base, ...belowKernel],
+  ...Object.fromEntries(features.map((feature) => [feature, [...base, "src/kernel", ...belowKernel]])),
   "src/environment.ts": ["src/errors.ts"],
   "src/pick.ts": [],
   "src/port-in-use.ts": [],
@@ -157,9 +176,17 @@ describe("imports go downward only", () => {
   test("no file imports from a floor above or beside its own", () => {
     const wrong = imports.filter(({ file, imported }) => {
       const floor = floorOf(file) ?? "";
+      if (under(imported, "src/features") && entries.some((entry) => under(file, entry))) return false;
       return ![floor, ...(floors[floor] ?? [])].some((place) => under(imported, place));
     });
     expect(wrong.map(({ file, imported }) => `${file} imports ${imported}`)).toEqual([]);
+  });
+
+  test.each(features)("%s is imported by one of its files only: its entry", (feature) => {
+    const fromOutside = imports.filter(
+      ({ file, imported }) => under(imported, feature) && !under(file, feature),
+    );
+    expect(new Set(fromOutside.map(({ imported }) => imported)).size).toBeLessThanOrEqual(1);
   });
 
   test("no files import each other in a circle, not even types", () => {
