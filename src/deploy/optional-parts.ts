@@ -2,7 +2,7 @@ import { invalidArgument } from "../errors.ts";
 import type { AppOptions } from "../http/app-options.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Docs } from "../http/docs/docs.ts";
-import type { deepSweep } from "../queue/repair/deep-sweep.ts";
+import type { DeepSweep } from "../queue/repair/index.ts";
 
 /** Options that turn on a part whose code is large. */
 export interface PartOptions {
@@ -23,7 +23,7 @@ export interface PartOptions {
    * `sluice-queue/deep-sweep`.
    * @default true
    */
-  readonly deepSweep?: boolean | typeof deepSweep | undefined;
+  readonly deepSweep?: boolean | DeepSweep | undefined;
 }
 
 type Parts = Pick<AppOptions, "dashboard" | "docs" | "deepSweep">;

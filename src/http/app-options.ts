@@ -1,7 +1,7 @@
 import type { Duration } from "../queue/core/duration.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
-import type { deepSweep } from "../queue/repair/deep-sweep.ts";
+import type { DeepSweep } from "../queue/repair/index.ts";
 import type { Coalesce } from "../queue/redis/coalescer.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";
@@ -10,6 +10,7 @@ import type { Offload } from "../queue/values/offload.ts";
 import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { Part } from "./parts.ts";
 import type { LoggedError } from "./problems/error-log.ts";
 
 export interface AppOptions {
@@ -106,19 +107,20 @@ export interface AppOptions {
    * @default none
    * @example dashboard: async () => (await import("sluice-queue/dashboard")).dashboard
    */
-  readonly dashboard?: Dashboard | (() => Promise<Dashboard>) | undefined;
+  readonly dashboard?: Part<Dashboard> | undefined;
   /**
    * The documentation of `sluice-queue/docs`, to serve at `/openapi.json` and `/docs`; or a function that loads it, at
    * the first request to it.
    * @default none
    * @example docs: async () => (await import("sluice-queue/docs")).docs
    */
-  readonly docs?: Docs | (() => Promise<Docs>) | undefined;
+  readonly docs?: Part<Docs> | undefined;
   /**
-   * The deep sweep of `sluice-queue/deep-sweep`, for requests of a sweep with `deep: true`.
-   * @default none: such a request is refused
+   * The deep sweep of `sluice-queue/deep-sweep`, for requests of a sweep with `deep: true`, and for the diagnostics of
+   * queues; or a function that loads it.
+   * @default none: such a request is refused, and diagnostics do not say whether a queue is valid
    */
-  readonly deepSweep?: typeof deepSweep | undefined;
+  readonly deepSweep?: Part<DeepSweep> | undefined;
 }
 
 /** The names of {@link AppOptions}. */

@@ -1,6 +1,6 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
-import { invalidArgument, SluiceError } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
 import { opening } from "../opening.ts";
 import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions, optionalFunction } from "../queue/core/validation.ts";
@@ -12,6 +12,7 @@ import { Authenticator, forbidden } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
+import { checkPart } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
 import { logError } from "./problems/error-log.ts";
 import { Problem, problemOf, problemResponse } from "./problems/problem.ts";
@@ -50,9 +51,9 @@ export function createApp(options: AppOptions): App {
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
   optionalFunction(afterSweep, "afterSweep");
-  loadable(dashboard, "dashboard", "answer");
-  loadable(docs, "docs", "page");
-  optionalFunction(deepSweep, "deepSweep");
+  checkPart(dashboard, "dashboard", "answer");
+  checkPart(docs, "docs", "page");
+  checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
   const optionsOf = optionsOfRequests(ofQueues);
   const authenticator = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
@@ -153,16 +154,4 @@ export function createApp(options: AppOptions): App {
   app.onError((error, c) => problemResponse(reportedProblem(error, c)));
 
   return app;
-}
-
-/**
- * Checks an option that takes a part of another entry of the package.
- * @param name of the option and of the entry
- * @param method that the part has
- * @throws {SluiceError} `invalid_argument`
- */
-function loadable(part: unknown, name: string, method: string): void {
-  if (part === undefined || typeof part === "function") return;
-  if (typeof (part as Record<string, unknown> | null)?.[method] === "function") return;
-  throw invalidArgument(name, `must be the ${name} of sluice-queue/${name}, or a function that loads it`);
 }

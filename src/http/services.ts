@@ -4,10 +4,11 @@ import type { OpeningOptions, OpenQueue } from "../opening.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Waker } from "../queue/tasks/waker.ts";
 import type { Offload } from "../queue/values/offload.ts";
-import type { deepSweep } from "../queue/repair/deep-sweep.ts";
+import type { DeepSweep } from "../queue/repair/index.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { Part } from "./parts.ts";
 import type { Problem } from "./problems/problem.ts";
 
 /** What the middleware sets for a route. */
@@ -43,11 +44,11 @@ export interface Services {
   readonly beforeSweep: ((props: unknown) => Promise<void>) | undefined;
   /** What to do after a sweep. */
   readonly afterSweep: ((props: unknown) => Promise<void>) | undefined;
-  /** The documentation, or a function that loads it; undefined if it is off. */
-  readonly docs: Docs | (() => Promise<Docs>) | undefined;
+  /** Undefined if it is off. */
+  readonly docs: Part<Docs> | undefined;
   readonly hasDashboard: boolean;
   /** Undefined if it is off. */
-  readonly deepSweep: typeof deepSweep | undefined;
+  readonly deepSweep: Part<DeepSweep> | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */
   readonly reportedProblem: (error: unknown, c: Context) => Problem;
 }

@@ -191,7 +191,7 @@ test.each<
   [
     { bytes: null, valid: null },
     "ok",
-    "1 pending, 0 working, 9 fields; too large to check every entry here, which --repair does",
+    "1 pending, 0 working, 9 fields; not every entry was checked here, which --repair does",
   ],
   [{ bytes: 79e6 }, "ok", expect.stringContaining("79000 KB")],
   [{ bytes: 85e6 }, "warning", size(85), expect.stringContaining("sluice purge emails --state completed")],

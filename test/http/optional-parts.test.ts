@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
-import { deepSweep } from "../../src/queue/repair/deep-sweep.ts";
+import { deepSweep } from "../../src/queue/repair/index.ts";
 import { expectProblem, useServed } from "./served.ts";
 
 const served = useServed();
@@ -50,6 +50,16 @@ describe("an app without the deep sweep", () => {
     const swept = await served.asking({ deepSweep })("POST", "/v1/sweep", { json: { deep: true } });
     expect(swept.body.faults).toMatchObject([{ queue: "emails", count: 1, ids: ["lost"] }]);
     expect((await ask("POST", `${path}/pull`)).body.tasks).toMatchObject([{ id: "lost" }]);
+  });
+
+  test("does not say in the diagnostics of a queue whether it is valid", async () => {
+    const path = "/v1/queues/examined";
+    await served.ask("POST", `${path}/tasks`, { json: { payload: 1 } });
+    const counts = { queue: "examined", fields: expect.any(Number), bytes: expect.any(Number) };
+    const examined = async (more: object) => (await served.asking(more)("GET", `${path}/diagnostics`)).body;
+    expect(await examined(off)).toEqual({ ...counts, valid: null, entries: 0 });
+    expect(await examined({ deepSweep })).toEqual({ ...counts, valid: true, entries: 2 });
+    expect(await examined({ deepSweep: async () => deepSweep })).toEqual(await examined({ deepSweep }));
   });
 
   test("sweeps as any other", async () => {

@@ -73,5 +73,5 @@ export function queueFindings(
 
 function checked(valid: boolean | null, entries: number): string {
   if (valid) return `; ${counted(entries, "valid entry", "valid entries")}`;
-  return valid === null ? "; too large to check every entry here, which --repair does" : "";
+  return valid === null ? "; not every entry was checked here, which --repair does" : "";
 }

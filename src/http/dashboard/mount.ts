@@ -1,4 +1,5 @@
 import type { Authenticator } from "../auth/authenticator.ts";
+import { loaded, type Part } from "../parts.ts";
 import type { Problem } from "../problems/problem.ts";
 import type { App, RequestContext } from "../services.ts";
 
@@ -23,11 +24,11 @@ export interface DashboardServer {
  * Mounts the dashboard at `/dashboard`.
  * @param given the dashboard, or a function that loads it, at the first request to it
  */
-export function mountDashboard(server: DashboardServer, given: Dashboard | (() => Promise<Dashboard>)): void {
+export function mountDashboard(server: DashboardServer, given: Part<Dashboard>): void {
   // A value, not a promise: a Worker must not wait for work that another request started.
-  let loaded: Dashboard | undefined;
+  let dashboard: Dashboard | undefined;
   server.app.all("/dashboard/*", async (c) => {
-    loaded ??= typeof given === "function" ? await given() : given;
-    return loaded.answer(c, server);
+    dashboard ??= await loaded(given);
+    return dashboard.answer(c, server);
   });
 }

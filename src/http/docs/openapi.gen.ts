@@ -7476,7 +7476,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them, or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check."
+            "description": "True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them, or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check, or if the server has not turned on the deep sweep."
           },
           "entries": {
             "type": "integer",

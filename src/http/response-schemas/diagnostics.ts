@@ -42,7 +42,7 @@ export const queue = v.object({
   bytes: orUnknown(count, "Size of that hash, in bytes, estimated from a thousand fields"),
   valid: described(
     v.nullable(v.boolean()),
-    "True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them, or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check.",
+    "True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them, or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check, or if the server has not turned on the deep sweep.",
   ),
   entries: described(count, "How many entries were checked."),
 });

@@ -1,5 +1,6 @@
 import { databaseDiagnostics, queueDiagnostics } from "../../queue/repair/diagnostics.ts";
 import { json } from "../../respond.ts";
+import { loaded } from "../parts.ts";
 import { readQuery } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/diagnostics.ts";
@@ -14,7 +15,7 @@ const NOT_SHOWN = {
 } as const;
 
 /** What the caller's token may do, and the state of Redis and of a queue's keys. */
-export function diagnosticsRoutes(app: App, { transport, prefix, allow }: Services): void {
+export function diagnosticsRoutes(app: App, { transport, prefix, allow, deepSweep }: Services): void {
   app.get("/v1/token", allow("enqueue", "consume", "view"), (c) => {
     readQuery(c);
     const reply: ReplyOf<typeof replies.token> = { grants: c.get("grants").ofToken() };
@@ -33,7 +34,8 @@ export function diagnosticsRoutes(app: App, { transport, prefix, allow }: Servic
   app.get("/v1/queues/:queue/diagnostics", allow("view"), async (c) => {
     readQuery(c);
     const { name } = c.get("open");
-    const reply: ReplyOf<typeof replies.queue> = await queueDiagnostics(transport, name, { prefix });
+    const check = deepSweep && (await loaded(deepSweep)).check;
+    const reply: ReplyOf<typeof replies.queue> = await queueDiagnostics(transport, name, { prefix }, check);
     return json(reply);
   });
 }

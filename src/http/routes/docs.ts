@@ -1,5 +1,6 @@
 import { json, respond } from "../../respond.ts";
 import type { Docs } from "../docs/docs.ts";
+import { loaded } from "../parts.ts";
 import { Problem } from "../problems/problem.ts";
 import type { App, Services } from "../services.ts";
 
@@ -10,9 +11,8 @@ const OFF =
 /** The OpenAPI document, its page, and the redirect of `/`. */
 export function docsRoutes(app: App, { docs, hasDashboard }: Services): void {
   const load = async (): Promise<Docs> => {
-    const loaded = typeof docs === "function" ? await docs() : docs;
-    if (loaded) return loaded;
-    throw new Problem("no_route", { detail: OFF });
+    if (!docs) throw new Problem("no_route", { detail: OFF });
+    return loaded(docs);
   };
   const home = docs ? "docs" : hasDashboard ? "dashboard" : undefined;
   // Relative, so that it is right wherever the app is mounted.

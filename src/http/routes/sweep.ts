@@ -5,6 +5,7 @@ import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
 import { type App, propsOf, type RequestContext, type Services, waitUntilOf } from "../services.ts";
+import { loaded } from "../parts.ts";
 import { Problem } from "../problems/problem.ts";
 import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../response-schemas/sweep.ts";
@@ -47,7 +48,8 @@ export function sweepRoutes(app: App, services: Services): void {
     const { transport, prefix, onDeadLetter } = optionsOf(c);
     const limits = { budget: budgetOf(services, budget), queues };
     const around = { prefix, onDeadLetter };
-    const reply: ReplyOf<typeof replies.deepSwept> = await deepSweep(transport, {
+    const { sweep } = await loaded(deepSweep);
+    const reply: ReplyOf<typeof replies.deepSwept> = await sweep(transport, {
       ...options,
       ...limits,
       ...around,

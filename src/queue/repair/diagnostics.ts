@@ -3,7 +3,7 @@ import { sendToStored } from "../partitions/stored-maps.ts";
 import { replyAt } from "../redis/replies.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import { listQueues } from "../sweep/registry.ts";
-import { checkQueues, type CheckOptions } from "./check-queues.ts";
+import type { CheckOptions, checkQueues } from "./check-queues.ts";
 
 /** What Redis says of itself. A field is null if this Redis does not report it, as Upstash does not report all. */
 export interface DatabaseDiagnostics {
@@ -34,7 +34,8 @@ export interface QueueDiagnostics {
   readonly bytes: number | null;
   /**
    * True if all entries were checked and are valid. False if there is a fault, a later release wrote some of them,
-   * or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check.
+   * or they cannot be read: the deep sweep finds out, and repairs. Null if there are too many for one check, or if
+   * they were not checked.
    */
   readonly valid: boolean | null;
   /** How many entries were checked. */
@@ -73,12 +74,14 @@ export async function databaseDiagnostics(
 /**
  * Checks the keys of one queue, all its partitions, and changes nothing. Two requests, or three if it has
  * partitions.
+ * @param check checks the entries. @default only their number and size are read
  * @throws {SluiceError} if Redis cannot be reached
  */
 export async function queueDiagnostics(
   transport: Transport,
   queue: string,
-  options: CheckOptions = {},
+  options: CheckOptions,
+  check: typeof checkQueues | undefined,
 ): Promise<QueueDiagnostics> {
   const { prefix, signal } = options;
   const sizesOf = (name: string): Command[] => {
@@ -91,8 +94,10 @@ export async function queueDiagnostics(
   const found = await sendToStored(checkedTransport(transport), [queue], prefix, sizesOf, { signal });
   const parts = found.get(queue) ?? [];
   const names = parts.map(({ name }) => name);
-  const checks = await checkQueues(transport, names, options);
-  const valid = names.map((name) => (checks.has(name) ? checks.get(name)?.valid : false));
+  const checks = await check?.(transport, names, options);
+  const validOf = (name: string) =>
+    checks?.has(name) === false ? false : (checks?.get(name)?.valid ?? null);
+  const valid = names.map(validOf);
   const bytes = parts.map(({ outcomes: [length, usage] }) => {
     if (Number(replyAt([length as CommandOutcome], 0)) === 0) return 0;
     return usage && "reply" in usage && typeof usage.reply === "number" ? usage.reply : null;
@@ -103,8 +108,8 @@ export async function queueDiagnostics(
     bytes: bytes.includes(null) ? null : bytes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
     valid: valid.includes(false) ? false : valid.includes(null) ? null : true,
     entries: names.reduce((sum, name) => {
-      const check = checks.get(name);
-      return sum + (check?.valid ? check.entries : 0);
+      const checked = checks?.get(name);
+      return sum + (checked?.valid ? checked.entries : 0);
     }, 0),
   };
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { countQueues, Queue, queueOverviews, Schedules, sweep, type Transport } from "../../../src/index.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { queueTotals } from "../../../src/queue/operate/count-queues.ts";
+import { checkQueues } from "../../../src/queue/repair/check-queues.ts";
 import { queueDiagnostics } from "../../../src/queue/repair/diagnostics.ts";
 import { asker, tokens, type Ask } from "../../http/served.ts";
 import { instances } from "../../support/instances.ts";
@@ -70,7 +71,7 @@ describe("a queue with partitions, by its name", () => {
   });
 
   test("is diagnosed as a whole", async () => {
-    const found = await queueDiagnostics(rig.transport, QUEUE, { now });
+    const found = await queueDiagnostics(rig.transport, QUEUE, { now }, checkQueues);
     expect(found).toMatchObject({ queue: QUEUE, valid: true });
     // Every task counts once for each key that holds it.
     expect(found.entries).toBeGreaterThan(80);
@@ -78,7 +79,7 @@ describe("a queue with partitions, by its name", () => {
     const bytes = (await Promise.all(hashes)).map(Number);
     expect(found.bytes).toBeGreaterThanOrEqual(bytes.reduce((sum, one) => sum + one));
     await rig.command("LPUSH", keysIn(2).pending, "lost");
-    expect(await queueDiagnostics(rig.transport, QUEUE, { now })).toMatchObject({ valid: false });
+    expect(await queueDiagnostics(rig.transport, QUEUE, { now }, checkQueues)).toMatchObject({ valid: false });
     await rig.command("LREM", keysIn(2).pending, "1", "lost");
   });
 

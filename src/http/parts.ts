@@ -1,0 +1,21 @@
+import { invalidArgument } from "../errors.ts";
+
+/** A part of an app that has an entry of its own in the package, or a function that loads it. */
+export type Part<T> = T | (() => Promise<T>);
+
+/**
+ * Checks an option that takes a part.
+ * @param entry that has the part
+ * @param method that the part has
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function checkPart(part: unknown, name: string, method: string, entry = name): void {
+  if (part === undefined || typeof part === "function") return;
+  if (typeof (part as Record<string, unknown> | null)?.[method] === "function") return;
+  throw invalidArgument(name, `must be the ${name} of sluice-queue/${entry}, or a function that loads it`);
+}
+
+/** The part itself. */
+export async function loaded<T extends object>(part: Part<T>): Promise<T> {
+  return typeof part === "function" ? part() : part;
+}
