@@ -18,7 +18,7 @@ export interface RetryPolicy {
 export const defaultPolicy: RetryPolicy = {
   deadline: 10_000,
   tryTimeout: 5_000,
-  tries: Number.POSITIVE_INFINITY,
+  tries: Number.MAX_SAFE_INTEGER,
   firstWait: 50,
   longestWait: 1_000,
 };
