@@ -60,8 +60,6 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/redis-variables.ts": ["src/credentials.ts", "src/environment.ts", ...queue("core")],
   "src/queue/redis": [...base, ...queue("core")],
-  // What calls are made of, and sets of keys that make them. The queue is to be built on it.
-  "src/kernel": [...base, ...queue("core", "redis")],
   "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts", "src/queue/sweep/part.ts"],
   "src/queue/partitions": [...base, ...queue("core", "redis"), ...partOfSweep],
   // The life of a task. Operating, scheduling and repairing are above it.

@@ -1,7 +1,8 @@
 import { checkQueues } from "./check-queues.ts";
 import { deepSweep as sweep } from "./deep-sweep.ts";
 
-export type { DeepSweepOptions, DeepSweepReport, FaultReport } from "./deep-sweep.ts";
+export type { DeepSweepOptions } from "./deep-sweep.ts";
+export type { DeepSweepReport, FaultReport } from "./deep-sweep-report.ts";
 
 /** The code of the deep sweep, to turn it on. */
 export interface DeepSweep {
