@@ -4,6 +4,7 @@ import * as operate from "../../src/queue/redis/operate-scripts.ts";
 import * as partitions from "../../src/queue/redis/partition-scripts.ts";
 import * as repair from "../../src/queue/redis/repair-scripts.ts";
 import * as schedules from "../../src/queue/redis/schedule-scripts.ts";
+import * as settings from "../../src/queue/redis/settings-scripts.ts";
 import * as sweep from "../../src/queue/redis/sweep-scripts.ts";
 import * as tasks from "../../src/queue/redis/task-scripts.ts";
 import * as turns from "../../src/queue/redis/turn-scripts.ts";
@@ -16,6 +17,7 @@ export const bindings: readonly Binding[] = [
   partitions,
   repair,
   schedules,
+  settings,
   sweep,
   tasks,
   turns,

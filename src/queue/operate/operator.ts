@@ -13,13 +13,8 @@ import {
 } from "../core/validation.ts";
 import { MAX_BATCH } from "../core/limits.ts";
 import { cursorAfter, readPartitionCursor } from "./partition-cursor.ts";
-import {
-  configureScript,
-  deleteQueueScript,
-  listGroupsScript,
-  settingsScript,
-  statisticsScript,
-} from "../redis/operate-scripts.ts";
+import { deleteQueueScript, listGroupsScript, statisticsScript } from "../redis/operate-scripts.ts";
+import { configureScript, settingsScript } from "../redis/settings-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import { forgetNote, registrations, sendNoted } from "../tasks/registration.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";

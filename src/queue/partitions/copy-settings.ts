@@ -2,7 +2,7 @@ import { nameOfPartition, queueKeys } from "../core/keys.ts";
 import { newToken } from "../core/ids.ts";
 import { SHARED_LETTERS } from "../core/settings-record.ts";
 import { callOf } from "../redis/binding.ts";
-import { configureScript } from "../redis/operate-scripts.ts";
+import { configureScript } from "../redis/settings-scripts.ts";
 import { replyAt } from "../redis/replies.ts";
 import type { Command } from "../redis/transport.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";

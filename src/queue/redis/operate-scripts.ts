@@ -7,9 +7,7 @@ import { list } from "./lua/list.gen.ts";
 import { remove } from "./lua/remove.gen.ts";
 import { redrive } from "./lua/redrive.gen.ts";
 import { purge } from "./lua/purge.gen.ts";
-import { configure } from "./lua/configure.gen.ts";
 import { declare } from "./lua/declare.gen.ts";
-import { settings } from "./lua/settings.gen.ts";
 import { listGroups } from "./lua/list-groups.gen.ts";
 import { statistics } from "./lua/statistics.gen.ts";
 import { failWorker } from "./lua/fail-worker.gen.ts";
@@ -112,37 +110,12 @@ export const purgeScript = {
   },
 } as const satisfies Binding;
 
-export const configureScript = {
-  script: configure,
-  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
-  args: ["testNow", "token", "group", "wake"],
-  each: ["letter", "value"],
-  decode: (reply: Reply) => {
-    const reader = okay("configure", reply);
-    return { settings: readSettings(reader.text()), wake: reader.integer() === 1 };
-  },
-} as const satisfies Binding;
-
 export const declareScript = {
   script: declare,
   keys: ["tasks"],
   args: ["was", "record"],
   each: [],
   decode: (reply: Reply) => okay("declare", reply).integer() === 1,
-} as const satisfies Binding;
-
-export const settingsScript = {
-  script: settings,
-  keys: ["tasks"],
-  args: ["group"],
-  each: [],
-  decode: (reply: Reply) => {
-    const reader = okay("settings", reply);
-    return {
-      settings: readSettings(reader.text()),
-      counts: { ready: reader.integer(), working: reader.integer(), limited: reader.integer() },
-    };
-  },
 } as const satisfies Binding;
 
 export const listGroupsScript = {
