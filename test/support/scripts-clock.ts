@@ -1,6 +1,7 @@
 import type { Binding } from "../../src/queue/redis/binding.ts";
 import * as operate from "../../src/queue/redis/operate-scripts.ts";
 import * as schedules from "../../src/queue/redis/schedule-scripts.ts";
+import * as settings from "../../src/queue/redis/settings-scripts.ts";
 import * as sweeps from "../../src/queue/redis/sweep-scripts.ts";
 import * as tasks from "../../src/queue/redis/task-scripts.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
@@ -10,7 +11,7 @@ const isBinding = (one: unknown): one is Binding =>
 
 /** At which place among its arguments a script takes the test's clock. */
 const places = new Map(
-  [operate, schedules, sweeps, tasks]
+  [operate, schedules, settings, sweeps, tasks]
     .flatMap((scripts): unknown[] => Object.values(scripts))
     .filter(isBinding)
     .map(({ script, args }) => [script, args.indexOf("testNow")] as const),

@@ -96,7 +96,7 @@ export class SweepPass implements CurrentSweep {
   }
 
   /** Wakes a consumer of each queue that needs one, and arranges wakes and sweeps for what is due later. */
-  async wake(): Promise<void> {
+  async end(): Promise<void> {
     const { waker } = this;
     if (!waker) return;
     await Promise.all([

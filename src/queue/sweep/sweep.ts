@@ -4,20 +4,7 @@ import { type Transport, withPrefix } from "../redis/transport.ts";
 import type { SweepPart } from "./part.ts";
 import { readRegistered, readRegistry } from "./registry.ts";
 import { SweepPass } from "./sweep-pass.ts";
-import type { SweepOptions, SweepReport } from "./types.ts";
-
-const OPTIONS = [
-  "budget",
-  "prefix",
-  "queue",
-  "queues",
-  "limit",
-  "wake",
-  "onDeadLetter",
-  "offload",
-  "signal",
-  "now",
-] as const satisfies readonly (keyof SweepOptions)[];
+import { SWEEP_OPTIONS, type SweepOptions, type SweepReport } from "./types.ts";
 
 /**
  * Walks through the registry, and sweeps each queue and partition in it: promotes due tasks, reclaims expired leases,
@@ -30,7 +17,7 @@ export async function plainSweep(
   given: SweepOptions,
   parts: readonly SweepPart[],
 ): Promise<SweepReport> {
-  onlyOptions(given, OPTIONS);
+  onlyOptions(given, SWEEP_OPTIONS);
   const options = withPrefix(transport, given);
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   const { prefix, signal, now } = options;
@@ -47,8 +34,8 @@ export async function plainSweep(
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined && performance.now() < deadline);
   } finally {
-    // Also if the sweep throws: Redis counts these wakes as sent.
-    await pass.wake();
+    // Also if the sweep throws: Redis counts what it has asked for as done.
+    await pass.end();
   }
   pass.more ||= cursor !== undefined;
   return pass.finish();

@@ -39,6 +39,19 @@ export interface SweepOptions {
   readonly now?: (() => number) | undefined;
 }
 
+export const SWEEP_OPTIONS = [
+  "budget",
+  "prefix",
+  "queue",
+  "queues",
+  "limit",
+  "wake",
+  "onDeadLetter",
+  "offload",
+  "signal",
+  "now",
+] as const satisfies readonly (keyof SweepOptions)[];
+
 export interface SweepReport extends SweepCounts {
   /** How many queues were swept or checked. */
   readonly queues: number;
