@@ -3,9 +3,7 @@ import { typeOf } from "./type-of.ts";
 /** An object or list on the path, and how far it has been searched. */
 interface Level {
   readonly of: object;
-  /** Undefined for a list. */
-  readonly names: readonly string[] | undefined;
-  readonly size: number;
+  readonly names: readonly string[];
   next: number;
 }
 
@@ -27,28 +25,26 @@ export interface NotJson {
  * @returns undefined if there is none
  */
 export function notJson(value: unknown, path: string, all = false): NotJson | undefined {
-  const levels: Level[] = [levelOf([value])];
+  // The first level has the value itself, as `JSON.stringify` begins.
+  const levels: Level[] = [{ of: { "": value }, names: [""], next: 0 }];
   const open = new Set<unknown>();
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    if (level.next === level.size) {
+    const name = level.names[level.next++];
+    if (name === undefined) {
       open.delete(level.of);
       levels.pop();
       continue;
     }
-    const key = level.names?.[level.next] ?? String(level.next);
-    level.next++;
-    const given = (level.of as Record<string, unknown>)[key];
-    const part = written(given, levels.length === 1 ? "" : key);
-    const isCycle = open.has(part);
-    const problem = isCycle
-      ? CYCLE
-      : (problemOf(part) ?? (all ? (problemOfGiven(given) ?? problemOfObject(part)) : undefined));
+    const given = (level.of as Record<string, unknown>)[name];
+    const part = written(given, name);
+    let problem = problemOf(part) ?? (all ? (problemOfGiven(given) ?? problemOfObject(part)) : undefined);
     // A `toJSON` or a getter may make a new part each time.
-    if (levels.length > MAX_DEPTH) return { path: pathOf(levels, path), problem: TOO_DEEP };
+    if (levels.length > MAX_DEPTH) problem = TOO_DEEP;
+    if (open.has(part)) problem = CYCLE;
     if (problem !== undefined) return { path: pathOf(levels, path), problem };
     if (typeof part === "object" && part !== null) {
       open.add(part);
-      levels.push(levelOf(part));
+      levels.push({ of: part, names: Object.keys(Array.isArray(part) ? [...part] : part), next: 0 });
     }
   }
   return undefined;
@@ -89,12 +85,6 @@ function problemOfObject(part: unknown): string | undefined {
 /** Types of objects that JSON writes whole, although they may have no properties. */
 const WRITTEN_WHOLE: ReadonlySet<string> = new Set(["Object", "Number", "String", "Boolean"]);
 
-function levelOf(part: object): Level {
-  if (Array.isArray(part)) return { of: part, names: undefined, size: part.length, next: 0 };
-  const names = Object.keys(part);
-  return { of: part, names, size: names.length, next: 0 };
-}
-
 /** The value that `JSON.stringify` writes for a part. */
 function written(part: unknown, key: string): unknown {
   if (part === null || !["object", "function", "bigint"].includes(typeof part)) return part;
@@ -112,10 +102,11 @@ function unboxed(value: unknown): unknown {
   }
 }
 
-/** The path to the current part. The first level has the value itself. A path that is empty adds no dot. */
+/** The path to the current part. Behind a path that is empty there is no dot. */
 function pathOf(levels: readonly Level[], path: string): string {
-  const steps = levels
-    .slice(1)
-    .map(({ names, next }) => (names ? `.${String(names[next - 1])}` : `[${next - 1}]`));
+  const steps = levels.slice(1).map(({ of, names, next }) => {
+    const name = String(names[next - 1]);
+    return Array.isArray(of) ? `[${name}]` : `.${name}`;
+  });
   return (path + steps.join("")).replace(/^\./, "");
 }
