@@ -28,6 +28,15 @@ describe("the client itself", () => {
     ]);
     const [plain] = (await client.listQueues()).queues;
     expect(plain).not.toHaveProperty("counts");
+    for (const [path, page] of [
+      ["szie", { szie: 1 }],
+      ["size", { size: 0 }],
+      ["counts", { counts: "all" }],
+    ] as const)
+      await expect(client.listQueues(page as never)).rejects.toMatchObject({
+        code: "invalid_argument",
+        path,
+      });
   });
 
   test("sweeps: the counts come back, and a token without the scope is refused", async () => {
