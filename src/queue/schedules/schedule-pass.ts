@@ -8,7 +8,7 @@ import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../re
 import type { CurrentSweep, PartOfSweep, SweepPart } from "../sweep/part.ts";
 import type { Reminder, RegistryPage } from "../sweep/registry.ts";
 import type { SweepReport } from "../sweep/types.ts";
-import { registerCall } from "../tasks/registration.ts";
+import { registerCall } from "../../kernel/note.ts";
 
 /** Most queues whose schedules one request reads: each queue may have many that are due. */
 const QUEUES_PER_REQUEST = 20;

@@ -3,7 +3,7 @@ import { slicesOf } from "../core/slices.ts";
 import { callOf } from "../redis/binding.ts";
 import { forgetDequeuesScript, unregisterScript } from "../redis/sweep-scripts.ts";
 import { type Command, sendForEach, type Transport } from "../redis/transport.ts";
-import { registerCall } from "../tasks/registration.ts";
+import { registerCall } from "../../kernel/note.ts";
 import type { RegisteredPartition } from "./registry.ts";
 
 /**
