@@ -48,12 +48,19 @@ local function lease_plainly(
   local now_text, most_bytes, bytes = time(), tonumber(most), 0
   local now = tonumber(now_text)
   local letters, kept, length, deadline = '', '', lease, now + tonumber(lease)
-  local deadline_text, last_enqueued_at, since, number_text = int(deadline), '', '', ''
+  local deadline_text, last_enqueued_at, since, number_text, noted = int(deadline), '', '', '', nil
   -- The tables begin with room for one task: a table that grows costs more.
-  local deadlines, from = { '', '' }, more_fields and #more_fields or 0
-  local fields = { '~lease', '', slot, '', '', '', unpack(more_fields or {}) }
+  local deadlines, from = { '', '' }, 0
+  local fields
+  if more_fields then
+    from = #more_fields
+    fields = { '~lease', '', slot, '', '', '', unpack(more_fields) }
+  else
+    fields = { '~lease', '', slot, '', '', '' }
+  end
   local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
-  for i, id in ipairs(ids) do
+  for i = 1, #ids do
+    local id = ids[i]
     if i > last then
       first, last = i, slice_end(ids, i)
       found = read_waiting(tasks, slot, ids, first, last)
@@ -61,9 +68,12 @@ local function lease_plainly(
     end
     local place = CONTROL + 2 * (i - first) + 1
     local fixed, record = found[place], found[place + 1]
-    local enqueued_at, own_letters = string.match(fixed or '', '^1;(%d+)([^\n]*)\n')
-    number, bytes = number + 1, bytes + #(fixed or '')
-    if record or not enqueued_at or (bytes > most_bytes and i > 1) then
+    if record or not fixed then
+      return nil
+    end
+    local enqueued_at, own_letters = string.match(fixed, '^1;(%d+)([^\n]*)\n')
+    number, bytes = number + 1, bytes + #fixed
+    if not enqueued_at or (bytes > most_bytes and i > 1) then
       return nil
     end
     if own_letters ~= letters then
@@ -71,7 +81,7 @@ local function lease_plainly(
       if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
         return nil
       end
-      letters, kept = own_letters, ''
+      letters, kept, noted = own_letters, '', nil
       for letter in string.gmatch('mrdtU', '%a') do
         kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
       end
@@ -83,28 +93,18 @@ local function lease_plainly(
       deadline_text = int(deadline)
     end
     if enqueued_at ~= last_enqueued_at then
-      last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
+      last_enqueued_at, since, noted = enqueued_at, int(math.max(0, now - tonumber(enqueued_at))), nil
+    end
+    if not noted then
+      noted = kept .. ';h=w' .. since
     end
     number_text = int(number)
     deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
     -- The first record goes in front of `more_fields`, the others behind them.
     local to = (i > 1 and from or 0) + 2 * i + 3
     fields[to] = '.' .. id
-    -- The same as `transition` and `format` would write.
-    fields[to + 1] = '1;2;'
-      .. enqueued_at
-      .. ';1;1;w;'
-      .. number_text
-      .. ';'
-      .. token
-      .. ';'
-      .. now_text
-      .. ';'
-      .. length
-      .. kept
-      .. ';h=w'
-      .. since
-      .. '\n'
+    fields[to + 1] =
+      join_record('2', enqueued_at, '1', '1', 'w', number_text, token, now_text, length, noted, '')
     local next = 5 * i - 2
     reply[next], reply[next + 1], reply[next + 2], reply[next + 3], reply[next + 4] =
       id, 1, number, deadline, fixed
@@ -118,10 +118,6 @@ local function lease_plainly(
   return leased and reply
 end
 
--- The changing record of a working task: version, enqueued at, attempts, charged, lease number, lease token,
--- dequeued at, letters, and the history. The history must be the last letter: no settlement is after it.
-local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
-
 -- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the
 -- reply, the fields to store, and the ids; nothing if anything is not plain or Redis refuses. In that case
 -- `settle_in_full` must follow: it overwrites all that this function has written.
@@ -133,7 +129,9 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     return nil, nil, nil
   end
   local ids, fields, ends, reply = { '' }, { '', '', '', '' }, { '', '' }, { 'ok', '' }
-  local now, last_enqueued_at, since, kept_for, over = tonumber(now_text), '', '', -1, ''
+  local now, last_enqueued_at, since, last_version, next_version = tonumber(now_text), '', '', '2', '3'
+  -- What tasks with the same letters have in common.
+  local ended, last_letters, own, ttl, over = ';z=' .. now_text, nil, '', 0, ''
   for i = 1, count do
     local place = from + SETTLEMENT * (i - 1)
     local id, proof, terms, text = unpack(items, place + 1, place + SETTLEMENT)
@@ -145,48 +143,40 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     if number .. ',' .. token ~= proof or tonumber(version) > HISTORY then
       return nil, nil, nil
     end
-    local own, ttl = '', DEFAULT_RESULT_TTL
-    if letters ~= '' then
-      -- A letter that no fixed record has, or a number with too many digits, is not plain.
-      if string.find(letters, ';[^mrdtU]') or string.find(letters, string.rep('%d', 17)) then
-        return nil, nil, nil
+    if letters ~= last_letters then
+      last_letters, own, ttl = letters, ended, DEFAULT_RESULT_TTL
+      if letters ~= '' then
+        -- A letter that no fixed record has, or a number with too many digits, is not plain.
+        if string.find(letters, ';[^mrdtU]') or string.find(letters, string.rep('%d', 17)) then
+          return nil, nil, nil
+        end
+        own = own .. (string.match(letters, ';t=[^;]*') or '') .. (string.match(letters, ';U=%d+') or '')
+        ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
       end
-      own = (string.match(letters, ';t=[^;]*') or '') .. (string.match(letters, ';U=%d+') or '')
-      ttl = tonumber(string.match(letters, ';r=(%d+)') or ttl)
-    end
-    if ttl ~= kept_for then
-      kept_for, over = ttl, int(now + math.max(ttl, RESEND_WINDOW))
+      over = int(now + math.max(ttl, RESEND_WINDOW))
     end
     if enqueued_at ~= last_enqueued_at then
       last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
     end
+    if version ~= last_version then
+      last_version, next_version = version, int(version + 1)
+    end
     ids[i] = id
     local next = 4 * i
     fields[next - 3], fields[next - 2], fields[next - 1] = id, '', '.' .. id
-    -- The same as `end_task` would write.
-    fields[next] = '1;'
-      .. int(version + 1)
-      .. ';'
-      .. enqueued_at
-      .. ';'
-      .. attempts
-      .. ';'
-      .. charged
-      .. ';c;'
-      .. number
-      .. ';;'
-      .. dequeued_at
-      .. ';;z='
-      .. now_text
-      .. own
-      .. ';h='
-      .. history
-      .. 'c'
-      .. since
-      .. ';p='
-      .. proof
-      .. ',complete,completed,,0,0\n'
-      .. (ttl > 0 and text or '')
+    fields[next] = join_record(
+      next_version,
+      enqueued_at,
+      attempts,
+      charged,
+      'c',
+      number,
+      '',
+      dequeued_at,
+      '',
+      own .. ';h=' .. history .. 'c' .. since .. ';p=' .. proof .. COMPLETED_NOTE,
+      ttl > 0 and text or ''
+    )
     ends[2 * i - 1], ends[2 * i] = over, id
     reply[i + 1] = 'completed'
   end

@@ -154,6 +154,10 @@ local function parse(record)
   return task, string.sub(record, stop + 1)
 end
 
+-- The changing record of a working task: version, enqueued at, attempts, charged, lease number, lease token,
+-- dequeued at, letters, and the history. The history must be the last letter: no settlement is after it.
+local WORKING_RECORD = '^1;(%d+);(%d+);(%d+);(%d+);w;(%d+);([^;]*);(%d*);%d*([^\n]*);h=(%w*)\n'
+
 -- As `parse`, for both records. Before its first change, all that is known of a task is its fixed record.
 local function parse_with(fixed, record)
   local task, text = parse(record)
@@ -170,10 +174,47 @@ local function parse_with(fixed, record)
   return task, text
 end
 
--- The letters of a changing record, those of CHANGING_FIELDS, in their order. `plain-lane.lua` relies on `h`
--- and `p` being the last.
+-- The letters of a changing record, those of CHANGING_FIELDS, in their order.
 local LETTERS =
   { 'x', 'u', 'b', 'z', 'y', 'm', 'r', 'd', 't', 'U', 'f', 'g', 'G', 'P', 'S', 'W', 'O', 'T', 'E', 'h', 'p' }
+
+-- A changing record from its parts. It alone says where they are; `parse` and WORKING_RECORD read them.
+-- letters: those of LETTERS, in their order. text: what is behind the first line.
+local function join_record(
+  version,
+  enqueued_at,
+  attempts,
+  charged,
+  state,
+  number,
+  token,
+  dequeued_at,
+  leased_for,
+  letters,
+  text
+)
+  return '1;'
+    .. version
+    .. ';'
+    .. enqueued_at
+    .. ';'
+    .. attempts
+    .. ';'
+    .. charged
+    .. ';'
+    .. state
+    .. ';'
+    .. number
+    .. ';'
+    .. token
+    .. ';'
+    .. dequeued_at
+    .. ';'
+    .. leased_for
+    .. letters
+    .. '\n'
+    .. text
+end
 
 -- The changing record of a task.
 local function format(task, text)
@@ -185,8 +226,7 @@ local function format(task, text)
       letters = letters .. ';' .. letter .. '=' .. value
     end
   end
-  local fields = {
-    '1',
+  return join_record(
     task.version,
     task.enqueued_at,
     task.attempts,
@@ -196,16 +236,21 @@ local function format(task, text)
     task.lease_token,
     task.dequeued_at,
     task.leased_for,
-  }
-  return table.concat(fields, ';') .. letters .. '\n' .. text
+    letters,
+    text
+  )
+end
+
+-- The time (ms) since a task was enqueued, as text.
+local function since_enqueue(enqueued_at, now)
+  return int(math.max(0, now - (tonumber(enqueued_at) or now)))
 end
 
 -- Records a transition: raises the version, and adds it to the history with its time (ms since enqueue).
 -- what: 'pending', 'delayed', 'working', 'completed', 'rejected' or 'flagged': the first letter is kept.
 local function transition(task, what, now)
   add(task, 'version', 1)
-  local since = math.max(0, now - (tonumber(task.enqueued_at) or now))
-  task.history = (task.history or '') .. string.sub(what, 1, 1) .. int(since)
+  task.history = (task.history or '') .. string.sub(what, 1, 1) .. since_enqueue(task.enqueued_at, now)
   -- Each transition raises the version, so most tasks need no count.
   if tonumber(task.version) > HISTORY + 1 then
     local _, length = string.gsub(task.history, '%a', '')

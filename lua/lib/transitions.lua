@@ -8,8 +8,7 @@ local MAX_PLAN_LEASES = 160
 local function note_error(task, now, short)
   local ERRORS = 16 -- a record keeps this many
   local BYTES = 1800 -- the most of each
-  local since = math.max(0, now - (tonumber(task.enqueued_at) or now))
-  local entry = task.attempts .. ' ' .. int(since)
+  local entry = task.attempts .. ' ' .. since_enqueue(task.enqueued_at, now)
   if short then
     local text = #short > BYTES and 'j""' or string.gsub(short, '[\n\t]', ' ')
     entry = entry .. ' ' .. string.gsub(string.gsub(text, '%%', '%%25'), ';', '%%3B')

@@ -15,7 +15,7 @@ export const dequeue: LawMutants = {
     breaks: "law 5: a request that is sent again leases more tasks, and no consumer has the first ones",
   },
   "a plain dequeue delivers a task that has a record for the first time": {
-    lua: change("record or not enqueued_at", "not enqueued_at"),
+    lua: change("record or not fixed", "not fixed"),
     breaks: "I4: attempts are counted anew, and cancelled tasks are delivered",
   },
   "a plain dequeue leases an id twice that is in line twice": {

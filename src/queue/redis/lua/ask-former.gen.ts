@@ -6,51 +6,51 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AB } from "./parts/read-first-lines.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AS } from "./parts/forget-task.gen.ts";
-import { $AT, $BJ, $EF, $EG, $EH, $EI, $EJ, $EK, $EL, $EM, $EN, $EO, $EP, $EQ, $ER } from "./parts/first-record.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BH } from "./parts/remaining.gen.ts";
-import { $BI, $DG } from "./parts/places-left.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AV } from "./parts/forget-task.gen.ts";
+import { $AW, $BM, $EI, $EJ, $EK, $EL, $EM, $EN, $EO, $EP, $EQ, $ER, $ES, $ET, $EU } from "./parts/first-record.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BK } from "./parts/remaining.gen.ts";
+import { $BL, $DJ } from "./parts/places-left.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -70,19 +70,19 @@ local l=ARGV
 local m=4
 local n=3
 ${$Q}local o=Q(a,b,c,d,nil,e,f,g,h)
-${$C}${$D}${$E}${$DB}${$DC}local p,q=DC(o,E(i)),{}
-${$AE}${$AG}${$AH}${$AI}${$EG}for u=1,(#l-n)/m do
+${$C}${$D}${$E}${$DE}${$DF}local p,q=DF(o,E(i)),{}
+${$AE}${$AG}${$AH}${$AI}${$EJ}for u=1,(#l-n)/m do
 local v,w,x,y=unpack(l,m*u,m*u+n)
-q[u]=EG(v,w,x,'1;'..C(p.now)..y,p.now)
+q[u]=EJ(v,w,x,'1;'..C(p.now)..y,p.now)
 end
-${$F}${$AA}${$AB}${$EF}${$EH}local r=EH(f,q)
-${$AC}${$AW}${$AY}${$BA}${$DD}if AC(r['~slots'])or DD(p,r['~set'],r['~stats'])then
+${$F}${$AA}${$AB}${$EI}${$EK}local r=EK(f,q)
+${$AC}${$AZ}${$BB}${$BD}${$DG}if AC(r['~slots'])or DG(p,r['~set'],r['~stats'])then
 return{'newer_schema'}
 end
-${$S}${$T}${$AD}${$AF}${$AO}${$AP}${$AR}${$AS}local function s(t,u)
+${$S}${$T}${$AD}${$AF}${$AP}${$AQ}${$AR}${$AU}${$AV}local function s(t,u)
 local v,w={},{}
 u.unique_for=nil
-AS(v,w,t,u,p.now)
+AV(v,w,t,u,p.now)
 for aa,ab in ipairs(w)do
 T(p,'HDEL tasks',ab)
 end
@@ -92,8 +92,8 @@ end
 T(p,'ZREM expiry',t)
 T(p,'ZREM dead',t)
 end
-${$B}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$EI}${$EJ}local t,u=EI(p,q,r,k=='1'),{'ok',EJ(p),0}
-${$H}${$U}${$AM}${$AN}${$AT}${$BH}${$BI}${$BJ}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}${$DM}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}local v=EP(t,q,u,function(v,w)
+${$B}${$K}${$BF}${$BG}${$BU}${$BV}${$BW}${$BX}${$BZ}${$CA}${$CC}${$EL}${$EM}local t,u=EL(p,q,r,k=='1'),{'ok',EM(p),0}
+${$H}${$U}${$AM}${$AO}${$AW}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$DB}${$DQ}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}local v=ES(t,q,u,function(v,w)
 local x=not(w and w.state==AD.rejected)
 if x and w and w.state~=AD.ghost then
 s(v.id,w)
@@ -103,12 +103,12 @@ end)
 if v then
 return{v}
 end
-${$N}${$P}${$EB}${$EC}${$ED}${$EQ}if j~=''and t.any_ready and EQ(t,{r['~wake'],r['~set']},j)then
+${$N}${$P}${$EE}${$EF}${$EG}${$ET}if j~=''and t.any_ready and ET(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
-${$G}${$I}${$J}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DG}${$DH}${$ER}return ER(t)or u
+${$G}${$I}${$J}${$R}${$V}${$BY}${$CB}${$CU}${$CY}${$DD}${$DI}${$DJ}${$DK}${$EU}return EU(t)or u
 `;
   },
-  sha1: "156d28ed7888c8b6a233e38ee38e72926ff56650",
-  keyLockingSha1: "85deac2a34d09cbed1e550256b836dca5898c446",
+  sha1: "5899b79768fb60e3956a822e765c85820d8932f8",
+  keyLockingSha1: "c3f0c1b6685646a9da14536aa7fdba4d706fe557",
 };

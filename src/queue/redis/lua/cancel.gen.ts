@@ -7,48 +7,48 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CI, $CK, $CL, $CM } from "./parts/remove-from-fair.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CS } from "./parts/refund.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CL, $CN, $CO, $CP } from "./parts/remove-from-fair.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $CV } from "./parts/refund.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
 
-const $CT = `local function CT(a,b,c)
+const $CW = `local function CW(a,b,c)
 local d,e=a.keys,a.keys.fair
 local f=redis.call('ZSCORE',e,b)
 if not f then
@@ -56,7 +56,7 @@ e=d.limited
 f=redis.call('ZSCORE',e,b)
 end
 if f then
-CS(a,b,c,e,f)
+CV(a,b,c,e,f)
 end
 return e,f
 end
@@ -75,13 +75,13 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$Q}local k=Q(nil,a,b,c,d,e,f,g)
-${$DB}${$DC}local l=DC(k)
+${$DE}${$DF}local l=DF(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$AC}${$AW}${$AY}${$BA}${$DD}if AC(n)or AC(o)or DD(l,m[4],m[5])then
+${$AC}${$AZ}${$BB}${$BD}${$DG}if AC(n)or AC(o)or DG(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local q,r=AN(n or'',o)
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AO}local q,r=AO(n or'',o)
 if not n or q.state==AD.ghost or q.state==AD.deleted then
 return{'not_found'}
 end
@@ -97,16 +97,16 @@ ${$C}${$D}${$E}l.now=E(h)
 if q.state==AD.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$H}${$Z}${$AQ}AQ(q,'flagged',l.now)
-${$F}${$S}${$T}${$AO}${$AP}T(l,'HSET tasks','.'..i,AP(q,r))
-${$CY}CY(l,'cancelRequested',i)
+${$H}${$Z}${$AS}${$AT}AT(q,'flagged',l.now)
+${$F}${$S}${$T}${$AP}${$AQ}${$AR}T(l,'HSET tasks','.'..i,AR(q,r))
+${$DB}DB(l,'cancelRequested',i)
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(l)or{'working'}
+${$B}${$F}${$G}${$H}${$I}${$J}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BF}${$BG}${$BV}${$BW}${$BY}${$BZ}${$CB}${$CU}${$CY}${$DD}${$DI}${$DK}return DK(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$B}${$F}${$K}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(l,{q})
-if not t and BR(q)then
-${$S}${$T}${$BL}${$CA}${$CE}${$CG}${$CI}${$CS}${$CT}s,t=CT(l,i,q)
+${$B}${$F}${$K}${$BF}${$BG}${$BU}${$BV}${$BW}${$BX}${$BZ}${$CA}${$CC}CC(l,{q})
+if not t and BU(q)then
+${$S}${$T}${$BO}${$CD}${$CH}${$CJ}${$CL}${$CV}${$CW}s,t=CW(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
@@ -114,16 +114,16 @@ else
 ${$H}H(q,'ghosts',1)
 ${$S}${$T}T(l,'HSET tasks','~ghosts',C(p+1))
 end
-${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AO}${$AP}${$AQ}${$CY}${$CZ}${$DP}DP(l,i,q,'','rejected','cancelled')
-${$BK}${$BL}${$BM}${$CF}${$CG}${$CK}${$CL}${$CM}CM(l)
-${$BO}${$BP}${$CB}${$CC}${$CD}${$CE}${$CH}${$CN}${$CP}${$CQ}CQ(l)
-${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}local u=DH(l)
+${$A}${$H}${$S}${$T}${$X}${$Y}${$Z}${$AP}${$AQ}${$AR}${$AS}${$AT}${$DB}${$DC}${$DS}DS(l,i,q,'','rejected','cancelled')
+${$BN}${$BO}${$BP}${$CI}${$CJ}${$CN}${$CO}${$CP}CP(l)
+${$BR}${$BS}${$CE}${$CF}${$CG}${$CH}${$CK}${$CQ}${$CS}${$CT}CT(l)
+${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BY}${$CB}${$CU}${$CY}${$DD}${$DI}${$DK}local u=DK(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "ff3afb3b031af421180f06df87f8520972fafad1",
-  keyLockingSha1: "6dbacd80ae502d2932b88054d8fd42c6054f6f05",
+  sha1: "be5926d3104e9bf5934e179404778b8422ac14f3",
+  keyLockingSha1: "0e3cff8ee478136d1ead8e0754ff531d9220cda6",
 };

@@ -7,11 +7,11 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $L } from "./parts/finite.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
@@ -20,39 +20,39 @@ import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AU } from "./parts/has-ended.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AX } from "./parts/format-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BB } from "./parts/format-settings.gen.ts";
-import { $BH } from "./parts/remaining.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BN } from "./parts/read-score.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DU } from "./parts/lost-for.gen.ts";
-import { $DW } from "./parts/leases-of.gen.ts";
-import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
-import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
-import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
-import { $IR, $IS, $IT, $IU } from "./parts/settings.gen.ts";
-import { $IV, $IW, $IX, $IY, $IZ, $JA, $JB, $JC } from "./parts/repair-group-settings.gen.ts";
-import { $JD, $JE, $JF, $JG } from "./parts/pairs.gen.ts";
-import { $JH, $JI, $JJ, $JK } from "./parts/count-ready.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AX } from "./parts/has-ended.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BA } from "./parts/format-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BE } from "./parts/format-settings.gen.ts";
+import { $BK } from "./parts/remaining.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BQ } from "./parts/read-score.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DX } from "./parts/lost-for.gen.ts";
+import { $DZ } from "./parts/leases-of.gen.ts";
+import { $HO, $HS, $HT, $HV, $IJ } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS } from "./parts/rare.gen.ts";
+import { $HZ, $IB, $ID, $IH, $II } from "./parts/set-aside.gen.ts";
+import { $IU, $IV, $IW, $IX } from "./parts/settings.gen.ts";
+import { $IY, $IZ, $JA, $JB, $JC, $JD, $JE, $JF } from "./parts/repair-group-settings.gen.ts";
+import { $JG, $JH, $JI, $JJ } from "./parts/pairs.gen.ts";
+import { $JK, $JL, $JM, $JN } from "./parts/count-ready.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -97,7 +97,7 @@ ${$F}F(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local w=HP(u,E(n))
+${$C}${$D}${$E}${$DE}${$DF}${$HO}${$HS}local w=HS(u,E(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -167,7 +167,7 @@ ag[#ag+1]=an
 end
 end
 end
-${$BH}local function ai(aj,ak)
+${$BK}local function ai(aj,ak)
 local al,am,an=w.seen.tasks,0,{}
 for ar,as in ipairs(y)do
 an[as]=(an[as]or 0)+1
@@ -178,22 +178,22 @@ if(an[as.id]or 0)~=as.expected then
 return false
 end
 end
-return BH(al,'~ghosts','~dropped')==am
-and BH(al,'~timers','~elapsed')==ak
-and BH(al,'~broken','~checked')==0
+return BK(al,'~ghosts','~dropped')==am
+and BK(al,'~timers','~elapsed')==ak
+and BK(al,'~broken','~checked')==0
 end
-${$B}${$K}${$S}${$T}${$U}${$AC}${$AW}${$AY}${$BA}${$BC}${$BD}${$BL}${$BN}${$BO}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$CE}${$CR}${$HS}${$IG}${$JH}${$JI}${$JJ}${$JK}local function aj(ak,al,am)
+${$B}${$K}${$S}${$T}${$U}${$AC}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BO}${$BQ}${$BR}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$CH}${$CU}${$HV}${$IJ}${$JK}${$JL}${$JM}${$JN}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
-an[as]=BU(as)
+an[as]=BX(as)
 end
 for ar,as in ipairs(ak)do
 local at=as.task
-local au=BR(at)and as.live and an[at.group or'']
+local au=BU(at)and as.live and an[at.group or'']
 if au and as.fair then
-JH(au,tonumber(as.fair))
+JK(au,tonumber(as.fair))
 elseif au and as.working then
-JI(au)
+JL(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -201,18 +201,18 @@ local at,au=am[as],an[as]
 local av=tonumber(at.settings.number)
 for az,ba in ipairs(av and x.limited or{})do
 au.limited=au.limited
-+(math.floor(tonumber(w.seen.limited[ba])/BO)==av and 1 or 0)
++(math.floor(tonumber(w.seen.limited[ba])/BR)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if AC(aw)or JJ(at,au,aw)or JK(w,at)then
+if AC(aw)or JM(at,au,aw)or JN(w,at)then
 return false
 end
 end
 return true
 end
-${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AR}${$AU}${$AX}${$BB}${$BK}${$BM}${$BP}${$BW}${$BX}${$BY}${$BZ}${$CG}${$DK}${$DM}${$DU}${$DW}${$HM}${$HN}${$HO}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$ID}${$IE}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local function ak()
+${$A}${$G}${$L}${$X}${$Y}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AX}${$BA}${$BE}${$BN}${$BP}${$BS}${$BZ}${$CA}${$CB}${$CC}${$CJ}${$DN}${$DQ}${$DX}${$DZ}${$HP}${$HQ}${$HR}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IH}${$II}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}local function ak()
 local al={}
-for ap,aq in ipairs(JF)do
+for ap,aq in ipairs(JI)do
 al[aq]=w.seen.tasks[aq]
 end
 if AC(al['~set'])then
@@ -221,18 +221,18 @@ end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(L(w.seen.workers[am])))
 local ao=tonumber(L(w.seen.delayed['~w']or''))
-JG(
+JJ(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=JC(w,z)
+local ap,aq=JF(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IY(w,au)
-JA(w,x.worker_leases)
-IZ(w,x.fair_by_group)
-JB(w,x.workers)
+JB(w,au)
+JD(w,x.worker_leases)
+JC(w,x.fair_by_group)
+JE(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -252,13 +252,13 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HV(w,ag),{},{},{}
+local ax,ay,az,ba=HY(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-II(w,bf)
-if bf.live and BR(bf.task)then
+IL(w,bf)
+if bf.live and BU(bf.task)then
 ay[#ay+1]=bf.task
 end
 end
@@ -268,14 +268,14 @@ end
 for be=1,#aq,2 do
 ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
-BZ(w.plan,ay)
+CC(w.plan,ay)
 for be,bf in ipairs(ax)do
-IP(w,bf)
-HY(w,bf.id,bf.had_fixed,bf.fixed)
-HY(w,'.'..bf.id,bf.had_record,bf.record)
+IS(w,bf)
+IB(w,bf.id,bf.had_fixed,bf.fixed)
+IB(w,'.'..bf.id,bf.had_record,bf.record)
 end
-IA(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-IA(w,'fair_by_group',w.turns,'turn_wrong')
+ID(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+ID(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -295,6 +295,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "e785b5cf2a1b16ea9f0f2b7570fb829bcc10be0e",
-  keyLockingSha1: "02165d38b2e72bf9f83c580c43200b30a18d0dcb",
+  sha1: "2a93f17afeccf55b3fba976018f2a0c763629200",
+  keyLockingSha1: "4d134cc693d0c6040a36bc10e677b4cf8c72531e",
 };

@@ -7,41 +7,41 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AX } from "./parts/format-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $AZ, $BE } from "./parts/totals.gen.ts";
-import { $BB } from "./parts/format-settings.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CW } from "./parts/statistics-fields.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $EE } from "./parts/record-wake.gen.ts";
-import { $GE, $GF } from "./parts/earlier-answer.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BA } from "./parts/format-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BC, $BH } from "./parts/totals.gen.ts";
+import { $BE } from "./parts/format-settings.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $CZ } from "./parts/statistics-fields.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $EH } from "./parts/record-wake.gen.ts";
+import { $GH, $GI } from "./parts/earlier-answer.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -59,35 +59,35 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$Q}local m=Q(nil,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$DB}${$DC}local n=DC(m,E(h))
+${$C}${$D}${$E}${$DE}${$DF}local n=DF(m,E(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
-${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}BZ(n,{{group=j}})
+${$B}${$F}${$K}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BU}${$BV}${$BW}${$BX}${$BZ}${$CA}${$CC}CC(n,{{group=j}})
 end
 ${$AC}if AC(p[1])or AC(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$GE}local q,r=GE(g,i)
-${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function s(t,u,v)
+${$GH}local q,r=GH(g,i)
+${$N}${$P}${$AZ}${$BB}${$BD}${$EE}${$EF}${$EG}${$EH}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
-return w and EE(f,{t,u},n.now,k,v)and 1 or 0
+return w and EH(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
 elseif#l==4 then
 return{'ok',p[1]or'',0}
 end
-local t,u=BA(p[1]),BA(p[1])
-${$AZ}for y=5,#l,2 do
-local z,aa=AY[l[y]]or l[y],l[y+1]
-local ab=u.shares and AZ[z]
+local t,u=BD(p[1]),BD(p[1])
+${$BC}for y=5,#l,2 do
+local z,aa=BB[l[y]]or l[y],l[y+1]
+local ab=u.shares and BC[z]
 u[ab or z]=aa~=''and aa or nil
 end
-${$BC}${$BE}local function v(w)
-return t.rate and u.rate and BE(w,t.rate,u.rate,n.now)or''
+${$BF}${$BH}local function v(w)
+return t.rate and u.rate and BH(w,t.rate,u.rate,n.now)or''
 end
-${$F}${$S}${$T}${$CW}local function w()
+${$F}${$S}${$T}${$CZ}local function w()
 local x=v(p[3]or'')
 if x~=''then
 T(n,'HSET tasks','~rate',x)
@@ -95,18 +95,18 @@ elseif p[3]then
 T(n,'HDEL tasks','~rate')
 end
 if t.statistics and not u.statistics then
-for ab,ac in ipairs(CW())do
+for ab,ac in ipairs(CZ())do
 T(n,'HDEL tasks',ac)
 end
 end
 end
-${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}local function x()
+${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CS}${$CT}local function x()
 local y=n.groups[j]
 local z=v(y.used)
 y.settings=u
 if y.limited>0 or y.used~=z then
-CA(n,{group=j}).used=z
-CQ(n)
+CD(n,{group=j}).used=z
+CT(n)
 end
 if not(u.max_working or u.rate)and y.limited==0 then
 u.number=nil
@@ -123,17 +123,17 @@ w()
 else
 x()
 end
-${$G}${$AX}${$BB}local y=BB(u)
+${$G}${$BA}${$BE}local y=BE(u)
 if y~=''then
 T(n,'HSET tasks',o,y)
 elseif p[1]then
 T(n,'HDEL tasks',o)
 end
-${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}local z=DH(n)
+${$B}${$H}${$I}${$J}${$R}${$U}${$V}${$BV}${$BW}${$BY}${$BZ}${$CB}${$CU}${$CY}${$DD}${$DI}${$DK}local z=DK(n)
 if z then
 return z
 end
-${$A}${$GF}GF(g,r,i,'')
+${$A}${$GI}GI(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -143,6 +143,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "c24c957f35c4b6c64b2e7f6a27ece621b83d710c",
-  keyLockingSha1: "9d909bf627c4cbc2ac1932ed0a761263787f9175",
+  sha1: "a43c72824528f0b388ae867219b0e8283aa54457",
+  keyLockingSha1: "165e8f66fc4270f3ca621760563e0effa8f9e97e",
 };

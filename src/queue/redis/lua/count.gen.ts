@@ -17,14 +17,14 @@ import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BH } from "./parts/remaining.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $CW } from "./parts/statistics-fields.gen.ts";
-import { $CX } from "./parts/append-statistics.gen.ts";
-import { $ET } from "./parts/upcoming.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BK } from "./parts/remaining.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CZ } from "./parts/statistics-fields.gen.ts";
+import { $DA } from "./parts/append-statistics.gen.ts";
+import { $EW } from "./parts/upcoming.gen.ts";
 
 export const count: Script = {
   name: "count",
@@ -103,7 +103,7 @@ local v={}
 if j~=''then
 ${$F}F(u,'~lease')
 if j=='1'then
-${$CW}v=CW()
+${$CZ}v=CZ()
 else
 F(v,'~totals','~stats')
 end
@@ -131,9 +131,9 @@ local af=aa['.'..ae]
 local ag=ad==a and tonumber(AM(af).ghosts or 0)>0
 return not ag and o(af)and p(aa[ae])or s(ad)
 end
-${$BH}local ad=(x and redis.call('LLEN',a)or 0)-BH(aa,'~ghosts','~dropped')
+${$BK}local ad=(x and redis.call('LLEN',a)or 0)-BK(aa,'~ghosts','~dropped')
 local ae=y and redis.call('ZCARD',b)or 0
-${$BW}${$BX}local af=BX(aa['~fair']or nil).limited
+${$BZ}${$CA}local af=CA(aa['~fair']or nil).limited
 local ag=ad+ae+af
 local ah={}
 F(ah,x and ad>0 and ac(a,x)or nil)
@@ -142,32 +142,32 @@ if#ah==0 and af>0 then
 F(ah,s(c))
 end
 local ai=#ah>0 and math.max(unpack(ah))
-${$AW}${$AY}${$BA}local aj=BA(aa['~set']or nil)
+${$AZ}${$BB}${$BD}local aj=BD(aa['~set']or nil)
 ${$L}${$M}local ak=w and M(d)or nil
 local al,am
 if w then
-${$ET}al,am=ET(e,ak)
+${$EW}al,am=EW(e,ak)
 end
 local an={
 'ok',
 ag,
-al and redis.call('ZCARD',e)-BH(aa,'~timers','~elapsed')or 0,
+al and redis.call('ZCARD',e)-BK(aa,'~timers','~elapsed')or 0,
 ak and redis.call('ZCARD',d)or 0,
 w and redis.call('ZCARD',g)or 0,
 ai or(ag>0 and 0)or-1,
 am or 0,
-BH(aa,'~broken','~checked'),
+BK(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
 }
 if j~=''then
 F(an,m,C(aa['~lease']or 0))
 F(an,aa['~set']or'')
-${$CX}CX(an,{unpack(ab,t,t+#v-1)},m)
+${$DA}DA(an,{unpack(ab,t,t+#v-1)},m)
 end
 return an
 `;
   },
-  sha1: "33ec385c657330fe53c4d40e4a4c9f58fcef3a83",
-  keyLockingSha1: "b2b5ac39439565f309fcacc0013d83fa4543fce4",
+  sha1: "faa5c79c58db024b2d209807bf53475d13a9091d",
+  keyLockingSha1: "bb21af5464a6f48c629e7a677cd63012fb4a103a",
 };

@@ -7,11 +7,11 @@ import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $GE, $GF } from "./parts/earlier-answer.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $GH, $GI } from "./parts/earlier-answer.gen.ts";
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
@@ -33,11 +33,11 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$GE}local r,s=GE(n,p)
+${$GH}local r,s=GH(n,p)
 if not r then
-${$C}${$D}${$E}${$DB}${$DC}local t=DC({tasks=g},E(o))
+${$C}${$D}${$E}${$DE}${$DF}local t=DF({tasks=g},E(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$AC}${$AW}${$AY}${$BA}${$DD}if DD(t,u[1])then
+${$AC}${$AZ}${$BB}${$BD}${$DG}if DG(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -59,12 +59,12 @@ r='working,'..C(v)
 else
 r='ok,'..C(t.now)
 end
-${$A}${$GF}GF(n,s,p,r)
+${$A}${$GI}GI(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "df3f07d47a6b0f9a76bb04f5a47130937427e01f",
-  keyLockingSha1: "78adff2b84353d9675aa05bf326aa04b5df8e37e",
+  sha1: "30dbc8e663cfe039e5295c08191eadeb322cc218",
+  keyLockingSha1: "f8917e0ade23ca6efdff07f5c7dec9a84c3b6ba7",
 };

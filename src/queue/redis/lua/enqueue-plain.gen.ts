@@ -6,10 +6,10 @@ import { $D } from "./parts/clock-text.gen.ts";
 import { $F } from "./parts/append.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AB } from "./parts/read-first-lines.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $GK } from "./parts/plain.gen.ts";
-import { $HJ } from "./parts/noted-slots.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $GO } from "./parts/plain.gen.ts";
+import { $HM } from "./parts/noted-slots.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -24,7 +24,7 @@ local g=ARGV
 local h=2
 local i=4
 ${$C}${$D}local j=D(c)
-${$GK}if not GK then
+${$GO}if not GO then
 return{'not_plain'}
 elseif#g==i+h and d~='1'and e==''then
 local k,l=g[i+1],g[i+2]
@@ -44,7 +44,7 @@ n[t],l[s],k[s+3]=true,t,t
 m[2*s-1],m[2*s]=t,'1;'..j..u
 end
 ${$AA}${$AB}local p=AB(b,k)
-${$HJ}local q=f=='-'and not HJ(p['~slots'])
+${$HM}local q=f=='-'and not HM(p['~slots'])
 if p['~set']or q then
 return{'not_plain'}
 end
@@ -54,9 +54,9 @@ return{'not_plain'}
 end
 end
 local r=tonumber(j)
-${$EB}${$EC}if e~=''and EC(p['~wake'],r)then
+${$EE}${$EF}if e~=''and EF(p['~wake'],r)then
 o=1
-${$F}${$ED}F(m,'~wake',ED(r,e))
+${$F}${$EG}F(m,'~wake',EG(r,e))
 end
 if type(redis.pcall('HSET',b,unpack(m)))~='number'then
 return{'not_plain'}
@@ -65,6 +65,6 @@ redis.call('LPUSH',a,unpack(l))
 return{'ok',0,o}
 `;
   },
-  sha1: "ddeeb7ab39b5f9d3f0e7466314b1152fcf536a2c",
-  keyLockingSha1: "828e3fc8c90f229fb7b10b7cf9e6d5979fd4b1d6",
+  sha1: "03de76c342e959e4dbaf23863aba4d07d7c7fb38",
+  keyLockingSha1: "b108e64e88ae7d78d1a36771fbe09e6559195780",
 };

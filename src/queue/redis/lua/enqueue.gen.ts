@@ -5,55 +5,55 @@ import { $B } from "./parts/slice.gen.ts";
 import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AB } from "./parts/read-first-lines.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AT, $BJ, $EF, $EG, $EH, $EI, $EJ, $EK, $EL, $EM, $EN, $EO, $EP, $EQ, $ER } from "./parts/first-record.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BH } from "./parts/remaining.gen.ts";
-import { $BI, $DG } from "./parts/places-left.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $GK } from "./parts/plain.gen.ts";
-import { $HJ } from "./parts/noted-slots.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AW, $BM, $EI, $EJ, $EK, $EL, $EM, $EN, $EO, $EP, $EQ, $ER, $ES, $ET, $EU } from "./parts/first-record.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BK } from "./parts/remaining.gen.ts";
+import { $BL, $DJ } from "./parts/places-left.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $GO } from "./parts/plain.gen.ts";
+import { $HM } from "./parts/noted-slots.gen.ts";
 
-const $HK = `local function HK(a,b)
-local c,d=HJ(a)
+const $HN = `local function HN(a,b)
+local c,d=HM(a)
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not e then
 return b=='-'and not d
@@ -102,24 +102,24 @@ local z=j~='1'and(m==''or m=='-')
 if s==1 and z and n[8]==''and t(n[9])then
 v[1],w[1],w[2]=n[6],n[6],u..n[9]
 x=redis.pcall('HSETNX',f,v[1],w[2])
-${$GK}if GK and x==1 and n[7]==''and k==''then
+${$GO}if GO and x==1 and n[7]==''and k==''then
 redis.call('LPUSH',a,v[1])
 return{'ok',-1,0,1}
 end
 else
-${$EF}local aa,ab,ac={unpack(EF)},{'ok',0,0},{}
-${$GK}local ad=GK and k==''and s<=q
+${$EI}local aa,ab,ac={unpack(EI)},{'ok',0,0},{}
+${$GO}local ad=GO and k==''and s<=q
 for ah=1,s do
 local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
 if ad and(aj~=''or ak~=''or ac[ai]or not t(al))then
 ad=false
 end
-ac[ai],v[ah],aa[#EF+ah],ab[ah+3]=true,ai,ai,1
+ac[ai],v[ah],aa[#EI+ah],ab[ah+3]=true,ai,ai,1
 w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
 ${$AA}${$AB}y=AB(f,aa)
-${$HJ}${$HK}if m~=''and HK(y['~slots'],m)then
+${$HM}${$HN}if m~=''and HN(y['~slots'],m)then
 return{'moved'}
 end
 if y['~set']then
@@ -141,10 +141,10 @@ return ab
 end
 end
 ${$Q}local aa=Q(a,b,c,d,nil,e,f,g,h)
-${$DB}${$DC}local ab,ac=DC(aa,tonumber(r)),{}
-${$AE}${$AG}${$AH}${$AI}${$EG}for ag=1,s do
+${$DE}${$DF}local ab,ac=DF(aa,tonumber(r)),{}
+${$AE}${$AG}${$AH}${$AI}${$EJ}for ag=1,s do
 local ah,ai=n[o*ag+3],n[o*ag+4]
-ac[ag]=EG(v[ag],ah,ai,w[2*ag],ab.now)
+ac[ag]=EJ(v[ag],ah,ai,w[2*ag],ab.now)
 end
 if x~=nil then
 local ad=x~=1 and redis.call('HGET',f,v[1])
@@ -154,30 +154,30 @@ end
 ${$AA}y={[v[1]]=ad and AA(ad)or nil}
 else
 if not y then
-${$F}${$AA}${$AB}${$EF}${$EH}y=EH(f,ac)
+${$F}${$AA}${$AB}${$EI}${$EK}y=EK(f,ac)
 end
-${$AC}${$AW}${$AY}${$BA}${$DD}${$HJ}${$HK}if AC(y['~slots'])then
+${$AC}${$AZ}${$BB}${$BD}${$DG}${$HM}${$HN}if AC(y['~slots'])then
 return{'newer_schema'}
-elseif m~=''and HK(y['~slots'],m)then
+elseif m~=''and HN(y['~slots'],m)then
 return{'moved'}
-elseif DD(ab,y['~set'],y['~stats'])then
+elseif DG(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
 end
 end
-${$B}${$F}${$K}${$AW}${$AY}${$BA}${$BC}${$BD}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$EI}${$EJ}local ad,ae=EI(ab,ac,y,l=='1'),{'ok',EJ(ab),0}
+${$B}${$F}${$K}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BU}${$BV}${$BW}${$BX}${$BZ}${$CA}${$CC}${$EL}${$EM}local ad,ae=EL(ab,ac,y,l=='1'),{'ok',EM(ab),0}
 ad.is_written=x~=nil
-${$H}${$S}${$T}${$U}${$AC}${$AD}${$AF}${$AM}${$AN}${$AO}${$AP}${$AR}${$AT}${$BH}${$BI}${$BJ}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}${$DM}${$EK}${$EL}${$EM}${$EN}${$EO}${$EP}local af=EP(ad,ac,ae)
+${$H}${$S}${$T}${$U}${$AC}${$AD}${$AF}${$AM}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AW}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$DB}${$DQ}${$EN}${$EO}${$EP}${$EQ}${$ER}${$ES}local af=ES(ad,ac,ae)
 if af then
 return{af}
 end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$N}${$P}${$EB}${$EC}${$ED}${$EQ}ae[3]=EQ(ad,ag,k)and 1 or 0
+${$N}${$P}${$EE}${$EF}${$EG}${$ET}ae[3]=ET(ad,ag,k)and 1 or 0
 end
-${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}${$DG}${$DH}${$ER}return ER(ad)or ae
+${$G}${$I}${$J}${$N}${$P}${$R}${$V}${$BY}${$CB}${$CU}${$CY}${$DD}${$DI}${$DJ}${$DK}${$EU}return EU(ad)or ae
 `;
   },
-  sha1: "eaaf585c4129c12e870cb89edfd3ef1ca561f342",
-  keyLockingSha1: "409617f7e92e0cd691a95bd9595a84cf1688e46f",
+  sha1: "bdac8e74ca363f9c0edcac5a6b6a322a8e8f2a2d",
+  keyLockingSha1: "e20b5d021ad74e78496d38ede5cba22de58d12ee",
 };

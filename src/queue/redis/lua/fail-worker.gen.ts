@@ -7,57 +7,57 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
-import { $W, $AV, $DJ, $DL } from "./parts/default-max-attempts.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
+import { $W, $AY, $DM, $DP } from "./parts/default-max-attempts.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DN } from "./parts/wait-again.gen.ts";
-import { $DR } from "./parts/revoke.gen.ts";
-import { $DU } from "./parts/lost-for.gen.ts";
-import { $DX, $DY, $DZ } from "./parts/unregister-workers.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $EE } from "./parts/record-wake.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DR } from "./parts/wait-again.gen.ts";
+import { $DU } from "./parts/revoke.gen.ts";
+import { $DX } from "./parts/lost-for.gen.ts";
+import { $EA, $EB, $EC } from "./parts/unregister-workers.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $EH } from "./parts/record-wake.gen.ts";
 
 export const failWorker: Script = {
   name: "failWorker",
@@ -92,7 +92,7 @@ k
 )
 ${$C}${$D}${$E}local q=E(l)
 local r={'ok',0,0,0,0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DU}${$DY}${$DZ}local s,t,u,v,w=DZ(p,m,q,tonumber(n),r)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AY}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$CS}${$CT}${$CU}${$CY}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DU}${$DX}${$EB}${$EC}local s,t,u,v,w=EC(p,m,q,tonumber(n),r)
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -105,14 +105,14 @@ for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
 F(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
-${$DX}DX(p,x,w)
-${$EB}${$EC}${$ED}${$EE}local y=o~=''
+${$EA}EA(p,x,w)
+${$EE}${$EF}${$EG}${$EH}local y=o~=''
 and s>0
-and EE(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and EH(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "00f2a8aaa8a6e18eca84578bea67719dc7be665d",
-  keyLockingSha1: "e0c34852485aae6d3057ee026f7120aa0d487070",
+  sha1: "cf5242ab90774b2619745b0745ef2139179f8348",
+  keyLockingSha1: "0f36027d979e60df295ee02c853f10f1e5e338b4",
 };

@@ -5,7 +5,7 @@ import { $B } from "./parts/slice.gen.ts";
 import { $C } from "./parts/int.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 
-const $GA = `local function GA()
+const $GD = `local function GD()
 local a={}
 for e=0,1023 do
 a[#a+1]='~r'..C(e)
@@ -29,9 +29,9 @@ local g=KEYS[7]
 if redis.call('EXISTS',a,b,c,d,e,g)>0 then
 return{'ok',0}
 end
-${$B}${$C}${$I}${$GA}return{'ok',I('HDEL',f,GA())}
+${$B}${$C}${$I}${$GD}return{'ok',I('HDEL',f,GD())}
 `;
   },
-  sha1: "306039eed769e1465dfaf28d9c06beda5e673c0f",
-  keyLockingSha1: "ca6b317331e1876bf7dd577d51f7cc0a6611843b",
+  sha1: "e531a41ddcbd6f23f45eb89c8c73046333d0819f",
+  keyLockingSha1: "67af8ffe4fa45a6774e74fa68f889d732ec54452",
 };

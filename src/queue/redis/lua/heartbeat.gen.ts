@@ -6,26 +6,26 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DQ } from "./parts/put-deadlines.gen.ts";
-import { $DT } from "./parts/forgotten-after.gen.ts";
-import { $DV } from "./parts/note-worker.gen.ts";
-import { $DW } from "./parts/leases-of.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DT } from "./parts/put-deadlines.gen.ts";
+import { $DW } from "./parts/forgotten-after.gen.ts";
+import { $DY } from "./parts/note-worker.gen.ts";
+import { $DZ } from "./parts/leases-of.gen.ts";
 
 export const heartbeat: Script = {
   name: "heartbeat",
@@ -55,7 +55,7 @@ F(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$DK}${$DW}local t=DW(n,g,j,p+1)
+${$DN}${$DZ}local t=DZ(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$F}for x,y in ipairs(t)do
@@ -91,10 +91,10 @@ y[5]=#y-5
 for ad,ae in ipairs(z)do
 F(y,ae)
 end
-${$N}${$DQ}DQ(n,v)
-${$DB}${$DC}local aa=DC(n,o)
-${$S}${$T}${$DT}${$DV}DV(aa,g,h,t[3])
-${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}local ab=DH(aa)
+${$N}${$DT}DT(n,v)
+${$DE}${$DF}local aa=DF(n,o)
+${$S}${$T}${$DW}${$DY}DY(aa,g,h,t[3])
+${$G}${$H}${$I}${$J}${$P}${$R}${$U}${$V}${$BF}${$BG}${$BV}${$BW}${$BY}${$BZ}${$CB}${$CU}${$CY}${$DD}${$DI}${$DK}local ab=DK(aa)
 if ab then
 return ab
 end
@@ -103,6 +103,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "65b40c8ca46621bcc6a467e09f6ea25c48b35c1c",
-  keyLockingSha1: "a3c888f7c376547ff47fcdf40cab5e7cda98ce79",
+  sha1: "e5da9812120e167b0eca2ef46cc4dbe1d12c1700",
+  keyLockingSha1: "1ea919997113d11545eb3ad827027ebe3335a9cb",
 };

@@ -11,11 +11,11 @@ import { $AB } from "./parts/read-first-lines.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
 
 export const listGroups: Script = {
   name: "listGroups",
@@ -48,13 +48,13 @@ end
 end
 local m=#l
 local n,o={},false
-${$L}${$BO}while i and not o and m+#n<j and k<g do
+${$L}${$BR}while i and not o and m+#n<j and k<g do
 k=k+1
-local p=C(i*BO)
+local p=C(i*BR)
 local q=redis.call('ZRANGE',b,p,'+inf','BYSCORE','LIMIT','0',C(f),'WITHSCORES')
 o=#q<2*f
 for u=1,#q,2 do
-local v=math.floor(tonumber(L(q[u+1]))/BO)
+local v=math.floor(tonumber(L(q[u+1]))/BR)
 if v>=i and m+#n<j then
 n[#n+1]=q[u]
 i=v+1
@@ -72,12 +72,12 @@ F(q,'~g:'..v,'~s:'..v)
 end
 ${$B}${$K}local r=K('HMGET',c,q)
 local s={'ok',o and''or i and'from '..C(i)or'after '..h}
-${$AC}${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}for w,x in ipairs(l)do
+${$AC}${$AZ}${$BB}${$BD}${$BV}${$BW}${$BX}for w,x in ipairs(l)do
 local y,z=r[2*w-1],r[2*w]
 if AC(y)or AC(z)then
 return{'newer_schema'}
 end
-local aa=BU(x,y,z)
+local aa=BX(x,y,z)
 if w<=m or aa.ready==0 then
 F(s,x,z or'')
 F(s,aa.ready,aa.working)
@@ -87,6 +87,6 @@ end
 return s
 `;
   },
-  sha1: "6520863744cbd13d35c8e3cd81c27eb27b997d69",
-  keyLockingSha1: "3b97457bd6f8b5ca98d079b19bae04282f7a9220",
+  sha1: "521f7d3060ef8ef9b099f3570272e32c1111f0a4",
+  keyLockingSha1: "956ce85375954335249745c3e0aa8589ae969d5a",
 };

@@ -8,8 +8,8 @@ import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DW } from "./parts/leases-of.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DZ } from "./parts/leases-of.gen.ts";
 
 export const listWorkers: Script = {
   name: "listWorkers",
@@ -30,9 +30,9 @@ F(k,tonumber(h[2][o+1]))
 end
 ${$B}${$K}local l=K('HMGET',a,j)
 ${$C}${$D}${$E}local m={'ok',E(d),h[1]}
-${$DK}${$DW}for q,r in ipairs(j)do
+${$DN}${$DZ}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=DW(i,s,0,tonumber(g))
+local t=DZ(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -46,6 +46,6 @@ end
 return m
 `;
   },
-  sha1: "9ca3b4829a8f04ac120acaf82c8a5275a1d03892",
-  keyLockingSha1: "155d5e5f02306e06844226e01ac5ebe42ac6ba40",
+  sha1: "669006eed3525a7eb192c2fb7cbb3248d779120f",
+  keyLockingSha1: "979fb9cb7be10f42c62aec5c49e6e90180fbadf8",
 };

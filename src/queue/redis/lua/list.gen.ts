@@ -10,15 +10,15 @@ import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
 import { $AL } from "./parts/without-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $GR, $GS, $HE, $HF } from "./parts/look.gen.ts";
-import { $GT, $GU, $GV, $GW, $GX, $GY, $HA, $HB, $HC } from "./parts/filter-fields.gen.ts";
-import { $GZ } from "./parts/zset-of-state.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $GU, $GV, $HH, $HI } from "./parts/look.gen.ts";
+import { $GW, $GX, $GY, $GZ, $HA, $HB, $HD, $HE, $HF } from "./parts/filter-fields.gen.ts";
+import { $HC } from "./parts/zset-of-state.gen.ts";
 
 export const list: Script = {
   name: "list",
@@ -38,29 +38,29 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$AW}${$GT}${$GU}local p=GU(l)
+${$AZ}${$GW}${$GX}local p=GX(l)
 ${$AD}local q={working=AD.working,completed=AD.completed,rejected=AD.rejected}
 local r=q[i]or AD.waiting
-${$C}${$BK}${$BL}${$BW}${$BX}${$HA}${$HC}local function s(t,u)
+${$C}${$BN}${$BO}${$BZ}${$CA}${$HD}${$HF}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
-local z=BX(y)
+local z=CA(y)
 local aa=redis.call('LRANGE',a,C(-v-u),C(-v-1))
-local ab=y and HC(b,w,u)or{}
-local ac=9*BL+(z.list_tag or(z[0]or 0)+BK)+v*BK
+local ab=y and HF(b,w,u)or{}
+local ac=9*BO+(z.list_tag or(z[0]or 0)+BN)+v*BN
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
 if aa[ae]and not(ab[af]and tonumber(ab[af].score)<ac)then
 ad[#ad+1]={id=aa[ae],listed=true}
-ae,ac=ae-1,ac+BK
+ae,ac=ae-1,ac+BN
 else
 ad[#ad+1]=ab[af]
 af=af+1
 end
 end
 local ag=#ad
-for ak,al in ipairs(y and ag<u and HC(c,x,u)or{})do
+for ak,al in ipairs(y and ag<u and HF(c,x,u)or{})do
 ad[#ad+1]=al
 end
 for ak=#ad,u+1,-1 do
@@ -81,19 +81,19 @@ return C(v)..' '..w..' '..x
 end
 end
 local t={}
-${$BR}local function u(v)
+${$BU}local function u(v)
 local w=v.task
 if not v.listed or tonumber(w.ghosts or 0)==0 then
 return false
 end
-local x=t[v.id]or BR(w)or redis.call('ZSCORE',e,v.id)
+local x=t[v.id]or BU(w)or redis.call('ZSCORE',e,v.id)
 t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GV}${$GW}${$GX}${$GY}local function x(y)
+${$F}${$AA}${$AE}${$AG}${$AH}${$AI}${$AK}${$AL}${$GY}${$GZ}${$HA}${$HB}local function x(y)
 local z=y.task
-if z.state~=r or not GY(p,z,y.text)or u(y)then
+if z.state~=r or not HB(p,z,y.text)or u(y)then
 return false
 elseif
 y.fixed==''and r==AD.waiting
@@ -113,28 +113,28 @@ F(v,y.id,ad and math.floor(tonumber(y.score))or 0)
 F(v,aa,ac)
 v[#v+1]=ab
 end
-${$GZ}${$HB}local function y(z,aa)
-local ab=GZ(o,i,p)
+${$HC}${$HE}local function y(z,aa)
+local ab=HC(o,i,p)
 if z==''then
-z=HB(ab==h and p.ended_from)
+z=HE(ab==h and p.ended_from)
 end
-local ac=HC(ab,z,aa,ab==h and p.ended_before)
+local ac=HF(ab,z,aa,ab==h and p.ended_before)
 return ac,function(ad)
 return ad>0 and ac[ad].place or z
 end
 end
 local z=l==''and i~='completed'
-${$GR}local aa=z and math.min(tonumber(k)+1,GR)or GR
-local ab,ac=j,GR
-${$AC}${$AF}${$AM}${$AN}${$GS}${$HE}${$HF}while ac>0 do
+${$GU}local aa=z and math.min(tonumber(k)+1,GU)or GU
+local ab,ac=j,GU
+${$AC}${$AF}${$AM}${$AO}${$GV}${$HH}${$HI}while ac>0 do
 local ad,ae
 if i=='pending'then
 ad,ae=s(ab~=''and ab or'0 0 - 0 -',aa)
 else
 ad,ae=y(ab,aa)
 end
-local af=HE(f,ad,x)
-v[3]=v[3]+HF(ad,af)
+local af=HH(f,ad,x)
+v[3]=v[3]+HI(ad,af)
 if af<aa and af==#ad then
 ab=''
 else
@@ -150,6 +150,6 @@ v[2]=ab
 return v
 `;
   },
-  sha1: "614c5bbee69e3818ab3d180db482b5471c48e3bd",
-  keyLockingSha1: "181556948a76380c1fd9ac21b4dea71eb26d1b4a",
+  sha1: "8857b889dca39b3a1ffb562e8b1792d612b964bd",
+  keyLockingSha1: "9e741b25cff0b31d820fe1e7ef03c9057db541f2",
 };

@@ -7,8 +7,8 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
@@ -16,54 +16,54 @@ import { $L } from "./parts/finite.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
-import { $W, $AV, $DJ, $DL } from "./parts/default-max-attempts.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
+import { $W, $AY, $DM, $DP } from "./parts/default-max-attempts.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AU } from "./parts/has-ended.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BN } from "./parts/read-score.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DN } from "./parts/wait-again.gen.ts";
-import { $DR } from "./parts/revoke.gen.ts";
-import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
-import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
-import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
-import { $IB } from "./parts/write-repairs.gen.ts";
-import { $IQ } from "./parts/repair-entries.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AX } from "./parts/has-ended.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BQ } from "./parts/read-score.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DR } from "./parts/wait-again.gen.ts";
+import { $DU } from "./parts/revoke.gen.ts";
+import { $HO, $HS, $HT, $HV, $IJ } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS } from "./parts/rare.gen.ts";
+import { $HZ, $IB, $ID, $IH, $II } from "./parts/set-aside.gen.ts";
+import { $IE } from "./parts/write-repairs.gen.ts";
+import { $IT } from "./parts/repair-entries.gen.ts";
 
 export const placeLost: Script = {
   name: "placeLost",
@@ -95,18 +95,18 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local p=HP(o,E(l))
+${$C}${$D}${$E}${$DE}${$DF}${$HO}${$HS}local p=HS(o,E(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$B}${$F}${$K}${$L}${$AA}${$AC}${$HM}${$HO}${$HS}${$HT}${$HU}${$HV}local v=HV(p,q)
+${$B}${$F}${$K}${$L}${$AA}${$AC}${$HP}${$HR}${$HV}${$HW}${$HX}${$HY}local v=HY(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$HQ}${$HX}${$IG}local function w(x)
+${$H}${$S}${$T}${$Z}${$AD}${$AF}${$AG}${$AH}${$AM}${$AP}${$AQ}${$AR}${$AS}${$AT}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$HT}${$IA}${$IJ}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -116,22 +116,22 @@ t=t+math.max(0,ab-x.ghosts)
 u=u+math.max(0,x.ghosts-ab)
 z.ghosts=ab>0 and C(ab)or nil
 if x.waits==1 and s[y]==0 then
-local ac=BR(z)and aa.groups[z.group or'']
+local ac=BU(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=IG then
+if ad and ad.last_tag>=IJ then
 ad.last_tag=0
 end
-AQ(z,'pending',p.now)
-CO(aa,y,z,'back')
-HQ(p,'place_missing',y)
+AT(z,'pending',p.now)
+CR(aa,y,z,'back')
+HT(p,'place_missing',y)
 else
-HQ(p,'ghosts_wrong',y)
+HT(p,'ghosts_wrong',y)
 end
 local ac=z.state==AD.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HX(p,x)
+x.record=not ac and IA(p,x)
 end
-${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AN}${$AR}${$AU}${$AV}${$AW}${$AY}${$BA}${$BN}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HN}${$HR}${$HW}${$HY}${$HZ}${$IA}${$IB}${$ID}${$IE}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local x=IQ(p,v,w)
+${$A}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Y}${$AE}${$AI}${$AK}${$AO}${$AU}${$AX}${$AY}${$AZ}${$BB}${$BD}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CS}${$CT}${$CU}${$CY}${$DB}${$DC}${$DD}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DU}${$HQ}${$HU}${$HZ}${$IB}${$IC}${$ID}${$IE}${$IH}${$II}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}local x=IT(p,v,w)
 if x then
 return x
 end
@@ -144,6 +144,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "9c61f450a29ce432bcd2bdaebec64a4b07d48ff8",
-  keyLockingSha1: "8ac023db2f4111a5afca233bb859a88b80a0a7ff",
+  sha1: "0da0f72b698dce72276f15dbc5b411c822c0b228",
+  keyLockingSha1: "c3e75466248237342d1f2ad2e4c3e849fb737cc6",
 };

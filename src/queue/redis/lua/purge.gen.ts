@@ -7,58 +7,58 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AS } from "./parts/forget-task.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CI, $CK, $CL, $CM } from "./parts/remove-from-fair.gen.ts";
-import { $CS } from "./parts/refund.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DE, $HG, $HH } from "./parts/open-plan.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $FF, $FN, $FO, $FP, $FU } from "./parts/in-list.gen.ts";
-import { $GR, $GS, $HE, $HF } from "./parts/look.gen.ts";
-import { $GT, $GU, $GV, $GW, $GX, $GY, $HA, $HB, $HC } from "./parts/filter-fields.gen.ts";
-import { $GZ } from "./parts/zset-of-state.gen.ts";
-import { $HI } from "./parts/erase.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AV } from "./parts/forget-task.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CL, $CN, $CO, $CP } from "./parts/remove-from-fair.gen.ts";
+import { $CV } from "./parts/refund.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DH, $HJ, $HK } from "./parts/open-plan.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $FI, $FQ, $FR, $FS, $FX } from "./parts/in-list.gen.ts";
+import { $GU, $GV, $HH, $HI } from "./parts/look.gen.ts";
+import { $GW, $GX, $GY, $GZ, $HA, $HB, $HD, $HE, $HF } from "./parts/filter-fields.gen.ts";
+import { $HC } from "./parts/zset-of-state.gen.ts";
+import { $HL } from "./parts/erase.gen.ts";
 
-const $HD = `local function HD(a,b,c)
+const $HG = `local function HG(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CG(b,d,e),'('..b..'!'
+local f,g='('..CJ(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GR))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',C(GU))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -84,52 +84,52 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$Q}local n=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local o,p=E(i),tonumber(k)
-${$AW}${$GT}${$GU}local q=GU(m)
+${$AZ}${$GW}${$GX}local q=GX(m)
 ${$AD}local r=j=='completed'and AD.completed
 or j=='rejected'and AD.rejected
 or AD.waiting
 local s=r~=AD.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CE}${$CF}${$CG}${$CI}${$CK}${$CL}${$CM}${$CR}${$CS}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DE}${$DF}${$DH}${$DI}${$DP}${$GR}${$GS}${$GV}${$GW}${$GX}${$GY}${$HA}${$HB}${$HC}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}local function u(v,w)
+${$A}${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$X}${$Y}${$Z}${$AC}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AV}${$BB}${$BD}${$BF}${$BG}${$BN}${$BO}${$BP}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CH}${$CI}${$CJ}${$CL}${$CN}${$CO}${$CP}${$CU}${$CV}${$CY}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DH}${$DI}${$DK}${$DL}${$DS}${$GU}${$GV}${$GY}${$GZ}${$HA}${$HB}${$HD}${$HE}${$HF}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
-x and HD(c,q.group,w)or HC(
+x and HG(c,q.group,w)or HF(
 v,
 w,
-GR,
+GU,
 v==h and q.ended_before
 )
-local aa=HE(f,z,function(aa,ab)
+local aa=HH(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(AK(aa.fixed)and(v==e or BR(ac)))then
+elseif not s and not(AK(aa.fixed)and(v==e or BU(ac)))then
 aa.left_alone=true
-elseif ac.state==r and GY(q,ac,aa.text)then
+elseif ac.state==r and HB(q,ac,aa.text)then
 aa.number=ab
 y[#y+1]=aa
 end
 end)
 local ab,ac={},nil
 local ad
-ad,aa=HH(n,o,y,aa,function(ae,af,ag,ah)
+ad,aa=HK(n,o,y,aa,function(ae,af,ag,ah)
 if s then
 for al,am in ipairs(af)do
-HI(ae,am,ag[al])
+HL(ae,am,ag[al])
 end
-return DH(ae)
+return DK(ae)
 end
-BZ(ae,v~=e and ag or{})
+CC(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-CS(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+CV(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-DP(ae,am,ag[al],'','rejected','cancelled')
+DS(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-CM(ae)
-local ai=DH(ae)
+CP(ae)
+local ai=DK(ae)
 I('ZREM',v,ai and{}or af)
 local aj=ai and{}or S(ae,'ZADD fair XX')
 for an=1,#aj,2 do
@@ -141,30 +141,30 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and HB(C(ac))or HG(z,aa,w)
-t[2],t[3],t[4]=ad,ae,HF(z,aa)
+local ae=ac and HE(C(ac))or HJ(z,aa,w)
+t[2],t[3],t[4]=ad,ae,HI(z,aa)
 end
-${$FF}${$FN}${$FO}${$FP}${$FU}local function v()
-local w=DE(n,o)
+${$FI}${$FQ}${$FR}${$FS}${$FX}local function v()
+local w=DH(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},FN(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,C(DI))or{})do
+local x,y,z={},FQ(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,C(DL))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
-local ab=HE(f,x,function(ab)
+local ab=HH(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=FO(y,ab.id,ab.fixed,ab.record)
-if not FP(y,ac,ab)then
+local ac=FR(y,ab.id,ab.fixed,ab.record)
+if not FS(y,ac,ab)then
 aa,ac.written=aa+1,true
-DP(w,ab.id,ac.task,'','rejected','cancelled')
+DS(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=DH(w)
+local ac=DK(w)
 for ag=#x,1,-1 do
 F(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -172,20 +172,20 @@ I('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-FU(y,f)
+FX(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<DI)
-t[2],t[3]=aa,ae and'pending '..HB()or''
-t[4]=ae and 0 or HF(x,ab)
+local ae=#z<#x and not(ad and#x<DL)
+t[2],t[3]=aa,ae and'pending '..HE()or''
+t[4]=ae and 0 or HI(x,ab)
 return nil,ae and ad
 end
 if j~='pending'then
-${$GZ}local w=GZ(n,j,q)
-return u(w,l~=''and l or HB(w==h and q.ended_from))or t
+${$HC}local w=HC(n,j,q)
+return u(w,l~=''and l or HE(w==h and q.ended_from))or t
 end
 local w,x=string.match(l,'^(%a+) (.+)$')
 if not w then
-w,x='pending',HB()
+w,x='pending',HE()
 if redis.call('HEXISTS',f,'~fair')==1 then
 w='limited'
 end
@@ -196,11 +196,11 @@ y=u(w=='limited'and d or b,x)
 if t[3]~=''then
 t[3]=w..' '..t[3]
 elseif w=='limited'or z then
-t[3]=(w=='limited'and'fair 'or'pending ')..HB()
+t[3]=(w=='limited'and'fair 'or'pending ')..HE()
 end
 return y or t
 end
-for ad=1,math.ceil(p/DI)do
+for ad=1,math.ceil(p/DL)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -208,6 +208,6 @@ end
 return y or t
 `;
   },
-  sha1: "b814514de28a55f7b6c86e587013d78d86ecadb6",
-  keyLockingSha1: "ebea5c3b52cb0cd46202848d2288b22b380ed430",
+  sha1: "562bb997743cebceb364f5cb3b7c88e3a48a473c",
+  keyLockingSha1: "bd87a16509691e045179cb236945747723d51174",
 };

@@ -8,7 +8,7 @@ import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $GE, $GF } from "./parts/earlier-answer.gen.ts";
+import { $GH, $GI } from "./parts/earlier-answer.gen.ts";
 
 export const putSchedule: Script = {
   name: "putSchedule",
@@ -33,11 +33,11 @@ return{'changed',E(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$GE}m,n=GE(c,e)
+${$GH}m,n=GH(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$A}${$GF}GF(c,n,e,'refused')
+${$A}${$GI}GI(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -63,13 +63,13 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$A}${$GF}GF(c,n,e,m)
+${$A}${$GI}GI(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "d9a32f34159b005bcbd511fad55ada8a2255e9cd",
-  keyLockingSha1: "1234f7a23b4bca08b8eadb50d83af668833d2b15",
+  sha1: "fe35bf2a7909eec6d46860e938a4985261310ec5",
+  keyLockingSha1: "1eda6b15c694d4a1f666b710c60cdbbe2c4758b9",
 };

@@ -6,43 +6,43 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BN } from "./parts/read-score.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $GR, $GS, $HE, $HF } from "./parts/look.gen.ts";
-import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
-import { $JH, $JI, $JJ, $JK } from "./parts/count-ready.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BQ } from "./parts/read-score.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $GU, $GV, $HH, $HI } from "./parts/look.gen.ts";
+import { $HO, $HS, $HT, $HV, $IJ } from "./parts/zsets.gen.ts";
+import { $JK, $JL, $JM, $JN } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -59,69 +59,69 @@ local i=ARGV
 local j=3
 local k=200
 ${$Q}local l=Q(nil,a,b,c,d,e,f)
-${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local m=HP(l,E(g))
+${$C}${$D}${$E}${$DE}${$DF}${$HO}${$HS}local m=HS(l,E(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local function r(s)
+${$AZ}${$BB}${$BD}${$BV}${$BW}${$BX}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,BU(s)
+o[#o+1],q[s]=s,BX(s)
 end
 return q[s]
 end
-${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$BR}${$GR}${$GS}${$HE}${$HF}local function s(t,u)
+${$F}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AO}${$BU}${$GU}${$GV}${$HH}${$HI}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',C(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
-local x=HE(f,w,function(x)
-if BR(x.task)and AK(x.fixed)then
+local x=HH(f,w,function(x)
+if BU(x.task)and AK(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
-return x==#w and x<=k and HF(w,x)==0
+return x==#w and x<=k and HI(w,x)==0
 end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=BU(x,h=='1'and i[w+2]or'')
+q[x]=BX(x,h=='1'and i[w+2]or'')
 end
-${$BL}${$BN}${$CE}${$IG}${$JH}${$JI}if h~='1'and not(s(a,JH)and s(d,JI))then
+${$BO}${$BQ}${$CH}${$IJ}${$JK}${$JL}if h~='1'and not(s(a,JK)and s(d,JL))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BC}${$BD}${$BK}${$BM}${$BO}${$BP}${$BQ}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CB}${$CC}${$CD}${$CF}${$CG}${$CH}${$CN}${$CP}${$CQ}${$CR}${$CV}${$DA}${$DF}${$DH}${$DI}${$HQ}${$HS}${$JJ}${$JK}for x=1,#t,DI do
-BZ(n,{unpack(t,x,math.min(x+DI-1,#t))})
-for ab=x,math.min(x+DI-1,#t)do
+${$B}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$BF}${$BG}${$BN}${$BP}${$BR}${$BS}${$BT}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CE}${$CF}${$CG}${$CI}${$CJ}${$CK}${$CQ}${$CS}${$CT}${$CU}${$CY}${$DD}${$DI}${$DK}${$DL}${$HT}${$HV}${$JM}${$JN}for x=1,#t,DL do
+CC(n,{unpack(t,x,math.min(x+DL-1,#t))})
+for ab=x,math.min(x+DL-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and C(af*BO)
+local ag=af and C(af*BR)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BO))
+and redis.call('ZCOUNT',c,ag,'('..C((af+1)*BR))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not AC(ae)and JJ(ad,q[ac],ae or'')then
+if ah and not AC(ae)and JM(ad,q[ac],ae or'')then
 ad.changed=true
-HQ(m,'group_wrong',ac)
-elseif ah and not AC(ae)and JK(m,ad)then
+HT(m,'group_wrong',ac)
+elseif ah and not AC(ae)and JN(m,ad)then
 ad.changed=true
-HQ(m,'timer_wrong',ac)
+HT(m,'timer_wrong',ac)
 end
 end
-CQ(n)
-local y=DH(n)
+CT(n)
+local y=DK(n)
 if y then
 return y
 end
-DB(n)
+DE(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "f51f8b073f685cb2bc6ed34f7a3e7c5b4eab9d8f",
-  keyLockingSha1: "62256cc84fb7f165f6ceb5ff96bb9e4f948e2712",
+  sha1: "43185226d511ae675eeb0d189e982ae43896c1d8",
+  keyLockingSha1: "452b90c64e409d98b241e640d147d69364365ae5",
 };

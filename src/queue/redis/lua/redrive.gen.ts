@@ -6,52 +6,52 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DE, $HG, $HH } from "./parts/open-plan.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DN } from "./parts/wait-again.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $EE } from "./parts/record-wake.gen.ts";
-import { $GR, $GS, $HE, $HF } from "./parts/look.gen.ts";
-import { $GT, $GU, $GV, $GW, $GX, $GY, $HA, $HB, $HC } from "./parts/filter-fields.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DH, $HJ, $HK } from "./parts/open-plan.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DR } from "./parts/wait-again.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $EH } from "./parts/record-wake.gen.ts";
+import { $GU, $GV, $HH, $HI } from "./parts/look.gen.ts";
+import { $GW, $GX, $GY, $GZ, $HA, $HB, $HD, $HE, $HF } from "./parts/filter-fields.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -76,7 +76,7 @@ ${$Q}local q=Q(a,b,c,d,nil,e,f,g,h)
 ${$C}${$D}${$E}local r=E(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$AW}${$GT}${$GU}local v=GU(n)
+${$AZ}${$GW}${$GX}local v=GX(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -104,27 +104,27 @@ y[ae]=ah and'redriven'or'not_dead_letter'
 aa=aa or ah
 end
 end
-${$GV}${$GW}${$GX}${$GY}local function ac(ad,ae)
+${$GY}${$GZ}${$HA}${$HB}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
 elseif ad.task.state~=AD.rejected or not AK(ad.fixed)then
 ad.left_alone=true
-elseif GY(v,ad.task,ad.text)then
+elseif HB(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AO}${$AP}${$AQ}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CR}${$CV}${$CY}${$DA}${$DF}${$DH}${$DM}${$DN}local function ad(ae,af,ag,ah)
-BZ(ae,ag)
+${$B}${$F}${$G}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$Z}${$AC}${$AF}${$AP}${$AQ}${$AR}${$AS}${$AT}${$BB}${$BD}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$CU}${$CY}${$DB}${$DD}${$DI}${$DK}${$DQ}${$DR}local function ad(ae,af,ag,ah)
+CC(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-DN(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-CY(ae,'redriven',af[al])
+DR(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+DB(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return DH(ae)
+return DK(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -136,39 +136,39 @@ s=C(r)
 end
 if not af then
 if not u then
-${$HB}u=HB(v.ended_from)
+${$HE}u=HE(v.ended_from)
 end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$GR}${$HA}${$HC}ae=HC(h,u,GR,ag)
+${$GU}${$HD}${$HF}ae=HF(h,u,GU,ag)
 end
-${$AE}${$AG}${$AH}${$AI}${$AM}${$AN}${$GR}${$GS}${$HE}local ag=HE(f,ae,af and ab or ac)
+${$AE}${$AG}${$AH}${$AI}${$AM}${$AO}${$GU}${$GV}${$HH}local ag=HH(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$DB}${$DC}${$DD}${$DE}${$DI}${$HH}ah,ag=HH(q,r,w,ag,ad)
+${$DE}${$DF}${$DG}${$DH}${$DL}${$HK}ah,ag=HK(q,r,w,ag,ad)
 if not ag then
 return ah
 end
 end
 local ai=''
 if not af then
-${$HG}ai=HG(ae,ag,u)
+${$HJ}ai=HJ(ae,ag,u)
 elseif ag<#ae then
-${$HB}ai=HB()
+${$HE}ai=HE()
 end
 if ai~=''then
 ai=s..' '..C(math.ceil(t+ah*l))..' '..ai
 end
-${$EB}${$EC}${$ED}${$EE}local aj=o~=''
+${$EE}${$EF}${$EG}${$EH}local aj=o~=''
 and k~='1'
 and(z or aa)
-and EE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$HF}local ak={'ok',ah,ai,HF(ae,ag),aj and 1 or 0}
+and EH(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+${$HI}local ak={'ok',ah,ai,HI(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
 end
 return ak
 `;
   },
-  sha1: "b5c98f2129a4039b5408b64598a6179b8ad78782",
-  keyLockingSha1: "a31b4c229045548912a7540efdd616f350dcdc4e",
+  sha1: "44d5b4c5336f4e1bbb6b904ff01e119f7a09cfab",
+  keyLockingSha1: "76165394567712dbf47ee52b83d4a3028724e6ff",
 };

@@ -7,29 +7,29 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AS } from "./parts/forget-task.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $HI } from "./parts/erase.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AV } from "./parts/forget-task.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $HL } from "./parts/erase.gen.ts";
 
 export const remove: Script = {
   name: "remove",
@@ -39,13 +39,13 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$DB}${$DC}local f=DC({tasks=a,expiry=b,dead=c})
+${$DE}${$DF}local f=DF({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$AC}${$AW}${$AY}${$BA}${$DD}if AC(h)or AC(i)or DD(f,g[3],g[4])then
+${$AC}${$AZ}${$BB}${$BD}${$DG}if AC(h)or AC(i)or DG(f,g[3],g[4])then
 return{'newer_schema'}
 end
-${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AN}local j=AN(h or'',i)
+${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AM}${$AO}local j=AO(h or'',i)
 if not h or j.state==AD.ghost then
 return{'not_found'}
 elseif j.state==AD.deleted then
@@ -54,10 +54,10 @@ elseif j.state~=AD.completed and j.state~=AD.rejected then
 return{'alive'}
 end
 ${$C}${$D}${$E}f.now=E(d)
-${$A}${$F}${$H}${$S}${$T}${$AO}${$AP}${$AR}${$AS}${$CY}${$HI}HI(f,e,j)
-${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$BW}${$BY}${$CR}${$CV}${$DA}${$DF}${$DH}return DH(f)or{'removed'}
+${$A}${$F}${$H}${$S}${$T}${$AP}${$AQ}${$AR}${$AU}${$AV}${$DB}${$HL}HL(f,e,j)
+${$B}${$G}${$I}${$J}${$N}${$P}${$R}${$U}${$V}${$BF}${$BG}${$BV}${$BW}${$BY}${$BZ}${$CB}${$CU}${$CY}${$DD}${$DI}${$DK}return DK(f)or{'removed'}
 `;
   },
-  sha1: "29c284fafa9fc8b0dc96b11f60ba1227cc72f0b5",
-  keyLockingSha1: "f0d4c02900fb863012cefb4a26ea2e1debf5b11e",
+  sha1: "597b492fbad2289ac93654fea6255cd2a462adb1",
+  keyLockingSha1: "a4d2f07858bb8d68f333abb0ae5f567f65a7aa10",
 };

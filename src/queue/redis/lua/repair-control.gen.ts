@@ -6,8 +6,8 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
@@ -16,24 +16,24 @@ import { $M } from "./parts/lowest-score.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AX } from "./parts/format-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BB } from "./parts/format-settings.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
-import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
-import { $IB } from "./parts/write-repairs.gen.ts";
-import { $IR, $IS, $IT, $IU } from "./parts/settings.gen.ts";
-import { $JD, $JE, $JF, $JG } from "./parts/pairs.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BA } from "./parts/format-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BE } from "./parts/format-settings.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $HO, $HS, $HT, $HV, $IJ } from "./parts/zsets.gen.ts";
+import { $HZ, $IB, $ID, $IH, $II } from "./parts/set-aside.gen.ts";
+import { $IE } from "./parts/write-repairs.gen.ts";
+import { $IU, $IV, $IW, $IX } from "./parts/settings.gen.ts";
+import { $JG, $JH, $JI, $JJ } from "./parts/pairs.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -50,10 +50,10 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$Q}local l=Q(nil,a,b,c,nil,d,e,f,nil,g)
-${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local m=HP(l,E(i))
+${$C}${$D}${$E}${$DE}${$DF}${$HO}${$HS}local m=HS(l,E(i))
 local n={}
-${$JD}${$JE}${$JF}for r,s in ipairs(redis.call('HMGET',e,unpack(JF)))do
-n[JF[r]]=s
+${$JG}${$JH}${$JI}for r,s in ipairs(redis.call('HMGET',e,unpack(JI)))do
+n[JI[r]]=s
 end
 ${$AC}if AC(n['~set'])then
 return{'newer_schema'}
@@ -61,10 +61,10 @@ end
 ${$L}${$M}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=M(g)}
 o.timer=tonumber(L(redis.call('ZSCORE',d,'~w')))
-${$F}${$G}${$S}${$T}${$Y}${$AW}${$AX}${$AY}${$BA}${$BB}${$BK}${$BL}${$BM}${$BW}${$BX}${$BY}${$HQ}${$HW}${$HY}${$ID}${$IE}${$IG}${$IR}${$IS}${$IT}${$IU}${$JG}JG(m,n,o)
+${$F}${$G}${$S}${$T}${$Y}${$AZ}${$BA}${$BB}${$BD}${$BE}${$BN}${$BO}${$BP}${$BZ}${$CA}${$CB}${$HT}${$HZ}${$IB}${$IH}${$II}${$IJ}${$IU}${$IV}${$IW}${$IX}${$JJ}JJ(m,n,o)
 local p={}
-for t=1,#JD,2 do
-p[JD[t]]=JD[t+1]
+for t=1,#JG,2 do
+p[JG[t]]=JG[t+1]
 end
 local function q()
 local r=''
@@ -79,7 +79,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HY(m,w,n[w],ac and C(x)or n[w])
+IB(m,w,n[w],ac and C(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -87,19 +87,19 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HY(m,ac,n[ac],C(ac==v and ab+z or aa-z))
-HQ(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+IB(m,ac,n[ac],C(ac==v and ab+z or aa-z))
+HT(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BC}${$BD}${$BS}${$BT}${$BV}${$CR}${$CV}${$DA}${$DF}${$DH}${$HS}${$IA}${$IB}local r=IB(m)
+${$B}${$H}${$I}${$J}${$K}${$N}${$P}${$R}${$U}${$V}${$BF}${$BG}${$BV}${$BW}${$BY}${$CU}${$CY}${$DD}${$DI}${$DK}${$HV}${$ID}${$IE}local r=IE(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(JD)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(JG)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "6ecfb47ec5ec1fc6b0353315812497444e63b57c",
-  keyLockingSha1: "dc62e2889cff44021bb32e4819eafaabfb231a29",
+  sha1: "71e9f0c0014d106d29c7e5c130b4740d7559244c",
+  keyLockingSha1: "7c916cb6cd31473a91dd0daf72ae6b898e72ecfd",
 };

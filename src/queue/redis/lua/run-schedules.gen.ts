@@ -6,43 +6,43 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AB } from "./parts/read-first-lines.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AX } from "./parts/format-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BH } from "./parts/remaining.gen.ts";
-import { $BI, $DG } from "./parts/places-left.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BA } from "./parts/format-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BK } from "./parts/remaining.gen.ts";
+import { $BL, $DJ } from "./parts/places-left.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
 
 export const runSchedules: Script = {
   name: "runSchedules",
@@ -61,7 +61,7 @@ local k=5
 local l=8000000
 local m=16
 ${$Q}local n=Q(a,b,c,d,nil,e,f)
-${$C}${$D}${$E}${$DB}${$DC}local o=DC(n,E(i))
+${$C}${$D}${$E}${$DE}${$DF}local o=DF(n,E(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped','~slots'}
 for v=1,p do
@@ -72,11 +72,11 @@ r[#r+1]=w..'.'..ad
 end
 end
 ${$AA}${$AB}local s=AB(f,r)
-${$AC}${$AW}${$AY}${$BA}${$DD}if AC(s['~slots'])or DD(o,s['~set'],s['~stats'])then
+${$AC}${$AZ}${$BB}${$BD}${$DG}if AC(s['~slots'])or DG(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
-${$BH}${$BI}local u,v,w=BI(o.settings,n,s),0,false
+${$BK}${$BL}local u,v,w=BL(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
 ${$F}local function z(aa)
@@ -101,7 +101,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..C(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..C(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BW}${$BX}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CY}local function ab(ac,ad)
+${$B}${$K}${$S}${$T}${$AE}${$AG}${$AH}${$AI}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BZ}${$CA}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$DB}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -115,10 +115,10 @@ w=w or u<1
 return aj,ak,ao
 end
 local ar=AI(aq)
-BZ(o,{ar})
+CC(o,{ar})
 T(o,'HSET tasks',ap,aq)
-CO(o,ap,ar,'back')
-CY(o,'enqueued',ap)
+CR(o,ap,ar,'back')
+DB(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
 end
@@ -127,7 +127,7 @@ end
 return aj,ak,ai
 end
 local ac,ad,ae={'ok',0},{},{}
-${$G}${$AX}for ai=1,p do
+${$G}${$BA}for ai=1,p do
 local aj,ak,al,am=unpack(j,k*ai-2,k*ai+1)
 local an,ao,ap,aq=0,nil,aj,nil
 if v<=l then
@@ -142,9 +142,9 @@ else
 an,ao,ap=ab(ai,as or'')
 end
 if ao then
-local at=AW(ar,x)
+local at=AZ(ar,x)
 at.last_occurrence=ao
-F(ad,'.'..q[ai],AX(at,x))
+F(ad,'.'..q[ai],BA(at,x))
 F(ae,ap,q[ai])
 end
 end
@@ -152,17 +152,17 @@ F(ac,an,tonumber(ap))
 F(ac,aq)
 end
 ac[2]=w and 1 or 0
-${$H}${$U}${$BV}${$BY}${$CR}${$CV}${$DA}${$DF}DF(o)
-${$I}${$N}${$DG}local af=DG(o,{['~stats']=s['~stats']})
+${$H}${$U}${$BY}${$CB}${$CU}${$CY}${$DD}${$DI}DI(o)
+${$I}${$N}${$DJ}local af=DJ(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$J}${$P}${$R}${$V}${$DH}DH(o)
+${$J}${$P}${$R}${$V}${$DK}DK(o)
 I('HSET',h,ad)
 I('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "94b74a44d2e52b84861be9f94a7c674c14aded78",
-  keyLockingSha1: "81cff6c4e9bf0742b49479840b9f83431e25d87e",
+  sha1: "1ce3f3ee51b776562f4f869ef4d3b8e9b325859b",
+  keyLockingSha1: "63f85ffaabc7364f528df89f43eac436b54499ee",
 };

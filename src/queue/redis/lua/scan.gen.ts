@@ -7,8 +7,8 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
@@ -16,61 +16,61 @@ import { $L } from "./parts/finite.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
-import { $W, $AV, $DJ, $DL } from "./parts/default-max-attempts.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
+import { $W, $AY, $DM, $DP } from "./parts/default-max-attempts.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AU } from "./parts/has-ended.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AX } from "./parts/format-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BB } from "./parts/format-settings.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BN } from "./parts/read-score.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DN } from "./parts/wait-again.gen.ts";
-import { $DR } from "./parts/revoke.gen.ts";
-import { $DU } from "./parts/lost-for.gen.ts";
-import { $DW } from "./parts/leases-of.gen.ts";
-import { $HL, $HP, $HQ, $HS, $IG } from "./parts/zsets.gen.ts";
-import { $HM, $HN, $HO, $HR, $HT, $HU, $HV, $HX, $HZ, $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/rare.gen.ts";
-import { $HW, $HY, $IA, $ID, $IE } from "./parts/set-aside.gen.ts";
-import { $IB } from "./parts/write-repairs.gen.ts";
-import { $IC } from "./parts/blank.gen.ts";
-import { $IQ } from "./parts/repair-entries.gen.ts";
-import { $IR, $IS, $IT, $IU } from "./parts/settings.gen.ts";
-import { $IV, $IW, $IX, $IY, $IZ, $JA, $JB, $JC } from "./parts/repair-group-settings.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AX } from "./parts/has-ended.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BA } from "./parts/format-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BE } from "./parts/format-settings.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BQ } from "./parts/read-score.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DR } from "./parts/wait-again.gen.ts";
+import { $DU } from "./parts/revoke.gen.ts";
+import { $DX } from "./parts/lost-for.gen.ts";
+import { $DZ } from "./parts/leases-of.gen.ts";
+import { $HO, $HS, $HT, $HV, $IJ } from "./parts/zsets.gen.ts";
+import { $HP, $HQ, $HR, $HU, $HW, $HX, $HY, $IA, $IC, $IK, $IL, $IM, $IO, $IP, $IQ, $IR, $IS } from "./parts/rare.gen.ts";
+import { $HZ, $IB, $ID, $IH, $II } from "./parts/set-aside.gen.ts";
+import { $IE } from "./parts/write-repairs.gen.ts";
+import { $IG } from "./parts/blank.gen.ts";
+import { $IT } from "./parts/repair-entries.gen.ts";
+import { $IU, $IV, $IW, $IX } from "./parts/settings.gen.ts";
+import { $IY, $IZ, $JA, $JB, $JC, $JD, $JE, $JF } from "./parts/repair-group-settings.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -103,7 +103,7 @@ i,
 j,
 k
 )
-${$C}${$D}${$E}${$DB}${$DC}${$HL}${$HP}local q=HP(p,E(l))
+${$C}${$D}${$E}${$DE}${$DF}${$HO}${$HS}local q=HS(p,E(l))
 local r,s,t,u={},{},{},{}
 ${$F}local function v()
 local w=tonumber(n)
@@ -116,7 +116,7 @@ F(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or C(w+#x),y,z
 end
-${$B}${$K}${$HQ}${$HR}${$HT}${$IY}local function w()
+${$B}${$K}${$HT}${$HU}${$HW}${$JB}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -125,24 +125,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IY(q,z)
+JB(q,z)
 return x[1],y
 end
-${$G}${$S}${$T}${$Y}${$AC}${$AW}${$AX}${$AY}${$BA}${$BB}${$DU}${$HS}${$HW}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$JC}local function x()
+${$G}${$S}${$T}${$Y}${$AC}${$AZ}${$BA}${$BB}${$BD}${$BE}${$DX}${$HV}${$HZ}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}${$JF}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=JC(q,y[2])
+local z,aa=JF(q,y[2])
 r=aa
 return y[1],z
 end
-${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AU}${$AV}${$BC}${$BD}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$HM}${$HN}${$HO}${$HU}${$HV}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}local function y(z,aa)
-local ab,ac=HV(q,z),{}
+${$A}${$H}${$I}${$J}${$L}${$N}${$P}${$R}${$U}${$V}${$W}${$X}${$Z}${$AA}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AK}${$AM}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AX}${$AY}${$BF}${$BG}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$CS}${$CT}${$CU}${$CY}${$DB}${$DC}${$DD}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DU}${$HP}${$HQ}${$HR}${$HX}${$HY}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}local function y(z,aa)
+local ab,ac=HY(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=IQ(q,ab)
+local ad=IT(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -151,36 +151,36 @@ F(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 F(ac,ao)
-HQ(q,ai.live and'two_places'or'payload_missing',ai.id)
+HT(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
-local ak,al=BN(tonumber(ai.fair or 0))
+local ak,al=BQ(tonumber(ai.fair or 0))
 local am=ai.working and'1'
 or ai.fair and C(ak)..'='..C(al)
 or ai.limited and''
-if am and ai.live and BR(aj)and not ai.newer then
+if am and ai.live and BU(aj)and not ai.newer then
 F(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or IC(q,ac)
+return ad or IG(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$JA}JA(q,ab)
-ad=IB(q)
+${$JD}JD(q,ab)
+ad=IE(q)
 elseif m=='fair-by-group'then
-${$IZ}IZ(q,ab)
+${$JC}JC(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=IB(q)
+ad=IE(q)
 end
 elseif m=='workers'then
-${$DW}${$JB}JB(q,ab)
-ad=IB(q)
+${$DZ}${$JE}JE(q,ab)
+ad=IE(q)
 else
 ad=y(ab,ac)
 end
@@ -190,6 +190,6 @@ F(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "5a337e10b8340e721463bcf3b18cc2754440313d",
-  keyLockingSha1: "6b4e9e2e6b6f32c329153d0ebeb7bc94a7875def",
+  sha1: "88717b5325c860e6d50b3ab5bc26cb8028fe1da4",
+  keyLockingSha1: "968919f6258409dd427e5012adbfd7a4038f4efb",
 };

@@ -5,19 +5,19 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AX } from "./parts/format-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $AZ, $BE } from "./parts/totals.gen.ts";
-import { $BB } from "./parts/format-settings.gen.ts";
-import { $BH } from "./parts/remaining.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $EE } from "./parts/record-wake.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BA } from "./parts/format-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BC, $BH } from "./parts/totals.gen.ts";
+import { $BE } from "./parts/format-settings.gen.ts";
+import { $BK } from "./parts/remaining.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $EH } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -38,7 +38,7 @@ ${$AC}if AC(l[1])then
 return{'newer_schema'}
 end
 ${$C}${$D}${$E}local m,n=E(f),l[2]or''
-${$AW}${$AY}${$BA}local o,p=BA(l[1]),BA(l[1])
+${$AZ}${$BB}${$BD}local o,p=BD(l[1]),BD(l[1])
 if o.shares and tonumber(o.shares)>tonumber(g)then
 return{'older',tonumber(o.shares)}
 end
@@ -47,17 +47,17 @@ p.max_working=h~=''and h or nil
 p.rate=i~=''and i or nil
 p.max_pending=j~=''and j or nil
 if not o.shares then
-${$AZ}for t,u in pairs(AZ)do
+${$BC}for t,u in pairs(BC)do
 p[u]=p[u]or o[t]
 end
 end
 local q={}
 if o.rate and p.rate and o.rate~=i then
-${$BC}${$BE}n=BE(n,o.rate,i,m)
+${$BF}${$BH}n=BH(n,o.rate,i,m)
 ${$F}F(q,'~rate',n)
 end
 if o.shares~=g then
-${$F}${$G}${$AX}${$BB}F(q,'~set',BB(p))
+${$F}${$G}${$BA}${$BE}F(q,'~set',BE(p))
 end
 if#q>0 then
 ${$N}${$P}local r=P(e,q)
@@ -67,21 +67,21 @@ end
 end
 local r=0
 if p.rate then
-${$BC}local s=BC(i)
-${$F}${$BD}r=s-BD(i,n,m,0)
+${$BF}local s=BF(i)
+${$F}${$BG}r=s-BG(i,n,m,0)
 end
-${$BH}local s=redis.call('LLEN',a)
--BH({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
+${$BK}local s=redis.call('LLEN',a)
+-BK({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$G}${$N}${$P}${$AX}${$BB}${$EB}${$EC}${$ED}${$EE}local u=k~=''
+${$G}${$N}${$P}${$BA}${$BE}${$EE}${$EF}${$EG}${$EH}local u=k~=''
 and t
 and s>0
-and EE(e,{l[5],BB(p)},m,k)
+and EH(e,{l[5],BE(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "8e77780d879e12d50cf7ba4c83297cffcb925bb8",
-  keyLockingSha1: "2b2bde3408d6df98fa21e7c3dc8a631fb776515a",
+  sha1: "d1075e42b27e3ca45db58a5c0c01de4c98fd2052",
+  keyLockingSha1: "64b88f95084306e5a1bae0b471de4551cb6465f1",
 };

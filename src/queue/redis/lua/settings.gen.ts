@@ -2,10 +2,10 @@
 
 import type { Script } from "../transport.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
 
 export const settings: Script = {
   name: "settings",
@@ -17,10 +17,10 @@ local d=redis.call('HMGET',a,c,'~g:'..b)
 ${$AC}if AC(d[1])or AC(d[2])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$BA}${$BS}${$BT}${$BU}local e=BU(b,b~=''and d[2]or'',d[1])
+${$AZ}${$BB}${$BD}${$BV}${$BW}${$BX}local e=BX(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "3c949d7ca790f1997c4559adfb7a36c16cb8074a",
-  keyLockingSha1: "e154661f36f8a09a2a8d0106e98e24b9a7c5226a",
+  sha1: "9a3d74a82ec09b577ea7c557a57b8619a4202095",
+  keyLockingSha1: "55e241a72d041b4c08018e2978a206aee2b1369b",
 };

@@ -7,22 +7,22 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
 import { $L } from "./parts/finite.gen.ts";
 import { $M } from "./parts/lowest-score.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
-import { $O, $AJ, $BF, $BG, $CJ, $CU, $EV, $EX, $FA, $FB, $FC, $FD, $FE, $FG, $FH, $FI, $FJ, $FK, $FL, $FM, $FQ, $FR, $FS, $FT, $FV, $FW, $FX, $FY, $FZ, $GB, $GC, $GD, $GJ, $GN } from "./parts/error-reply-for.gen.ts";
+import { $O, $AJ, $BI, $BJ, $CM, $CX, $EY, $FA, $FD, $FE, $FF, $FG, $FH, $FJ, $FK, $FL, $FM, $FN, $FO, $FP, $FT, $FU, $FV, $FW, $FY, $FZ, $GA, $GB, $GC, $GE, $GF, $GG, $GN, $GR } from "./parts/error-reply-for.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
-import { $W, $AV, $DJ, $DL } from "./parts/default-max-attempts.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
+import { $W, $AY, $DM, $DP } from "./parts/default-max-attempts.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AA } from "./parts/first-line.gen.ts";
 import { $AB } from "./parts/read-first-lines.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
@@ -30,50 +30,50 @@ import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
 import { $AK } from "./parts/has-payload.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BN } from "./parts/read-score.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CI, $CK, $CL, $CM } from "./parts/remove-from-fair.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DN } from "./parts/wait-again.gen.ts";
-import { $DQ } from "./parts/put-deadlines.gen.ts";
-import { $DR } from "./parts/revoke.gen.ts";
-import { $DS, $EA, $ES, $EU, $EW, $EY, $EZ } from "./parts/reclaim.gen.ts";
-import { $DT } from "./parts/forgotten-after.gen.ts";
-import { $DU } from "./parts/lost-for.gen.ts";
-import { $DV } from "./parts/note-worker.gen.ts";
-import { $DW } from "./parts/leases-of.gen.ts";
-import { $DX, $DY, $DZ } from "./parts/unregister-workers.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $ET } from "./parts/upcoming.gen.ts";
-import { $FF, $FN, $FO, $FP, $FU } from "./parts/in-list.gen.ts";
-import { $GG, $GH, $GI, $GL, $GO, $GP, $GQ } from "./parts/settlement.gen.ts";
-import { $GK } from "./parts/plain.gen.ts";
-import { $GM } from "./parts/try-store.gen.ts";
+import { $AN, $GJ, $GK, $GL, $GM, $GP, $GS, $GT } from "./parts/working-record.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BQ } from "./parts/read-score.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CL, $CN, $CO, $CP } from "./parts/remove-from-fair.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DR } from "./parts/wait-again.gen.ts";
+import { $DT } from "./parts/put-deadlines.gen.ts";
+import { $DU } from "./parts/revoke.gen.ts";
+import { $DV, $ED, $EV, $EX, $EZ, $FB, $FC } from "./parts/reclaim.gen.ts";
+import { $DW } from "./parts/forgotten-after.gen.ts";
+import { $DX } from "./parts/lost-for.gen.ts";
+import { $DY } from "./parts/note-worker.gen.ts";
+import { $DZ } from "./parts/leases-of.gen.ts";
+import { $EA, $EB, $EC } from "./parts/unregister-workers.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EW } from "./parts/upcoming.gen.ts";
+import { $FI, $FQ, $FR, $FS, $FX } from "./parts/in-list.gen.ts";
+import { $GO } from "./parts/plain.gen.ts";
+import { $GQ } from "./parts/try-store.gen.ts";
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
@@ -101,13 +101,13 @@ local t=ARGV[9]
 local u=ARGV
 local v=9
 ${$C}${$D}local w,x=D(l),tonumber(m)
-${$FZ}local y=FZ(o,x)
+${$GC}local y=GC(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$B}${$GK}local af=GK and r==''and#u+2*x<=B
-${$GG}for aj=v+3,#u,GG do
+${$B}${$GO}local af=GO and r==''and#u+2*x<=B
+${$GJ}for aj=v+3,#u,GJ do
 af=af and u[aj]=='complete'
 end
 if af then
@@ -115,26 +115,26 @@ ab=redis.call('RPOP',a,m)
 if not ab then
 ab={}
 end
-${$FB}local ag=FB(ab,1)
-${$FC}${$GH}local ah=FC(g,y,ab,1,ag,GH({},u,v))
-${$FA}z={ah[3],ah[4],unpack(ah,FA+2*ag+1,#ah)}
+${$FE}local ag=FE(ab,1)
+${$FF}${$GL}local ah=FF(g,y,ab,1,ag,GL({},u,v))
+${$FD}z={ah[3],ah[4],unpack(ah,FD+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$A}${$X}${$Z}${$GL}${$GO}${$GP}ai,aj,ak=GP(e,h,u,v,z,w)
+${$A}${$X}${$Z}${$AN}${$AQ}${$GK}${$GP}${$GS}ai,aj,ak=GS(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$L}${$M}${$ET}${$EU}${$EV}af,ad=EV(e,f,ae)
+${$L}${$M}${$EW}${$EX}${$EY}af,ad=EY(e,f,ae)
 end
 if af then
-${$GM}${$GN}ac=
-GN(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+${$AQ}${$GQ}${$GR}ac=
+GR(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
 end
 if ac then
 return{ai,ac}
 end
-${$GM}${$GQ}if ai and GQ(g,h,aj,ak)then
+${$GQ}${$GT}if ai and GT(g,h,aj,ak)then
 aa=ai
 else
 ad=nil
@@ -161,11 +161,11 @@ local ah=
 ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(w)
 if not aa then
-${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$GH}${$GI}local ai,aj=pcall(function()
+${$A}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AY}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$CS}${$CT}${$CU}${$CY}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DT}${$GL}${$GM}local ai,aj=pcall(function()
 if not z then
-z=K('HMGET',g,GH({'~set','~stats'},u,v))
+z=K('HMGET',g,GL({'~set','~stats'},u,v))
 end
-return GI(ag,ah.now,t,u,v,z)
+return GM(ag,ah.now,t,u,v,z)
 end)
 if ai then
 aa=aj
@@ -177,10 +177,10 @@ I('RPUSH',a,J(ab or{},1))
 return aa
 end
 end
-${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BF}${$BG}${$BK}${$BL}${$BM}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CU}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}${$DT}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$ED}${$ES}${$ET}${$EU}${$EW}${$EX}${$EY}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FM}${$FN}${$FO}${$FP}${$FQ}${$FR}${$FS}${$FT}${$FU}${$FV}${$FW}${$FX}${$FY}${$GB}${$GC}${$GD}${$GJ}ac=GJ(ag,ah,ab,ad)
+${$A}${$E}${$F}${$G}${$H}${$I}${$J}${$K}${$L}${$M}${$N}${$O}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AA}${$AB}${$AC}${$AD}${$AE}${$AF}${$AG}${$AH}${$AI}${$AJ}${$AK}${$AM}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AY}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BI}${$BJ}${$BN}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CL}${$CM}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CS}${$CT}${$CU}${$CX}${$CY}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DU}${$DV}${$DW}${$DX}${$DY}${$DZ}${$EA}${$EB}${$EC}${$ED}${$EE}${$EG}${$EV}${$EW}${$EX}${$EZ}${$FA}${$FB}${$FC}${$FD}${$FE}${$FF}${$FG}${$FH}${$FI}${$FJ}${$FK}${$FL}${$FM}${$FN}${$FO}${$FP}${$FQ}${$FR}${$FS}${$FT}${$FU}${$FV}${$FW}${$FX}${$FY}${$FZ}${$GA}${$GB}${$GE}${$GF}${$GG}${$GN}ac=GN(ag,ah,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "eee395779af3603872d048e442bc6ae538329fbb",
-  keyLockingSha1: "7527afb070ea289cad117979cae42ced4eef9b47",
+  sha1: "72abf42b530f4da89a4debbdb60c1f4df16aea92",
+  keyLockingSha1: "234f41bac3cd563510702ffcd09b22671272487c",
 };

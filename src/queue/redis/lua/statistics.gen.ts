@@ -6,10 +6,10 @@ import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $CW } from "./parts/statistics-fields.gen.ts";
-import { $CX } from "./parts/append-statistics.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $CZ } from "./parts/statistics-fields.gen.ts";
+import { $DA } from "./parts/append-statistics.gen.ts";
 
 export const statistics: Script = {
   name: "statistics",
@@ -17,15 +17,15 @@ export const statistics: Script = {
     return `local a=KEYS[1]
 local b=ARGV[1]
 ${$C}${$D}${$E}local c=E(b)
-${$F}${$CW}local d=redis.call('HMGET',a,'~set',unpack(CW()))
+${$F}${$CZ}local d=redis.call('HMGET',a,'~set',unpack(CZ()))
 ${$AC}if AC(d[1])or AC(d[2])or AC(d[3])then
 return{'newer_schema'}
 end
-${$AW}${$AY}${$BA}local e={'ok',c,BA(d[1]or nil).statistics and 1 or 0}
-${$CX}CX(e,{unpack(d,2)},c)
+${$AZ}${$BB}${$BD}local e={'ok',c,BD(d[1]or nil).statistics and 1 or 0}
+${$DA}DA(e,{unpack(d,2)},c)
 return e
 `;
   },
-  sha1: "a5d71dc8c6985a075a51e05a946abcb260100ebf",
-  keyLockingSha1: "934e4676628d4a254a21b1f2efda11db139a1178",
+  sha1: "4b475c3309e050f03b8335965dff6e35e8a7d158",
+  keyLockingSha1: "40d593413ad50f8df6d8ce22c892ca94832901ef",
 };

@@ -7,8 +7,8 @@ import { $C } from "./parts/int.gen.ts";
 import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $F } from "./parts/append.gen.ts";
-import { $G, $BC, $BD } from "./parts/sorted-keys.gen.ts";
-import { $H, $R, $V, $CV, $DA, $DF, $DH } from "./parts/add.gen.ts";
+import { $G, $BF, $BG } from "./parts/sorted-keys.gen.ts";
+import { $H, $R, $V, $CY, $DD, $DI, $DK } from "./parts/add.gen.ts";
 import { $I } from "./parts/write.gen.ts";
 import { $J } from "./parts/reversed.gen.ts";
 import { $K } from "./parts/read.gen.ts";
@@ -17,56 +17,56 @@ import { $M } from "./parts/lowest-score.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
 import { $Q } from "./parts/queue-keys.gen.ts";
-import { $S, $T, $U, $BV, $BY, $CR } from "./parts/planned-writes.gen.ts";
-import { $W, $AV, $DJ, $DL } from "./parts/default-max-attempts.gen.ts";
+import { $S, $T, $U, $BY, $CB, $CU } from "./parts/planned-writes.gen.ts";
+import { $W, $AY, $DM, $DP } from "./parts/default-max-attempts.gen.ts";
 import { $X } from "./parts/default-result-ttl.gen.ts";
 import { $Y } from "./parts/default-dead-ttl.gen.ts";
-import { $Z, $AQ } from "./parts/history.gen.ts";
+import { $Z, $AS, $AT } from "./parts/history.gen.ts";
 import { $AC } from "./parts/newer.gen.ts";
 import { $AD, $AF, $AM } from "./parts/state.gen.ts";
 import { $AE, $AI } from "./parts/fixed-fields.gen.ts";
 import { $AG, $AH } from "./parts/texts.gen.ts";
-import { $AN } from "./parts/parse-with.gen.ts";
-import { $AO, $AP } from "./parts/letters.gen.ts";
-import { $AR } from "./parts/bare-record.gen.ts";
-import { $AS } from "./parts/forget-task.gen.ts";
-import { $AU } from "./parts/has-ended.gen.ts";
-import { $AW } from "./parts/parse-named.gen.ts";
-import { $AY, $BA } from "./parts/setting-names.gen.ts";
-import { $BK, $BL } from "./parts/share.gen.ts";
-import { $BM } from "./parts/score-at.gen.ts";
-import { $BO } from "./parts/limited-group.gen.ts";
-import { $BP } from "./parts/limited-band.gen.ts";
-import { $BQ } from "./parts/limited-later.gen.ts";
-import { $BR } from "./parts/grouped.gen.ts";
-import { $BS, $BT } from "./parts/count-stuck.gen.ts";
-import { $BU } from "./parts/parse-group.gen.ts";
-import { $BW } from "./parts/clock-fields.gen.ts";
-import { $BX } from "./parts/parse-clock.gen.ts";
-import { $BZ, $CE, $CG } from "./parts/open-groups.gen.ts";
-import { $CA } from "./parts/group-of.gen.ts";
-import { $CB, $CC, $CD, $CH, $CN } from "./parts/deliverable.gen.ts";
-import { $CF } from "./parts/cost-of.gen.ts";
-import { $CO } from "./parts/make-ready.gen.ts";
-import { $CP, $CQ } from "./parts/limited-of.gen.ts";
-import { $CY } from "./parts/note-event.gen.ts";
-import { $CZ, $DP } from "./parts/note-number.gen.ts";
-import { $DB, $DC } from "./parts/clear-plan.gen.ts";
-import { $DD } from "./parts/read-settings.gen.ts";
-import { $DI } from "./parts/max-plan-leases.gen.ts";
-import { $DK } from "./parts/worker-lease.gen.ts";
-import { $DM } from "./parts/score-when-due.gen.ts";
-import { $DN } from "./parts/wait-again.gen.ts";
-import { $DR } from "./parts/revoke.gen.ts";
-import { $DS, $EA, $ES, $EU, $EW, $EY, $EZ } from "./parts/reclaim.gen.ts";
-import { $DT } from "./parts/forgotten-after.gen.ts";
-import { $DU } from "./parts/lost-for.gen.ts";
-import { $DW } from "./parts/leases-of.gen.ts";
-import { $DX, $DY, $DZ } from "./parts/unregister-workers.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
-import { $EC } from "./parts/nobody-awake.gen.ts";
-import { $EE } from "./parts/record-wake.gen.ts";
-import { $ET } from "./parts/upcoming.gen.ts";
+import { $AO } from "./parts/parse-with.gen.ts";
+import { $AP, $AQ, $AR } from "./parts/letters.gen.ts";
+import { $AU } from "./parts/bare-record.gen.ts";
+import { $AV } from "./parts/forget-task.gen.ts";
+import { $AX } from "./parts/has-ended.gen.ts";
+import { $AZ } from "./parts/parse-named.gen.ts";
+import { $BB, $BD } from "./parts/setting-names.gen.ts";
+import { $BN, $BO } from "./parts/share.gen.ts";
+import { $BP } from "./parts/score-at.gen.ts";
+import { $BR } from "./parts/limited-group.gen.ts";
+import { $BS } from "./parts/limited-band.gen.ts";
+import { $BT } from "./parts/limited-later.gen.ts";
+import { $BU } from "./parts/grouped.gen.ts";
+import { $BV, $BW } from "./parts/count-stuck.gen.ts";
+import { $BX } from "./parts/parse-group.gen.ts";
+import { $BZ } from "./parts/clock-fields.gen.ts";
+import { $CA } from "./parts/parse-clock.gen.ts";
+import { $CC, $CH, $CJ } from "./parts/open-groups.gen.ts";
+import { $CD } from "./parts/group-of.gen.ts";
+import { $CE, $CF, $CG, $CK, $CQ } from "./parts/deliverable.gen.ts";
+import { $CI } from "./parts/cost-of.gen.ts";
+import { $CR } from "./parts/make-ready.gen.ts";
+import { $CS, $CT } from "./parts/limited-of.gen.ts";
+import { $DB } from "./parts/note-event.gen.ts";
+import { $DC, $DS } from "./parts/note-number.gen.ts";
+import { $DE, $DF } from "./parts/clear-plan.gen.ts";
+import { $DG } from "./parts/read-settings.gen.ts";
+import { $DL } from "./parts/max-plan-leases.gen.ts";
+import { $DN } from "./parts/worker-lease.gen.ts";
+import { $DQ } from "./parts/score-when-due.gen.ts";
+import { $DR } from "./parts/wait-again.gen.ts";
+import { $DU } from "./parts/revoke.gen.ts";
+import { $DV, $ED, $EV, $EX, $EZ, $FB, $FC } from "./parts/reclaim.gen.ts";
+import { $DW } from "./parts/forgotten-after.gen.ts";
+import { $DX } from "./parts/lost-for.gen.ts";
+import { $DZ } from "./parts/leases-of.gen.ts";
+import { $EA, $EB, $EC } from "./parts/unregister-workers.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
+import { $EF } from "./parts/nobody-awake.gen.ts";
+import { $EH } from "./parts/record-wake.gen.ts";
+import { $EW } from "./parts/upcoming.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -103,7 +103,7 @@ k
 )
 local s=tonumber(m)
 ${$C}${$D}${$E}local t=E(l)
-${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AO}${$AP}${$AR}${$AS}${$AU}local function u()
+${$B}${$F}${$I}${$AC}${$AD}${$AF}${$AG}${$AH}${$AM}${$AP}${$AQ}${$AR}${$AU}${$AV}${$AX}local function u()
 local v=redis.call('ZRANGE',h,'-inf',C(t),'BYSCORE','LIMIT','0',m)
 local w,x,y,z={},{},{},nil
 local aa,ab,ac,ad=0,0,0,16
@@ -121,8 +121,8 @@ aa=aa+#(aj or'')
 w[#w+1]=ak
 if string.sub(ak,1,1)=='~'then
 x[#x+1]=ak
-elseif AU(al)then
-local am=AS(y,x,ak,al,t)
+elseif AX(al)then
+local am=AV(y,x,ak,al,t)
 if am then
 if not z then
 z={}
@@ -145,21 +145,21 @@ end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
 local v={'ok',0,0,0,0,0,0,0,0}
-${$L}${$M}${$ET}${$EU}local w=o=='1'and EU(e,f,function()
+${$L}${$M}${$EW}${$EX}local w=o=='1'and EX(e,f,function()
 return t
 end)
 local x,y,z=u()
 local aa,ab,ac=0,0,0
 if not w or w.expired then
 local ad
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DS}aa,ab,ac,ad=DS(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AS}${$AT}${$AY}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$CS}${$CT}${$CU}${$CY}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DU}${$DV}aa,ab,ac,ad=DV(r,t,s,v)
 if ad then
 return ad
 end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AN}${$AQ}${$AV}${$AW}${$AY}${$BA}${$BC}${$BD}${$BK}${$BL}${$BM}${$BO}${$BP}${$BQ}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CN}${$CO}${$CP}${$CQ}${$CR}${$CV}${$CY}${$CZ}${$DA}${$DB}${$DC}${$DD}${$DF}${$DH}${$DI}${$DJ}${$DK}${$DL}${$DM}${$DN}${$DP}${$DR}${$DT}${$DU}${$DW}${$DX}${$DY}${$DZ}${$EA}${$ES}${$EW}${$EY}${$EZ}ad,ae,af,ag=EZ(r,t,s,v)
+${$A}${$G}${$H}${$J}${$K}${$N}${$P}${$R}${$S}${$T}${$U}${$V}${$W}${$X}${$Y}${$Z}${$AE}${$AI}${$AO}${$AS}${$AT}${$AY}${$AZ}${$BB}${$BD}${$BF}${$BG}${$BN}${$BO}${$BP}${$BR}${$BS}${$BT}${$BU}${$BV}${$BW}${$BX}${$BY}${$BZ}${$CA}${$CB}${$CC}${$CD}${$CE}${$CF}${$CG}${$CH}${$CI}${$CJ}${$CK}${$CQ}${$CR}${$CS}${$CT}${$CU}${$CY}${$DB}${$DC}${$DD}${$DE}${$DF}${$DG}${$DI}${$DK}${$DL}${$DM}${$DN}${$DP}${$DQ}${$DR}${$DS}${$DU}${$DW}${$DX}${$DZ}${$EA}${$EB}${$EC}${$ED}${$EV}${$EZ}${$FB}${$FC}ad,ae,af,ag=FC(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -169,17 +169,17 @@ local ai=w.deadline
 if w.expired then
 ai=M(e)
 end
-local aj,ak=ET(f,ai)
+local aj,ak=EW(f,ai)
 ah=0
 if ak then
 ah=ak
 end
 end
-${$N}${$P}${$AW}${$AY}${$BA}${$EB}${$EC}${$ED}${$EE}local function ai()
+${$N}${$P}${$AZ}${$BB}${$BD}${$EE}${$EF}${$EG}${$EH}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return EE(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
+return EH(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
 v[2],v[3],v[4],v[5]=ad,aa,ab,x
 v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
@@ -187,6 +187,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "673b7e183b06286b9520f26e512b74e1bce15879",
-  keyLockingSha1: "5bd514560a06ca9b661385ac93b1e54ad0c75186",
+  sha1: "ba7c35ea1f3cdf434fceaf9cccb272a99f93fdbf",
+  keyLockingSha1: "bc70290658347d03eaccc2e4975e04f1532bb4ca",
 };

@@ -6,7 +6,7 @@ import { $D } from "./parts/clock-text.gen.ts";
 import { $E } from "./parts/clock.gen.ts";
 import { $N } from "./parts/error-of.gen.ts";
 import { $P } from "./parts/store-fields.gen.ts";
-import { $EB, $ED } from "./parts/parse-wake.gen.ts";
+import { $EE, $EG } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -15,14 +15,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$C}${$D}${$E}local d=E(b)
-${$EB}local e,f,g=EB(redis.call('HGET',a,'~wake'))
+${$EE}local e,f,g=EE(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$N}${$P}${$ED}local h=P(a,{'~wake',ED(d,math.max(tonumber(c),g))})
+${$N}${$P}${$EG}local h=P(a,{'~wake',EG(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "de4ada671fa5d46be708fff917f7136c1096f850",
-  keyLockingSha1: "87dd5d9e5bc457b4ef21fc0675925d976dfc92cf",
+  sha1: "d156b63a184741dd3602156af26806f6358f54df",
+  keyLockingSha1: "45a7fe098addcc83094b02509dcbca1408cf6704",
 };

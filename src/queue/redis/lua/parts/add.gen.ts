@@ -38,16 +38,16 @@ end
 end
 end
 `;
-export const $CV = `local function CV(a)
+export const $CY = `local function CY(a)
 local b=0
 for f,g in pairs(a.groups)do
 if g.changed then
-CR(a,g)
+CU(a,g)
 g.newly_limited=0
-b=b+BS(g)-g.stuck
-g.stuck=BS(g)
+b=b+BV(g)-g.stuck
+g.stuck=BV(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=BV(g)
+local h=BY(g)
 if h==''then
 T(a,'HDEL tasks','~g:'..g.name)
 else
@@ -77,11 +77,11 @@ and U(a,'ZADD fair')==0
 then
 T(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-T(a,'HSET tasks','~fair',BY(a.times))
+T(a,'HSET tasks','~fair',CB(a.times))
 end
 end
 `;
-export const $DA = `local function DA(a)
+export const $DD = `local function DD(a)
 local function b(c,d,e)
 local f={}
 for j,k in string.gmatch(c,';(%w+)=(%d+)')do
@@ -136,20 +136,20 @@ a.stats=b(g and''or a.stats,g and d or f,e)
 T(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $DF = `local function DF(a)
+export const $DI = `local function DI(a)
 if not a.finished then
-CV(a)
+CY(a)
 if a.events and a.settings.statistics and next(a.events)then
-DA(a)
+DD(a)
 end
 a.finished=true
 end
 end
 `;
-export const $DH = `local function DH(a)
+export const $DK = `local function DK(a)
 local b,c=a.keys,S(a,'ZREM working')
 I('ZREM',b.working,c)
-DF(a)
+DI(a)
 local d=U(a,'HSET tasks')>0
 and P(b.tasks,S(a,'HSET tasks'))
 if d then

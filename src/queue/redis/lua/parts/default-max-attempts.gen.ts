@@ -2,35 +2,34 @@
 
 export const $W = `local W=10
 `;
-export const $AV = `local function AV(a)
+export const $AY = `local function AY(a)
 local b=tonumber(a.max_attempts or W)
 return b>0 and tonumber(a.charged)>=b
 end
 `;
-export const $DJ = `local function DJ(a,b,c)
+export const $DM = `local function DM(a,b,c)
 local d=16
 local e=1800
-local f=math.max(0,b-(tonumber(a.enqueued_at)or b))
-local g=a.attempts..' '..C(f)
+local f=a.attempts..' '..AS(a.enqueued_at,b)
 if c then
-local h=#c>e and'j""'or string.gsub(c,'[\\n\\t]',' ')
-g=g..' '..string.gsub(string.gsub(h,'%%','%%25'),';','%%3B')
+local g=#c>e and'j""'or string.gsub(c,'[\\n\\t]',' ')
+f=f..' '..string.gsub(string.gsub(g,'%%','%%25'),';','%%3B')
 end
-local h=(a.errors and a.errors..'\\t'or'')..g
-local i,j=string.gsub(h,'\\t','')
-if j==d then
-h=string.match(h,'^[^\\t]*\\t(.*)$')
+local g=(a.errors and a.errors..'\\t'or'')..f
+local h,i=string.gsub(g,'\\t','')
+if i==d then
+g=string.match(g,'^[^\\t]*\\t(.*)$')
 end
-a.errors=h
+a.errors=g
 end
 `;
-export const $DL = `local function DL(a,b,c)
+export const $DP = `local function DP(a,b,c)
 T(a,'ZREM working',b)
 if c.worker then
-T(a,'ZREM worker_leases',DK(c.worker,c.lease_number,b))
+T(a,'ZREM worker_leases',DN(c.worker,c.lease_number,b))
 end
-if BR(c)then
-local d=CA(a,c)
+if BU(c)then
+local d=CD(a,c)
 d.working=math.max(0,d.working-1)
 end
 end

@@ -8,22 +8,22 @@ export const $AJ = `local function AJ(a,b)
 return string.match(a,'^[^\\n]*;l=(%d+)')or b
 end
 `;
-export const $BF = `local BF=1000
+export const $BI = `local BI=1000
 `;
-export const $BG = `local function BG(a,b,c,d,e)
+export const $BJ = `local function BJ(a,b,c,d,e)
 local f,g
 if a.max_working then
 b=math.min(b,a.max_working-c)
-f=e+BF
+f=e+BI
 end
 if a.rate then
-local h,i,j,k=BD(a.rate,d,e,0)
+local h,i,j,k=BG(a.rate,d,e,0)
 if h<b then
 b=h
 if i then
 f=i
 elseif not f then
-f=e+BF
+f=e+BI
 end
 end
 d,g=j,k
@@ -31,76 +31,76 @@ end
 return b,f,d,g
 end
 `;
-export const $CJ = `local function CJ(a,b,c,d)
-local e=CI(a,b,c,d)
-e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BL>=e.moved_up_to)
+export const $CM = `local function CM(a,b,c,d)
+local e=CL(a,b,c,d)
+e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%BO>=e.moved_up_to)
 return e
 end
 `;
-export const $CU = `local function CU(a,b,c,d)
-local e,f=BN(d.score)
+export const $CX = `local function CX(a,b,c,d)
+local e,f=BQ(d.score)
 a.times[e]=math.max(a.times[e]or 0,f)
-if BR(c)then
-local g=CA(a,c)
+if BU(c)then
+local g=CD(a,c)
 if not d.listed then
-local h=CJ(a,c,d.score,b)
+local h=CM(a,c,d.score,b)
 c.fair_score=d.score
 if h.needs_move_up then
-local i=BM(e,h.moved_up_to+CF(g))
+local i=BP(e,h.moved_up_to+CI(g))
 a.bound=math.min(a.bound or i,i)
 end
 end
 g.working=g.working+1
 if g.settings.rate then
-local h,i,j=BD(g.settings.rate,g.used,a.now,1)
+local h,i,j=BG(g.settings.rate,g.used,a.now,1)
 g.used=j
 end
 end
 end
 `;
-export const $EV = `local function EV(a,b,c)
-local d,e=pcall(EU,a,b,c)
+export const $EY = `local function EY(a,b,c)
+local d,e=pcall(EX,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-export const $EX = `local function EX(a,b,c)
-local d,e,f,g=DC(a,b),{},{},c.reset_from or 0
+export const $FA = `local function FA(a,b,c)
+local d,e,f,g=DF(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
-local h=C(g*BO)
+local h=C(g*BR)
 local i=
 redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if i[1]then
 e[#e+1]=i[1]
 F(f,i[1],'.'..i[1])
-g=math.floor(tonumber(i[2])/BO)+1
+g=math.floor(tonumber(i[2])/BR)+1
 else
 g=nil
 end
 end
 local h,i=AB(a.tasks,f),{}
 for m,n in ipairs(e)do
-i[m]=AN(h[n]or'',h['.'..n])
+i[m]=AO(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
-BZ(d,i)
+CC(d,i)
 for m,n in ipairs(i)do
-if BR(n)then
-CA(d,n)
+if BU(n)then
+CD(d,n)
 end
 end
-CQ(d)
-DH(d)
+CT(d)
+DK(d)
 end
 `;
-export const $FA = `local FA=8
+export const $FD = `local FD=8
 `;
-export const $FB = `local function FB(a,b)
+export const $FE = `local function FE(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-export const $FC = `local function FC(a,b,c,d,e,f)
+export const $FF = `local function FF(a,b,c,d,e,f)
 local g=d<=e and{'',''}or{}
 for k=d,e do
 local l=2*(k-d)
@@ -124,36 +124,36 @@ unpack(g)
 )
 end
 `;
-export const $FD = `local function FD(a)
-local b,c,d,e,f,g,h,i=unpack(a,1,FA)
+export const $FG = `local function FG(a)
+local b,c,d,e,f,g,h,i=unpack(a,1,FD)
 local j={lease=b,slot=c,set=d,stats=e}
 j.fair,j.rate,j.alarm,j.wake=f,g,h,i
 return j
 end
 `;
-export const $FE = `local function FE(a,b,c,d)
+export const $FH = `local function FH(a,b,c,d)
 return{keys=a,list_refund=0,popped_ids=b,ahead=c,reads=d}
 end
 `;
-export const $FG = `local function FG(a)
+export const $FJ = `local function FJ(a)
 if a.times and a.times.list_tag then
 a.times.list_tag=math.max(0,a.times.list_tag-a.list_refund)
 end
 a.list_refund=0
 end
 `;
-export const $FH = `local function FH(a,b)
-FG(a)
+export const $FK = `local function FK(a,b)
+FJ(a)
 local c,d=a.keys,a.times
 local e=redis.call('RPOP',c.pending,C(b))or{}
 local f=redis.call('ZPOPMIN',c.fair,C(b))
-local g=#e>0 and(d.list_tag or(d[0]or 0)+BK)
+local g=#e>0 and(d.list_tag or(d[0]or 0)+BN)
 local h,i,j=1,1,#a
 while#a-j<b and(e[h]or f[i])do
-local k=e[h]and 9*BL+g
+local k=e[h]and 9*BO+g
 if k and not(f[i]and tonumber(f[i+1])<k)then
 a[#a+1]={id=e[h],score=C(k),listed=true}
-g,h=g+BK,h+1
+g,h=g+BN,h+1
 else
 a[#a+1]={id=f[i],score=f[i+1]}
 i=i+2
@@ -169,9 +169,9 @@ I('ZADD',c.fair,k)
 return#a-j
 end
 `;
-export const $FI = `local function FI(a,b)
+export const $FL = `local function FL(a,b)
 if a.times then
-return FH(a,b)
+return FK(a,b)
 end
 local c=a.popped_ids or redis.call('RPOP',a.keys.pending,C(b))or{}
 a.popped_ids=nil
@@ -181,16 +181,16 @@ end
 return#c
 end
 `;
-export const $FJ = `local function FJ(a,b)
+export const $FM = `local function FM(a,b)
 local c,d={},{}
 a.reads=nil
 a.list_refund=b>1 and a.list_refund or 0
 for h=#a,b,-1 do
 local i=a[h]
-if FF(i)then
+if FI(i)then
 c[#c+1]=i.id
 if i.score then
-a.times.list_tag=i.score%BL
+a.times.list_tag=i.score%BO
 end
 else
 F(d,i.score,i.id)
@@ -202,49 +202,49 @@ I('RPUSH',a.keys.pending,c)
 I('ZADD',a.keys.fair,d)
 end
 `;
-export const $FK = `local function FK(a,b,c,d)
-local e,f=a.keys,a.ahead or EU(a.keys.working,a.keys.delayed,d)
+export const $FN = `local function FN(a,b,c,d)
+local e,f=a.keys,a.ahead or EX(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
-FJ(a,b)
+FM(a,b)
 local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
 if f.expired then
-DS(e,d(),math.max(c,32),i)
+DV(e,d(),math.max(c,32),i)
 end
 if f.due then
-local j,k,l=EZ(e,d(),math.max(c,32),i)
+local j,k,l=FC(e,d(),math.max(c,32),i)
 h=h or k+l>0
 end
 a.dead_letters=i[1]and i or nil
 if h then
 g=M(e.working)
 end
-local j,k=ET(e.delayed,g)
+local j,k=EW(e.delayed,g)
 a.next_due=k or 0
 end
 return f.due or f.expired
 end
 `;
-export const $FL = `local function FL(a,b,c)
+export const $FO = `local function FO(a,b,c)
 local d=#a+1
-a.drained=FI(a,b)<b
+a.drained=FL(a,b)<b
 if
 a.drained
 and not a.next_due
 and not a.groups_in_use
-and FK(a,d,b,c)
+and FN(a,d,b,c)
 then
-a.drained=FI(a,b)<b
+a.drained=FL(a,b)<b
 a.fair_unseen=a.control_read
 end
 end
 `;
-export const $FM = `local function FM(a,b)
+export const $FP = `local function FP(a,b)
 local c=a.drained and not a.fair_unseen and a.next_due or b.now
 if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
-local d=b.now+BF
+local d=b.now+BI
 c=math.min(c>0 and c or d,d)
 end
 local d=S(b,'timers')
@@ -257,21 +257,21 @@ end
 return c
 end
 `;
-export const $FQ = `local function FQ(a,b,c)
+export const $FT = `local function FT(a,b,c)
 local d=b.task
-if FF(c)or not BR(d)then
+if FI(c)or not BU(d)then
 return false
 end
-local e=CA(a,d)
-if CB(e,a.now)<1 then
-CJ(a,d,c.score,b.id)
-CO(a,b.id,d,'aside')
+local e=CD(a,d)
+if CE(e,a.now)<1 then
+CM(a,d,c.score,b.id)
+CR(a,b.id,d,'aside')
 return true
 end
 return false
 end
 `;
-export const $FR = `local function FR(a,b)
+export const $FU = `local function FU(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -286,66 +286,66 @@ c.state=AD.working
 return true
 end
 `;
-export const $FS = `local function FS(a,b,c,d)
+export const $FV = `local function FV(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
 if not e or N(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
-e=FC(a.keys.tasks,b,f,c,d)
+e=FF(a.keys.tasks,b,f,c,d)
 end
 return N(e)and error(e)or e
 end
 `;
-export const $FT = `local function FT(a,b,c,d,e,f)
+export const $FW = `local function FW(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
-local m,n=f[FA+2*(l-d)+1],f[FA+2*(l-d)+2]
+local m,n=f[FD+2*(l-d)+1],f[FD+2*(l-d)+2]
 if AC(m)or AC(n)then
 h=l
 break
 end
-g[#g+1]=FO(c,b[l].id,m,n).task
+g[#g+1]=FR(c,b[l].id,m,n).task
 end
-BZ(a,g)
+CC(a,g)
 for l=d,h and h-1 or e do
 local m=b[l]
 local n=c.entries[m.id]
 if a.bound and tonumber(m.score)>=a.bound then
-FJ(b,l)
+FM(b,l)
 return true
 end
-if FP(c,n,m)then
+if FS(c,n,m)then
 if m.listed then
-b.list_refund=b.list_refund+BK
-elseif m.score and BR(n.task)then
-CJ(a,n.task,m.score,n.id)
+b.list_refund=b.list_refund+BN
+elseif m.score and BU(n.task)then
+CM(a,n.task,m.score,n.id)
 end
-elseif not FQ(a,n,m)then
-if not FR(c,n)then
-FJ(b,l)
+elseif not FT(a,n,m)then
+if not FU(c,n)then
+FM(b,l)
 return true
 end
 if b.times then
-CU(a,n.id,n.task,m)
+CX(a,n.id,n.task,m)
 end
 end
 end
 if h then
-FJ(b,#c>0 and h or 1)
+FM(b,#c>0 and h or 1)
 return#c>0 or{'newer_schema'}
 end
 end
 `;
-export const $FV = `local FV=490
+export const $FY = `local FY=490
 `;
-export const $FW = `local function FW(a,b,c,d,e)
+export const $FZ = `local function FZ(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
-AQ(n,'working',a.now)
+AT(n,'working',a.now)
 H(n,'attempts',1)
 H(n,'charged',1)
 n.lease_number,n.lease_token,n.dequeued_at=C(c.counter+l),c.token,C(a.now)
@@ -354,11 +354,11 @@ n.leased_for=AJ(m.fixed,c.lease)
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
 F(g,C(m.deadline),m.id)
-T(a,'HSET tasks','.'..m.id,AP(n,m.text))
+T(a,'HSET tasks','.'..m.id,AR(n,m.text))
 F(
 h,
 c.worker and'0',
-c.worker and DK(c.worker,n.lease_number,m.id)
+c.worker and DN(c.worker,n.lease_number,m.id)
 )
 end
 local i=N(redis.pcall('ZADD',a.keys.working,unpack(g)))
@@ -374,59 +374,59 @@ end
 return i
 end
 `;
-export const $FX = `local function FX(a,b,c)
+export const $GA = `local function GA(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
 local i=h.task.ghosts
-h.task,h.text=AN(h.fixed,h.record)
+h.task,h.text=AO(h.fixed,h.record)
 h.task.ghosts,h.written,b[g]=i,nil,nil
 end
 a.drained=false
 end
 `;
-export const $FY = `local function FY(a,b,c,d)
+export const $GB = `local function GB(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
-CY(a,'dequeued',j.id)
+DB(a,'dequeued',j.id)
 if tonumber(j.task.attempts or 0)==0 then
-CZ(a,'w',a.now-tonumber(j.task.enqueued_at))
+DC(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
 end
-DF(a)
+DI(a)
 if#c==0 then
 return nil
 end
 T(a,'HSET tasks','~lease',C(d.counter+#c))
 T(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
-local f,g,h=BD(a.settings.rate,d.used,a.now,#c)
+local f,g,h=BG(a.settings.rate,d.used,a.now,#c)
 T(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,FV do
-local j=math.min(i+FV-1,#c)
-local k=c[i]and FW(a,c,d,i,j)
+for i=1,#c,FY do
+local j=math.min(i+FY-1,#c)
+local k=c[i]and FZ(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-FX(b,c,i)
+GA(b,c,i)
 end
 end
 end
 `;
-export const $FZ = `local function FZ(a,b)
+export const $GC = `local function GC(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
 return b>100 and'~R'..C(g%64)or'~r'..C(g%1024)
 end
 `;
-export const $GB = `local function GB(a,b,c)
+export const $GE = `local function GE(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-export const $GC = `local function GC(a,b,c,d,e)
+export const $GF = `local function GF(a,b,c,d,e)
 local f=tonumber(c.attempts)
 if tonumber(c.charged)~=f or c.expired_leases then
 f=table.concat({C(c.attempts),C(c.charged),c.expired_leases or'0'},',')
@@ -436,7 +436,7 @@ F(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-export const $GD = `local function GD(a,b,c,d)
+export const $GG = `local function GG(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
@@ -448,19 +448,19 @@ local i={'ok',b}
 for m,n in ipairs(e)do
 local o=AM(g[2*m])
 if o.state==AD.working and o.lease_token==c then
-GC(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+GF(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-export const $GJ = `local function GJ(a,b,c,d,e)
+export const $GN = `local function GN(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=DC(a,b.now),FE(a,c,d,e)
-local p=FN(j,tonumber(b.max_bytes))
+local n,o=DF(a,b.now),FH(a,c,d,e)
+local p=FQ(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
 n.now=n.now or E(b.test_now)
@@ -468,7 +468,7 @@ return n.now
 end
 local function v()
 if b.resend=='1'then
-GB(i,k,l)
+GE(i,k,l)
 end
 end
 local function w(x)
@@ -480,10 +480,10 @@ local y=x.rate or''
 r,s,t=y,x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local z=GD(a,u(),l,string.sub(x.slot,#l+1))
-local aa=#z==2 and not AC(x.set)and BA(x.set or nil).paused
+local z=GG(a,u(),l,string.sub(x.slot,#l+1))
+local aa=#z==2 and not AC(x.set)and BD(x.set or nil).paused
 return aa and{'paused'}or z,false
-elseif DD(n,x.set,x.stats)then
+elseif DG(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -492,7 +492,7 @@ end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
 local z,aa
 local ab=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,z,r,aa=BG(n.settings,j,ab,r,u())
+p.most,z,r,aa=BJ(n.settings,j,ab,r,u())
 if aa then
 redis.pcall('HSET',i,'~rate',r)
 end
@@ -502,15 +502,15 @@ end
 end
 end
 local function x()
-FL(o,j,u)
-local y,z=1,FB(o,1)
-local aa=FS(o,k,y,z)
-local ab=FD(aa)
+FO(o,j,u)
+local y,z=1,FE(o,1)
+local aa=FV(o,k,y,z)
+local ab=FG(aa)
 o.control_read=true
 local ac,ad=w(ab)
 if ac then
-FJ(o,1)
-if ad and n.settings.max_working and not o.next_due and FK(o,1,j,u)then
+FM(o,1)
+if ad and n.settings.max_working and not o.next_due and FN(o,1,j,u)then
 return x()
 elseif ad then
 v()
@@ -519,39 +519,39 @@ return ac
 end
 o.groups_in_use=n.events
 if ab.fair then
-FJ(o,1)
-local ae=BX(ab.fair)
+FM(o,1)
+local ae=CA(ab.fair)
 if
 not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-EX(a,n.now,ae)
+FA(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
-if not o.next_due and ae.limited>0 and FK(o,1,j,u)then
+if not o.next_due and ae.limited>0 and FN(o,1,j,u)then
 o.groups_in_use=nil
 return x()
 end
 n.times,n.fair_changed,o.times=ae,true,ae
 o.groups_in_use,p.most=true,math.min(p.most,f)
 u()
-FL(o,p.most)
+FO(o,p.most)
 z,aa=128,nil
 elseif p.most<#o then
-FJ(o,p.most+1)
+FM(o,p.most+1)
 end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-FT(n,o,p,y,z,aa or FS(o,k,y,z))
+FW(n,o,p,y,z,aa or FV(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
 y,z,aa=z+1,z+128,nil
 if#p>=p.most then
-FJ(o,y)
+FM(o,y)
 elseif
 y>#o
 and not o.drained
@@ -559,7 +559,7 @@ and#o-#p<h
 and n.groups_read<g
 then
 local af=o.next_due
-FL(o,math.max(p.most-#p,math.min(#o,128)),u)
+FO(o,math.max(p.most-#p,math.min(#o,128)),u)
 if m~=''and o.next_due~=af then
 s=redis.call('HGET',i,'~alarm')
 end
@@ -568,14 +568,14 @@ end
 end
 local y,z=pcall(x)
 if not y then
-FJ(o,1)
+FM(o,1)
 return O(z)
 elseif z then
 F(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-DV(n,m,b.info,s)
-return DH(n)or z
+DY(n,m,b.info,s)
+return DK(n)or z
 end
 return z
 end
@@ -583,23 +583,23 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-DV(n,m,b.info,s)
+DY(n,m,b.info,s)
 end
-FG(o)
+FJ(o)
 n.drained=o.drained
-CM(n)
+CP(n)
 local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-T(n,'HSET tasks','~wake',ED(n.now,nil,t))
+T(n,'HSET tasks','~wake',EG(n.now,nil,t))
 end
-local ac=FY(n,o,p,ab)or DH(n)
+local ac=GB(n,o,p,ab)or DK(n)
 if ac then
-FJ(o,1)
+FM(o,1)
 return ac
 end
-FU(p,i)
+FX(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 local ad={'more',u()}
 F(ad,o.dead_letters)
@@ -608,15 +608,15 @@ elseif#p==0 then
 v()
 I('HDEL',i,{t and o.drained and'~wake'or nil})
 end
-local ad={'ok',FM(o,n)}
+local ad={'ok',FP(o,n)}
 for ah,ai in ipairs(p)do
-GC(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+GF(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
 F(ad,o.dead_letters)
 return ad
 end
 `;
-export const $GN = `local function GN(
+export const $GR = `local function GR(
 a,
 b,
 c,
@@ -630,8 +630,8 @@ j,
 k,
 l
 )
-local m,n,o=d[1],1,FB(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,FA)
+local m,n,o=d[1],1,FE(c,1)
+local p,q,r,s,t,u,v,w=unpack(m,1,FD)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
 if r or t or w or y or not x or m.err then
@@ -641,35 +641,45 @@ local z={unpack(l or{})}
 if g=='1'then
 z[#z+1],z[#z+2]=e,f
 end
-return(#z==0 or GM(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or GQ(b,z))and{'ok',k.next_due}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
 local ad,ae,af,ag='','',h,ac+tonumber(h)
-local ah,ai,aj,ak=C(ag),'','',''
-local al,am={'',''},l and#l or 0
-local an={'~lease','',e,'','','',unpack(l or{})}
-local ao={'ok',k and k.next_due or ac,'',0,0,0,''}
-for as,at in ipairs(c)do
-if as>o then
-n,o=as,FB(c,as)
-m=FC(b,e,c,n,o)
+local ah,ai,aj,ak,al=C(ag),'','','',nil
+local am,an={'',''},0
+local ao
+if l then
+an=#l
+ao={'~lease','',e,'','','',unpack(l)}
+else
+ao={'~lease','',e,'','',''}
+end
+local ap={'ok',k and k.next_due or ac,'',0,0,0,''}
+for at=1,#c do
+local au=c[at]
+if at>o then
+n,o=at,FE(c,at)
+m=FF(b,e,c,n,o)
 d[#d+1]=m
 end
-local au=FA+2*(as-n)+1
-local av,aw=m[au],m[au+1]
-local ax,ay=string.match(av or'','^1;(%d+)([^\\n]*)\\n')
-x,ab=x+1,ab+#(av or'')
-if aw or not ax or(ab>aa and as>1)then
+local av=FD+2*(at-n)+1
+local aw,ax=m[av],m[av+1]
+if ax or not aw then
 return nil
 end
-if ay~=ad then
-if string.find(ay,';[GP]=')or string.find(ay,string.rep('%d',17))then
+local ay,az=string.match(aw,'^1;(%d+)([^\\n]*)\\n')
+x,ab=x+1,ab+#aw
+if not ay or(ab>aa and at>1)then
 return nil
 end
-ad,ae=ay,''
-for bc in string.gmatch('mrdtU','%a')do
-ae=ae..(string.match(ad,';'..bc..'=[^;]*')or'')
+if az~=ad then
+if string.find(az,';[GP]=')or string.find(az,string.rep('%d',17))then
+return nil
+end
+ad,ae,al=az,'',nil
+for bd in string.gmatch('mrdtU','%a')do
+ae=ae..(string.match(ad,';'..bd..'=[^;]*')or'')
 end
 af=string.match(ad,';l=(%d+)')
 if not af then
@@ -678,36 +688,27 @@ end
 ag=ac+tonumber(af)
 ah=C(ag)
 end
-if ax~=ai then
-ai,aj=ax,C(math.max(0,ac-tonumber(ax)))
+if ay~=ai then
+ai,aj,al=ay,C(math.max(0,ac-tonumber(ay))),nil
+end
+if not al then
+al=ae..';h=w'..aj
 end
 ak=C(x)
-al[2*as-1],al[2*as]=ah,at
-local az=(as>1 and am or 0)+2*as+3
-an[az]='.'..at
-an[az+1]='1;2;'
-..ax
-..';1;1;w;'
-..ak
-..';'
-..f
-..';'
-..z
-..';'
-..af
-..ae
-..';h=w'
-..aj
-..'\\n'
-local ba=5*as-2
-ao[ba],ao[ba+1],ao[ba+2],ao[ba+3],ao[ba+4]=
-at,1,x,ag,av
+am[2*at-1],am[2*at]=ah,au
+local ba=(at>1 and an or 0)+2*at+3
+ao[ba]='.'..au
+ao[ba+1]=
+AQ('2',ay,'1','1','w',ak,f,z,af,al,'')
+local bb=5*at-2
+ap[bb],ap[bb+1],ap[bb+2],ap[bb+3],ap[bb+4]=
+au,1,x,ag,aw
 end
-an[2],an[4]=ak,f..' '..table.concat(c,' ')
-local ap=redis.pcall('ZADD',a,unpack(al))==#c and GM(b,an)
-if not ap then
+ao[2],ao[4]=ak,f..' '..table.concat(c,' ')
+local aq=redis.pcall('ZADD',a,unpack(am))==#c and GQ(b,ao)
+if not aq then
 redis.pcall('ZREM',a,unpack(c))
 end
-return ap and ao
+return aq and ap
 end
 `;

@@ -2,13 +2,16 @@
 
 export const $Z = `local Z=16
 `;
-export const $AQ = `local function AQ(a,b,c)
+export const $AS = `local function AS(a,b)
+return C(math.max(0,b-(tonumber(a)or b)))
+end
+`;
+export const $AT = `local function AT(a,b,c)
 H(a,'version',1)
-local d=math.max(0,c-(tonumber(a.enqueued_at)or c))
-a.history=(a.history or'')..string.sub(b,1,1)..C(d)
+a.history=(a.history or'')..string.sub(b,1,1)..AS(a.enqueued_at,c)
 if tonumber(a.version)>Z+1 then
-local e,f=string.gsub(a.history,'%a','')
-a.history=f>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
+local d,e=string.gsub(a.history,'%a','')
+a.history=e>Z and string.match(a.history,'^%a%d*(.*)$')or a.history
 end
 end
 `;

@@ -15,10 +15,10 @@ local c=a.writes[b]
 return c and#c or 0
 end
 `;
-export const $BV = `local function BV(a)
+export const $BY = `local function BY(a)
 local b=''
 for f,g in ipairs({'w','h','p','q','u'})do
-local h=a[BT[g]]
+local h=a[BW[g]]
 if h~=''and h~=0 and(a.limited>0 or(g~='p'and g~='q'))then
 b=b..';'..g..'='..(g=='u'and h or C(h))
 end
@@ -36,10 +36,10 @@ end
 return'1'..(a.version and';v='..C(a.version)or'')..b
 end
 `;
-export const $BY = `local function BY(a)
+export const $CB = `local function CB(a)
 local b='1'
 for f in string.gmatch('0123456789lhmtc','%w')do
-local g=a[tonumber(f)or BW[f]]
+local g=a[tonumber(f)or BZ[f]]
 if g and g>0 then
 b=b..';'..f..'='..C(g)
 end
@@ -47,11 +47,11 @@ end
 return b
 end
 `;
-export const $CR = `local function CR(a,b)
-if b.limited>BS(b)then
+export const $CU = `local function CU(a,b)
+if b.limited>BV(b)then
 local c=a.now
 if b.settings.rate then
-local d,e=BD(b.settings.rate,b.used,a.now,0)
+local d,e=BG(b.settings.rate,b.used,a.now,0)
 c=d>b.ready and c or e
 end
 T(a,'timers',c and C(c),c and'~g:'..b.name)

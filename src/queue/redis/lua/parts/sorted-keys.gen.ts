@@ -9,13 +9,13 @@ table.sort(b)
 return b
 end
 `;
-export const $BC = `local function BC(a)
+export const $BF = `local function BF(a)
 local b,c=string.match(a,'^(%d+)/(%d+)$')
 return tonumber(b),tonumber(c),math.ceil(c/10)
 end
 `;
-export const $BD = `local function BD(a,b,c,d)
-local e,f,g=BC(a)
+export const $BG = `local function BG(a,b,c,d)
+local e,f,g=BF(a)
 local h,i=math.floor(c/g),math.floor((c-f)/g)
 local j,k,l,m={},{},e,false
 for q,r in string.gmatch(b..','..C(h)..':'..C(d),'(%d+):(%d+)')do
