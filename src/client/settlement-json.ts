@@ -1,4 +1,4 @@
-import { MAX_BATCH } from "../queue/core/limits.ts";
+import { MAX_BATCH, MAX_PROGRESS_BYTES, MAX_VALUE_BYTES } from "../queue/core/limits.ts";
 import { listOf, optionsObject } from "../queue/core/validation.ts";
 import type { Settlement } from "../queue/core/types.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
@@ -26,9 +26,6 @@ export async function settlementsJson(
 function plainSettlement(settlement: Settlement): string | undefined {
   const { outcome, error, backoff } = settlement as Extract<Settlement, { outcome: "requeue" }>;
   if (error instanceof Error || typeof backoff === "function") return undefined;
-  return plainJson(settlement, (outcome as string) === "complete" ? MAX_RESULT : MAX_OTHER);
+  // As a whole it is within the limit of its result, or of its error or progress.
+  return plainJson(settlement, (outcome as string) === "complete" ? MAX_VALUE_BYTES : MAX_PROGRESS_BYTES);
 }
-
-/** Up to so many bytes a settlement is within the limit of its result; of its error or progress. */
-const MAX_RESULT = 1_048_576;
-const MAX_OTHER = 1_024;

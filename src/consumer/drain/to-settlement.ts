@@ -1,15 +1,8 @@
 import { SluiceError } from "../../errors.ts";
 import { type Backoff, delayAfter } from "../../queue/core/backoff.ts";
-import {
-  byteLength,
-  cut,
-  decodeValue,
-  encodeError,
-  encodeValue,
-  MAX_ERROR_BYTES,
-  toJson,
-} from "../../queue/core/codec.ts";
+import { byteLength, cut, decodeValue, encodeError, encodeValue, toJson } from "../../queue/core/codec.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
+import { MAX_ERROR_BYTES } from "../../queue/core/limits.ts";
 import { lineOf, stackOf, summarizeError } from "../../queue/core/error-summary.ts";
 import { readReceipt } from "../../queue/core/receipt.ts";
 import type { LeasedTask } from "../../queue/tasks/leased-task.ts";

@@ -1,16 +1,8 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
 import { ENVELOPE_OVERHEAD, isEnvelope, isReference } from "./envelope.ts";
+import { MAX_ERROR_BYTES, MAX_VALUE_BYTES } from "./limits.ts";
 import { notJson } from "./not-json.ts";
-
-/** Limit of a payload, and of a result: its JSON as UTF-8, or the bytes of a `Uint8Array`. */
-export const MAX_VALUE_BYTES = 1_048_576;
-
-/** Limit of progress, in bytes of JSON. */
-export const MAX_PROGRESS_BYTES = 1_024;
-
-/** Limit of an error that is kept, in bytes of JSON. */
-export const MAX_ERROR_BYTES = 16_384;
 
 /** Longest path into a value that an error shows, in characters: property names may have any length. */
 const MAX_PATH = 500;

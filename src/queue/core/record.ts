@@ -1,4 +1,5 @@
-import { decodeValue, encodeValue, MAX_PROGRESS_BYTES } from "./codec.ts";
+import { decodeValue, encodeValue } from "./codec.ts";
+import { MAX_PROGRESS_BYTES } from "./limits.ts";
 import { readErrors } from "./error-text.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { recordName, unescaped } from "./validation.ts";

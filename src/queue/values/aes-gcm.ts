@@ -1,6 +1,7 @@
 import { invalidArgument } from "../../errors.ts";
 import { fromBase64, toBase64 } from "../core/base64.ts";
-import { encodeValue, MAX_PROGRESS_BYTES } from "../core/codec.ts";
+import { encodeValue } from "../core/codec.ts";
+import { MAX_PROGRESS_BYTES } from "../core/limits.ts";
 import {
   ENVELOPE,
   isEnvelope,
