@@ -22,6 +22,8 @@ interface PassOptions extends SweepOptions {
   readonly deadline: number;
 }
 
+type Swept = () => ReplyTo<typeof sweepScript>;
+
 /** One sweep. */
 export class SweepPass implements CurrentSweep {
   readonly transport: Transport;
@@ -138,16 +140,15 @@ export class SweepPass implements CurrentSweep {
         return this.shardOf(name).call(sweepScript, { limit: String(this.limit), wake, ahead });
       });
       const replies = await exchange(eachAlone(this.transport), calls, this.options);
-      const unfinished = names.filter((name, i) => this.#add(name, replies[i]));
+      const unfinished = names.filter((name, i) => this.#add(name, replies[i] as Swept));
       rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
     }
   }
 
   /** Adds the counts of one queue to the report. @returns whether the queue has work left */
-  #add(name: string, reply: (() => ReplyTo<typeof sweepScript>) | undefined): boolean {
+  #add(name: string, swept: Swept): boolean {
     try {
-      const counts = reply?.();
-      if (!counts) return false;
+      const counts = swept();
       for (const count of ["promoted", "reclaimed", "rejected", "expired"] as const)
         this.#counts[count] += counts[count];
       const queue = queueOf(name);
