@@ -60,8 +60,7 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
       "at the limit itself the upper bound and the exact length are both within it",
   },
   "src/queue/core/not-json.ts": {
-    "> becomes >=: if (levels.length >= MAX_DEPTH) problem = TOO_DEEP;":
-      "99,999 levels in place of 100,000",
+    "> becomes >=: if (levels.length >= MAX_DEPTH) problem = TOO_DEEP;": "99,999 levels in place of 100,000",
   },
   "src/queue/core/record.ts": {
     '|| becomes &&: if (!record.startsWith("1;") && stop < 0) {':

@@ -82,4 +82,13 @@ export const network: LawMutants = {
     src: change("encoding === undefined ? value : _", "value"),
     breaks: "law 9: a payload of bytes comes back in base64",
   },
+  "a client sends an infinite number as null": {
+    in: "isPlain",
+    src: change("Number.isFinite(value)", "true"),
+    breaks: "law 10: an enqueue of Infinity is answered 201, and its consumer gets null",
+  },
+  "a client sends an error as its own properties": {
+    src: never("error instanceof Error || _"),
+    breaks: "law 10: a dead letter has neither the name nor the message of its error",
+  },
 };
