@@ -13,17 +13,15 @@ import type { TaskState } from "../queue/core/types.ts";
 import type { ListedTask } from "../queue/operate/task-lister.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../queue/tasks/definition.ts";
-import { offload } from "../offload/offload.ts";
 import type { Queue } from "../queue/tasks/queue.ts";
-import type { Offload } from "../queue/values/offload.ts";
 import { declaredAmong } from "../deploy/declarations.ts";
 import { onDemand } from "../deploy/on-demand.ts";
 import { PendingWork } from "../deploy/pending-work.ts";
 import { type AppWith, optionsOf } from "../deploy/options-of.ts";
 import { Service, type ServiceOptions } from "../deploy/service.ts";
 import type { EnqueuedTask } from "./call-log.ts";
-import { applyDeclared, connectDeclared } from "./declared-queues.ts";
-import { memoryStore, storesInMemory } from "./memory-store.ts";
+import { applyDeclared, connectDeclared, openAlone } from "./declared-queues.ts";
+import { offloadOrDefault, storesInMemory } from "./memory-store.ts";
 import { TestDatabase } from "./test-database.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
@@ -97,6 +95,7 @@ export class TestDeployment<Env extends object = Environment> {
     this.#prefix = readConfig(env).prefix;
     this.#database = new TestDatabase(now, this.#prefix);
     this.transport = this.#database.transport;
+    const inMemory = storesInMemory();
     // A test sends no alerts either.
     // In the context that all work of the deployment then has.
     this.#service = this.#inside.run(
@@ -118,7 +117,7 @@ export class TestDeployment<Env extends object = Environment> {
             maxIdle: -1,
             log: () => {},
             // Those of declared queues too.
-            offload: storesInMemory(),
+            offload: inMemory,
           },
         ),
     );
@@ -133,13 +132,12 @@ export class TestDeployment<Env extends object = Environment> {
       queues: (queue: string) => this.#isInside && this.#consumed.has(queue),
       waitUntil: this.#afterwards.add,
     };
-    const over = { prefix: this.#prefix, ...(!ofFunctions && { wake }) };
+    const over = { transport: this.transport, prefix: this.#prefix };
     for (const queue of this.#declared) {
-      const send: Transport["send"] = async (...call) => {
-        if (ofFunctions && this.#isInside) queue.requireTransport();
-        return this.transport.send(...call);
-      };
-      connectDeclared(queue, { ...over, transport: { ...this.transport, send } });
+      const { options } = ofFunctions
+        ? openAlone(queue, { ...over, inMemory, isInside: () => this.#isInside })
+        : this.#service.open(queue, { ...over, wake });
+      connectDeclared(queue, options);
     }
   }
 
@@ -301,14 +299,4 @@ export class TestDeployment<Env extends object = Environment> {
       await this.#afterwards.settled();
     }
   }
-}
-
-/** The deployment's `offload`, or one with the default limits if the environment of the test has no store for it. */
-function offloadOrDefault<Env>(make: ((env: Env) => Offload) | undefined, env: Env): Offload {
-  try {
-    if (make) return make(env);
-  } catch {
-    // Its store is replaced in any case.
-  }
-  return offload({ store: memoryStore() });
 }

@@ -9,6 +9,7 @@ import { optionsOfRequests } from "../../src/http/options-of-requests.ts";
 import type { RequestContext, Variables } from "../../src/http/services.ts";
 import { opening } from "../../src/opening.ts";
 import type { TaskDefaults } from "../../src/queue/core/types.ts";
+import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
 import type { QueueOptions } from "../../src/queue/tasks/queue.ts";
 import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
@@ -52,7 +53,23 @@ const every: Required<QueueOptions> = {
   maxBytes: 5_000_000,
 };
 
+/** All options of a queue that its declaration can set. */
+const declared = {
+  ...defaults,
+  schema,
+  encryption,
+  offload,
+  maxBytes: 5_000_000,
+  partitions: 4,
+} satisfies Required<DefinedOptions<unknown, unknown>>;
+
 const emails = defineQueue("emails", { ...defaults, schema, encryption, maxBytes: 5_000_000, partitions: 4 });
+
+test("a declared queue has each option of its declaration", () => {
+  expect(defineQueue("emails", declared).options).toEqual(declared);
+  const made = { ...declared, encryption: () => encryption, offload: () => offload };
+  expect(defineQueue("emails", made).options).toEqual(declared);
+});
 
 test("an open queue has each option of a queue, of the service, its declaration or the caller", () => {
   const { schema: _, ...shared } = every;

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import { defineQueue, type QueueDeclaration } from "../../src/index.ts";
-import { testDeployment, testTask } from "../../src/testing/index.ts";
+import { offload } from "../../src/offload/index.ts";
+import { memoryStore, testDeployment, testTask } from "../../src/testing/index.ts";
 
 // What the own methods of declared queues, such as `next.enqueue(…)`, do in a test of a deployment.
 
@@ -32,6 +33,39 @@ test("in a test of a server, which connects them, they reach the test's database
   await app.run();
   expect(done).toEqual(["by the test", "after a"]);
   expect(app.enqueued(next).map(({ payload }) => payload)).toEqual(["by the test", "after a"]);
+});
+
+describe("large payloads", () => {
+  const payload = "x".repeat(1_200_000);
+  const store = { ...memoryStore(), put: () => expect.fail("not in a test") };
+
+  test("go to the store of the deployment or of the queue, both in memory, in a test of a server", async () => {
+    const handled: string[] = [];
+    const shared = defineQueue<string>("shared");
+    const own = defineQueue<string>("own", { offload: offload({ store, maxBytes: 1_300_000 }) });
+    const app = testDeployment({
+      offload: () => offload({ store }),
+      consumers: [shared, own].map((queue) =>
+        queue.consumer(async (task) => void handled.push(task.payload)),
+      ),
+    });
+    await shared.enqueue(payload);
+    await own.enqueue(payload);
+    await expect(own.enqueue(payload + payload)).rejects.toMatchObject({ code: "too_large" });
+    await app.run();
+    expect(handled).toEqual([payload, payload]);
+  });
+
+  test("go to the store of the queue, in memory, in a test of functions", async () => {
+    const handled: string[] = [];
+    const own = defineQueue<string>("own", { offload: offload({ store }) });
+    const app = testDeployment(
+      cloudflare.sluice({ consumers: [own.consumer(async (task) => void handled.push(task.payload))] }),
+    );
+    await own.enqueue(payload);
+    await app.run();
+    expect(handled).toEqual([payload]);
+  });
 });
 
 test("the handler of a consumer can be called with a task and the tools of a test's deployment", async () => {

@@ -12,6 +12,7 @@ import { partitionCount } from "../../queue/partitions/resize.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
 import { scheduleName, type NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
+import type { DefinedOptions } from "../../queue/tasks/definition.ts";
 import { fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";
 import { checkedSchema } from "../../queue/tasks/checked-schema.ts";
 import type { Waker } from "../../queue/tasks/waker.ts";
@@ -86,17 +87,22 @@ export const SETTINGS = [
   "statistics",
 ] as const satisfies readonly (keyof DeclaredSettings)[];
 
-/** The options of {@link QueueDeclaration}. */
-const OPTIONS = [
+/** The options of a declaration that are those of a `Queue`. */
+export const DEFINED_OPTIONS = [
   ...DEFAULT_OPTIONS,
-  ...SETTINGS,
-  "backoff",
-  "timeout",
   "schema",
   "maxBytes",
   "partitions",
   "encryption",
   "offload",
+] as const satisfies readonly (keyof DefinedOptions<unknown, unknown>)[];
+
+/** The options of {@link QueueDeclaration}. */
+const OPTIONS = [
+  ...DEFINED_OPTIONS,
+  ...SETTINGS,
+  "backoff",
+  "timeout",
   "schedules",
   "transport",
   "prefix",

@@ -8,10 +8,10 @@ import { queueName } from "../../queue/core/validation.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../../queue/tasks/definition.ts";
 import { Producer, type ProducerOptions } from "../../queue/tasks/producer.ts";
-import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import { given, pick } from "../../pick.ts";
 import {
   checkDeclaration,
+  DEFINED_OPTIONS,
   type DeclaredSettings,
   type OrMade,
   type QueueDeclaration,
@@ -88,15 +88,8 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
 
   /** The options of a `Queue` that the declaration sets. */
   get options(): DefinedOptions<In, Out> {
-    const { encryption, offload, schema, maxBytes } = this.#declaration;
-    return (this.#options ??= {
-      ...pick(this.#declaration, DEFAULT_OPTIONS),
-      schema,
-      maxBytes,
-      partitions: this.partitions,
-      encryption: made(encryption),
-      offload: made(offload),
-    });
+    const { encryption, offload, ...others } = pick(this.#declaration, DEFINED_OPTIONS);
+    return (this.#options ??= { ...others, encryption: made(encryption), offload: made(offload) });
   }
 
   /**
