@@ -82,10 +82,6 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
     "one more: export function nextOccurrence({ rhythm, until, lastAt = -2 }: Plan, now: number): number {":
       "the later of it and now is taken",
   },
-  "src/queue/schedules/cron/clock.ts": {
-    "one more: const [month = 1, day, year = 1, ...time] = (format.format(instant).match(/\\d+/g) ?? []).map(Number);":
-      "the format always has a year",
-  },
   "src/queue/sweep/registry.ts": {
     '< becomes <=: const isIdle = name.includes("/") && (score <= 0 || score > now);':
       "no note is of the epoch itself",

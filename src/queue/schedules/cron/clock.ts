@@ -29,7 +29,8 @@ export function clockOf(timeZone: string): Clock {
   if (formats.size >= MOST_FORMATS) formats.clear();
   formats.set(timeZone, format);
   return (instant) => {
-    const [month = 1, day, year = 0, ...time] = (format.format(instant).match(/\d+/g) ?? []).map(Number);
+    const shown = Array.from(format.format(instant).matchAll(/\d+/g), Number);
+    const [month, day, year, ...time] = shown as [number, number, number, ...number[]];
     return Date.UTC(year, month - 1, day, ...time) - Math.floor(instant / 1_000) * 1_000;
   };
 }
