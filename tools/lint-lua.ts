@@ -5,8 +5,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readLua, libFileOf } from "./lua/files.ts";
+import { readLua } from "./lua/files.ts";
 import { partsOf, programOf } from "./lua/parts.ts";
+import type { LuaFile } from "./lua/text.ts";
 import { ensureProgram, main, root } from "./setup.mjs";
 
 void main(() => {
@@ -19,36 +20,39 @@ void main(() => {
 
   for (const script of scripts) {
     const needed = new Set<unknown>(programOf(script, parts));
-    let used = lib.text;
-    // From the last part back, so that the offsets of the earlier ones stay valid.
-    for (const part of parts.toReversed()) {
-      if (needed.has(part)) unused.delete(part);
-      else used = withBlank(used, part.range);
+    const lines: Line[] = [];
+    for (const part of parts.filter((one) => needed.has(one))) {
+      unused.delete(part);
+      lines.push(...linesOf(lib.find(({ file }) => file === part.file) as LuaFile, part.range));
     }
-    const libLines = used.split("\n").length - 1;
+    lines.push(...linesOf(script, [0, script.text.length]));
     const path = join(folder, script.file.replace("/", "-"));
-    writeFileSync(path, used + script.text);
+    writeFileSync(path, lines.map(({ text }) => `${text}\n`).join(""));
     const options = ["--formatter", "plain", "--codes", "--config", join(root, ".luacheckrc")];
     const { stdout, stderr } = spawnSync("luacheck", [...options, path], { encoding: "utf8" });
     for (const finding of (stdout + stderr).split("\n").filter((text) => text !== "")) {
-      // Translates the line to that of the original file.
-      const [, line, rest] = /:(\d+)(:\d+: .*)$/.exec(finding) ?? [];
-      if (line === undefined) findings.add(finding);
-      else if (Number(line) <= libLines) {
-        const found = libFileOf(Number(line));
-        findings.add(`lua/${found.file}:${found.line}${rest}`);
-      } else findings.add(`lua/${script.file}:${Number(line) - libLines}${rest}`);
+      const [, number, rest] = /:(\d+)(:\d+: .*)$/.exec(finding) ?? [];
+      const at = lines[Number(number) - 1];
+      findings.add(at ? `lua/${at.file}:${at.number}${rest}` : finding);
     }
   }
   rmSync(folder, { recursive: true });
 
-  for (const { names } of unused) findings.add(`lua/lib/*.lua: no script uses ${names.join(", ")}`);
+  for (const { file, names } of unused) findings.add(`lua/${file}: no script uses ${names.join(", ")}`);
   for (const finding of findings) console.error(finding);
   const format = spawnSync("stylua", ["--check", "lua"], { cwd: root, stdio: "inherit" });
   if (findings.size > 0 || format.status !== 0) process.exitCode = 1;
 });
 
-/** Replaces a part of the text by blank lines, so that each line keeps its number. */
-function withBlank(text: string, [from, to]: readonly [from: number, to: number]): string {
-  return text.slice(0, from) + text.slice(from, to).replace(/.+/g, "") + text.slice(to);
+interface Line {
+  readonly file: string;
+  readonly number: number;
+  readonly text: string;
+}
+
+/** Lines of a file that begins a line at `from`. */
+function linesOf({ file, text }: LuaFile, [from, to]: readonly [from: number, to: number]): Line[] {
+  const first = text.slice(0, from).split("\n").length;
+  const lines = text.slice(from, to).replace(/\n$/, "").split("\n");
+  return lines.map((line, i) => ({ file, number: first + i, text: line }));
 }

@@ -16,11 +16,6 @@ from typing import Any, Union
 from records import SluiceError
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
-LIB = (
-    "prelude writes records limits groups fair-order admission events commit transitions workers wake "
-    "new-tasks due pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages "
-    "slots repair-entries repair repair-fields control-fields group-states"
-).split()
 TRIES = 4
 
 RESEND: Any = object()
@@ -50,15 +45,21 @@ class Script:
 
 
 def _needed(words: set[str], folder: Path) -> str:
-    """The locals of the shared files that these words name, and those that they use, in order."""
-    shared = "\n".join(_lua(folder, f"lib/{name}") for name in LIB)
-    needed = ""
-    for part in reversed(re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]):
+    """The locals of the shared files that these words name, and those that they use, each behind those."""
+    shared = "\n".join(path.read_text("utf-8") for path in sorted((folder / "lib").glob("*.lua")))
+    parts: dict[str, str] = {}
+    for part in re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]:
         names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
-        if words & _words(names):
-            words = words | _words(part)
-            needed = part + needed
-    return needed
+        parts.update((name, part) for name in _words(names))
+    needed: dict[str, None] = {}
+
+    def add(words: set[str], around: frozenset[str] = frozenset()) -> None:
+        for part in sorted({parts[word] for word in words if word in parts} - around - needed.keys()):
+            add(_words(part), around | {part})
+            needed[part] = None
+
+    add(words)
+    return "".join(needed)
 
 
 def _words(text: str) -> set[str]:

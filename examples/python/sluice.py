@@ -31,7 +31,7 @@ from records import (
     whole,
     write_receipt,
 )
-from rest import LIB, LUA, RESEND, Call, Redis, Script, WrongType  # noqa: F401
+from rest import LUA, RESEND, Call, Redis, Script, WrongType  # noqa: F401
 from turns import Taken, Turns
 
 VISIT_AFTER = 4_200_000  # ms: how long a partition is idle before a sweep visits it

@@ -5,9 +5,6 @@
 -- A build for tests sets it to false: then no call is plain.
 local PLAIN = true
 
--- How many settlements a plain settle takes: no command then has more than SLICE arguments.
-local PLAIN_SETTLEMENTS = 240
-
 -- Stores fields in the hash. Returns false if Redis refuses.
 local function try_store(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
@@ -124,6 +121,9 @@ end
 -- items: settlements, the first after index `from`; records: the values of `~set` and `~stats`, and the
 -- tasks' records.
 local function complete_plainly(working, expiry, items, from, records, now_text)
+  local PLAIN_SETTLEMENTS = 240 -- at most this many: no command then has more than SLICE arguments
+  -- What `last_settlement` has behind the proof: outcome, state, reason, due, flag.
+  local COMPLETED_NOTE = ',complete,completed,,0,0'
   local count = (#items - from) / SETTLEMENT
   if records[1] or count < 1 or count > PLAIN_SETTLEMENTS then
     return nil, nil, nil

@@ -84,13 +84,12 @@ local CHANGING_FIELDS = {
   p = 'last_settlement',
 }
 
--- The letters that are not checked as whole numbers, in either kind of record. (`h` is a number in a fixed
--- record, and a text in a changing one.)
-local TEXTS = '[typhGWOTE]'
-
 -- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
 -- names: letter -> the name of its field in `task`.
 local function parse_letters(task, letters, names)
+  -- The letters that are not checked as whole numbers, in either kind of record. (`h` is a number in a fixed
+  -- record, and a text in a changing one.)
+  local TEXTS = '[typhGWOTE]'
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
     local name = names[letter]
     local is_text = string.find(letter, TEXTS)

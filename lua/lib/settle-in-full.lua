@@ -3,10 +3,6 @@
 -- How many arguments of settle one settlement has.
 local SETTLEMENT = 4
 
--- What a record keeps of a settlement behind its proof: outcome, state, reason, due, flag. This is of a
--- completion.
-local COMPLETED_NOTE = ',complete,completed,,0,0'
-
 -- Adds the records of the tasks to settle to the fields to read.
 -- items: settlements, the first after index `from`.
 local function append_settled(names, items, from)

@@ -6,7 +6,7 @@ import { parseLua, type LuaFile } from "../../tools/lua/text.ts";
 
 /** A run of statements that either all run, or stop with an error. */
 export interface Block {
-  /** Such as `tasks/enqueue.lua`, or `lib` for the joined files of lua/lib. */
+  /** Such as `tasks/enqueue.lua`. */
   readonly file: string;
   /** Its first line. */
   readonly line: number;
@@ -22,7 +22,7 @@ export const MARK = "sluice-block ";
 /** The same files, whose scripts log the blocks that run; and the blocks, by number. */
 export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: Block[] } {
   const blocks: Block[] = [];
-  const mark = (file: LuaFile): LuaFile => {
+  const mark = (file: LuaFile, isLib: boolean): LuaFile => {
     const places: { at: number; text: string }[] = [];
     const add = (at: number, lines: readonly number[], isImplicit = false) => {
       const number = blocks.length;
@@ -37,7 +37,7 @@ export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: B
       for (const value of Object.values(node)) {
         const nodes = (Array.isArray(value) ? value : [value]).filter(isNode);
         const isBody = Array.isArray(value) && node["body"] === value;
-        if (isBody && !(isTop && file === lib)) markBlocks(nodes, add);
+        if (isBody && !(isTop && isLib)) markBlocks(nodes, add);
         for (const one of nodes) visit(one);
       }
       if (node.type === "IfStatement") {
@@ -55,7 +55,8 @@ export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: B
     }
     return { ...file, text: text + file.text.slice(end) };
   };
-  return { files: { lib: mark(lib), scripts: scripts.map(mark) }, blocks };
+  const marks = (files: readonly LuaFile[], isLib: boolean) => files.map((file) => mark(file, isLib));
+  return { files: { lib: marks(lib, true), scripts: marks(scripts, false) }, blocks };
 }
 
 /** A statement with others in it may leave the function or loop, so that a new block begins after it. */

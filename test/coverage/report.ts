@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { libFileOf, readLua } from "../../tools/lua/files.ts";
+import { readLua } from "../../tools/lua/files.ts";
 import { type Block, marked } from "./blocks.ts";
 
 interface Row {
@@ -33,15 +33,12 @@ export function reportScripts(folder: string): string {
 }
 
 function addTo(rows: Map<string, Row>, block: Block, hasRun: boolean): void {
-  const places = block.lines.map((line) =>
-    block.file === "lib" ? libFileOf(line) : { file: block.file, line },
-  );
-  const { file } = places[0] ?? { file: block.file };
+  const { file } = block;
   const row = rows.get(file) ?? { lines: new Set(), missedLines: new Set(), blocks: 0, missedBlocks: 0 };
   rows.set(file, row);
   row.blocks++;
   if (!hasRun) row.missedBlocks++;
-  for (const { line } of places) {
+  for (const line of block.lines) {
     if (block.isImplicit) continue;
     row.lines.add(line);
     if (!hasRun) row.missedLines.add(line);

@@ -3,7 +3,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { libFileOf, readLua } from "../../tools/lua/files.ts";
+import { readLua } from "../../tools/lua/files.ts";
 import { scriptName } from "../../tools/lua/modules.ts";
 import { partsOf, programOf } from "../../tools/lua/parts.ts";
 
@@ -60,15 +60,10 @@ function scriptsWith(file: string, at?: number): string[] {
   const path = relative("lua", file);
   if (!path.startsWith("lib/")) return [path];
   const { lib, scripts } = readLua();
-  const line =
-    at === undefined ? undefined : readFileSync(join(root, file), "utf8").slice(0, at).split("\n").length;
   const all = partsOf(lib);
-  const parts = all.filter(({ range: [from, to] }) => {
-    const text = lib.text.slice(0, from).split("\n").length;
-    const start = libFileOf(text);
-    const lines = lib.text.slice(from, to).trimEnd().split("\n").length;
-    return start.file === path && (line === undefined || (start.line <= line && line < start.line + lines));
-  });
+  const parts = all.filter(
+    ({ file: of, range: [from, to] }) => of === path && (at === undefined || (from <= at && at < to)),
+  );
   const having = scripts.filter((script) =>
     programOf(script, all).some((part) => parts.includes(part as never)),
   );

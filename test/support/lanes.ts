@@ -28,12 +28,15 @@ export function scriptsOf(file: string, env: NodeJS.ProcessEnv = process.env): s
 }
 
 /**
- * The same files with all plain lanes off: scripts read `PLAIN`, a constant of the prelude.
- * @throws if the prelude does not contain `local PLAIN = true`
+ * The same files with all plain lanes off: scripts read `PLAIN`, a constant of lua/lib.
+ * @throws if no file of it contains `local PLAIN = true`
  */
 export function withoutPlainLanes({ lib, scripts }: LuaFiles): LuaFiles {
-  const text = lib.text.replace(/^local PLAIN = true$/m, "local PLAIN = false");
-  if (text === lib.text)
-    throw new Error(`${lib.file}: no lane can be switched off without \`local PLAIN = true\``);
-  return { lib: { ...lib, text }, scripts };
+  const full = lib.map(({ file, text }) => ({
+    file,
+    text: text.replace(/^local PLAIN = true$/m, "local PLAIN = false"),
+  }));
+  if (full.every(({ text }, i) => text === lib[i]?.text))
+    throw new Error("lua/lib: no lane can be switched off without `local PLAIN = true`");
+  return { lib: full, scripts };
 }

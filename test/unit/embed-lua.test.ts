@@ -63,6 +63,12 @@ test("a local that only a branch needs comes in that branch, and at each other p
   );
 });
 
+test("locals are in the order in which they use each other, in whatever order they are declared", async () => {
+  const early = "local function early()\nreturn twice(LATE)\nend\n";
+  const script = await embeddedBehind(`${early}local LATE = 1\n${prelude}`, "return early()");
+  expect(script.source).toBe(`local LATE=1\n${twice}${early}return early()\n`);
+});
+
 test.for([
   ["local BASE = BASE", "BASE"],
   ["local a, BASE = 1, 2\nreturn large(a)", "BASE"],
@@ -90,7 +96,7 @@ test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "re
 
 describe("the modules of scripts", () => {
   const modules = modulesOf({
-    lib: { file: "_prelude.lua", text: `${prelude}\nlocal function never() end\n` },
+    lib: [{ file: "_prelude.lua", text: `${prelude}\nlocal function never() end\n` }],
     scripts: [
       { file: "one.lua", text: "return large(1)" },
       { file: "other.lua", text: "return twice(2)" },
@@ -181,12 +187,12 @@ test.for([
 
 test.for([
   ["function open() end", "_prelude.lua: the top level may have only locals: function open() end"],
-  ["local BASE = 11", "_prelude.lua: BASE is declared twice at the top level"],
+  ["local BASE = 11", "_prelude.lua: BASE is declared at the top level of _prelude.lua too"],
   [
-    "local function early()\n  return LATE\nend\nlocal LATE = 1",
-    "_prelude.lua: early uses LATE before its declaration",
+    "local function one()\n  return other()\nend\nlocal function other()\n  return one()\nend",
+    "_prelude.lua: locals use each other: one, other, one",
   ],
 ])("a prelude with %j is refused", ([text, why]) => {
   const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
-  expect(() => modulesOf({ lib: wrong, scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
+  expect(() => modulesOf({ lib: [wrong], scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
 });

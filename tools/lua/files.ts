@@ -13,45 +13,23 @@ export function readGenerated(): Map<string, string> {
   return new Map(files.map((file) => [file, readFileSync(generatedFolder + file, "utf8")]));
 }
 
-/** The files of lua/lib, in the order in which they use each other. */
-const libFiles =
-  "prelude writes records limits groups fair-order admission events commit transitions workers wake new-tasks due pending selection leases resends operator-calls settle-in-full dequeue-in-full plain-lane pages slots repair-entries repair repair-fields control-fields group-states"
-    .split(" ")
-    .map((name) => `lib/${name}.lua`);
-
 export interface LuaFiles {
-  /** All files of lua/lib, joined. */
-  readonly lib: LuaFile;
+  /** The files of lua/lib. */
+  readonly lib: readonly LuaFile[];
   /** The scripts, by path. */
   readonly scripts: readonly LuaFile[];
 }
 
-const read = (file: string) => ({ file, text: readFileSync(luaFolder + file, "utf8") });
+const filesIn = (pattern: string) => globSync(pattern, { cwd: luaFolder }).toSorted();
 
 /** The paths of the scripts below lua/, such as `tasks/enqueue.lua`. */
-export function scriptFiles(): string[] {
-  return globSync("*/*.lua", { cwd: luaFolder })
-    .filter((file) => !file.startsWith("lib/"))
-    .toSorted();
-}
+export const scriptFiles = (): string[] => filesIn("*/*.lua").filter((file) => !file.startsWith("lib/"));
 
 /**
  * Reads lua/lib and the scripts.
  * @param change makes another text of that of a file
  */
 export function readLua(change: (file: string, text: string) => string = (_, text) => text): LuaFiles {
-  const changed = (file: string) => ({ file, text: change(file, read(file).text) });
-  const text = libFiles.map((file) => changed(file).text).join("\n");
-  return { lib: { file: "lib", text }, scripts: scriptFiles().map(changed) };
-}
-
-/** The file of lua/lib, and the line in it, of a line of the joined files. */
-export function libFileOf(line: number): { file: string; line: number } {
-  let rest = line;
-  for (const file of libFiles) {
-    const { length } = read(file).text.split("\n");
-    if (rest <= length) return { file, line: rest };
-    rest -= length;
-  }
-  return { file: "lib", line };
+  const read = (file: string) => ({ file, text: change(file, readFileSync(luaFolder + file, "utf8")) });
+  return { lib: filesIn("lib/*.lua").map(read), scripts: scriptFiles().map(read) };
 }

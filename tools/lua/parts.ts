@@ -6,52 +6,68 @@ import type { LuaNode } from "luaparse";
 import { freeNames } from "./scopes.ts";
 import { compact, type LuaFile, nameOf, nodesIn, parseLua } from "./text.ts";
 
-/** A statement at the top level of lua/lib. */
+/** A statement at the top level of a file of lua/lib. */
 export interface Part {
+  readonly file: string;
   /** The locals that it declares. */
   readonly names: readonly string[];
   /** The names that it uses and does not declare. */
   readonly uses: ReadonlySet<string>;
-  /** Its offsets in lua/lib, including the text up to the next part. */
+  /** Its offsets in the file, including the text up to the next part. */
   readonly range: readonly [from: number, to: number];
   /** The embedded text. */
   readonly text: string;
 }
 
 /**
- * The locals at the top level of lua/lib, in order.
- * @throws if there is anything but locals, a name is declared twice, or a local is used before its
- *   declaration
+ * The locals at the top level of lua/lib, each behind those that it uses. Otherwise they are in the order of the
+ * files.
+ * @throws if there is anything but locals, a name is declared twice, or locals use each other
  */
-export function partsOf(lib: LuaFile): Part[] {
-  const refuse = (why: string) => new Error(`${lib.file}: ${why}`);
-  const { body } = parseLua(lib);
-  const parts = body.map((node, i): Part => {
-    const range = [node.range[0], body[i + 1]?.range[0] ?? lib.text.length] as const;
-    const text = compact(lib.text.slice(...range));
-    return { names: declaredBy(node), uses: freeNames(lib.file, [node]), range, text };
+export function partsOf(lib: readonly LuaFile[]): Part[] {
+  const parts = lib.flatMap(partsIn);
+  const declaring = new Map<string, Part>();
+  for (const part of parts)
+    for (const name of part.names) {
+      const other = declaring.get(name);
+      if (other) throw new Error(`${part.file}: ${name} is declared at the top level of ${other.file} too`);
+      declaring.set(name, part);
+    }
+
+  const ordered = new Set<Part>();
+  const begun: Part[] = [];
+  const place = (part: Part) => {
+    if (ordered.has(part)) return;
+    if (begun.includes(part)) {
+      const circle = [...begun.slice(begun.indexOf(part)), part].map(({ names: [name] }) => name);
+      throw new Error(`${part.file}: locals use each other: ${circle.join(", ")}`);
+    }
+    begun.push(part);
+    const used = new Set(Array.from(part.uses, (name) => declaring.get(name)));
+    for (const one of parts) if (used.has(one)) place(one);
+    begun.pop();
+    ordered.add(part);
+  };
+  for (const part of parts) place(part);
+  return [...ordered];
+}
+
+function partsIn(file: LuaFile): Part[] {
+  const { body } = parseLua(file);
+  return body.map((node, i) => {
+    const range = [node.range[0], body[i + 1]?.range[0] ?? file.text.length] as const;
+    const text = file.text.slice(...range);
+    const names = declaredBy(node);
+    if (names.length === 0)
+      throw new Error(`${file.file}: the top level may have only locals: ${text.split("\n", 1).join("")}`);
+    return { file: file.file, names, uses: freeNames(file.file, [node]), range, text: compact(text) };
   });
-  const other = parts.find(({ names }) => names.length === 0);
-  if (other) {
-    const [line] = lib.text.slice(...other.range).split("\n", 1);
-    throw refuse(`the top level may have only locals: ${line}`);
-  }
-  const all = parts.flatMap(({ names }) => names);
-  const twice = all.find((name, i) => all.indexOf(name) < i);
-  if (twice !== undefined) throw refuse(`${twice} is declared twice at the top level`);
-  const undeclared = new Set(all);
-  for (const { names, uses } of parts) {
-    for (const name of names) undeclared.delete(name);
-    const late = [...uses].find((name) => undeclared.has(name));
-    if (late !== undefined) throw refuse(`${names.join(", ")} uses ${late} before its declaration`);
-  }
-  return parts;
 }
 
 /**
  * A script's text with the parts that it needs. Each part is placed before the first statement that needs it,
  * directly or by another part, at the top level or in a branch of an `if` there. Parts at one place are in
- * the order of lua/lib. Several branches may have the same part.
+ * the order of {@link partsOf}. Several branches may have the same part.
  * @throws if such a statement declares a local with a name that these parts declare or use
  */
 export function programOf(script: LuaFile, parts: readonly Part[]): (Part | string)[] {

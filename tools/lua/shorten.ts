@@ -22,12 +22,12 @@ const isTopLevel = ({ owner }: Local) => owner !== undefined && owner.parent ===
 
 /** The same files with short names for all locals. Lines, fields and strings do not change. */
 export function shorten({ lib, scripts }: LuaFiles): LuaFiles {
-  // One part at a time, because lua/lib as a whole has more locals than Lua allows.
-  const parts = parseLua(lib).body.map((part) => resolveNames(lib.file, [part]));
-  const names = parts.flatMap(({ locals }) => locals.filter(isTopLevel).map(({ name }) => name));
-  const libNames = new Map(names.map((name, i) => [name, shortName(upperNames, i)]));
+  // One part at a time, because a file of lua/lib may have more locals than Lua allows.
+  const resolved = lib.map((file) => parseLua(file).body.map((part) => resolveNames(file.file, [part])));
+  const topLevel = resolved.flat().flatMap(({ locals }) => locals.filter(isTopLevel));
+  const libNames = new Map(topLevel.map(({ name }, i) => [name, shortName(upperNames, i)]));
   return {
-    lib: renamed(lib, parts, libNames, (local) => !isTopLevel(local)),
+    lib: lib.map((file, i) => renamed(file, resolved[i] ?? [], libNames, (local) => !isTopLevel(local))),
     scripts: scripts.map((script) =>
       renamed(script, [resolveNames(script.file, parseLua(script).body)], libNames, () => true),
     ),
