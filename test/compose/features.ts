@@ -235,6 +235,37 @@ const tracing: Feature = (traces) => {
   };
 };
 
+/** Tasks have the defaults that their queue declares. */
+const defaults: Feature = () => ({
+  given: noting({
+    declaration: {
+      lease: "3m",
+      maxAttempts: 7,
+      resultTtl: "2h",
+      deadTtl: "3d",
+      unique: "2d",
+      delay: "4h",
+    },
+  }).given,
+  async run(front) {
+    await front.add(tasksOf("alone"));
+    await front.add(tasksOf("a", "b"));
+    const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+    const options = {
+      lease: 3 * minute,
+      maxAttempts: 7,
+      resultTtl: 2 * hour,
+      deadTtl: 3 * day,
+      unique: 2 * day,
+    };
+    for (const id of ["alone", "a", "b"]) {
+      const task = await front.get(id);
+      expect(task).toMatchObject({ state: "delayed", options });
+      expect((task?.dueAt ?? 0) - (task?.enqueuedAt ?? 0)).toBe(4 * hour);
+    }
+  },
+});
+
 /** Every key begins with the prefix. */
 const prefix: Feature = () => {
   const yearly = { cron: "0 0 1 1 *", payload: 1 };
@@ -263,5 +294,6 @@ export const features: Readonly<Record<FeatureName, Feature>> = {
   schedules,
   wake,
   tracing,
+  defaults,
   prefix,
 };

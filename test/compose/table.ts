@@ -10,6 +10,7 @@ const featureNames = [
   "schedules",
   "wake",
   "tracing",
+  "defaults",
   "prefix",
 ] as const;
 
@@ -36,6 +37,10 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
   encryption: {
     http: "Callers encrypt: the server has no keys. The client does so.",
     commandLine: "It has no keys, and shows encrypted values as such.",
+  },
+  defaults: {
+    http: "Its server knows no declarations. A deployment, which does, adds them.",
+    commandLine: "It knows only the name of the queue. A deployment adds them.",
   },
   offload: { commandLine: "It reaches the store only through a deployment." },
   wake: { commandLine: "It has no consumer to wake, and says so after an enqueue." },
