@@ -1,4 +1,4 @@
-// Lints lua/: the format with stylua, and each script with luacheck, together with the parts of lua/lib that
+// Lints lua/: the format with stylua, and each script with luacheck, together with the shared parts that
 // it uses.
 
 import { spawnSync } from "node:child_process";
@@ -12,8 +12,8 @@ import { ensureProgram, main, root } from "./setup.mjs";
 
 void main(() => {
   ensureProgram("luacheck", "lua-check");
-  const { lib, scripts } = readLua();
-  const parts = partsOf(lib);
+  const { shared, scripts } = readLua();
+  const parts = partsOf(shared);
   const findings = new Set<string>();
   const unused = new Set(parts);
   const folder = mkdtempSync(join(tmpdir(), "sluice-lint-"));
@@ -23,7 +23,7 @@ void main(() => {
     const lines: Line[] = [];
     for (const part of parts.filter((one) => needed.has(one))) {
       unused.delete(part);
-      lines.push(...linesOf(lib.find(({ file }) => file === part.file) as LuaFile, part.range));
+      lines.push(...linesOf(shared.find(({ file }) => file === part.file) as LuaFile, part.range));
     }
     lines.push(...linesOf(script, [0, script.text.length]));
     const path = join(folder, script.file.replace("/", "-"));

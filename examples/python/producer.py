@@ -129,4 +129,4 @@ class Producer:
 
     def _call(self, partition: int, settings: str, slots: str, tasks: list[NewTask]) -> Call:
         args = [arg for task in tasks for arg in task.args]
-        return ("tasks/enqueue", self._partitions.name(partition), ["", settings, "", "", slots, *args])
+        return ("kernel/enqueue", self._partitions.name(partition), ["", settings, "", "", slots, *args])

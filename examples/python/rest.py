@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import http.client
 import json
@@ -16,6 +17,7 @@ from typing import Any, Union
 from records import SluiceError
 
 LUA = Path(__file__).resolve().parents[2] / "lua"
+KEYS = re.compile(r"^local (\w+) = KEYS\[\d+\]", re.MULTILINE)
 TRIES = 4
 
 RESEND: Any = object()
@@ -39,18 +41,12 @@ class Script:
         script = _lua(folder, name)
         self.text = _needed(_words(script), folder) + script
         self.sha = hashlib.sha1(self.text.encode()).hexdigest()
-        self.keys: list[str] = [
-            name.replace("_", "-") for name in re.findall(r"^local (\w+) = KEYS\[\d+\]", script, re.MULTILINE)
-        ]
+        self.keys: list[str] = [name.replace("_", "-") for name in KEYS.findall(script)]
 
 
 def _needed(words: set[str], folder: Path) -> str:
     """The locals of the shared files that these words name, and those that they use, each behind those."""
-    shared = "\n".join(path.read_text("utf-8") for path in sorted((folder / "lib").glob("*.lua")))
-    parts: dict[str, str] = {}
-    for part in re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]:
-        names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
-        parts.update((name, part) for name in _words(names))
+    parts = _shared(folder)
     needed: dict[str, None] = {}
 
     def add(words: set[str], around: frozenset[str] = frozenset()) -> None:
@@ -60,6 +56,18 @@ def _needed(words: set[str], folder: Path) -> str:
 
     add(words)
     return "".join(needed)
+
+
+@functools.lru_cache
+def _shared(folder: Path) -> dict[str, str]:
+    """The shared locals by name: those of all files that are no scripts, which name keys."""
+    files = [path.read_text("utf-8") for path in sorted(folder.glob("*/*.lua"))]
+    shared = "\n".join(text for text in files if not KEYS.search(text))
+    parts: dict[str, str] = {}
+    for part in re.split(r"^(?=local\b)", shared, flags=re.MULTILINE)[1:]:
+        names = re.sub(r"^local( function)?|[=(].*", "", part.split("\n")[0])
+        parts.update((name, part) for name in _words(names))
+    return parts
 
 
 def _words(text: str) -> set[str]:

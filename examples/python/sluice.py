@@ -157,13 +157,13 @@ class Queue:
         token, name = secrets.token_urlsafe(12), self._partitions.name(partition)
         most, lease, max_bytes, worker, info = options
         args = ["", most, lease, token, RESEND, max_bytes, worker, info]
-        reply, *others = self._redis.run(("tasks/dequeue", name, args), *calls)
+        reply, *others = self._redis.run(("kernel/dequeue", name, args), *calls)
         for _ in range(49):
             if reply[0] != "more":
                 break
             # It met only what is not to be delivered, such as cancelled tasks. The same call goes on behind them.
             args[4] = "1"
-            reply = self._redis.run(("tasks/dequeue", name, args))[0]
+            reply = self._redis.run(("kernel/dequeue", name, args))[0]
         if reply[0] == "more":
             return Taken([], False, 0, 1, others)
         # The first is when there will be more, or the word `paused`. The last may be a list of new dead letters.
@@ -204,7 +204,7 @@ class Queue:
         return [Settled(s not in ("lost", "newer"), s, reason, at, flag == 1) for s, reason, at, flag in in_full]
 
     def _settle_parts(self, texts: dict[int, list], back: set[int]) -> list[list]:
-        calls: list[Call] = [("tasks/settle", self._partitions.name(p), args) for p, args in texts.items()]
+        calls: list[Call] = [("kernel/settle", self._partitions.name(p), args) for p, args in texts.items()]
         # Consumers look only at partitions that the registry notes.
         noted = self._notes.due(back) if self._partitions.known else []
         replies = self._redis.run(*self._notes.calls(noted), *calls)[len(noted) > 0 :]
@@ -215,11 +215,11 @@ class Queue:
         """Returns ``rejected``, or ``working`` if its holder will be notified. Otherwise why not: ``not_found``,
         ``already_ended``, or ``lease_lost`` if the task has another lease number."""
         args = ["", checked("id", id, NAME), "" if lease is None else lease]
-        return self._find("tasks/cancel", id, args)[0]
+        return self._find("kernel/cancel", id, args)[0]
 
     def get(self, id: str) -> dict[str, Any] | None:
         """The state of a task, without its payload; None for an unknown id."""
-        reply = self._find("tasks/get", id, [checked("id", id, NAME), ""])
+        reply = self._find("kernel/get", id, [checked("id", id, NAME), ""])
         return None if reply == ["not_found"] else {"id": id, **read_info(*reply[:3], reply[4])}
 
     def _find(self, script: str, id: str, args: list) -> list:

@@ -1,31 +1,31 @@
 import { basename } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readLua } from "../../tools/lua/files.ts";
-import { ruleBreaches, libNames } from "../support/lua-rules.ts";
+import { ruleBreaches, topLevelNames } from "../support/lua-rules.ts";
 import { portableBreaches } from "../support/portable-lua.ts";
 
-const { lib, scripts } = readLua();
-const libText = lib.map(({ text }) => text).join("\n");
-const names = libNames(libText);
+const { shared, scripts } = readLua();
+const sharedText = shared.map(({ text }) => text).join("\n");
+const names = topLevelNames(sharedText);
 
 describe("the files in lua/ keep the rules that their text can show", () => {
-  test.for(lib)("$file", ({ file, text }) => {
-    expect(ruleBreaches(basename(file, ".lua"), text, { lib: names, isLib: true })).toEqual([]);
+  test.for(shared)("$file", ({ file, text }) => {
+    expect(ruleBreaches(basename(file, ".lua"), text, { shared: names, isShared: true })).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ file, text }) => {
-    expect(ruleBreaches(basename(file, ".lua"), text, { lib: names })).toEqual([]);
+    expect(ruleBreaches(basename(file, ".lua"), text, { shared: names })).toEqual([]);
   });
 });
 
 describe("the files in lua/ behave the same in each Lua 5.1 (law 8)", () => {
-  test("lua/lib", () => {
+  test("what scripts share", () => {
     const callers = scripts.map(({ text }) => text);
-    expect(portableBreaches(libText, callers)).toEqual([]);
+    expect(portableBreaches(sharedText, callers)).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ text }) => {
-    expect(portableBreaches(text, [libText])).toEqual([]);
+    expect(portableBreaches(text, [sharedText])).toEqual([]);
   });
 });
 
@@ -42,7 +42,7 @@ local ids = redis.call('LRANGE', pending, 0, limit)
 local first = redis.call('ZRANGE', pending, '-inf', limit, 'BYSCORE', 'LIMIT', '0', '1')
 return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
 `;
-  const check = (text: string) => ruleBreaches("probe", text, { lib: names });
+  const check = (text: string) => ruleBreaches("probe", text, { shared: names });
 
   test("but none in a script that keeps the rules", () => {
     expect(check(good)).toEqual([]);
@@ -154,7 +154,7 @@ describe("code that behaves differently in another Lua 5.1 is found", () => {
     expect(portableBreaches(text)).toEqual(breach === undefined ? [] : [`line ${line}: ${breach}`]);
   });
 
-  test("also if a script takes too many values from a function of lua/lib", () => {
+  test("also if a script takes too many values from a function that scripts share", () => {
     const own = "local function f(x) return x end";
     expect(portableBreaches(own, ["local a, b = f(1)"])).toEqual([
       "line 1: f returns 1 of the 2 values that are taken from it",

@@ -68,8 +68,8 @@ describe("the script tables match the contracts in Lua", () => {
 });
 
 test("an absent option means the same in Lua and in TypeScript", () => {
-  const prelude = readFileSync(new URL("lib/records.lua", folder), "utf8");
-  const constant = (name: string) => Number(new RegExp(`^local ${name} = (\\d+)$`, "m").exec(prelude)?.[1]);
+  const records = readFileSync(new URL("parts/records.lua", folder), "utf8");
+  const constant = (name: string) => Number(new RegExp(`^local ${name} = (\\d+)$`, "m").exec(records)?.[1]);
   expect(RECORD_DEFAULTS).toEqual({
     maxAttempts: constant("DEFAULT_MAX_ATTEMPTS"),
     resultTtl: constant("DEFAULT_RESULT_TTL"),

@@ -6,7 +6,7 @@ import { parseLua, type LuaFile } from "../../tools/lua/text.ts";
 
 /** A run of statements that either all run, or stop with an error. */
 export interface Block {
-  /** Such as `tasks/enqueue.lua`. */
+  /** Such as `kernel/enqueue.lua`. */
   readonly file: string;
   /** Its first line. */
   readonly line: number;
@@ -20,9 +20,9 @@ export interface Block {
 export const MARK = "sluice-block ";
 
 /** The same files, whose scripts log the blocks that run; and the blocks, by number. */
-export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: Block[] } {
+export function marked({ shared, scripts }: LuaFiles): { files: LuaFiles; blocks: Block[] } {
   const blocks: Block[] = [];
-  const mark = (file: LuaFile, isLib: boolean): LuaFile => {
+  const mark = (file: LuaFile, isShared: boolean): LuaFile => {
     const places: { at: number; text: string }[] = [];
     const add = (at: number, lines: readonly number[], isImplicit = false) => {
       const number = blocks.length;
@@ -37,7 +37,7 @@ export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: B
       for (const value of Object.values(node)) {
         const nodes = (Array.isArray(value) ? value : [value]).filter(isNode);
         const isBody = Array.isArray(value) && node["body"] === value;
-        if (isBody && !(isTop && isLib)) markBlocks(nodes, add);
+        if (isBody && !(isTop && isShared)) markBlocks(nodes, add);
         for (const one of nodes) visit(one);
       }
       if (node.type === "IfStatement") {
@@ -55,8 +55,8 @@ export function marked({ lib, scripts }: LuaFiles): { files: LuaFiles; blocks: B
     }
     return { ...file, text: text + file.text.slice(end) };
   };
-  const marks = (files: readonly LuaFile[], isLib: boolean) => files.map((file) => mark(file, isLib));
-  return { files: { lib: marks(lib, true), scripts: marks(scripts, false) }, blocks };
+  const marks = (files: readonly LuaFile[], isShared: boolean) => files.map((file) => mark(file, isShared));
+  return { files: { shared: marks(shared, true), scripts: marks(scripts, false) }, blocks };
 }
 
 /** A statement with others in it may leave the function or loop, so that a new block begins after it. */

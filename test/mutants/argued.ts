@@ -6,31 +6,31 @@ import { linesOf } from "./anchor.ts";
  * argument.
  */
 export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "lua/lib/due.lua": {
+  "lua/parts/due.lua": {
     "one more: local plan, ids, names, from = new_plan(keys, now), {}, {}, times.reset_from or 1":
       "the numbers of groups begin at 1",
   },
-  "lua/lib/group-states.lua": {
+  "lua/repair/repair-fields.lua": {
     "drop a guard: if group.limited == 0 then return false end":
       "set_timer sets none for such a group either",
   },
-  "lua/lib/pages.lua": {
+  "lua/operate/pages.lua": {
     "one more: slice = math.max(2, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))":
       "how many entries are read at once shows in no answer",
     "swap two writes: plan_write(plan, 'HSET tasks', '.' .. id, format(task, '')) plan_write(plan, 'HSET tasks', id, '')":
       "both are fields of one HSET",
   },
-  "lua/lib/repair.lua": {
+  "lua/repair/repair.lua": {
     "< becomes <=: if deadline <= 0 or deadline > repair.now + LONGEST then":
       "no lease ends at the epoch, and one that does is over",
     "one more: if tonumber(task.lease_number) > (repair.lease or 1) then":
       "a counter that is no number is repaired with the control fields, in the same pass",
   },
-  "lua/lib/repair-entries.lua": {
+  "lua/repair/repair-entries.lua": {
     "one more: slice = math.max(2, math.min(SLICE / 2 - 1, math.floor(READ_BYTES * #entries / (bytes + 1))))":
       "how many entries are read at once shows in no answer",
   },
-  "lua/lib/settle-in-full.lua": {
+  "lua/parts/settle-in-full.lua": {
     "one more: return { 'lost', '', 0, 1 }": "the flag of a lost lease has no reader",
   },
   "lua/operate/fail-worker.lua": {

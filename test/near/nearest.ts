@@ -21,7 +21,10 @@ const ofAllScripts = ["test/model/model.test.ts", "test/integration/repair/inval
 
 const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
 
-/** @param at an offset in a file of lua/lib: counts only what uses the part there */
+/** The folders of tests of those folders of lua/ that have no tests of the same name. */
+const testedIn: Readonly<Record<string, string>> = { kernel: "tasks", waking: "tasks" };
+
+/** @param at an offset in a file that scripts share: counts only what uses the part there */
 export function nearestTo(file: string, at?: number): Nearest {
   if (!file.endsWith(".lua")) {
     const words = new Set(wordsOf(file));
@@ -31,7 +34,7 @@ export function nearestTo(file: string, at?: number): Nearest {
   }
   const scripts = scriptsWith(file, at);
   // Most promises are those of tasks.
-  const own = scripts.map(dirname);
+  const own = scripts.map((script) => testedIn[dirname(script)] ?? dirname(script));
   const folders = new Set([
     basename(file, ".lua"),
     ...own.filter((one) => one === "tasks"),
@@ -55,12 +58,12 @@ const wordsOf = (file: string): string[] =>
     .split(/[/-]/)
     .filter((word) => word !== "queue");
 
-/** The scripts in a file of lua/, or with its parts, such as `tasks/enqueue.lua`. */
+/** The scripts in a file of lua/, or with its parts, such as `kernel/enqueue.lua`. */
 function scriptsWith(file: string, at?: number): string[] {
   const path = relative("lua", file);
-  if (!path.startsWith("lib/")) return [path];
-  const { lib, scripts } = readLua();
-  const all = partsOf(lib);
+  const { shared, scripts } = readLua();
+  if (!shared.some((one) => one.file === path)) return [path];
+  const all = partsOf(shared);
   const parts = all.filter(
     ({ file: of, range: [from, to] }) => of === path && (at === undefined || (from <= at && at < to)),
   );

@@ -22,8 +22,8 @@ const FULL = "full";
 
 /** The scripts without their plain lanes, by name. */
 function fullScripts(): ReadonlyMap<string, Script> {
-  const { lib, scripts } = withoutPlainLanes(readLua());
-  const parts = partsOf(lib);
+  const { shared, scripts } = withoutPlainLanes(readLua());
+  const parts = partsOf(shared);
   return new Map(
     scripts.map((file) => {
       const pieces = programOf(file, parts);

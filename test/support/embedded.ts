@@ -26,7 +26,7 @@ export async function embeddedScripts(files: LuaFiles): Promise<Readonly<Record<
 /** The script of this text, behind a prelude of this one. */
 export async function embedded(prelude: string, text: string, file = "try-this.lua"): Promise<Script> {
   const scripts = await embeddedScripts({
-    lib: [{ file: "_prelude.lua", text: prelude }],
+    shared: [{ file: "_prelude.lua", text: prelude }],
     scripts: [{ file, text }],
   });
   const [script, ...others] = Object.values(scripts);

@@ -28,15 +28,15 @@ export function scriptsOf(file: string, env: NodeJS.ProcessEnv = process.env): s
 }
 
 /**
- * The same files with all plain lanes off: scripts read `PLAIN`, a constant of lua/lib.
+ * The same files with all plain lanes off: scripts read `PLAIN`, a constant that they share.
  * @throws if no file of it contains `local PLAIN = true`
  */
-export function withoutPlainLanes({ lib, scripts }: LuaFiles): LuaFiles {
-  const full = lib.map(({ file, text }) => ({
+export function withoutPlainLanes({ shared, scripts }: LuaFiles): LuaFiles {
+  const full = shared.map(({ file, text }) => ({
     file,
     text: text.replace(/^local PLAIN = true$/m, "local PLAIN = false"),
   }));
-  if (full.every(({ text }, i) => text === lib[i]?.text))
-    throw new Error("lua/lib: no lane can be switched off without `local PLAIN = true`");
-  return { lib: full, scripts };
+  if (full.every(({ text }, i) => text === shared[i]?.text))
+    throw new Error("lua/: no lane can be switched off without `local PLAIN = true`");
+  return { shared: full, scripts };
 }

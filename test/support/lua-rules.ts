@@ -31,14 +31,14 @@ const portable =
   "redis string table math tonumber type pairs ipairs next unpack select error assert pcall".split(" ");
 
 export interface LuaRules {
-  /** The locals of lua/lib, which a script may use. */
-  readonly lib: ReadonlySet<string>;
-  /** True for lua/lib itself: it has no contract, and may pass on commands. */
-  readonly isLib?: boolean;
+  /** The locals that scripts share, which a script may use. */
+  readonly shared: ReadonlySet<string>;
+  /** True for a file with those locals: it has no contract, and may pass on commands. */
+  readonly isShared?: boolean;
 }
 
-/** The names that lua/lib defines. */
-export function libNames(text: string): Set<string> {
+/** The names that a file declares. */
+export function topLevelNames(text: string): Set<string> {
   const names = parse(text).body.flatMap((node) =>
     node.type === "LocalStatement" ? list(node, "variables") : [node["identifier"] as LuaNode],
   );
@@ -56,7 +56,7 @@ export function ruleBreaches(name: string, text: string, rules: LuaRules): strin
   }
 
   let rest = chunk.body;
-  if (!rules.isLib) {
+  if (!rules.isShared) {
     const end = chunk.body.findIndex((node) => !isContractLine(node));
     const block = chunk.body.slice(0, end);
     rest = chunk.body.slice(end);
@@ -72,7 +72,7 @@ export function ruleBreaches(name: string, text: string, rules: LuaRules): strin
     }
   }
 
-  const known = new Set([...portable, ...rules.lib, "KEYS", "ARGV"]);
+  const known = new Set([...portable, ...rules.shared, "KEYS", "ARGV"]);
   for (const node of chunk.globals) {
     if (!known.has(node.name)) breach(node, `the global ${node.name} is not portable, or not defined`);
   }
@@ -83,7 +83,7 @@ export function ruleBreaches(name: string, text: string, rules: LuaRules): strin
     if (stringOf(node) !== undefined && banned.has(stringOf(node) ?? ""))
       breach(node, `${stringOf(node)} is banned`);
     if (node.type === "CallExpression") {
-      for (const what of callBreaches(node, rules.isLib === true)) breach(node, what);
+      for (const what of callBreaches(node, rules.isShared === true)) breach(node, what);
     }
   }
   return breaches;
@@ -136,7 +136,7 @@ function contractBreaches(block: readonly LuaNode[], lines: readonly string[]): 
   return breaches;
 }
 
-function callBreaches(node: LuaNode, isLib: boolean): string[] {
+function callBreaches(node: LuaNode, isShared: boolean): string[] {
   const base = node["base"] as LuaNode;
   const args = list(node, "arguments");
   const words = args.map(wordOf);
@@ -144,7 +144,7 @@ function callBreaches(node: LuaNode, isLib: boolean): string[] {
     base.type === "MemberExpression" &&
     (base["base"] as LuaNode)["name"] === "redis" &&
     ["call", "pcall"].includes(String((base["identifier"] as LuaNode)["name"]));
-  if (isRedisCall && !isLib && !/^[A-Z]+$/.test(words[0] ?? "")) {
+  if (isRedisCall && !isShared && !/^[A-Z]+$/.test(words[0] ?? "")) {
     return ["the command of redis.call must be written out, in upper case"];
   }
 

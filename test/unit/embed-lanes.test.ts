@@ -23,7 +23,7 @@ test.for(scripts.map((script) => [script.name, script] as const))(
 
 describe("with the plain lanes off", () => {
   const files = {
-    lib: [
+    shared: [
       { file: "_lane.lua", text: "local PLAIN = true\n" },
       { file: "_other.lua", text: "local function rare(n)\n  return n * 20\nend\n" },
     ],
@@ -48,9 +48,9 @@ describe("with the plain lanes off", () => {
   test.for(["", "local PLAIN = false\n", "local PLAIN, B = true\n", "local PLAIN = 1\n"])(
     "a prelude that begins with %j is refused",
     (text) => {
-      const other = { lib: [{ file: "_prelude.lua", text }], scripts: [] };
+      const other = { shared: [{ file: "_prelude.lua", text }], scripts: [] };
       expect(() => withoutPlainLanes(other)).toThrow(
-        "lua/lib: no lane can be switched off without `local PLAIN = true`",
+        "lua/: no lane can be switched off without `local PLAIN = true`",
       );
     },
   );
@@ -116,7 +116,7 @@ describe("Lua's limits for one function", () => {
   test("they hold for a script with its parts", () => {
     const text = locals(150).join("\n").replaceAll("v", "p");
     const files = (script: string) => ({
-      lib: [{ file: "_prelude.lua", text }],
+      shared: [{ file: "_prelude.lua", text }],
       scripts: [{ file: "a.lua", text: script }],
     });
     const all = names(150).join(", ").replaceAll("v", "p");

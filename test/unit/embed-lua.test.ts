@@ -79,7 +79,7 @@ test.for([
 ] as const)("a script's local with a name that its parts use is refused: %j", async ([text, name]) => {
   const more = `${prelude}\nlocal function number(text)\n  return tonumber(text)\nend\n`;
   await expect(embeddedBehind(more, text)).rejects.toThrow(
-    `try-this.lua: rename its local ${name}: parts of lua/lib in this script declare or use that name`,
+    `try-this.lua: rename its local ${name}: shared parts in this script declare or use that name`,
   );
 });
 
@@ -96,7 +96,7 @@ test.for(["a=b - - c", "a=b .. '.'", "a=1 .. 2", "a=b .. .5", "a=b[ c[1] ]", "re
 
 describe("the modules of scripts", () => {
   const modules = modulesOf({
-    lib: [{ file: "_prelude.lua", text: `${prelude}\nlocal function never() end\n` }],
+    shared: [{ file: "_prelude.lua", text: `${prelude}\nlocal function never() end\n` }],
     scripts: [
       { file: "one.lua", text: "return large(1)" },
       { file: "other.lua", text: "return twice(2)" },
@@ -194,5 +194,5 @@ test.for([
   ],
 ])("a prelude with %j is refused", ([text, why]) => {
   const wrong = { file: "_prelude.lua", text: `${prelude}\n${text}\n` };
-  expect(() => modulesOf({ lib: [wrong], scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
+  expect(() => modulesOf({ shared: [wrong], scripts: [{ file: "a.lua", text: "return 1" }] })).toThrow(why);
 });

@@ -14,22 +14,28 @@ export function readGenerated(): Map<string, string> {
 }
 
 export interface LuaFiles {
-  /** The files of lua/lib. */
-  readonly lib: readonly LuaFile[];
-  /** The scripts, by path. */
+  /** The files with the locals that scripts share. */
+  readonly shared: readonly LuaFile[];
   readonly scripts: readonly LuaFile[];
 }
 
-const filesIn = (pattern: string) => globSync(pattern, { cwd: luaFolder }).toSorted();
+/** Reads the files below lua/. A script has a contract, which names its keys; all others hold what scripts share. */
+function read(): LuaFiles {
+  const files = globSync("*/*.lua", { cwd: luaFolder }).toSorted();
+  const all = files.map((file) => ({ file, text: readFileSync(luaFolder + file, "utf8") }));
+  const isScript = ({ text }: LuaFile) => /^local \w+ = KEYS\[/m.test(text);
+  return { shared: all.filter((file) => !isScript(file)), scripts: all.filter(isScript) };
+}
 
-/** The paths of the scripts below lua/, such as `tasks/enqueue.lua`. */
-export const scriptFiles = (): string[] => filesIn("*/*.lua").filter((file) => !file.startsWith("lib/"));
+/** The paths of the scripts below lua/, such as `kernel/enqueue.lua`. */
+export const scriptFiles = (): string[] => read().scripts.map(({ file }) => file);
 
 /**
- * Reads lua/lib and the scripts.
+ * Reads what scripts share, and the scripts.
  * @param change makes another text of that of a file
  */
 export function readLua(change: (file: string, text: string) => string = (_, text) => text): LuaFiles {
-  const read = (file: string) => ({ file, text: change(file, readFileSync(luaFolder + file, "utf8")) });
-  return { lib: filesIn("lib/*.lua").map(read), scripts: scriptFiles().map(read) };
+  const { shared, scripts } = read();
+  const changed = ({ file, text }: LuaFile) => ({ file, text: change(file, text) });
+  return { shared: shared.map(changed), scripts: scripts.map(changed) };
 }

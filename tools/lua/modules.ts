@@ -28,17 +28,16 @@ interface Program {
  * @throws if the Lua cannot be embedded
  */
 export function modulesOf(files: LuaFiles, isShort = false): ReadonlyMap<string, string> {
-  const names = partsOf(files.lib).map((part) => part.names[0] as string);
-  const { lib, scripts } = isShort ? shorten(files) : files;
-  const parts = partsOf(lib);
+  const names = partsOf(files.shared).map((part) => part.names[0] as string);
+  const { shared: sharedFiles, scripts } = isShort ? shorten(files) : files;
+  const parts = partsOf(sharedFiles);
   const programs = scripts.map((script) => ({
     name: scriptName(script.file),
     pieces: programOf(script, parts),
   }));
   const modules = new Map<string, string>();
   const add = (file: string, text: string) => {
-    if (modules.has(file))
-      throw new Error(`two modules would be ${file}: rename a script or a local of lua/lib`);
+    if (modules.has(file)) throw new Error(`two modules would be ${file}: rename a script or a shared local`);
     modules.set(file, HEAD + text);
   };
 

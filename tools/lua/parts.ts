@@ -1,4 +1,4 @@
-// The parts of lua/lib and their place in a script. Lua creates a function when it runs its definition. So
+// The parts that scripts share, and their place in a script. Lua creates a function when it runs its definition. So
 // each part is placed before the first statement that needs it, in the branch that needs it, and a plain call
 // returns before most of them.
 
@@ -6,26 +6,26 @@ import type { LuaNode } from "luaparse";
 import { freeNames } from "./scopes.ts";
 import { compact, type LuaFile, nameOf, nodesIn, parseLua } from "./text.ts";
 
-/** A statement at the top level of a file of lua/lib. */
+/** A statement at the top level of a shared file. */
 export interface Part {
   readonly file: string;
   /** The locals that it declares. */
   readonly names: readonly string[];
   /** The names that it uses and does not declare. */
   readonly uses: ReadonlySet<string>;
-  /** Its offsets in the file, including the text up to the next part. */
+  /** Its offsets in the file, including the text up to the next part. The first one has the head of the file. */
   readonly range: readonly [from: number, to: number];
   /** The embedded text. */
   readonly text: string;
 }
 
 /**
- * The locals at the top level of lua/lib, each behind those that it uses. Otherwise they are in the order of the
+ * The locals at the top level of the shared files, each behind those that it uses. Otherwise they are in the order of the
  * files.
  * @throws if there is anything but locals, a name is declared twice, or locals use each other
  */
-export function partsOf(lib: readonly LuaFile[]): Part[] {
-  const parts = lib.flatMap(partsIn);
+export function partsOf(shared: readonly LuaFile[]): Part[] {
+  const parts = shared.flatMap(partsIn);
   const declaring = new Map<string, Part>();
   for (const part of parts)
     for (const name of part.names) {
@@ -55,7 +55,7 @@ export function partsOf(lib: readonly LuaFile[]): Part[] {
 function partsIn(file: LuaFile): Part[] {
   const { body } = parseLua(file);
   return body.map((node, i) => {
-    const range = [node.range[0], body[i + 1]?.range[0] ?? file.text.length] as const;
+    const range = [i === 0 ? 0 : node.range[0], body[i + 1]?.range[0] ?? file.text.length] as const;
     const text = file.text.slice(...range);
     const names = declaredBy(node);
     if (names.length === 0)
@@ -81,7 +81,7 @@ export function programOf(script: LuaFile, parts: readonly Part[]): (Part | stri
   const clash = taken.find((name) => own.has(name));
   if (clash !== undefined)
     throw new Error(
-      `${script.file}: rename its local ${clash}: parts of lua/lib in this script declare or use that name`,
+      `${script.file}: rename its local ${clash}: shared parts in this script declare or use that name`,
     );
   return program;
 

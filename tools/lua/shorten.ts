@@ -13,7 +13,7 @@ const lowerNames = [
   ...LETTERS.flatMap((first) => LETTERS.map((second) => first + second)),
 ].filter((name) => !KEYWORDS.has(name));
 /**
- * Names for the top-level locals of lua/lib. They differ from all lower-case names, so neither hides the
+ * Names for the shared locals. They differ from all lower-case names, so neither hides the
  * other.
  */
 const upperNames = lowerNames.map((name) => name.toUpperCase());
@@ -21,35 +21,37 @@ const upperNames = lowerNames.map((name) => name.toUpperCase());
 const isTopLevel = ({ owner }: Local) => owner !== undefined && owner.parent === undefined;
 
 /** The same files with short names for all locals. Lines, fields and strings do not change. */
-export function shorten({ lib, scripts }: LuaFiles): LuaFiles {
-  // One part at a time, because a file of lua/lib may have more locals than Lua allows.
-  const resolved = lib.map((file) => parseLua(file).body.map((part) => resolveNames(file.file, [part])));
+export function shorten({ shared, scripts }: LuaFiles): LuaFiles {
+  // One part at a time, because a file may have more locals than Lua allows.
+  const resolved = shared.map((file) => parseLua(file).body.map((part) => resolveNames(file.file, [part])));
   const topLevel = resolved.flat().flatMap(({ locals }) => locals.filter(isTopLevel));
-  const libNames = new Map(topLevel.map(({ name }, i) => [name, shortName(upperNames, i)]));
+  const sharedNames = new Map(topLevel.map(({ name }, i) => [name, shortName(upperNames, i)]));
   return {
-    lib: lib.map((file, i) => renamed(file, resolved[i] ?? [], libNames, (local) => !isTopLevel(local))),
+    shared: shared.map((file, i) =>
+      renamed(file, resolved[i] ?? [], sharedNames, (local) => !isTopLevel(local)),
+    ),
     scripts: scripts.map((script) =>
-      renamed(script, [resolveNames(script.file, parseLua(script).body)], libNames, () => true),
+      renamed(script, [resolveNames(script.file, parseLua(script).body)], sharedNames, () => true),
     ),
   };
 }
 
 /**
  * @param parts the names in the file
- * @param isOwn whether a local is one of the file's own; the others have names of `libNames`
+ * @param isOwn whether a local is one of the file's own; the others have names of `sharedNames`
  */
 function renamed(
   file: LuaFile,
   parts: readonly ReturnType<typeof resolveNames>[],
-  libNames: ReadonlyMap<string, string>,
+  sharedNames: ReadonlyMap<string, string>,
   isOwn: (local: Local) => boolean,
 ): LuaFile {
   const identifiers = parts.flatMap(({ locals, freeIdentifiers }) => [
-    ...freeIdentifiers.map((one) => [one, libNames.get(nameOf(one))] as const),
+    ...freeIdentifiers.map((one) => [one, sharedNames.get(nameOf(one))] as const),
     ...locals.flatMap((local) => {
       // Two locals that are visible together have different numbers.
       const number = local.around.filter((one) => one.owner && isOwn(one)).length;
-      const name = isOwn(local) ? shortName(lowerNames, number) : libNames.get(local.name);
+      const name = isOwn(local) ? shortName(lowerNames, number) : sharedNames.get(local.name);
       return local.identifiers.map((one) => [one, name] as const);
     }),
   ]);

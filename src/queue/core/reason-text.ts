@@ -21,7 +21,7 @@ export function reasonsWith(text: string): RejectReason[] {
 /**
  * The text that is shown in place of a task's error: that of its reason if no error is stored, and that of
  * `lease_expired` if its last failed attempt lost its lease, because an error is then of an earlier attempt.
- * The filter `text` finds it: `shown_reason` in `lua/lib/pages.lua` follows the same rule.
+ * The filter `text` finds it: `shown_reason` in `lua/operate/pages.lua` follows the same rule.
  * @returns undefined if the stored error is shown, or there is nothing to show
  */
 export function shownReason({

@@ -6,7 +6,7 @@ import { recordName, unescaped } from "./validation.ts";
 import type { TaskInfo, Transition } from "./task-info.ts";
 import type { TaskState, WorkerName } from "./types.ts";
 
-/** Defaults of the options that a record leaves out. lua/lib/records.lua has the same values. */
+/** Defaults of the options that a record leaves out. lua/parts/records.lua has the same values. */
 export const RECORD_DEFAULTS = {
   maxAttempts: 10,
   resultTtl: 3_600_000,

@@ -1,5 +1,5 @@
 /**
- * The scripts in lua/tasks: each with the names of its keys and arguments, as in its contract block, and the
+ * The scripts in lua/kernel, and `heartbeat` and `wake`: each with the names of its keys and arguments, as in its contract block, and the
  * decoder of its reply. They are separate exports, so that a bundle has only the scripts that it calls.
  */
 import { parts } from "../core/keys.ts";

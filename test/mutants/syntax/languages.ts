@@ -47,7 +47,8 @@ export function sourcesOf(language: Language): readonly Source[] {
   const files = globSync(language.files, { cwd: root }).filter((file) => !/\.gen\.ts$|\/page\//.test(file));
   const read = files.toSorted().map((file): Source => {
     const text = readFileSync(join(root, file), "utf8");
-    const names = /^lua\/(?!lib\/)/.test(file) ? [basename(file, ".lua")] : [];
+    const isScript = language === lua && /^local \w+ = KEYS\[/m.test(text);
+    const names = isScript ? [basename(file, ".lua")] : [];
     let nodes: Visited[] | undefined;
     return {
       file,

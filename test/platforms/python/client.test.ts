@@ -6,7 +6,7 @@ import { freeNames } from "../../../tools/lua/scopes.ts";
 import { parseLua } from "../../../tools/lua/text.ts";
 import { violations } from "../../support/invariants.ts";
 import { queueSpace } from "../../support/key-space.ts";
-import { libNames } from "../../support/lua-rules.ts";
+import { topLevelNames } from "../../support/lua-rules.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 import { folder } from "./python-process.ts";
@@ -110,9 +110,9 @@ test("each script, with the shared parts that it uses, is a complete program", a
   const programs: string[] = await both.python(
     `report([sluice.Script(name, sluice.LUA).text for name in ${JSON.stringify(scripts)}])`,
   );
-  const declared = libNames(
+  const declared = topLevelNames(
     readLua()
-      .lib.map(({ text }) => text)
+      .shared.map(({ text }) => text)
       .join("\n"),
   );
   for (const [i, text] of programs.entries()) {

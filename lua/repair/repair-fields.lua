@@ -1,5 +1,5 @@
--- repair-fields: how the deep sweep repairs fields and members that are no ids: settings, workers, kept
--- fields.
+-- repair-fields: how the deep sweep repairs what is no id: control fields, settings, workers, kept fields,
+-- and the states of groups.
 
 -- The patterns of valid settings. Settings that only a later release knows are left alone.
 local SETTINGS = {
@@ -180,4 +180,130 @@ local function repair_fields(repair, found)
   repair_worker_records(repair, infos)
   repair_kept(repair, kept, texts)
   return ids, groups
+end
+
+-- Pairs of counters: how many were added, and how many removed. Neither ever decreases.
+local PAIRS = { '~ghosts', '~dropped', '~timers', '~elapsed', '~broken', '~checked' }
+
+-- The control fields that are numbers.
+local NUMBERS = { '~lease', '~groups', '~alarm', unpack(PAIRS) }
+
+-- All control fields that `repair_control` reads.
+local CONTROL_NAMES = { '~set', '~fair', unpack(NUMBERS) }
+
+-- Repairs control fields. found: their values, by name.
+-- observed: `fair` and `limited`, how many members these zsets have; `first`, when the first worker will be
+-- silent, and `timer`, when the timer for silent workers is due (ms; nil: never).
+local function repair_control(repair, found, observed)
+  local plan, now = repair.plan, repair.now
+  -- An unreadable number stops every call that uses it. A counter that gives out numbers continues far above
+  -- any number that it can have given.
+  local spare =
+    { ['~lease'] = now, ['~groups'] = SPARE_GROUPS, ['~broken'] = tonumber(found['~checked'] or 0) }
+  local limits = { ['~groups'] = MOST_GROUPS }
+  for _, name in ipairs(NUMBERS) do
+    local value = found[name]
+    local readable = value and #value <= 15 and string.find(value, '^%-?%d+$')
+    if value and not (readable and tonumber(value) < (limits[name] or LAST)) then
+      report_fault(repair, 'control_broken', name)
+      found[name] = spare[name] and int(spare[name])
+      put_field(repair, name, value, found[name])
+    end
+  end
+  if tonumber(found['~checked'] or 0) > tonumber(found['~broken'] or 0) then
+    report_fault(repair, 'control_broken', '~checked')
+    put_field(repair, '~checked', found['~checked'], found['~broken'])
+    found['~checked'] = found['~broken']
+  end
+  if found['~set'] then
+    repair_settings(repair, '~set', found['~set'], 0)
+  end
+
+  -- Without `~fair` no dequeue reads `fair`. A missing or too large virtual time is set to one SHARE below
+  -- the tag of the next task, or to 0.
+  local times = parse_clock(found['~fair'])
+  local lost = not found['~fair'] and observed.fair > 0
+  for band = 0, 9 do
+    if lost or (times[band] or 0) >= LATEST_TAG then
+      local least, before = score_at(band, 0), score_at(band, LATEST_TAG)
+      local range = { int(least), '(' .. int(before) }
+      local next_in_line =
+        redis.call('ZRANGE', repair.keys.fair, range[1], range[2], 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+      times[band], lost = math.max(0, tonumber(next_in_line[2] or least) - least - SHARE), true
+    end
+  end
+  if (times.list_tag or 0) >= LATEST_TAG then
+    times.list_tag, lost = nil, true
+  end
+  if lost or times.limited ~= observed.limited then
+    times.limited = observed.limited
+    plan_write(plan, 'HSET tasks', '~fair', format_clock(times))
+    report_fault(repair, 'control_broken', '~fair')
+  end
+
+  -- The timer must be due when the next worker is silent.
+  local timer, alarm = observed.timer, tonumber(found['~alarm'])
+  local first_silent = observed.first and math.max(0, math.min(observed.first, now + LONGEST))
+  local timer_late = first_silent
+    and (not timer or timer > math.max(first_silent, now) or not alarm or alarm > first_silent)
+  if timer_late or (timer and not alarm) then
+    local when = first_silent or math.floor(timer)
+    plan_write(plan, 'timers', int(when), '~w')
+    plan_write(plan, 'HSET tasks', '~alarm', int(when))
+    report_fault(repair, 'timer_wrong', '~alarm')
+  elseif alarm and not timer then
+    put_field(repair, '~alarm', alarm)
+    report_fault(repair, 'timer_wrong', '~alarm')
+  end
+end
+
+-- Counts a task in `fair`. group: the state that the count builds up.
+local function count_ready(group, score)
+  local band, tag = read_score(score)
+  local share = add_ready(group, band, 1)
+  share.last_tag = math.max(share.last_tag, tag % LATEST_TAG)
+end
+
+-- Counts a working task.
+local function count_working(group)
+  group.working = group.working + 1
+end
+
+-- Corrects a group's state. Returns true if it was wrong or badly formatted. actual: the state as counted;
+-- text: the state in `tasks`.
+local function correct_group(group, actual, text)
+  -- `open_groups` has changed it already if it has a rate and the clock has jumped back.
+  local wrong = group.working ~= actual.working
+    or group.limited ~= actual.limited
+    or (not group.changed and format_group(group) ~= text)
+  if actual.limited > 0 and group.last_back_place == 0 then
+    -- Further tasks then get places behind all that are in `limited`.
+    group.last_back_place = LIMITED_LATER / 2
+  end
+  group.working, group.limited, group.ready = actual.working, actual.limited, actual.ready
+  for band = 0, 9 do
+    local share = group.bands[band] or { last_tag = 0, ready = 0 }
+    local real = actual.bands[band] or { last_tag = 0, ready = 0 }
+    wrong = wrong or share.ready ~= real.ready or share.last_tag >= LATEST_TAG
+    if real.ready > 0 then
+      local last = share.last_tag < LATEST_TAG and share.last_tag or 0
+      group.bands[band] =
+        { last_tag = math.max(last, real.last_tag), ready = real.ready, moved_up_to = share.moved_up_to }
+    else
+      group.bands[band] = nil
+    end
+  end
+  return wrong
+end
+
+-- True if a group needs a timer and has none.
+local function lacks_timer(repair, group)
+  if group.limited == 0 then
+    return false
+  end
+  local plan = repair.plan
+  set_timer(plan, group)
+  local needed = planned_count(plan, 'timers') > 0
+  plan.writes.timers = nil
+  return needed and not scores_in(repair, 'delayed', { '~g:' .. group.name })[1]
 end

@@ -1,4 +1,5 @@
--- selection: selects the tasks that one dequeue leases from those that it has taken off.
+-- batch: the tasks that one dequeue selects from those that it has taken off, and leases; and how a copy of
+-- it gets the same ones.
 
 -- max: how many were asked for; bytes: the limit of the bytes of their records.
 local function new_batch(max, bytes)
@@ -149,4 +150,142 @@ local function write_skipped(batch, tasks)
   if batch.broken > 0 then
     redis.call('HINCRBY', tasks, '~broken', int(batch.broken))
   end
+end
+
+-- How many leases one slice gives: no command then has more than SLICE arguments. A dequeue from `fair` takes
+-- fewer tasks, so all that `put_back_unleased` puts back belongs to the list.
+local LEASES = 490
+
+-- Leases the tasks of a batch from first to last. If Redis has no room it leases none of them, and returns
+-- the error.
+local function lease_slice(plan, batch, call, first, last)
+  local ids, deadlines, members = {}, {}, {}
+  for i = first, last do
+    local entry = batch[i]
+    local task = entry.task
+    transition(task, 'working', plan.now)
+    add(task, 'attempts', 1)
+    add(task, 'charged', 1)
+    task.lease_number, task.lease_token, task.dequeued_at = int(call.counter + i), call.token, int(plan.now)
+    task.worker = call.worker
+    task.leased_for = lease_of(entry.fixed, call.lease)
+    entry.deadline, entry.written = plan.now + tonumber(task.leased_for), true
+    ids[#ids + 1] = entry.id
+    append(deadlines, int(entry.deadline), entry.id)
+    plan_write(plan, 'HSET tasks', '.' .. entry.id, format(task, entry.text))
+    append(
+      members,
+      call.worker and '0',
+      call.worker and worker_lease(call.worker, task.lease_number, entry.id)
+    )
+  end
+  local failed = error_of(redis.pcall('ZADD', plan.keys.working, unpack(deadlines)))
+  if failed then
+    return failed
+  end
+  failed = store_fields(plan.keys.tasks, planned_writes(plan, 'HSET tasks'))
+  if failed then
+    redis.call('ZREM', plan.keys.working, unpack(ids))
+  else
+    write('ZADD', plan.keys.worker_leases, members)
+  end
+  return failed
+end
+
+-- Puts back the tasks that could not be leased, from the given one on.
+local function put_back_unleased(taken, batch, first)
+  for i = #batch, first, -1 do
+    local entry = batch[i]
+    redis.call('RPUSH', taken.keys.pending, entry.id)
+    local ghosts_left = entry.task.ghosts
+    entry.task, entry.text = parse_with(entry.fixed, entry.record)
+    entry.task.ghosts, entry.written, batch[i] = ghosts_left, nil, nil
+  end
+  taken.drained = false
+end
+
+-- Leases the batch, as far as Redis has room. Returns the error if there is room for none.
+local function lease_all(plan, taken, batch, call)
+  local names = { call.token }
+  for i, entry in ipairs(batch) do
+    names[i + 1] = entry.id
+    note_event(plan, 'dequeued', entry.id)
+    if tonumber(entry.task.attempts or 0) == 0 then
+      note_number(plan, 'w', plan.now - tonumber(entry.task.enqueued_at))
+    end
+  end
+  finish_plan(plan)
+  if #batch == 0 then
+    return nil
+  end
+  plan_write(plan, 'HSET tasks', '~lease', int(call.counter + #batch))
+  plan_write(plan, 'HSET tasks', call.slot, table.concat(names, ' '))
+  if plan.settings.rate then
+    local _, _, used = measure_rate(plan.settings.rate, call.used, plan.now, #batch)
+    plan_write(plan, 'HSET tasks', '~rate', used)
+  end
+  for first = 1, #batch, LEASES do
+    local last = math.min(first + LEASES - 1, #batch)
+    local failed = batch[first] and lease_slice(plan, batch, call, first, last)
+    plan.writes['HSET tasks'] = nil
+    if failed and first == 1 then
+      return failed
+    elseif failed then
+      put_back_unleased(taken, batch, first)
+    end
+  end
+end
+
+-- The field that remembers the call of a token. Calls for over 100 tasks share 64 fields, others 1,024.
+local function slot_of(token, max)
+  local a, b, c, d = string.byte(token, -4, -1)
+  local hash = ((a * 31 + b) * 31 + c) * 31 + d
+  return max > 100 and '~R' .. int(hash % 64) or '~r' .. int(hash % 1024)
+end
+
+local function all_slots()
+  local slots = {}
+  for i = 0, 1023 do
+    slots[#slots + 1] = '~r' .. int(i)
+  end
+  for i = 0, 63 do
+    slots[#slots + 1] = '~R' .. int(i)
+  end
+  return slots
+end
+
+-- Marks a token as used after a copy that found nothing, so that a first copy that arrives late leases
+-- nothing. A full Redis refuses this write. Then such a copy leases tasks, which wait until their leases
+-- expire.
+local function use_up_token(tasks, slot, token)
+  redis.pcall('HSET', tasks, slot, token)
+end
+
+local function append_task(reply, id, task, deadline, fixed)
+  local delivery = tonumber(task.attempts)
+  if tonumber(task.charged) ~= delivery or task.expired_leases then
+    delivery = table.concat({ int(task.attempts), int(task.charged), task.expired_leases or '0' }, ',')
+  end
+  append(reply, id, delivery)
+  append(reply, tonumber(task.lease_number), deadline)
+  reply[#reply + 1] = fixed
+end
+
+-- The reply to a copy of a call that has run already: the tasks that are still leased under its token.
+local function still_leased(keys, now, token, leased)
+  local ids, fields = {}, {}
+  for id in string.gmatch(leased, '%S+') do
+    ids[#ids + 1] = id
+    append(fields, id, '.' .. id)
+  end
+  local found = read('HMGET', keys.tasks, fields)
+  local deadlines = read('ZMSCORE', keys.working, ids)
+  local reply = { 'ok', now }
+  for i, id in ipairs(ids) do
+    local task = parse(found[2 * i])
+    if task.state == STATE.working and task.lease_token == token then
+      append_task(reply, id, task, tonumber(deadlines[i] or 0), found[2 * i - 1])
+    end
+  end
+  return reply
 end

@@ -1,5 +1,5 @@
--- prelude: numbers, lists, the clock, and reads and writes in slices. lua/README.md specifies the keys, the
--- records and the invariants, and how the build adds the files of lib to a script.
+-- basics: numbers, lists, the clock, and reads and writes in slices. lua/README.md specifies the keys, the
+-- records and the invariants, and how the build adds what scripts share to each of them.
 
 -- How long (ms) an ended id stays known at least, so that a resend gets its old answer.
 local RESEND_WINDOW = 300000
