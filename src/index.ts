@@ -51,10 +51,14 @@ export {
   queueOverviews,
 } from "./queue/operate/count-queues.ts";
 export { commandsPerCall, estimatedCommands } from "./queue/operate/estimated-commands.ts";
-export { Operator, type GroupInfo, type GroupPage, type QueueDeleted } from "./queue/operate/operator.ts";
-export type { PartitionInfo, QueuePartitions } from "./queue/operate/partition-operator.ts";
-export { Producer, type ProducerOptions } from "./queue/tasks/producer.ts";
-export { Queue, type QueueOptions } from "./queue/tasks/queue.ts";
+export { Operator } from "./open/operator.ts";
+export type { GroupInfo, GroupPage } from "./queue/operate/groups.ts";
+export type { QueueDeleted } from "./queue/operate/delete-queue.ts";
+export type { PartitionInfo, QueuePartitions } from "./queue/partitions/operate.ts";
+export { Producer } from "./open/producer.ts";
+export type { ProducerOptions } from "./open/options.ts";
+export { Queue } from "./open/queue.ts";
+export type { QueueOptions } from "./open/options.ts";
 export { type Batch } from "./queue/tasks/leased-task.ts";
 export {
   listQueues,
@@ -70,14 +74,8 @@ export type {
   ScheduledOptions,
   ScheduledTask,
 } from "./queue/schedules/schedule-record.ts";
-export {
-  Schedules,
-  type ListSchedulesOptions,
-  type ScheduleChanged,
-  type SchedulePage,
-  type SchedulePut,
-  type ScheduleRemoved,
-} from "./queue/schedules/schedules.ts";
+export { Schedules } from "./open/schedules.ts";
+export type { ListSchedulesOptions, ScheduleChanged, SchedulePage, SchedulePut, ScheduleRemoved } from "./queue/schedules/schedules.ts";
 export type {
   GroupChanges,
   GroupSettings,
@@ -100,26 +98,17 @@ export { databases, type DatabasesTransport } from "./queue/partitions/databases
 export { sweep } from "./sweep.ts";
 export type { SweepOptions, SweepReport } from "./queue/sweep/types.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
-export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./queue/operate/task-lister.ts";
-export type {
-  PurgeOptions,
-  PurgeReport,
-  RedriveOptions,
-  RedriveReport,
-} from "./queue/operate/task-operator.ts";
+export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./queue/operate/list-tasks.ts";
+export type { PurgeOptions, PurgeReport } from "./queue/operate/purge.ts";
+export type { RedriveOptions, RedriveReport } from "./queue/operate/redrive.ts";
 export type { Duration } from "./queue/core/duration.ts";
 export type { Tracing } from "./queue/core/tracing.ts";
 export type { QueueCounts, SweepCounts } from "./queue/core/counts.ts";
 export type * from "./queue/core/task-info.ts";
 export type * from "./queue/core/types.ts";
-export type {
-  ListWorkersOptions,
-  WorkerFailed,
-  WorkerInfo,
-  WorkerPage,
-} from "./queue/operate/worker-operator.ts";
+export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./queue/operate/workers.ts";
 export type { DefinedOptions, QueueDefinition, QueueOrName } from "./queue/tasks/definition.ts";
-export type { Waker } from "./queue/tasks/waker.ts";
+export type { Waker } from "./features/waking/index.ts";
 export type { TaskEvent } from "./queue/tasks/watch.ts";
 export type { WaitOptions, WatchOptions } from "./queue/tasks/watch-options.ts";
 export type {

@@ -5,7 +5,7 @@ import { newTaskId } from "../queue/core/ids.ts";
 import { optionsObject, requestKey } from "../queue/core/validation.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
-import type { QueueOptions } from "../queue/tasks/queue.ts";
+import type { QueueOptions } from "../open/options.ts";
 import { plainJson } from "./json.ts";
 import { onDemand } from "./load.ts";
 

@@ -2,7 +2,8 @@ import type { AttemptError, TaskInfo } from "../queue/core/task-info.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
 import type { RequestOptions, Settled, Settlement } from "../queue/core/types.ts";
 import type { RawTask } from "../queue/tasks/decode-tasks.ts";
-import type { Queue, QueueOptions } from "../queue/tasks/queue.ts";
+import type { Queue } from "../open/queue.ts";
+import type { QueueOptions } from "../open/options.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
 
 /** The server's reply to a dequeue. */

@@ -2,7 +2,7 @@ import { applyQueues } from "./declared/apply-queues.ts";
 import { checkSchedules } from "./declared/check-schedules.ts";
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../errors.ts";
-import type { Open } from "../opening.ts";
+import type { Open } from "../open/opening.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 
 /**

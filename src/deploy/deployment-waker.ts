@@ -1,6 +1,6 @@
 import { timeUntil } from "../queue/redis/clock.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
+import type { Waker } from "../features/waking/index.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Drains } from "./drains.ts";
 import type { Invocation } from "./invocation.ts";

@@ -1,7 +1,7 @@
 import type { RequestBudget } from "../consumer/drain/request-budget.ts";
 import { noteRedisTime, redisTime } from "../queue/redis/clock.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
+import type { Waker } from "../features/waking/index.ts";
 import { addCounts, isEarly } from "../consumer/drain/drain-counts.ts";
 import type { DrainReport } from "../consumer/drain/types.ts";
 

@@ -1,11 +1,11 @@
 import type { TaskFailure } from "../consumer/drain/types.ts";
-import { opening, type OpeningOptions } from "../opening.ts";
+import { opening, type OpeningOptions } from "../open/opening.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter, OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { callHook } from "../queue/core/hook.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
-import type { QueueOptions } from "../queue/tasks/queue.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
+import type { QueueOptions } from "../open/options.ts";
+import type { Waker } from "../features/waking/index.ts";
 import type { Drains } from "./drains.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { InContext } from "./own-context.ts";

@@ -6,7 +6,7 @@ import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import type { Duration } from "../queue/core/duration.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
-import type { Coalesce } from "../queue/redis/coalescer.ts";
+import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import type { Alarms } from "./alarms.ts";

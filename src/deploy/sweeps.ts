@@ -2,7 +2,7 @@ import type { WaitUntil } from "./declared/tools.ts";
 import { plainSweep } from "../queue/sweep/sweep.ts";
 import { sweepParts } from "../sweep-parts.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
+import type { Waker } from "../features/waking/index.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Drains } from "./drains.ts";
 import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";

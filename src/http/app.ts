@@ -1,7 +1,7 @@
 import { Hono } from "hono/tiny";
 import type { MiddlewareHandler } from "hono";
 import { SluiceError } from "../errors.ts";
-import { opening } from "../opening.ts";
+import { opening } from "../open/opening.ts";
 import { milliseconds } from "../queue/core/duration.ts";
 import { onlyOptions, optionalFunction } from "../queue/core/validation.ts";
 import { withPrefix } from "../queue/redis/transport.ts";

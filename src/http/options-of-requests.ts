@@ -1,4 +1,4 @@
-import type { OpeningOptions } from "../opening.ts";
+import type { OpeningOptions } from "../open/opening.ts";
 import { optionalFunction } from "../queue/core/validation.ts";
 import { checkedTracing } from "../queue/core/tracing.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";

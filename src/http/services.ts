@@ -1,8 +1,8 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
-import type { OpeningOptions, OpenQueue } from "../opening.ts";
+import type { OpeningOptions, OpenQueue } from "../open/opening.ts";
 import type { Transport } from "../queue/redis/transport.ts";
-import type { Waker } from "../queue/tasks/waker.ts";
+import type { Waker } from "../features/waking/index.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import type { DeepSweep } from "../queue/repair/index.ts";
 import type { Grants } from "./auth/authenticator.ts";

@@ -2,6 +2,7 @@ import { replyOf } from "../queue/redis/replies.ts";
 import {
   type Command,
   type CommandOutcome,
+  type ScriptCall,
   sendForEach,
   type SendOptions,
   type Transport,
@@ -15,6 +16,11 @@ export interface Call<T> {
   readonly note?: Note | undefined;
   /** @throws {SluiceError} the error of this command alone */
   readonly read: (outcome: CommandOutcome | undefined) => T;
+}
+
+/** A call of a script. */
+export interface CallOfScript<T> extends Call<T> {
+  readonly command: ScriptCall;
 }
 
 /** What calls are sent by. */

@@ -13,6 +13,8 @@ const NOTE_EVERY = 60_000;
 interface Remembered {
   readonly at: number;
   readonly mustReadSettings: boolean;
+  /** Whether the queue has refused plain tasks since. */
+  readonly refusesPlain: boolean;
 }
 
 const remembered = new InstanceMemory<Remembered>();
@@ -32,6 +34,7 @@ export class Note {
   readonly #at: number;
   /** What this instance knew before. */
   readonly #mustReadSettings: boolean;
+  #refusesPlain: boolean;
   #isWritten = false;
 
   constructor(queue: QueueRef, keys: Keys, name: string) {
@@ -44,6 +47,18 @@ export class Note {
     this.isDue = !(age >= 0 && age < NOTE_EVERY);
     this.#at = last && !this.isDue ? last.at : now;
     this.#mustReadSettings = last?.mustReadSettings ?? false;
+    this.#refusesPlain = this.#mustReadSettings || (!this.isDue && last?.refusesPlain === true);
+  }
+
+  /** Whether the queue may take plain tasks by the script for these. */
+  get mayTakePlain(): boolean {
+    return !this.#refusesPlain;
+  }
+
+  /** Remembers that the queue has refused plain tasks, because it has settings, until the next note. */
+  refusePlain(): void {
+    this.#refusesPlain = true;
+    if (!this.isDue || this.#isWritten) this.#remember(this.#mustReadSettings);
   }
 
   /** Whether an enqueue must read the queue's settings. */
@@ -70,7 +85,11 @@ export class Note {
   }
 
   #remember(mustReadSettings: boolean): void {
-    remembered.set(this.#queue.transport, this.keys.tasks, { at: this.#at, mustReadSettings });
+    remembered.set(this.#queue.transport, this.keys.tasks, {
+      at: this.#at,
+      mustReadSettings,
+      refusesPlain: this.#refusesPlain,
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import { type Keys, queueKeys } from "../queue/core/keys.ts";
 import { callOf, type QueueBinding } from "../queue/redis/binding.ts";
 import { replyOf } from "../queue/redis/replies.ts";
 import { Note } from "./note.ts";
-import type { Call } from "./call.ts";
+import type { CallOfScript } from "./call.ts";
 import { type QueueRef, testNowOf } from "./queue-ref.ts";
 
 /** The arguments of a script, by name. The shard gives the test clock. */
@@ -52,7 +52,7 @@ export class Shard {
     args: ArgumentsOf<B>,
     items: ItemsOf<B> = [],
     note?: Note,
-  ): Call<ReplyTo<B>> {
+  ): CallOfScript<ReplyTo<B>> {
     const given = { testNow: testNowOf(this.queue), ...args } as Parameters<typeof callOf<B>>[2];
     return {
       command: callOf(binding, this.keys, given, items),

@@ -1,30 +1,27 @@
 import { invalidArgument, messageOf, SluiceError } from "../errors.ts";
-import { byteLength, encodeValue } from "../queue/core/codec.ts";
+import type { Adds, Store } from "../kernel/store.ts";
 import { isReference } from "../queue/core/envelope.ts";
-import { newToken } from "../queue/core/ids.ts";
 import type { LeasedPayload } from "../queue/core/leased-payload.ts";
-import type { Settled, Settlement, Settler } from "../queue/core/types.ts";
+import type { Settler } from "../queue/core/types.ts";
 import { onlyOptions, wholeNumber } from "../queue/core/validation.ts";
-import { fromBytes, toBytes } from "../queue/core/value-bytes.ts";
+import { fromBytes } from "../queue/core/value-bytes.ts";
 import { asUnreadable } from "../queue/values/encryption.ts";
 import type {
   FetchedTasks,
-  NewObject,
-  ObjectsOfEnqueue,
   Offload,
   OffloadingQueue,
   OrphanPassOptions,
   OrphanReport,
-  StoredPayload,
 } from "../queue/values/offload.ts";
 import { Areas } from "./areas.ts";
 import { fetchTasks } from "./fetch-tasks.ts";
 import { objectKey } from "./object-keys.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { OrphanPass } from "./orphan-pass.ts";
-import { readReference, type Reference, writeReference } from "./reference.ts";
+import { NewObjects } from "./new-objects.ts";
+import { readReference, type Reference } from "./reference.ts";
 import { SettledObjects } from "./settled-objects.ts";
-import { each, sha256Of, StoreRequests } from "./store-requests.ts";
+import { sha256Of, StoreRequests } from "./store-requests.ts";
 
 export interface OffloadOptions {
   /** Where payloads go: `r2()`, `s3()` or `folder()`, or another {@link ObjectStore}. */
@@ -34,12 +31,6 @@ export interface OffloadOptions {
   /** Limit of a payload, bytes, 1 to 100,000,000. @default 10,000,000, the limit of the HTTP interface */
   readonly maxBytes?: number | undefined;
 }
-
-/**
- * How long after it wrote an object an enqueue may begin, ms. It is far less than the age from which a sweep
- * removes objects that no task needs, so that the process cannot be suspended between the two.
- */
-const LONGEST_PAUSE = 600_000;
 
 /**
  * Keeps large payloads in an object store. Redis then has a reference of about 100 bytes. Everything that uses the
@@ -83,61 +74,24 @@ export class ObjectOffload implements Offload {
     return new ObjectOffload({ store, over: this.#over, maxBytes: this.maxBytes });
   }
 
-  async write(
-    queue: OffloadingQueue,
-    payloads: readonly { readonly id: string; readonly text: string }[],
-  ): Promise<readonly StoredPayload[]> {
-    const { name: queueName, prefix, transport } = queue;
-    if (!transport || !payloads.some(({ text }) => this.#isLarge(text))) return payloads;
-    const area = await this.#areas.of({ transport, prefix });
-    const written: string[] = [];
-    try {
-      return await each(payloads, async ({ id, text }) => {
-        if (!this.#isLarge(text)) return { text };
-        const bytes = toBytes(text);
-        const name = newToken();
-        const key = objectKey(prefix, area, { queue: queueName, id, name });
-        written.push(key);
-        const writtenAt = Date.now();
-        const sha256 = await sha256Of(bytes);
-        await this.#requests.put(key, bytes, sha256);
-        const reference = writeReference({ length: bytes.length, sha256, area, name });
-        return { text: encodeValue(reference, "payload"), object: { key, writtenAt } };
-      });
-    } catch (error) {
-      // Nothing refers to these objects yet.
-      await this.#requests.deleteIfPossible(written);
-      throw error;
-    }
-  }
-
-  #isLarge(text: string): boolean {
-    // A character has at most three bytes. Base64 has four characters for three bytes.
-    return text[0] === "b" ? text.length * 0.75 > this.#over : byteLength(text, this.#over) > this.#over;
-  }
-
-  enqueueing(items: readonly { readonly object?: NewObject | undefined }[]): ObjectsOfEnqueue | undefined {
-    const objects = items.flatMap(({ object }, index) => (object ? [{ ...object, index }] : []));
-    if (objects.length === 0) return undefined;
-    if (objects.some(({ writtenAt }) => Date.now() - writtenAt > LONGEST_PAUSE)) {
-      throw new SluiceError(
-        "offload_failed",
-        "the process was suspended after it wrote the payload's object",
-      );
-    }
-    let copies = 0;
-    return {
-      onSend: () => {
-        copies++;
+  layer<S extends Adds>(next: S): S {
+    const { queue } = next;
+    const objects = new NewObjects(this.#requests, () => this.#areas.of(queue), queue, this.#over);
+    const store = next as unknown as Store;
+    const layer: Pick<Store, "add" | "settle" | "settleAndTake"> = {
+      add: (batch) => objects.add(next, batch),
+      settle: async (batch) => {
+        const settled = await store.settle(batch);
+        await this.#settled.remove(batch.settlements, settled);
+        return settled;
       },
-      finish: async (isNotAdded) => {
-        // Of several copies of the request, one may still be on its way, and may add the task. A sweep removes
-        // the object if not.
-        if (copies !== 1) return;
-        const refused = objects.filter(({ index }) => isNotAdded(index));
-        await this.#requests.deleteIfPossible(refused.map(({ key }) => key));
+      settleAndTake: async (batch, request) => {
+        const { settled, taken } = await store.settleAndTake(batch, request);
+        await this.#settled.remove(batch.settlements, settled);
+        return { settled, taken };
       },
     };
+    return { ...next, ...layer };
   }
 
   fetch<Task extends LeasedPayload>(
@@ -164,10 +118,6 @@ export class ObjectOffload implements Offload {
       throw unreadable("is damaged: it has another length or SHA-256 than its reference says");
     }
     return fromBytes(bytes);
-  }
-
-  settled(settlements: readonly Settlement[], settled: readonly Settled[]): Promise<void> {
-    return this.#settled.remove(settlements, settled);
   }
 
   async removeOrphans(options: OrphanPassOptions): Promise<OrphanReport> {

@@ -1,6 +1,7 @@
 import { readPartitionName } from "../queue/core/keys.ts";
 import { readWritten } from "../queue/core/record.ts";
-import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../queue/redis/task-scripts.ts";
+import { dequeueScript, settleAndDequeueScript } from "../queue/redis/take-scripts.ts";
+import { enqueueScript } from "../queue/redis/enqueue-script.ts";
 import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transport.ts";
 
 /** A task as it was enqueued. */

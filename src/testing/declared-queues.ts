@@ -1,7 +1,7 @@
 import { applyQueues } from "../deploy/declared/apply-queues.ts";
 import type { DeclaredQueue, QueueConnection } from "../deploy/declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
-import { type OpenQueue, opening } from "../opening.ts";
+import { type OpenQueue, opening } from "../open/opening.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Offload } from "../queue/values/offload.ts";
 

@@ -1,6 +1,6 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
 import { type Keys, queueKeys, readPartitionName, registryKey } from "../queue/core/keys.ts";
-import { type Open, opening } from "../opening.ts";
+import { type Open, opening } from "../open/opening.ts";
 import { LAST_INSTANT } from "../queue/core/instants.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import { SluiceError } from "../errors.ts";

@@ -10,7 +10,7 @@ import { instantMs, LAST_INSTANT } from "../queue/core/instants.ts";
 import { onlyOptions, wholeNumber } from "../queue/core/validation.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";
 import { notAQueue } from "../queue/tasks/definition.ts";
-import { checkAndEncode } from "../queue/tasks/encode-tasks.ts";
+import { checkAndEncode } from "../kernel/new-tasks.ts";
 import { validatePayload } from "../queue/tasks/schema.ts";
 import { fixedOptions } from "../queue/tasks/task-options.ts";
 

@@ -5,7 +5,7 @@ import {
   repliesInside,
   settleAndDequeueScript,
   settleScript,
-} from "../../src/queue/redis/task-scripts.ts";
+} from "../../src/queue/redis/take-scripts.ts";
 import { keyLocking, type Reply } from "../../src/queue/redis/transport.ts";
 import { readSettled } from "../../src/queue/tasks/settle.ts";
 import type { Ledger } from "./ledger.ts";

@@ -2,8 +2,10 @@ import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createClient, type ClientQueue } from "../../src/client/index.ts";
 import type { TaskSource } from "../../src/consumer/drain/source.ts";
-import { Producer, Queue } from "../../src/index.ts";
-import { TasksById } from "../../src/queue/tasks/tasks-by-id.ts";
+import { Queue } from "../../src/index.ts";
+import { Producer as KernelProducer } from "../../src/kernel/producer.ts";
+import { Queue as KernelQueue } from "../../src/kernel/queue.ts";
+import { TasksById } from "../../src/kernel/tasks-by-id.ts";
 
 const client = createClient({ url: "https://queue.example", token: "a-token-of-sixteen" });
 
@@ -23,7 +25,7 @@ test("each call has the same type as on a queue", () => {
 
 test("it has every method of a queue except the documented ones", () => {
   const calls = (type: object) => Object.getOwnPropertyNames(type).filter((name) => name !== "constructor");
-  const ofQueue = [Queue, Producer, TasksById].flatMap((type) => calls(type.prototype));
+  const ofQueue = [KernelQueue, KernelProducer, TasksById].flatMap((type) => calls(type.prototype));
   // A drain of a queue needs no `counted`.
   const ofClient = calls(Object.getPrototypeOf(client.queue("emails")) as object).filter(
     (name) => name !== "counted",

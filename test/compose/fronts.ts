@@ -9,7 +9,7 @@ import {
   Queue,
   sweep,
 } from "../../src/index.ts";
-import type { Waker } from "../../src/queue/tasks/waker.ts";
+import type { Waker } from "../../src/features/waking/waker.ts";
 import { testDeployment } from "../../src/testing/index.ts";
 import { asker, secrets, tokens } from "../http/served.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";

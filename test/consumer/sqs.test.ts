@@ -150,7 +150,7 @@ it("is not loaded by Workers, which have no node:crypto", async () => {
     write: false,
   });
   const files = Object.keys(metafile.inputs);
-  expect(files).toContain("src/queue/tasks/queue.ts");
+  expect(files).toContain("src/kernel/queue.ts");
   expect(files.filter((file) => file.includes("sqs"))).toEqual([]);
 });
 

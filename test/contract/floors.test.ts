@@ -25,7 +25,7 @@ const queue = (...folders: readonly string[]) => folders.map((folder) => `src/qu
 const partOfSweep = ["part", "registry", "types"].map((file) => `src/queue/sweep/${file}.ts`);
 
 /** What the kernel still imports of the folders that it takes the place of. */
-const belowKernel = queue("core", "redis");
+const belowKernel = queue("core", "redis", "tasks", "values");
 
 /** The features that are layers: a folder each. A feature imports the kernel, and no other feature. */
 const features = globSync("src/features/*/", { cwd: root }).map((folder) => folder.replace(/\/$/, ""));
@@ -33,13 +33,16 @@ const features = globSync("src/features/*/", { cwd: root }).map((folder) => fold
 /** What composes queues and deployments. Only these import features. */
 const entries = [
   "src/index.ts",
-  "src/opening.ts",
+  "src/open",
   "src/deploy",
   "src/http",
   "src/testing",
   "src/cli",
   "serverless",
 ];
+
+/** Queues with their layers. */
+const opened = ["src/kernel", "src/queue", "src/open"];
 
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
@@ -60,48 +63,56 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/redis-variables.ts": ["src/credentials.ts", "src/environment.ts", ...queue("core")],
   "src/queue/redis": [...base, ...queue("core")],
-  "src/queue/values": [...base, ...queue("core"), "src/queue/redis/transport.ts", "src/queue/sweep/part.ts"],
-  "src/queue/partitions": [...base, ...queue("core", "redis"), ...partOfSweep],
-  // The life of a task. Operating, scheduling and repairing are above it.
-  "src/queue/tasks": [...base, ...queue("core", "redis", "values", "partitions")],
+  "src/queue/values": [...base, "src/kernel", ...belowKernel, "src/queue/sweep/part.ts"],
+  "src/queue/partitions": [...base, "src/kernel", ...belowKernel, ...partOfSweep],
+  "src/queue/tasks": [...base, "src/kernel", ...belowKernel],
   "src/queue/schedules": [
     ...base,
     "src/kernel",
-    ...queue("core", "redis", "values", "partitions", "tasks"),
+    ...queue("core", "redis", "values", "partitions", "tasks", "operate"),
     ...partOfSweep,
   ],
   // It knows of no feature that takes part in it.
-  "src/queue/sweep": [...base, "src/kernel", ...queue("core", "redis", "values", "partitions", "tasks")],
+  "src/queue/sweep": [
+    "src/features/waking",
+    ...base,
+    "src/kernel",
+    ...queue("core", "redis", "values", "partitions", "tasks"),
+  ],
   // They give the sweep its parts: at once, or on demand.
   "src/sweep-parts.ts": queue("values", "partitions", "schedules", "sweep"),
   "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values", "sweep")],
-  "src/queue/operate": [...base, ...queue("core", "redis", "values", "partitions", "tasks", "sweep")],
+  "src/queue/operate": [
+    ...base,
+    "src/kernel",
+    ...queue("core", "redis", "values", "partitions", "tasks", "sweep"),
+  ],
   "src/queue/repair": [
     ...base,
     "src/kernel",
     ...queue("core", "redis", "values", "partitions", "tasks", "schedules", "sweep"),
   ],
-  // Opens queues with all of their options, for all above.
-  "src/opening.ts": [...base, "src/queue"],
+  // Puts the layers of queues together, and opens queues with all of their options.
+  "src/open": [...base, ...opened],
   // Only the interface, whose file has only types, and the base of all floors.
   "src/transport": [...base, "src/redis-variables.ts", "src/queue/redis/transport.ts"],
   // A Redis in the process, and a transport to it.
   "src/embedded": [...base, "src/queue/redis/transport.ts", "src/transport"],
-  "src/consumer": [...base, ...queue("core", "redis", "tasks")],
+  "src/consumer": [...base, "src/kernel", "src/features/waking", "src/open", ...belowKernel],
   // The option `offload`. Only tests of users import it.
-  "src/offload": [...base, ...queue("core", "redis", "values", "partitions")],
+  "src/offload": [...base, "src/kernel", ...belowKernel, ...queue("partitions")],
   // The option `tracing`, by OpenTelemetry. Nothing imports it.
   "src/tracing": ["src/errors.ts", ...queue("core")],
   "src/alerts": [...base, "src/queue", "src/consumer"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
-  "src/client": [...base, ...queue("core", "values", "tasks", "sweep")],
-  "src/http": [...base, "src/queue", "src/sweep-parts.ts", "src/opening.ts", "src/deploy/declared"],
+  "src/client": [...base, ...queue("core", "values", "tasks", "sweep"), "src/open"],
+  "src/http": [...base, ...opened, "src/sweep-parts.ts", "src/deploy/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
   "src/config.ts": [...base, "src/redis-variables.ts", "src/queue", "src/consumer", "src/http/auth"],
   // Queues that are declared in one place.
-  "src/deploy/declared": [...base, "src/redis-variables.ts", "src/queue", "src/opening.ts", "src/consumer"],
-  "src/index.ts": [...base, "src/queue", "src/sweep.ts", "src/consumer", "src/deploy/declared"],
+  "src/deploy/declared": [...base, "src/redis-variables.ts", ...opened, "src/consumer"],
+  "src/index.ts": [...base, ...opened, "src/sweep.ts", "src/consumer", "src/deploy/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
   "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/queue"],
   "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
@@ -123,9 +134,8 @@ const floors: Record<string, readonly string[]> = {
   // Deployments and queues in the tests of users.
   "src/testing": [
     ...base,
-    "src/queue",
+    ...opened,
     "src/sweep-parts.ts",
-    "src/opening.ts",
     "src/consumer",
     "src/deploy/declared",
     "src/client",
@@ -138,9 +148,8 @@ const floors: Record<string, readonly string[]> = {
   "src/deploy": [
     ...base,
     "src/alerts",
-    "src/queue",
+    ...opened,
     "src/sweep-parts.ts",
-    "src/opening.ts",
     "src/transport",
     "src/consumer",
     "src/deploy/declared",

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { Service } from "../../src/deploy/service.ts";
-import { defineQueue } from "../../src/index.ts";
+import { defineQueue, SluiceError, type Transport } from "../../src/index.ts";
 import { optionsOfRequests } from "../../src/http/options-of-requests.ts";
 import type { RequestContext, Variables } from "../../src/http/services.ts";
-import { opening } from "../../src/opening.ts";
+import { opening } from "../../src/open/opening.ts";
 import type { TaskDefaults } from "../../src/queue/core/types.ts";
 import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
-import type { QueueOptions } from "../../src/queue/tasks/queue.ts";
+import type { QueueOptions } from "../../src/open/options.ts";
 import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
 import { offload as offloading } from "../../src/offload/offload.ts";
@@ -77,11 +77,29 @@ test("an open queue has each option of a queue, of the service, its declaration 
   expect(opening({ transport })("emails", every).options).toEqual(every);
   const declared = { name: "emails", options: { ...defaults, schema, encryption, offload, partitions: 4 } };
   const open = opening({ transport, definitionOf: () => declared })("emails");
-  for (const made of [open.queue(), open.operator(), open.schedules()])
-    expect((made as unknown as { options: QueueOptions }).options).toEqual({
-      ...declared.options,
-      transport,
-    });
+  expect((open.queue() as unknown as { options: QueueOptions }).options).toEqual({
+    ...declared.options,
+    transport,
+  });
+});
+
+test("an operator and schedules have the options of the service and the declaration too", async () => {
+  const sent: string[] = [];
+  const noting: Transport = {
+    send: async (commands) => {
+      sent.push(JSON.stringify(commands));
+      throw new SluiceError("redis_unreachable", "no Redis here");
+    },
+  };
+  const declared = { name: "emails", options: { encryption } };
+  const open = opening({ transport: noting, prefix: "mine", wake, definitionOf: () => declared })("emails");
+  await expect(open.operator().pause()).rejects.toThrow("no Redis here");
+  await expect(open.operator().redrive()).rejects.toThrow("no Redis here");
+  await expect(open.schedules().put("daily", { every: "1d", payload: "plain" })).rejects.toThrow("no Redis");
+  expect(sent).toHaveLength(3);
+  for (const commands of sent) expect(commands).toContain("mine:{emails}:");
+  // The window of a wake.
+  expect(sent[1]).toContain('"5000"');
 });
 
 /** What the HTTP interface makes of the options of an app. */
@@ -136,9 +154,9 @@ test("a queue of a deployment has each option of the deployment and its declarat
   expect(own.options).toEqual({ ...others, onDeadLetter: expect.any(Function) });
 });
 
-test("only `opening` constructs queues, operators and schedules above the queue's own floor", () => {
+test("only `opening` constructs queues, operators and schedules ", () => {
   const files = globSync(["{src,serverless}/**/*.{ts,tsx}"], { cwd: root }).filter(
-    (file) => !file.startsWith("src/queue/") && file !== "src/opening.ts",
+    (file) => file !== "src/open/opening.ts",
   );
   const found = files.filter((file) => {
     const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");

@@ -4,7 +4,7 @@ import { SluiceError } from "../../src/index.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
-import { enqueueScript } from "../../src/queue/redis/task-scripts.ts";
+import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
 import type { Reply } from "../../src/queue/redis/transport.ts";
 import { scriptFiles } from "../../tools/lua/files.ts";
 import { bindings } from "../support/bindings.ts";

@@ -3,13 +3,8 @@ import { deepSweep } from "../../src/queue/repair/index.ts";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { bounds } from "../../src/http/request-schemas/values.ts";
 import { SluiceError, type Command } from "../../src/index.ts";
-import * as operate from "../../src/queue/redis/operate-scripts.ts";
-import * as repair from "../../src/queue/redis/repair-scripts.ts";
-import * as schedules from "../../src/queue/redis/schedule-scripts.ts";
-import * as settings from "../../src/queue/redis/settings-scripts.ts";
-import * as sweep from "../../src/queue/redis/sweep-scripts.ts";
-import * as tasks from "../../src/queue/redis/task-scripts.ts";
 import { faultsOfAnswer } from "../fuzz/answer.ts";
+import { bindings } from "../support/bindings.ts";
 import { Described } from "../fuzz/document.ts";
 import { fetched, tokens } from "../fuzz/stack.ts";
 import { written } from "../fuzz/valid-request.ts";
@@ -106,11 +101,7 @@ function fromJson({ encoding, ...fields }: Fields): Fields {
 }
 
 /** The scripts whose first argument is the time, if a test sets it. */
-const TIMED = new Set(
-  Object.values({ ...tasks, ...operate, ...settings, ...sweep, ...schedules, ...repair })
-    .filter((binding) => typeof binding === "object")
-    .flatMap(({ args, script }) => (args[0] === "testNow" ? [script] : [])),
-);
+const TIMED = new Set(bindings.flatMap(({ args, script }) => (args[0] === "testNow" ? [script] : [])));
 
 const described = new Described(openapi);
 

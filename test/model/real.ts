@@ -1,6 +1,7 @@
 /** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
 import type { Command } from "../../src/index.ts";
-import { dequeueScript, enqueueScript, settleAndDequeueScript } from "../../src/queue/redis/task-scripts.ts";
+import { dequeueScript, settleAndDequeueScript } from "../../src/queue/redis/take-scripts.ts";
+import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { casesOf } from "./cases.ts";
 import { Client } from "./client.ts";

@@ -86,12 +86,8 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
     '< becomes <=: const isIdle = name.includes("/") && (score <= 0 || score > now);':
       "no note is of the epoch itself",
   },
-  "src/queue/tasks/add-to-partitions.ts": {
+  "src/queue/partitions/add.ts": {
     "> becomes >=: if (map.former.length >= 0) {": "then it loops over no former partition",
-  },
-  "src/queue/tasks/settle-calls.ts": {
-    "one more: const first = items[1]?.partition ?? 0;":
-      "it chooses only the short way for items of one partition; the other has the same result",
   },
   "src/transport/resp-cluster.ts": {
     "one more: const MOST_REDIRECTIONS = 6;": "a chain of that many redirections is of a broken cluster",

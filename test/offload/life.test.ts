@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { drain, Producer, Schedules, SluiceError } from "../../src/index.ts";
 import type { Offload } from "../../src/queue/values/offload.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
@@ -236,11 +236,18 @@ describe("an enqueue", () => {
   });
 
   test("fails if the process was suspended since it wrote the object", async () => {
-    const { offload, queue } = setUp();
-    const object = { key: "sluice/emails/a/N", writtenAt: Date.now() - 600_001 };
-    expect(() => offload.enqueueing([{ object }])).toThrow(/the process was suspended/);
-    expect(offload.enqueueing([{}, {}])).toBeUndefined();
-    await queue.enqueue(large("a"));
+    const { store, queue } = setUp();
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      store.before = (method) => void (method === "put" && vi.setSystemTime(Date.now() + 600_001));
+      await expect(queue.enqueue(large("a"))).rejects.toMatchObject({
+        code: "offload_failed",
+        message: "the process was suspended after it wrote the payload's object",
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
   });
 
   test("refuses a reference as a payload, which would name the object of another task", async () => {

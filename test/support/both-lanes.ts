@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
-import { enqueueScript } from "../../src/queue/redis/task-scripts.ts";
+import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
 import type {
   Command,
   CommandOutcome,

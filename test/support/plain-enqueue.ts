@@ -1,7 +1,8 @@
 import type { Keys } from "../../src/queue/core/keys.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
 import { lastReply } from "../../src/queue/redis/replies.ts";
-import { enqueuePlainScript, enqueueScript } from "../../src/queue/redis/task-scripts.ts";
+import { enqueuePlainScript } from "../../src/queue/redis/enqueue-plain-script.ts";
+import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 
 export interface PlainItem {

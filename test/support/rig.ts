@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createClient } from "@redis/client";
 import { Operator, Queue, type QueueOptions } from "../../src/index.ts";
-import type { QueueBaseOptions } from "../../src/queue/tasks/queue-base.ts";
+import type { QueueBaseOptions } from "../../src/open/options.ts";
 import { queueKeys } from "../../src/queue/core/keys.ts";
 import { callOf } from "../../src/queue/redis/binding.ts";
 import { sweepScript } from "../../src/queue/redis/sweep-scripts.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import { type Coalesce, Coalescer, type Shareable } from "../../src/queue/redis/coalescer.ts";
+import { type Coalesce, Coalescer, type Shareable } from "../../src/features/coalescing/coalescer.ts";
 import type { Transport } from "../../src/queue/redis/transport.ts";
 
 const transport = (): Transport => ({ send: async () => [] });

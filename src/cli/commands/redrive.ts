@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { deadReasons, retryableReasons } from "../../queue/core/types.ts";
-import type { RedriveReport } from "../../queue/operate/task-operator.ts";
+import type { RedriveReport } from "../../queue/operate/redrive.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";

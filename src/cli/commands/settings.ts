@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { GroupInfo } from "../../queue/operate/operator.ts";
+import type { GroupInfo } from "../../queue/operate/groups.ts";
 import type { QueueSettings, Rate } from "../../queue/operate/settings.ts";
 import { UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";

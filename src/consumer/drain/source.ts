@@ -1,5 +1,4 @@
-import type { Queue } from "../../queue/tasks/queue.ts";
-import type { QueueBaseOptions } from "../../queue/tasks/queue-base.ts";
+import type { Queue } from "../../kernel/queue.ts";
 import type { Batch } from "../../queue/tasks/leased-task.ts";
 import type { DequeueOptions, Settled, Settlement } from "../../queue/core/types.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
@@ -49,7 +48,7 @@ export function observed<T>(
 /** What a {@link Queue} keeps of what it was made of. */
 interface MadeQueue {
   readonly transport: Transport & Partial<SeveralDatabases>;
-  readonly options: QueueBaseOptions;
+  readonly options: object;
 }
 
 /** The same source, which calls `onSend` before each copy of a request: see {@link TaskSource.counted}. */
@@ -57,7 +56,7 @@ export function counted<T>(source: TaskSource<T>, onSend: () => void): TaskSourc
   if (source.counted) return source.counted(onSend);
   if (isQueue(source)) {
     // The class is not imported, because a drain of the HTTP client needs no part of it.
-    const SameClass = source.constructor as new (name: string, options: QueueBaseOptions) => TaskSource<T>;
+    const SameClass = source.constructor as new (name: string, options: object) => TaskSource<T>;
     const { name, options, transport } = source;
     return new SameClass(name, { ...options, transport: withOnSend(transport, onSend) });
   }

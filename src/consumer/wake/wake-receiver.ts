@@ -2,7 +2,7 @@ import { type BodyFault, readBounded } from "../../bounded-body.ts";
 import { json, problemJson } from "../../respond.ts";
 import type { DrainReport } from "../drain/types.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
-import { toConsole } from "../../queue/tasks/waker.ts";
+import { toConsole } from "../../features/waking/index.ts";
 import { WakeVerifier } from "./wake-verifier.ts";
 import { WAKE } from "./webhook-waker.ts";
 

@@ -2,7 +2,7 @@ import { messageOf } from "../../errors.ts";
 import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import { newToken } from "../../queue/core/ids.ts";
 import { onlyOptions } from "../../queue/core/validation.ts";
-import type { Waker } from "../../queue/tasks/waker.ts";
+import type { Waker } from "../../features/waking/index.ts";
 import { retry, TimedOut, Transient } from "../../retry.ts";
 import { checkedUrl, HTTP } from "../../url.ts";
 import { signedHeaders, signingKey } from "./signature.ts";

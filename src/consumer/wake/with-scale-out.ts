@@ -1,4 +1,4 @@
-import type { Queue } from "../../queue/tasks/queue.ts";
+import type { Queue } from "../../open/queue.ts";
 import { type TaskSource, observed } from "../drain/source.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { errorAt, messageOf, newerSchema, SluiceError } from "../../errors.ts";
-import { opening } from "../../opening.ts";
+import { opening } from "../../open/opening.ts";
 import { pick } from "../../pick.ts";
 import { decodeValue } from "../../queue/core/codec.ts";
 import { derivedName } from "../../queue/core/derived-ids.ts";

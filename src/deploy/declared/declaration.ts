@@ -8,14 +8,14 @@ import { checkedTracing, type Tracing } from "../../queue/core/tracing.ts";
 import type { TaskDefaults } from "../../queue/core/types.ts";
 import { onlyOptions, replyBytes } from "../../queue/core/validation.ts";
 import { queueChanges, type QueueChanges } from "../../queue/operate/settings.ts";
-import { partitionCount } from "../../queue/partitions/resize.ts";
+import { partitionCount } from "../../queue/partitions/partition-count.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
 import { scheduleName, type NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import type { DefinedOptions } from "../../queue/tasks/definition.ts";
 import { fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";
 import { checkedSchema } from "../../queue/tasks/checked-schema.ts";
-import type { Waker } from "../../queue/tasks/waker.ts";
+import type { Waker } from "../../features/waking/index.ts";
 import type { Encryption } from "../../queue/values/encryption.ts";
 import type { Offload } from "../../queue/values/offload.ts";
 

@@ -7,7 +7,8 @@ import { prefixVariable } from "../../redis-variables.ts";
 import { queueName } from "../../queue/core/validation.ts";
 import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
 import type { DefinedOptions, QueueDefinition } from "../../queue/tasks/definition.ts";
-import { Producer, type ProducerOptions } from "../../queue/tasks/producer.ts";
+import { Producer } from "../../open/producer.ts";
+import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";
 import {
   checkDeclaration,

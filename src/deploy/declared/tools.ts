@@ -1,7 +1,8 @@
 import type { Environment } from "../../environment.ts";
-import type { Schedules } from "../../queue/schedules/schedules.ts";
+import type { Schedules } from "../../open/schedules.ts";
 import type { QueueOrName } from "../../queue/tasks/definition.ts";
-import type { Queue, QueueOptions } from "../../queue/tasks/queue.ts";
+import type { Queue } from "../../open/queue.ts";
+import type { QueueOptions } from "../../open/options.ts";
 
 /** Keeps work running that nothing waits for, as the `waitUntil` of a platform. */
 export type WaitUntil = (promise: Promise<unknown>) => void;

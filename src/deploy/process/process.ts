@@ -10,7 +10,7 @@ import { sleep } from "../../sleep.ts";
 import { loadRedisClient } from "../../transport/resp-client.ts";
 import { resp } from "../../transport/resp.ts";
 import { upstash } from "../../transport/upstash.ts";
-import { toConsole } from "../../queue/tasks/waker.ts";
+import { toConsole } from "../../features/waking/index.ts";
 import { withCompressedFile } from "../compressed-file.ts";
 import { onDemand } from "../on-demand.ts";
 import { PendingWork, endsWithin } from "../pending-work.ts";

@@ -3,7 +3,7 @@ import { sumOfCounts, type QueueCounts } from "../core/counts.ts";
 import { queueKeys } from "../core/keys.ts";
 import { sendToStored } from "../partitions/stored-maps.ts";
 import { callOf } from "../redis/binding.ts";
-import { countScript } from "../redis/operate-scripts.ts";
+import { countScript } from "../redis/count-script.ts";
 import { lastReply } from "../redis/replies.ts";
 import { type Transport, withPrefix } from "../redis/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";

@@ -1,6 +1,9 @@
+import type { Shard } from "../../kernel/shard.ts";
+import type { Adds } from "../../kernel/store.ts";
 import { deadlineOf, type Duration } from "../core/duration.ts";
 import { wholeNumber } from "../core/validation.ts";
 import type { RequestOptions } from "../core/types.ts";
+import { cursorAfter, dividedPlaces, readShardCursor } from "./shard-cursor.ts";
 
 /** Most tasks of one redrive or purge call of a script: more would keep Redis busy for too long. */
 export const MAX_STEP = 160;
@@ -38,7 +41,7 @@ interface Page {
  * Runs pages until nothing is left, the limit is reached, or the budget is used up.
  * @param runPage runs one page
  */
-export async function runPages(
+async function runPages(
   options: RunOptions & { readonly cursor: string },
   runPage: (cursor: string, limit: string) => Promise<Page>,
 ): Promise<RunReport & { readonly count: number }> {
@@ -57,4 +60,30 @@ export async function runPages(
     unreadable += page.unreadable;
   } while (cursor !== "" && count < limit && performance.now() < deadline);
   return { count, cursor: cursor || null, unreadable };
+}
+
+/**
+ * Runs pages over one shard after the other, as {@link runPages}.
+ * @param runPage runs a page of a shard. `begin` is the cursor with which the next shard begins
+ */
+export async function runOverShards(
+  store: Adds,
+  options: RunOptions,
+  kind: Parameters<typeof readShardCursor>[1],
+  runPage: (shard: Shard, cursor: string, limit: string) => Promise<Page & { readonly begin?: string }>,
+): Promise<RunReport & { readonly count: number }> {
+  const [first] = await store.shards({ ...options, fresh: true });
+  const read = (cursor: string) =>
+    readShardCursor(cursor === "" ? undefined : cursor, kind, first?.place ?? 0);
+  // Checked even if no request follows.
+  readShardCursor(options.cursor, kind, 0);
+  // Each page by itself: if the queue is divided meanwhile, what the pages before have done counts.
+  return runPages({ ...options, cursor: options.cursor ?? "" }, (cursor, limit) =>
+    store.over(async () => {
+      const { place, inner } = read(cursor);
+      const page = await runPage(store.shard(place), inner, limit);
+      const places = await dividedPlaces(store, options);
+      return places ? { ...page, cursor: cursorAfter(places, place, page.cursor, page.begin) } : page;
+    }, options),
+  );
 }

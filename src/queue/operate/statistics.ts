@@ -1,5 +1,9 @@
-import { queueEvents, type QueueEvent } from "../tasks/events.ts";
+import { onAll } from "../../kernel/on-all.ts";
 import { readFields } from "../core/settings-record.ts";
+import type { RequestOptions } from "../core/types.ts";
+import { statisticsScript } from "../redis/operate-scripts.ts";
+import { queueEvents, type QueueEvent } from "../tasks/events.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
 
 /** How many tasks had each event. */
 export type EventCounts = Readonly<Record<QueueEvent, number>>;
@@ -138,6 +142,15 @@ export function readStatistics(
     (event) => rated.reduce((sum, minute) => sum + minute[event], 0) / RATE_MINUTES,
   );
   return { queue, on, minutes, perMinute, totals: readTotals(records) };
+}
+
+/** Reads the statistics of a queue: see `Operator.statistics`. */
+export async function queueStatistics(
+  { store }: OperatedQueue,
+  options: RequestOptions,
+): Promise<QueueStatistics> {
+  const found = await onAll(store, (shard) => shard.call(statisticsScript, {}), options);
+  return sumOfStatistics(Array.from(found.values(), (part) => readStatistics(store.queue.name, part)));
 }
 
 /** Reads the sums of all minutes. */

@@ -16,14 +16,6 @@ import { registerPartitions } from "./map-calls.ts";
 import { type PartitionMap, readMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
-/**
- * Whether a command failed because a key holds a value of another type, as each script does at its first command on
- * a key with a marker. It has changed nothing then.
- */
-export function isWrongType(error: unknown): boolean {
-  return error instanceof SluiceError && error.code === "redis_error" && /\bWRONGTYPE\b/.test(error.message);
-}
-
 /** The command that reads all markers of a queue. In place of each that Redis has lost, its reply has null. */
 export function markersCommand({ name, prefix }: Pick<PartitionedQueue, "name" | "prefix">): Command {
   const keys = queueKeys(name, prefix);

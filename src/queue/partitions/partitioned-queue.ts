@@ -1,10 +1,7 @@
-import type { Transport } from "../redis/transport.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 
-/** Where a queue is. */
-export interface PartitionedQueue {
-  readonly name: string;
-  readonly prefix: string | undefined;
-  readonly transport: Transport;
+/** A queue, for what works on its partitions as a whole. */
+export interface PartitionedQueue extends QueueRef {
   readonly signal?: AbortSignal | undefined;
   /**
    * Gives new partitions the settings of the queue. Who lacks it, as producers do, leaves that to others, unless the
@@ -18,6 +15,4 @@ export interface PartitionedQueue {
         options: { readonly testNow?: string | undefined },
       ) => Promise<void>)
     | undefined;
-  /** For tests only: the clock instead of Redis's. */
-  readonly now?: (() => number) | undefined;
 }

@@ -1,8 +1,10 @@
 import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
-import { mapsKey, nameOfPartition, queueKeys, type Keys } from "../core/keys.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { Shard } from "../../kernel/shard.ts";
+import { mapsKey, nameOfPartition } from "../core/keys.ts";
 import { namedPartition, slotOf } from "../core/partition-slots.ts";
-import type { Command, Transport } from "../redis/transport.ts";
+import type { Command } from "../redis/transport.ts";
 import { isDown } from "./databases.ts";
 import { forgetMap, isKnownSplit, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
 import { overtaken } from "./lost-map.ts";
@@ -19,42 +21,26 @@ const PAUSE = 25;
 /** How long a partition counts as full after it has refused tasks, ms. */
 const FULL_FOR = 10_000;
 
-export interface PartitionsOptions {
-  readonly name: string;
-  readonly prefix: string | undefined;
-  readonly transport: Transport;
-  /** How many partitions a queue without a map gets. @default it gets no map */
-  readonly wanted?: number | undefined;
-  /** For tests only: the clock instead of Redis's. */
-  readonly now?: (() => number) | undefined;
-}
-
 /** The partitions of one queue: their keys, and which of them has which task. */
 export class Partitions {
-  readonly name: string;
-  readonly #prefix: string | undefined;
-  readonly #transport: Transport;
+  readonly queue: QueueRef;
   /** How many a queue without a map gets; undefined to give it none. */
   readonly #wanted: number | undefined;
-  readonly #now: (() => number) | undefined;
   readonly #place: string;
-  readonly #keys: Keys[] = [];
-  readonly #plainKeys: Keys;
+  readonly #plain: Shard;
+  readonly #shards: Shard[] = [];
   /** Whether the queue had a map when this was last found out. */
   #isSplit: boolean;
   /** For how many tasks a partition last had no room, and when that was, by this instance's clock. */
   readonly #full = new Map<number, { readonly count: number; readonly at: number }>();
 
-  constructor(queue: PartitionsOptions) {
-    const { name, prefix, transport, wanted, now } = queue;
-    this.name = name;
-    this.#prefix = prefix;
-    this.#transport = transport;
+  /** @param wanted how many partitions a queue without a map gets. @default it gets no map */
+  constructor(queue: QueueRef, wanted?: number) {
+    this.queue = queue;
     this.#wanted = wanted;
-    this.#now = now;
-    this.#place = placeOfMap(name, prefix);
-    this.#plainKeys = queueKeys(name, prefix);
-    this.#isSplit = isKnownSplit(transport, this.#place);
+    this.#place = placeOfMap(queue.name, queue.prefix);
+    this.#plain = new Shard(queue);
+    this.#isSplit = isKnownSplit(queue.transport, this.#place);
   }
 
   /** Whether the queue is known to have partitions. Once it has, it keeps them. */
@@ -62,20 +48,16 @@ export class Partitions {
     return this.#isSplit;
   }
 
-  /** The keys of a partition; of a queue without partitions, for 0, its own. */
-  keysOf(partition: number): Keys {
-    if (partition === 0 && !this.#isSplit) return this.#plainKeys;
-    return (this.#keys[partition] ??= queueKeys(nameOfPartition(this.name, partition), this.#prefix));
-  }
-
-  /** As the registry has a partition; of a queue without partitions its own name. */
-  nameOf(partition: number): string {
-    return partition === 0 && !this.#isSplit ? this.name : nameOfPartition(this.name, partition);
+  /** The shard of a partition; of a queue without partitions, for 0, its own. */
+  shard(partition: number): Shard {
+    if (partition === 0 && !this.#isSplit) return this.#plain;
+    const { queue } = this;
+    return (this.#shards[partition] ??= new Shard(queue, partition, nameOfPartition(queue.name, partition)));
   }
 
   /** The map, which this instance reads once a minute. A queue without a map gets one. */
   async map(signal?: AbortSignal): Promise<PartitionMap> {
-    const found = knownMap(this.#transport, this.#place);
+    const found = knownMap(this.queue.transport, this.#place);
     const isComplete = this.#wanted === undefined && !this.#isSplit;
     if (found && (found.version > 0 || isComplete)) return this.#noted(found);
     const map = await fetchMap(this.#queue(signal));
@@ -109,7 +91,7 @@ export class Partitions {
 
   /** The command that reads the map. Call `remember` with what it returns. */
   readCommand(): Command {
-    return ["HGET", mapsKey(this.#prefix), this.name];
+    return ["HGET", mapsKey(this.queue.prefix), this.queue.name];
   }
 
   /** The map as it is stored now. */
@@ -160,7 +142,7 @@ export class Partitions {
 
   /** Whether the database of a partition could not be reached a short time ago. */
   isDown(partition: number): boolean {
-    return isDown(this.#transport, partition);
+    return isDown(this.queue.transport, partition);
   }
 
   /** Takes note that a partition had no room for so many tasks, because its share of `maxPending` is used up. */
@@ -187,12 +169,12 @@ export class Partitions {
 
   /** Makes this instance read the map again, because the queue has more partitions. */
   forget(): void {
-    forgetMap(this.#transport, this.#place);
+    forgetMap(this.queue.transport, this.#place);
   }
 
   /** Uses this map from now on, as it was just read. */
   remember(map: PartitionMap): PartitionMap {
-    return this.#noted(rememberMap(this.#transport, this.#place, map));
+    return this.#noted(rememberMap(this.queue.transport, this.#place, map));
   }
 
   #noted(map: PartitionMap): PartitionMap {
@@ -201,6 +183,6 @@ export class Partitions {
   }
 
   #queue(signal: AbortSignal | undefined): PartitionedQueue {
-    return { name: this.name, prefix: this.#prefix, transport: this.#transport, signal, now: this.#now };
+    return { ...this.queue, signal };
   }
 }

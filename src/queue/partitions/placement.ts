@@ -1,7 +1,8 @@
 import { invalidArgument } from "../../errors.ts";
+import type { Draft } from "../../kernel/store.ts";
 import { newTaskId } from "../core/ids.ts";
 import { partitionSuffix, slotOf, slotTextOf, tagOf } from "../core/partition-slots.ts";
-import type { EnqueueOptions } from "../core/types.ts";
+
 import { owning, type PartitionMap } from "./map.ts";
 
 /** After how many tasks without a slot a producer goes on to the next partition. */
@@ -81,4 +82,4 @@ export function slotOfTask(task: PlacedTask, at: string): number | undefined {
   return slot;
 }
 
-type PlacedTask = Pick<EnqueueOptions, "id" | "group" | "dedup">;
+type PlacedTask = Pick<Draft, "id" | "group"> & { readonly dedup?: { readonly key: string } | undefined };

@@ -1,7 +1,5 @@
 /** Changes how many partitions a queue has, while it is in use. */
-import { wholeNumber } from "../core/validation.ts";
 import { nameOfPartition, queueKeys } from "../core/keys.ts";
-import { MAX_PARTITIONS } from "../core/partition-slots.ts";
 import { replyAt } from "../redis/replies.ts";
 import { overtaken, readNotes } from "./lost-map.ts";
 import { fetchMap, putMap, setOwned } from "./map-calls.ts";
@@ -11,11 +9,6 @@ import type { PartitionedQueue } from "./partitioned-queue.ts";
 
 /** How often a resize begins again, because another one has changed the map. */
 const MAX_ROUNDS = 10;
-
-/** @throws {SluiceError} `invalid_argument` */
-export function partitionCount(value: unknown, path = "partitions"): number {
-  return wholeNumber(value, path, 1, MAX_PARTITIONS);
-}
 
 /**
  * Gives a queue another number of partitions. Several callers may do so at the same time, and one that stopped

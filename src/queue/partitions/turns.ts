@@ -1,9 +1,9 @@
-import type { Keys } from "../core/keys.ts";
+import type { Call } from "../../kernel/call.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { Shard } from "../../kernel/shard.ts";
 import { nameOfPartition } from "../core/keys.ts";
 import { digitOf, slotOf } from "../core/partition-slots.ts";
-import { callOf } from "../redis/binding.ts";
-import { headScript, listWorkScript, setIdleScript } from "../redis/turn-scripts.ts";
-import type { ScriptCall } from "../redis/transport.ts";
+import { listWorkScript, setIdleScript } from "../redis/turn-scripts.ts";
 
 /** How long a consumer uses what it has read of the registry, ms. */
 const WORK_AGE = 1_000;
@@ -20,6 +20,9 @@ const LOOK_EVERY = 250;
  */
 const IDLE_AFTER = 120_000;
 
+/** When the registry says that partitions are in use. */
+export type WorkReply = ReturnType<typeof listWorkScript.decode>;
+
 /** What a consumer has seen of a partition. Instants are epoch ms. */
 export interface PartitionHead {
   /** When the first of its ready tasks was enqueued; 0 if none is ready. */
@@ -30,8 +33,8 @@ export interface PartitionHead {
 
 /** From which partition a consumer takes tasks: from the one whose next task was enqueued first. */
 export class PartitionTurns {
-  readonly #queue: string;
-  readonly #keys: Pick<Keys, "queues">;
+  /** The queue as a whole, with the key of the registry. */
+  readonly #queue: Shard;
   readonly #clock: () => number;
   readonly #scores = new Map<number, number>();
   readonly #heads = new Map<number, PartitionHead & { readonly seenAt: number }>();
@@ -40,30 +43,25 @@ export class PartitionTurns {
   #now = 0;
 
   /** @param clock Redis's time, epoch ms, as nearly as it is known */
-  constructor(queue: string, keys: Pick<Keys, "queues">, clock: () => number) {
-    this.#queue = queue;
-    this.#keys = keys;
+  constructor(queue: QueueRef, clock: () => number) {
+    this.#queue = new Shard(queue);
     this.#clock = clock;
   }
 
   /** The call that reads which partitions have work; undefined if this was read a short time ago. */
-  workCall(partitions: readonly number[], testNow: string): ScriptCall | undefined {
-    return Math.abs(this.#clock() - this.#readAt) < WORK_AGE
-      ? undefined
-      : this.freshWorkCall(partitions, testNow);
+  workCall(partitions: readonly number[]): Call<WorkReply> | undefined {
+    return Math.abs(this.#clock() - this.#readAt) < WORK_AGE ? undefined : this.freshWorkCall(partitions);
   }
 
   /** The call that reads which partitions have work. */
-  freshWorkCall(partitions: readonly number[], testNow: string): ScriptCall {
-    const names = partitions.map((partition) => ({ name: nameOfPartition(this.#queue, partition) }));
-    return callOf(listWorkScript, this.#keys, { testNow }, [...names, { name: `/${this.#queue}` }]);
+  freshWorkCall(partitions: readonly number[]): Call<WorkReply> {
+    const { name: queue } = this.#queue;
+    const names = partitions.map((partition) => ({ name: nameOfPartition(queue, partition) }));
+    return this.#queue.call(listWorkScript, {}, [...names, { name: `/${queue}` }]);
   }
 
   /** @returns whether the queue has partitions beyond those that the call has named */
-  noteWork(
-    partitions: readonly number[],
-    { now, scores }: ReturnType<typeof listWorkScript.decode>,
-  ): boolean {
+  noteWork(partitions: readonly number[], { now, scores }: WorkReply): boolean {
     for (const [i, partition] of partitions.entries()) this.#scores.set(partition, scores[i] ?? 0);
     this.#now = now;
     this.#readAt = this.#clock();
@@ -132,21 +130,20 @@ export class PartitionTurns {
   /**
    * The call that records partitions above 0 as idle that were seen without ready tasks, and with an old note.
    */
-  idleCall(seen: ReadonlyMap<number, PartitionHead>): ScriptCall | undefined {
+  idleCall(seen: ReadonlyMap<number, PartitionHead>): Call<number> | undefined {
     const idle: { name: string; seen: string; idle: string }[] = [];
     for (const [partition, { oldestAt, nextDueAt }] of seen) {
       const score = this.#scores.get(partition) ?? 0;
       if (nextDueAt > 0 && nextDueAt <= this.#now) continue;
       if (oldestAt > 0 || score <= 0 || score > this.#now - IDLE_AFTER) continue;
       const until = nextDueAt > 0 ? nextDueAt : -score;
-      idle.push({ name: nameOfPartition(this.#queue, partition), seen: String(score), idle: String(until) });
+      idle.push({
+        name: nameOfPartition(this.#queue.name, partition),
+        seen: String(score),
+        idle: String(until),
+      });
       this.#scores.set(partition, until);
     }
-    return idle.length > 0 ? callOf(setIdleScript, this.#keys, {}, idle) : undefined;
+    return idle.length > 0 ? this.#queue.call(setIdleScript, {}, idle) : undefined;
   }
-}
-
-/** The call that looks at the first task of a partition. */
-export function headCall(keys: Keys): ScriptCall {
-  return callOf(headScript, keys, {});
 }

@@ -2,7 +2,6 @@
 import { allParts, parts } from "../core/keys.ts";
 import { readSettings } from "../core/settings-record.ts";
 import { okay, readExpired, ReplyReader, type Binding } from "./binding.ts";
-import { count } from "./lua/count.gen.ts";
 import { list } from "./lua/list.gen.ts";
 import { remove } from "./lua/remove.gen.ts";
 import { redrive } from "./lua/redrive.gen.ts";
@@ -13,43 +12,8 @@ import { statistics } from "./lua/statistics.gen.ts";
 import { failWorker } from "./lua/fail-worker.gen.ts";
 import { listWorkers } from "./lua/list-workers.gen.ts";
 import { deleteQueue } from "./lua/delete-queue.gen.ts";
+import { readRecords } from "./count-script.ts";
 import type { Reply } from "./transport.ts";
-
-/** Null for the number that means "none". */
-const orNull = (value: number, none: number) => (value === none ? null : value);
-
-export const countScript = {
-  script: count,
-  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
-  args: ["testNow", "overview"],
-  each: [],
-  decode: (reply: Reply) => {
-    const reader = okay("count", reply);
-    const counts = {
-      pending: reader.integer(),
-      delayed: reader.integer(),
-      working: reader.integer(),
-      rejected: reader.integer(),
-      oldestAge: orNull(reader.integer(), -1),
-      nextDueAt: orNull(reader.integer(), 0),
-      broken: reader.integer(),
-      workers: reader.integer(),
-      paused: reader.integer() === 1,
-    };
-    if (reader.ended) return { counts, overview: undefined };
-    const now = reader.integer();
-    const leases = Number(reader.text());
-    const settings = readSettings(reader.text());
-    return { counts, overview: { now, leases, settings, records: readRecords(reader) } };
-  },
-} as const satisfies Binding;
-
-/** The records of statistics at the end of a reply. */
-const readRecords = (reader: ReplyReader) => ({
-  totals: reader.text(),
-  current: reader.text(),
-  minutes: reader.rest((item) => item.text()),
-});
 
 export const listScript = {
   script: list,

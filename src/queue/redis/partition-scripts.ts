@@ -1,6 +1,6 @@
 /** The scripts in lua/partitions that also producers call, bound as in `task-scripts.ts`. */
 import { okay, ReplyReader, type Binding } from "./binding.ts";
-import { readAdded, readAnswers } from "./task-scripts.ts";
+import { readAdded, readAnswers } from "./enqueue-script.ts";
 import { renameKeys } from "./lua/rename-keys.gen.ts";
 import { askFormer } from "./lua/ask-former.gen.ts";
 import { ownSlots } from "./lua/own-slots.gen.ts";

@@ -2,15 +2,12 @@
 import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { byteLength } from "../core/codec.ts";
 import { newToken } from "../core/ids.ts";
-import { nameOfPartition, queueKeys } from "../core/keys.ts";
 import { MAX_REQUEST_BYTES } from "../core/limits.ts";
 import { Partitions } from "../partitions/partitions.ts";
-import type { Added } from "../redis/task-scripts.ts";
 import type { SendOptions, Transport } from "../redis/transport.ts";
-import { addToPartitions, type SendToPartitions } from "../tasks/add-to-partitions.ts";
-import { ENQUEUE_ERRORS } from "../tasks/enqueue-errors.ts";
-import type { EnqueueItem } from "../tasks/encode-tasks.ts";
-import { partitionSender } from "../tasks/partition-sender.ts";
+import { refusal } from "../../kernel/refusal.ts";
+import type { AddedTask, Item } from "../../kernel/store.ts";
+import { PartitionAdds } from "../partitions/add.ts";
 import { groupOfTask, occurrenceId, writeOccurrence } from "./schedule-record.ts";
 
 /**
@@ -64,44 +61,38 @@ export async function placeOccurrences(
   schedules: readonly GroupedSchedule[],
   { prefix, signal, now, until }: PlaceOptions,
 ): Promise<{ placed: readonly PlacedOccurrences[]; partitions: ReadonlySet<string> }> {
-  const partitions = new Partitions({ name: queue, prefix, transport, now });
   const used = new Set<string>();
+  // The sweep goes on to these partitions, and wakes a consumer.
+  const adds = new PartitionAdds(new Partitions({ name: queue, prefix, transport, now }), ({ name }) =>
+    used.add(name),
+  );
   // With a token the ids count as the caller's own, which former partitions are asked for. Each sweep has
   // another one, so that only one of them counts a task as added.
   const token = newToken();
-  const sender = partitionSender({
-    transport,
-    keysOf: (partition) => queueKeys(nameOfPartition(queue, partition), prefix),
-    nameOf: (partition) => nameOfPartition(queue, partition),
-    testNow: now ? String(now()) : "",
-    // The sweep goes on to these partitions, and wakes a consumer.
-    wake: "",
-    refuseEach: "1",
-    signal,
-  });
-  const send: SendToPartitions = (parts) => {
-    for (const { partition, slots } of parts) {
-      if (slots !== undefined) used.add(nameOfPartition(queue, partition));
-    }
-    return sender(parts);
-  };
 
   const place = async (some: readonly GroupedSchedule[]): Promise<PlacedOccurrences[]> => {
     try {
       const counts: number[] = [];
-      const items: EnqueueItem[] = [];
+      const items: Item[] = [];
       let bytes = 0;
       for (const schedule of some) {
         const before = items.length;
         for (const item of itemsOf(schedule, token)) {
-          bytes += byteLength(item.record);
+          bytes += byteLength(item.front);
           if (items.length > 0 && bytes > MAX_REQUEST_BYTES) break;
           items.push(item);
         }
         counts.push(items.length - before);
       }
-      const { added } = await addToPartitions(items, { partitions, send, signal });
-      return some.map((schedule, i) => placedOf(schedule, added.splice(0, counts[i])));
+      const { added } = await adds.add({
+        drafts: items.map(({ id }) => ({ id, path: "", text: "" })),
+        encode: (places) => places.map((at) => items[at] as Item),
+        alone: true,
+        shared: false,
+        signal,
+      });
+      const rest = [...added];
+      return some.map((schedule, i) => placedOf(schedule, rest.splice(0, counts[i])));
     } catch (error) {
       if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
       // Only on several nodes or databases may others be reached.
@@ -119,23 +110,23 @@ export async function placeOccurrences(
 }
 
 /** @throws {SluiceError} `invalid_argument` if the name has another group in braces; `unexpected_reply` */
-function itemsOf({ name, times, task }: GroupedSchedule, token: string): EnqueueItem[] {
+function itemsOf({ name, times, task }: GroupedSchedule, token: string): Item[] {
   const group = groupOfTask(task);
   return times.map((time) => ({
     id: occurrenceId(name, time, group),
     when: "",
     unique: "",
-    record: writeOccurrence(task, time, token, KNOWN_FOR),
-    placedBy: group,
+    front: writeOccurrence(task, time, token, KNOWN_FOR),
+    payload: "",
   }));
 }
 
 /** @param added what the partition answered, for the first of the schedule's occurrences or all of them */
-function placedOf({ times, following }: GroupedSchedule, added: readonly Added[]): PlacedOccurrences {
+function placedOf({ times, following }: GroupedSchedule, added: readonly AddedTask[]): PlacedOccurrences {
   const refusedAt = added.findIndex((one) => "refused" in one);
   const known = added.slice(0, refusedAt < 0 ? undefined : refusedAt).filter((one) => "created" in one);
   const refused = added.find((one) => "refused" in one)?.refused;
-  if (refused && refused !== "full") return { failed: ENQUEUE_ERRORS[refused]("").code };
+  if (refused && refused !== "full") return { failed: refusal(refused, "").code };
   return {
     added: known.filter(({ created }) => created).length,
     last: times[known.length - 1],

@@ -2,7 +2,7 @@ import { SluiceError } from "../../errors.ts";
 import { type Call, eachAlone, exchange } from "../../kernel/call.ts";
 import { dueOccurrences, type DueSchedule } from "./due-occurrences.ts";
 import { readPartitionName, registryKey } from "../core/keys.ts";
-import { isWrongType } from "../partitions/marker.ts";
+import { isWrongType } from "../partitions/wrong-type.ts";
 import { placeOccurrences } from "./place-occurrences.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { CurrentSweep, PartOfSweep, SweepPart } from "../sweep/part.ts";

@@ -1,20 +1,13 @@
 import { invalidArgument } from "../../errors.ts";
-import { callOf } from "../redis/binding.ts";
+import { type Call, run } from "../../kernel/call.ts";
+import type { ArgumentsOf } from "../../kernel/shard.ts";
+import type { Adds } from "../../kernel/store.ts";
 import { rhythmOf } from "./calendar.ts";
 import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.ts";
 import { encodePayload } from "../core/codec.ts";
-import type { QueueOrName } from "../tasks/definition.ts";
-import { QueueBase, type QueueBaseOptions } from "../tasks/queue-base.ts";
+import { tokenOf } from "../operate/operated-queue.ts";
 import { LAST_INSTANT } from "../core/instants.ts";
-import {
-  LIST_OPTIONS,
-  nextCursor,
-  onlyOptions,
-  pageArguments,
-  REQUEST_OPTIONS,
-  requestKey,
-} from "../core/validation.ts";
-import { replyAt } from "../redis/replies.ts";
+import { LIST_OPTIONS, nextCursor, onlyOptions, pageArguments, REQUEST_OPTIONS, requestKey } from "../core/validation.ts";
 import { sendInOrder } from "../redis/transport.ts";
 import {
   listedSchedule,
@@ -30,7 +23,7 @@ import {
   type Plan,
   type Schedule,
 } from "./schedule-record.ts";
-import { decryptValue, encryptValue } from "../values/encryption.ts";
+import { decryptValue, encryptValue, type ValuesQueue } from "../values/encryption.ts";
 import {
   listSchedulesScript,
   putScheduleScript,
@@ -78,26 +71,27 @@ interface Draft {
   readonly at: number;
 }
 
-/**
- * The schedules of a queue. The first sweep after each occurrence of a schedule enqueues its task, exactly
- * once even if several sweeps run. The task's id is `<name>.<epoch ms of the occurrence>`; if a task has that
- * id already, none is added. In a queue with partitions, the id of a task with a group also has a number in
- * braces. The task has the headers `schedule` (the name) and `scheduled-at` (the time, epoch ms).
- * @example
- * const schedules = new Schedules("reports", { transport: upstash(env) });
- * await schedules.put("daily", { cron: "0 6 * * *", timeZone: "Europe/Berlin", payload: { kind: "daily" } });
- */
-export class Schedules<T = unknown> extends QueueBase {
+/** What the schedules of a queue are made of. */
+export interface SchedulesParts {
+  readonly store: Adds;
+  readonly values: ValuesQueue;
+  /** The defaults of the tasks. */
+  readonly defaults: TaskDefaults;
+}
+
+/** The schedules of a queue. */
+export class Schedules<T = unknown> {
+  readonly name: string;
+  readonly #store: Adds;
+  readonly #values: ValuesQueue;
   /** Those of a declared queue. */
   readonly #defaults: TaskDefaults;
 
-  /**
-   * @param queue its name, or a queue that `defineQueue` made: its options are then the defaults of the tasks
-   * @throws {SluiceError} `invalid_argument`
-   */
-  constructor(queue: QueueOrName<T, unknown>, options: QueueBaseOptions) {
-    super(queue, options);
-    this.#defaults = typeof queue === "string" ? {} : queue.options;
+  constructor({ store, values, defaults }: SchedulesParts) {
+    this.name = store.queue.name;
+    this.#store = store;
+    this.#values = values;
+    this.#defaults = defaults;
   }
 
   /**
@@ -120,11 +114,12 @@ export class Schedules<T = unknown> extends QueueBase {
     onlyOptions(options, REQUEST_OPTIONS);
     const { recurrence, missed, until, paused } = checkedSchedule(schedule);
     const encoded = encodePayload(schedule.payload, "payload");
-    const payload = await encryptValue(this.values, { kind: "schedule", id: checked }, encoded, "payload");
+    const payload = await encryptValue(this.#values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, this.#defaults, schedule, payload);
     const written = await this.#write(checked, "put", options, ({ plan: before, at, now }) => {
       // Throws here, not in each sweep.
-      if (this.partitions?.isSplit && schedule.group !== undefined) occurrenceId(checked, 0, schedule.group);
+      if (this.#store.shard(0).isPart && schedule.group !== undefined)
+        occurrenceId(checked, 0, schedule.group);
       const { rhythm, same } = rhythmOf(recurrence, before?.rhythm, now);
       const plan: Plan = {
         rhythm,
@@ -151,12 +146,11 @@ export class Schedules<T = unknown> extends QueueBase {
   async get(name: string, options: RequestOptions = {}): Promise<Schedule<T> | null> {
     onlyOptions(options, REQUEST_OPTIONS);
     const args = { name: scheduleName(name), cursor: "", size: "" };
-    const read = () => this.run(listSchedulesScript, args, [], options);
-    const [found] = (await this.overPartitions(read, options)).schedules;
+    const [found] = (await this.#list(args, options)).schedules;
     if (!found) return null;
     const task = readTask(found.task);
     const context = { kind: "schedule", queue: this.name, id: found.name } as const;
-    const payload = (await decryptValue(this.values.encryption, task.payload, context)) as T;
+    const payload = (await decryptValue(this.#values.encryption, task.payload, context)) as T;
     return { ...listedSchedule(this.name, found.name, readPlan(found.record), found.at), ...task, payload };
   }
 
@@ -168,8 +162,7 @@ export class Schedules<T = unknown> extends QueueBase {
   async list(options: ListSchedulesOptions = {}): Promise<SchedulePage> {
     onlyOptions(options, LIST_OPTIONS);
     const args = { name: "", ...pageArguments(options) };
-    const read = () => this.run(listSchedulesScript, args, [], options);
-    const { cursor, schedules } = await this.overPartitions(read, options);
+    const { cursor, schedules } = await this.#list(args, options);
     return {
       schedules: schedules.map(({ name, record, at }) =>
         listedSchedule(this.name, name, readPlan(record), at),
@@ -206,7 +199,6 @@ export class Schedules<T = unknown> extends QueueBase {
   async remove(name: string, options: RequestOptions = {}): Promise<ScheduleRemoved> {
     onlyOptions(options, REQUEST_OPTIONS);
     const args = {
-      testNow: this.testNow(),
       token: await this.#tokenOf("remove", name, options),
       name: scheduleName(name),
       was: "*",
@@ -214,13 +206,25 @@ export class Schedules<T = unknown> extends QueueBase {
       task: "",
       at: "0",
     };
-    const reply = await this.overPartitions(() => this.run(putScheduleScript, args, [], options), options);
+    const store = this.#store;
+    const reply = await store.over(() => this.#put(args, options), options);
     return reply.status === "ok" && reply.existed ? { ok: true } : { ok: false, code: "not_found" };
   }
 
   /** The name is part of the token: the same idempotency key with another name is another call. */
-  #tokenOf(verb: string, name: string, options: RequestOptions): Promise<string> {
-    return this.token(`${verb} ${name}`, options);
+  async #tokenOf(verb: string, name: string, options: RequestOptions): Promise<string> {
+    return tokenOf({ store: this.#store }, `${verb} ${name}`, options);
+  }
+
+  #list(args: ArgumentsOf<typeof listSchedulesScript>, options: RequestOptions) {
+    const store = this.#store;
+    const read = () => run(store.queue.transport, store.shard(0).call(listSchedulesScript, args), options);
+    return store.over(read, options);
+  }
+
+  #put(args: ArgumentsOf<typeof putScheduleScript>, options: RequestOptions) {
+    const store = this.#store;
+    return run(store.queue.transport, store.shard(0).call(putScheduleScript, args), options);
   }
 
   async #set(
@@ -254,7 +258,7 @@ export class Schedules<T = unknown> extends QueueBase {
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
     // One for all copies: the first may have run before the queue got partitions.
     const token = await this.#tokenOf(verb, name, options);
-    return this.overPartitions(() => this.#writeOnce(name, verb, token, options, decide), options);
+    return this.#store.over(() => this.#writeOnce(name, verb, token, options, decide), options);
   }
 
   async #writeOnce(
@@ -264,35 +268,37 @@ export class Schedules<T = unknown> extends QueueBase {
     options: RequestOptions,
     decide: (stored: StoredSchedule) => Draft | undefined,
   ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
-    await this.split(options.signal);
-    const testNow = this.testNow();
-    const call = { testNow, token, name };
+    const store = this.#store;
+    await store.shards(options);
+    const call = { token, name };
     const read = { ...call, was: "?", record: "", task: "", at: "" };
     const hasKey = requestKey(options) !== undefined;
     // A pause or resume that finds no schedule is refused by the read itself. A put creates one.
     const noted = hasKey && verb !== "put" ? token : "";
-    let reply = await this.run(putScheduleScript, { ...read, token: noted }, [], options);
+    let reply = await this.#put({ ...read, token: noted }, options);
     for (;;) {
       if (reply.status !== "changed") throw scheduleNotReturned();
       const { record: was, at, now } = reply;
       const draft = decide({ plan: was === "" ? undefined : readPlan(was), at, now });
       if (!draft) {
-        if (hasKey && verb === "put") await this.run(putScheduleScript, { ...read, was: "!" }, [], options);
+        if (hasKey && verb === "put") await this.#put({ ...read, was: "!" }, options);
         return undefined;
       }
       const record = writePlan(draft.plan);
       const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
       // Set before the schedule, so that it is never without a reminder; and after it, because a sweep may
       // have changed the reminder meanwhile.
-      const reminder = { queue: this.nameOf(0), before: "", at: String(draft.at) };
-      const setReminder = callOf(setReminderScript, this.keys, { testNow }, [reminder]);
-      const put = callOf(putScheduleScript, this.keysOf(0), args);
-      const outcomes = await sendInOrder(this.transport, [setReminder, put, setReminder], options);
-      reply = putScheduleScript.decode(replyAt(outcomes, 1));
+      const shard = store.shard(0);
+      const reminder = { queue: shard.name, before: "", at: String(draft.at) };
+      const setReminder: Call<unknown> = shard.call(setReminderScript, {}, [reminder]);
+      const put = shard.call(putScheduleScript, args);
+      const commands = [setReminder, put, setReminder].map(({ command }) => command);
+      const outcomes = await sendInOrder(store.queue.transport, commands, options);
+      reply = put.read(outcomes[1]);
       if (reply.status === "changed") continue;
-      for (const index of [0, 2]) setReminderScript.decode(replyAt(outcomes, index));
+      for (const index of [0, 2]) setReminder.read(outcomes[index]);
       if (reply.status === "refused") return undefined;
-      if (reply.at < NEVER) await this.waker?.sweepAt(this.name, reply.at);
+      if (reply.at < NEVER) await store.ready({ scheduleAt: reply.at });
       return { schedule: listedSchedule(this.name, name, draft.plan, reply.at), existed: reply.existed };
     }
   }

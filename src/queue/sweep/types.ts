@@ -1,7 +1,7 @@
 import type { SweepCounts } from "../core/counts.ts";
 import type { OnDeadLetter } from "../core/dead-letter.ts";
 import type { Duration } from "../core/duration.ts";
-import type { Waker } from "../tasks/waker.ts";
+import type { Waker } from "../../features/waking/index.ts";
 import type { Offload, OrphanReport } from "../values/offload.ts";
 
 export interface SweepOptions {

@@ -1,7 +1,8 @@
 import { endable } from "../../endable.ts";
 import { SluiceError } from "../../errors.ts";
-import type { Keys } from "../core/keys.ts";
-import type { SendOptions, Transport } from "../redis/transport.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { queueKeys } from "../core/keys.ts";
+import type { SendOptions } from "../redis/transport.ts";
 
 /** The kinds of a queue's events, which its statistics count. */
 export const queueEvents = [
@@ -30,8 +31,7 @@ export interface PublishedEvent {
 
 /** Subscribes to a queue's events; see `Queue.events`. */
 export async function subscribeTo(
-  { tasks }: Pick<Keys, "tasks">,
-  transport: Transport,
+  { name, prefix, transport }: QueueRef,
   options: SendOptions,
 ): Promise<AsyncIterable<PublishedEvent>> {
   if (transport.subscribe === undefined) {
@@ -40,7 +40,7 @@ export async function subscribeTo(
       "this transport cannot subscribe to a channel; use one of sluice-queue/upstash or sluice-queue/resp",
     );
   }
-  const feed = await transport.subscribe(tasks.replace(/tasks$/, "events"), options);
+  const feed = await transport.subscribe(queueKeys(name, prefix).tasks.replace(/tasks$/, "events"), options);
   const messages = feed[Symbol.asyncIterator]();
   const end = () => void messages.return?.().catch(() => {});
   return endable(read({ [Symbol.asyncIterator]: () => messages }), end);

@@ -1,4 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
+import type { SettlementArguments } from "../../kernel/store.ts";
 import { delayAfter } from "../core/backoff.ts";
 import { encodeError, encodeValue } from "../core/codec.ts";
 import { shortForm } from "../core/error-text.ts";
@@ -8,7 +9,7 @@ import { escaped, onlyOptions, trueOrFalse } from "../core/validation.ts";
 import { encodeProgress } from "../core/record.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { encryptSettlementValue, type ValuesQueue } from "../values/encryption.ts";
-import type { settleScript } from "../redis/task-scripts.ts";
+import type { settleScript } from "../redis/take-scripts.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 
 function retention(ttl: Duration | undefined, at: string): number | undefined {
@@ -28,16 +29,6 @@ const OPTIONS = new Map<unknown, readonly string[]>(
     extend: ["lease", "progress"],
   }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
 );
-
-/** One settlement as the settle script takes it. */
-export interface SettlementArguments {
-  /** The partition that has the task. */
-  readonly partition: number;
-  readonly id: string;
-  readonly proof: string;
-  readonly terms: string;
-  readonly text: string;
-}
 
 /** A settlement before its values are encrypted and put together. */
 interface PlainArguments extends SettlementArguments {

@@ -4,45 +4,13 @@
  */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import type { LeasedPayload } from "../core/leased-payload.ts";
-import type { Settled, Settlement, Settler } from "../core/types.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
+import type { Adds } from "../../kernel/store.ts";
+import type { Settlement, Settler } from "../core/types.ts";
 import type { Transport } from "../redis/transport.ts";
 
-/** The queue whose payloads are moved. */
-export interface OffloadingQueue {
-  readonly name: string;
-  /** First part of every key. @default "sluice" */
-  readonly prefix?: string | undefined;
-  /** Needed to write. */
-  readonly transport?: Transport | undefined;
-  /** For tests only: the clock (epoch ms). */
-  readonly now?: (() => number) | undefined;
-}
-
-/** An object that was written for a task which is not enqueued yet. */
-export interface NewObject {
-  readonly key: string;
-  /** Epoch ms, by the clock of this process. */
-  readonly writtenAt: number;
-}
-
-/** A payload as its record holds it: itself, or a reference to the object. */
-export interface StoredPayload {
-  /** As the codec writes it. */
-  readonly text: string;
-  /** Undefined if the payload is in the record. */
-  readonly object?: NewObject | undefined;
-}
-
-/** An enqueue of tasks, some of which have objects. */
-export interface ObjectsOfEnqueue {
-  /** To be called each time a copy of the request is sent. */
-  readonly onSend: () => void;
-  /**
-   * Removes the objects of tasks that were not added. Never throws.
-   * @param isNotAdded whether it is certain that the enqueue has not added the task at an index
-   */
-  readonly finish: (isNotAdded: (index: number) => boolean) => Promise<void>;
-}
+/** The queue whose payloads are read. */
+export type OffloadingQueue = Omit<QueueRef, "transport">;
 
 /** The tasks of a dequeue with their payloads. */
 export interface FetchedTasks<Task> {
@@ -81,22 +49,10 @@ export interface Offload {
   /** Limit of a payload, bytes. */
   readonly maxBytes: number;
   /**
-   * Writes the payloads that are too large for Redis.
-   * @param payloads as the codec or the encryption wrote them, with the ids of their tasks
-   * @returns what the records hold, in the same order
-   * @throws {SluiceError} `offload_failed`, or a fault of the transport; nothing is left in the store, as far as it
-   *   can be reached
+   * The store of a queue that moves payloads too large for Redis to the object store. It removes the objects of tasks
+   * that were not added, and of those that this process has dequeued and that keep no payload.
    */
-  write(
-    queue: OffloadingQueue,
-    payloads: readonly { readonly id: string; readonly text: string }[],
-  ): Promise<readonly StoredPayload[]>;
-  /**
-   * Begins an enqueue.
-   * @returns undefined if no item has an object
-   * @throws {SluiceError} `offload_failed` if an object was written so long ago that a sweep may remove it
-   */
-  enqueueing(items: readonly { readonly object?: NewObject | undefined }[]): ObjectsOfEnqueue | undefined;
+  layer<S extends Adds>(next: S): S;
   /**
    * Reads the payloads of leased tasks. Never throws.
    * @param readers one for each task; may throw, and so may those that are returned
@@ -115,8 +71,6 @@ export interface Offload {
    * @throws {SluiceError} `offload_failed`
    */
   read(queue: OffloadingQueue, id: string, value: unknown): Promise<unknown>;
-  /** Removes the objects of tasks that this process has dequeued and that keep no payload. Never throws. */
-  settled(settlements: readonly Settlement[], settled: readonly Settled[]): Promise<void>;
   /**
    * Looks at a page of the store, and removes objects that no task needs. A fault is in the report.
    * @throws {SluiceError} `aborted`

@@ -79,7 +79,9 @@ describe("a queue with partitions, by its name", () => {
     const bytes = (await Promise.all(hashes)).map(Number);
     expect(found.bytes).toBeGreaterThanOrEqual(bytes.reduce((sum, one) => sum + one));
     await rig.command("LPUSH", keysIn(2).pending, "lost");
-    expect(await queueDiagnostics(rig.transport, QUEUE, { now }, checkQueues)).toMatchObject({ valid: false });
+    expect(await queueDiagnostics(rig.transport, QUEUE, { now }, checkQueues)).toMatchObject({
+      valid: false,
+    });
     await rig.command("LREM", keysIn(2).pending, "1", "lost");
   });
 

@@ -4,7 +4,7 @@ import { callOf, type Binding } from "../../../src/queue/redis/binding.ts";
 import { ownSlotsScript, putMapScript } from "../../../src/queue/redis/partition-scripts.ts";
 import { headScript, setIdleScript } from "../../../src/queue/redis/turn-scripts.ts";
 import { findForeignScript } from "../../../src/queue/redis/upkeep-scripts.ts";
-import { enqueueScript } from "../../../src/queue/redis/task-scripts.ts";
+import { enqueueScript } from "../../../src/queue/redis/enqueue-script.ts";
 import { replyAt } from "../../../src/queue/redis/replies.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { key, QUEUE, START, useRig } from "../../support/rig.ts";

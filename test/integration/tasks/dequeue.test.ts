@@ -4,7 +4,7 @@ import { many, named, numbered } from "../../support/new-tasks.ts";
 import { START, useRig, QUEUE } from "../../support/rig.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
-import { dequeueScript } from "../../../src/queue/redis/task-scripts.ts";
+import { dequeueScript } from "../../../src/queue/redis/take-scripts.ts";
 
 const rig = useRig();
 let queue: Queue;

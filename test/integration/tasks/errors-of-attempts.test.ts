@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { LeasedTask, Queue } from "../../../src/index.ts";
 import { callOf } from "../../../src/queue/redis/binding.ts";
 import { queueKeys } from "../../../src/queue/core/keys.ts";
-import { settleScript } from "../../../src/queue/redis/task-scripts.ts";
+import { settleScript } from "../../../src/queue/redis/take-scripts.ts";
 import { deepTools } from "../../support/deep.ts";
 import { encrypting, KEYS, MARKER, shows } from "../../support/encrypting.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";

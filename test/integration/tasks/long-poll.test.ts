@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Command, EnqueueOptions, Queue, Transport } from "../../../src/index.ts";
-import { dequeueScript } from "../../../src/queue/redis/task-scripts.ts";
+import { dequeueScript } from "../../../src/queue/redis/take-scripts.ts";
 import { many } from "../../support/new-tasks.ts";
 import { START, useRig } from "../../support/rig.ts";
 

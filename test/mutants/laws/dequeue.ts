@@ -87,11 +87,12 @@ export const dequeue: LawMutants = {
     breaks: "law 5: a resend leases other tasks, and the first ones have no consumer",
   },
   "a resent dequeue does not say that it is one": {
-    src: change("call.args.with(dequeueScript.args.indexOf('resend'), '1')", "call.args"),
+    src: change("command.args.with(dequeueScript.args.indexOf('resend'), '1')", "command.args"),
     breaks: "law 5: a late first copy leases tasks without a consumer",
   },
   "a task that no caller gets stays leased": {
-    src: drop("requests.handBack(this.#receipts(tasks.slice(waiting.length), token));"),
+    in: "takeTogether",
+    src: drop("requests.handBack(_);"),
     breaks: "I6: it waits for its lease to expire, and an attempt is charged",
   },
   "one caller's abort aborts the request of all": {

@@ -78,11 +78,12 @@ export const enqueue: LawMutants = {
     breaks: "I7: a webhook that is sent again after an hour is worked on twice",
   },
   "an idempotency key is as good as none": {
-    src: change("derivedName(operation, this.name, key)", "newToken()"),
+    src: change("derivedName(operation, store.queue.name, key)", "newToken()"),
     breaks: "law 5: a call repeated with the same key pauses twice, or is answered created: false",
   },
   "enqueues that share a request are refused together": {
-    src: change('calls.length > 1 ? "1" : ""', '""'),
+    in: "addCall",
+    src: change("alone ? '1' : ''", "''"),
     breaks: "law 11: one call without room fails all calls of its request",
   },
   "ids of one millisecond are in no order": {
@@ -94,7 +95,8 @@ export const enqueue: LawMutants = {
     breaks: "law 2: no script runs on a cluster, and two deployments do not find each other's keys",
   },
   "the client's clock decides": {
-    src: change('this.options.now?.() ?? ""', "(this.options.now ?? Date.now)()"),
+    in: "testNowOf",
+    src: change("now ? String(now()) : ''", "String((now ?? Date.now)())"),
     breaks: "law 4: a function with a wrong clock reclaims living leases",
   },
 };

@@ -70,7 +70,7 @@ export const network: LawMutants = {
   },
   "a client's POST has no key of its own": {
     in: "request",
-    src: change("newToken()", "'the-same-key'"),
+    src: change("requestKey(options) ?? newToken()", "requestKey(options) ?? 'the-same-key'"),
     breaks: "law 5: a second enqueue is taken for a copy of the first",
   },
   "a client follows redirects with its token": {

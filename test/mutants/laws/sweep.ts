@@ -45,8 +45,8 @@ export const sweep: LawMutants = {
     breaks: "I6: of many due tasks a thousand a minute are promoted",
   },
   "a queue is noted once in the life of an instance": {
-    in: "fresh",
-    src: change("REGISTER_EVERY", "Number.POSITIVE_INFINITY"),
+    in: "Note",
+    src: change("NOTE_EVERY", "Number.POSITIVE_INFINITY"),
     breaks: "I6: a queue that was idle for an hour is swept no more",
   },
   "register takes the note of a queue back": {

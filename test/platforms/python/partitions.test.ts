@@ -29,7 +29,7 @@ test("both clients place the same tasks in the same slots, and refuse the same o
   ];
   const inTypeScript = tasks.map(({ id, group, dedup: key }) => {
     try {
-      return slotOfTask({ id, group, dedup: key === undefined ? key : { key, window: 1 } }, "") ?? null;
+      return slotOfTask({ id, group, dedup: key === undefined ? key : { key } }, "") ?? null;
     } catch (error) {
       return (error as { code: string }).code.replace("invalid", "bad");
     }

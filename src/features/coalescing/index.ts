@@ -1,0 +1,3 @@
+export { coalesceAdds } from "./adds.ts";
+export { type Coalesce, Coalescer } from "./coalescer.ts";
+export { coalesce } from "./store.ts";

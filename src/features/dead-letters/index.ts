@@ -1,0 +1,2 @@
+export { reportExpiredTasks } from "./expired.ts";
+export { reportDeadLetters } from "./layer.ts";

@@ -1,0 +1,71 @@
+import { redisTime } from "../../queue/redis/clock.ts";
+import type { Settled } from "../../queue/core/types.ts";
+import type { AddBatch, AddedTask, Adds, Item, Ready, Store } from "../../kernel/store.ts";
+import type { CheckedWaker } from "./waker.ts";
+
+/** Wakes a consumer for tasks that are added, and arranges a wake for those that are delayed. */
+export function wakeForAdds<S extends Adds>(next: S, waker: CheckedWaker): S {
+  const { queue } = next;
+  const { name } = queue;
+  return {
+    ...next,
+    pool: `${next.pool} ${waker.window(name)}`,
+    wakeWindow: () => waker.window(name),
+    async ready({ now = false, at, scheduleAt }: Ready) {
+      if (now) await waker.wake(name);
+      await waker.wakeAt(name, at);
+      if (scheduleAt !== undefined) await waker.sweepAt(name, scheduleAt);
+    },
+    async add(batch: AddBatch) {
+      const reply = await next.add({ ...batch, wake: waker.window(name) });
+      const wakes: Promise<void>[] = [];
+      if (reply.wake) wakes.push(waker.wake(name));
+      if (waker.looksAhead(name)) {
+        // Read after the call, so that no instant is too early.
+        const now = queue.now?.() ?? redisTime(queue.transport);
+        wakes.push(waker.wakeAt(name, firstAdded(reply.items, reply.added, now)));
+      }
+      return { ...reply, after: [...reply.after, ...wakes] };
+    },
+  };
+}
+
+/** As {@link wakeForAdds}. Arranges a wake for tasks that are requeued with a delay too. */
+export function wake(store: Store, waker: CheckedWaker): Store {
+  const next = wakeForAdds(store, waker);
+  const arranged = async (settled: Settled[]) => {
+    await waker.wakeAt(next.queue.name, firstRequeued(settled));
+    return settled;
+  };
+  return {
+    ...next,
+    settle: async (batch) => arranged(await next.settle(batch)),
+    async settleAndTake(batch, request) {
+      const { settled, taken } = await next.settleAndTake(batch, request);
+      return { settled: await arranged(settled), taken };
+    },
+  };
+}
+
+/** When the first task that was created and delayed is due, epoch ms; undefined if none is delayed. */
+function firstAdded(
+  items: readonly (Item | undefined)[],
+  added: readonly AddedTask[],
+  now: number,
+): number | undefined {
+  const due = items.flatMap((item, i) => {
+    const answer = added[i];
+    if (!item?.when || !answer || !("created" in answer) || !answer.created) return [];
+    return item.when.startsWith("+") ? now + Number(item.when) : Number(item.when);
+  });
+  return earliest(due.filter((at) => at > now));
+}
+
+/** When the first task that a settle has delayed is due, epoch ms; undefined if none is delayed. */
+function firstRequeued(settled: readonly Settled[]): number | undefined {
+  return earliest(settled.flatMap((result) => (result.ok ? (result.dueAt ?? []) : [])));
+}
+
+function earliest(instants: readonly number[]): number | undefined {
+  return instants.length > 0 ? Math.min(...instants) : undefined;
+}

@@ -1,0 +1,61 @@
+import type { SendOptions } from "../queue/redis/transport.ts";
+import { type Call, exchange } from "./call.ts";
+import type { Shard } from "./shard.ts";
+import type { Adds } from "./store.ts";
+
+/**
+ * Sends a call to all shards, in one request. The request also reads whether these are still all: if not, another
+ * one sends it to the others.
+ * @returns the reply of each shard, by its place
+ */
+export function onAll<T>(
+  store: Adds,
+  callOf: (shard: Shard) => Call<T>,
+  options: SendOptions,
+): Promise<Map<number, T>> {
+  return store.over(async () => {
+    const replies = new Map<number, T>();
+    let missing = await store.shards(options);
+    while (missing.length > 0) {
+      const found = await exchangeAndRead(store, missing.map(callOf), options);
+      for (const [i, { place }] of missing.entries()) replies.set(place, (found[i] as () => T)());
+      missing = (await store.shards(options)).filter(({ place }) => !replies.has(place));
+    }
+    return replies;
+  }, options);
+}
+
+/** Sends calls, and in the same request reads which shards there are. Without that reply, what is known still counts. */
+export async function exchangeAndRead<T>(
+  { queue, shardsCall }: Adds,
+  calls: readonly Call<T>[],
+  options: SendOptions,
+): Promise<readonly (() => T)[]> {
+  const read = shardsCall?.();
+  const replies = await exchange(queue.transport, read ? [...calls, read] : calls, options);
+  if (read) replies.at(-1)?.();
+  return replies.slice(0, calls.length) as (() => T)[];
+}
+
+/**
+ * Changes all shards, those too that another caller adds meanwhile: they may have got the settings from before the
+ * change. If the queue is divided, it reads the shards before and after.
+ * @param change changes these shards. Called again for those that were added
+ * @returns the shards in the order of their changes, and what `change` has returned for each of them
+ */
+export async function changeAll<Changed>(
+  store: Adds,
+  change: (shards: readonly Shard[]) => Promise<readonly Changed[]>,
+  options: SendOptions,
+): Promise<{ readonly shards: readonly Shard[]; readonly replies: readonly Changed[] }> {
+  const shards: Shard[] = [];
+  const replies: Changed[] = [];
+  const isMissing = ({ place }: Shard) => !shards.some((other) => other.place === place);
+  let missing = await store.shards({ ...options, fresh: true });
+  while (missing.length > 0) {
+    replies.push(...(await change(missing)));
+    shards.push(...missing);
+    missing = (await store.shards({ ...options, fresh: true })).filter(isMissing);
+  }
+  return { shards, replies };
+}

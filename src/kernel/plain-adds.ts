@@ -1,0 +1,54 @@
+import type { EnqueueRefusal } from "../queue/redis/enqueue-script.ts";
+import { addPlainlyCall, arePlain } from "./add-plainly.ts";
+import { run } from "./call.ts";
+import { byPlace, encoded, idsOf } from "./encoded.ts";
+import type { QueueRef } from "./queue-ref.ts";
+import { Shard } from "./shard.ts";
+import type { AddedTask, Adds } from "./store.ts";
+
+const CREATED: AddedTask = { created: true };
+
+/** The store of a queue that is not divided, for producers: one shard, and one request for each call. */
+export function plainAdds(queue: QueueRef): Adds {
+  const shard = new Shard(queue);
+  const { transport } = queue;
+  return {
+    queue,
+    pool: shard.keys.tasks,
+    wakeWindow: () => "",
+    ready: async () => {},
+    expired: () => {},
+    async add(batch) {
+      const { drafts, alone, wake = "", signal, onSend } = batch;
+      const all = drafts.map((_, place) => place);
+      const { items, places, added } = await encoded(batch, all, batch.ids ?? (await idsOf(drafts)));
+      if (items.length === 0) return { items: [], added, wake: false, after: [] };
+      const options = { signal, onSend };
+      const note = shard.note();
+      const isPlain = note.mayTakePlain && items.length === drafts.length && arePlain(drafts, items);
+      if (isPlain) {
+        const reply = await run(transport, addPlainlyCall(shard, note, items, wake), options);
+        if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
+      }
+      // Loaded when it is needed: the script is most of what a producer carries.
+      const { addCall } = await import("./add.ts");
+      const reply = await run(
+        transport,
+        addCall(shard, items, { alone, wake, readsSettings: isPlain }),
+        options,
+      );
+      const { refused } = reply;
+      for (const [i, place] of places.entries()) {
+        const answer = refused ? { refused: refused as EnqueueRefusal } : reply.tasks[i];
+        if (answer) added[place] = answer;
+      }
+      return { items: byPlace(drafts.length, places, items), added, wake: reply.wake, after: [] };
+    },
+    find: (_, call, __, options) => run(transport, call(shard), options),
+    shard: () => shard,
+    shards: async () => [shard],
+    having: async () => [shard],
+    ownerOf: async () => shard,
+    over: (calls) => calls(),
+  };
+}

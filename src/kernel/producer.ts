@@ -1,0 +1,156 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { invalidArgument, SluiceError } from "../errors.ts";
+import { MAX_BATCH } from "../queue/core/limits.ts";
+import { all } from "../queue/core/maybe-promise.ts";
+import type { AddTraceHeaders, Tracing } from "../queue/core/tracing.ts";
+import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "../queue/core/validation.ts";
+import { wakeScript } from "../queue/redis/task-scripts.ts";
+import { fixedOptions, TASK_OPTIONS, whenReady } from "../queue/tasks/task-options.ts";
+import type { ValuesQueue } from "../queue/values/encryption.ts";
+import { run } from "./call.ts";
+import { checkAndEncode, newTasks, type NewTasksOptions } from "./new-tasks.ts";
+import { refusal } from "./refusal.ts";
+import type { Adds } from "./store.ts";
+import { TasksById } from "./tasks-by-id.ts";
+
+const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
+const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
+
+/** What a producer is made of. */
+export interface ProducerParts<In, Out> {
+  readonly store: Adds;
+  readonly values: ValuesQueue;
+  readonly defaults: TaskDefaults;
+  readonly schema: StandardSchemaV1<In, Out> | undefined;
+  readonly tracing: Tracing | undefined;
+}
+
+/** Adds tasks to a queue, and reads and cancels them. */
+export class Producer<In = unknown, Out = In> extends TasksById {
+  /** The option `tracing`. A drain of the queue uses it too. */
+  readonly tracing: Tracing | undefined;
+  readonly #defaults: TaskDefaults;
+  protected readonly schema: StandardSchemaV1<In, Out> | undefined;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor({ store, values, defaults, schema, tracing }: ProducerParts<In, Out>) {
+    super(store, values);
+    this.#defaults = defaults;
+    this.schema = schema;
+    this.tracing = tracing;
+    // Invalid defaults throw here, not at the first task.
+    fixedOptions({}, defaults, "");
+    whenReady(defaults, {}, "");
+  }
+
+  /**
+   * Adds one task, in one request. Calls of the same turn share it: see {@link ProducerOptions.coalesce}.
+   * @param payload anything that JSON can express, or a `Uint8Array`; at most 1 MiB, or the `maxBytes` of `offload`
+   * @param options of the task, such as `delay`, `id` or `priority`; the queue's options are the defaults
+   * @returns the task's id. `created` is false if the id was known already
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `queue_full`, `idempotency_key_reused` if the key
+   *   belongs to other tasks, or a fault of the transport
+   * @example const { id } = await emails.enqueue({ to: "a@example.com" }, { delay: "30s", id: "welcome-17" })
+   */
+  enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
+    if (!this.tracing) return this.#enqueue(payload, options);
+    const call = { queue: this.name, tasks: [options], many: false, overHttp: false };
+    return this.tracing.enqueue(call, (addTraceHeaders) => this.#enqueue(payload, options, addTraceHeaders));
+  }
+
+  async #enqueue(
+    payload: In,
+    options: EnqueueOptions & RequestOptions,
+    addTraceHeaders?: AddTraceHeaders,
+  ): Promise<Enqueued> {
+    onlyOptions(options, ENQUEUE_OPTIONS);
+    const { signal, idempotencyKey, ...rest } = options;
+    const key = requestKey({ idempotencyKey });
+    const at = () => "";
+    const [enqueued] = await this.#add([{ ...rest, payload }], signal, true, { key, at, addTraceHeaders });
+    return enqueued as Enqueued;
+  }
+
+  /**
+   * Adds up to 1,000 tasks, of 9.5 MB in all, in one request. A refusal adds none of them; in a queue with
+   * partitions, none of those that go to the same partition. After `redis_unreachable` or `aborted`, all of
+   * them may have been added.
+   * @param tasks payloads, each with its options
+   * @returns for each task its id, and whether it was created
+   * @throws {SluiceError} as {@link enqueue}; `path` names the task, such as `tasks[3].delay`
+   * @example await emails.enqueueMany(users.map(({ email }) => ({ payload: { to: email } })))
+   */
+  enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
+    if (!this.tracing) return this.#enqueueMany(tasks, options);
+    const call = { queue: this.name, tasks, many: true, overHttp: false };
+    return this.tracing.enqueue(call, (addTraceHeaders) =>
+      this.#enqueueMany(tasks, options, addTraceHeaders),
+    );
+  }
+
+  async #enqueueMany(
+    tasks: readonly NewTask<In>[],
+    options: RequestOptions,
+    addTraceHeaders?: AddTraceHeaders,
+  ): Promise<Enqueued[]> {
+    listOf(tasks, "tasks", MAX_BATCH);
+    onlyOptions(options, REQUEST_OPTIONS);
+    const at = (i: number) => `tasks[${i}].`;
+    for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
+    if (tasks.length === 0) return [];
+    const key = requestKey(options);
+    try {
+      return await this.#add(tasks, options.signal, false, { key, at, addTraceHeaders });
+    } catch (error) {
+      // A trace must not make a call fail.
+      const isTooLarge = error instanceof SluiceError && error.code === "too_large" && error.path === "tasks";
+      if (!addTraceHeaders || !isTooLarge) throw error;
+      return this.#enqueueMany(tasks, options);
+    }
+  }
+
+  /** @param shared whether it is one task, which may share a request with others */
+  async #add(
+    tasks: readonly NewTask<In>[],
+    signal: AbortSignal | undefined,
+    shared: boolean,
+    options: NewTasksOptions,
+  ): Promise<Enqueued[]> {
+    const { maxPayload } = this.values;
+    const texts = await all(
+      tasks.map((task, i) => checkAndEncode(this.schema, task, options.at(i), maxPayload)),
+    );
+    const batch = newTasks(this.values, this.#defaults, tasks, texts, options);
+    const { items, added, after } = await this.store.add({ ...batch, alone: false, shared, signal });
+    if (after.length > 0) await Promise.all(after);
+    return items.map((item, i) => {
+      const answer = added[i];
+      if (answer && "failed" in answer) throw answer.failed;
+      if (answer && "refused" in answer) throw refusal(answer.refused, this.name);
+      if (!item || !answer)
+        throw new SluiceError("unexpected_reply", "the script enqueue returned too few answers");
+      return { id: answer.id ?? item.id, created: answer.created };
+    });
+  }
+
+  /**
+   * Wakes another consumer, for more work than the consumers that are awake can do. Does nothing if one was
+   * woken within the window. One request, of 3 or 4 Redis commands.
+   * @returns whether a consumer was woken
+   * @throws {SluiceError} `invalid_argument` if the queue has no `wake`
+   */
+  async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const { store } = this;
+    const window = store.wakeWindow();
+    if (!window) throw invalidArgument("wake", "must be set to wake a consumer");
+    const { transport } = store.queue;
+    const wanted = await store.over(
+      () => run(transport, store.shard(0).call(wakeScript, { window }), options),
+      options,
+    );
+    if (wanted) await store.ready({ now: true });
+    return wanted;
+  }
+}

@@ -1,0 +1,294 @@
+import { milliseconds } from "../queue/core/duration.ts";
+import { type QueueCounts, sumOfCounts } from "../queue/core/counts.ts";
+import { derivedName } from "../queue/core/derived-ids.ts";
+import { newToken } from "../queue/core/ids.ts";
+import { MAX_BATCH, MAX_REQUEST_BYTES } from "../queue/core/limits.ts";
+import { readReceipts } from "../queue/core/receipt.ts";
+import { byteLengths } from "../queue/core/codec.ts";
+import { all } from "../queue/core/maybe-promise.ts";
+import type { TaskInfo } from "../queue/core/task-info.ts";
+import type {
+  DequeueOptions,
+  Heartbeat,
+  HeartbeatOptions,
+  RequestOptions,
+  Settled,
+  Settlement,
+  Worker,
+} from "../queue/core/types.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "../queue/core/validation.ts";
+import { countScript } from "../queue/redis/count-script.ts";
+import { heartbeatScript } from "../queue/redis/task-scripts.ts";
+import type { SendOptions } from "../queue/redis/transport.ts";
+import { subscribeTo, type PublishedEvent } from "../queue/tasks/events.ts";
+import { extendLeases, type LeasePage } from "../queue/tasks/heartbeat.ts";
+import type { Batch } from "../queue/tasks/leased-task.ts";
+import { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
+import { encryptedArguments } from "../queue/tasks/settle.ts";
+import { waitForEnd, watchTask, type ReadTask, type TaskEvent } from "../queue/tasks/watch.ts";
+import type { WaitOptions, WatchOptions } from "../queue/tasks/watch-options.ts";
+import { workerArguments } from "../queue/tasks/worker-info.ts";
+import { SluiceError } from "../errors.ts";
+import { exchange } from "./call.ts";
+import { Delivery } from "./delivery.ts";
+import { onAll } from "./on-all.ts";
+import { Producer, type ProducerParts } from "./producer.ts";
+import type { SettlementArguments, SettleBatch, Store } from "./store.ts";
+
+/** What a queue is made of. */
+export interface QueueParts<In, Out> extends ProducerParts<In, Out> {
+  readonly store: Store;
+  /** The lease of a task that has none of its own, ms. */
+  readonly lease: number;
+  /** Most bytes of payloads in one dequeue. */
+  readonly maxBytes: number;
+}
+
+/** Adds tasks to a queue, delivers them and settles them. */
+export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
+  declare protected readonly store: Store;
+  readonly #lease: number;
+  readonly #maxBytes: number;
+
+  /** @throws {SluiceError} `invalid_argument` */
+  constructor(parts: QueueParts<In, Out>) {
+    super(parts);
+    this.#lease = parts.lease;
+    this.#maxBytes = parts.maxBytes;
+  }
+
+  /**
+   * Leases the next tasks, at most `max`, in one request. If too few are pending, it first promotes due tasks
+   * and reclaims expired leases. If it finds only entries that it cannot deliver, such as cancelled tasks, it
+   * continues after them with further requests: at most 50, each for about 200 entries.
+   *
+   * With `wait`, if no task is there, it checks the queue until there is one: about two requests a second,
+   * each of one Redis command (every two seconds one of them has two), and a full dequeue every ten seconds.
+   * After an empty dequeue it waits at least a quarter of a second, to take several due tasks together.
+   *
+   * Calls of the same turn for one task each share a request if their options are equal, without `wait`,
+   * `token` and `idempotencyKey`: see {@link ProducerOptions.coalesce}.
+   *
+   * If `signal` aborts, the call throws at once. A request that may lease tasks and was sent goes on, for at most
+   * five seconds: what it has leased is handed back unstarted, without charging the attempts. If its reply is lost,
+   * the leases expire. With a `token` or an `idempotencyKey` nothing is handed back: the same dequeue, sent again,
+   * returns the tasks.
+   * @param options by default one task, and no wait
+   * @returns the tasks, which may be none, and when to dequeue again
+   * @throws {SluiceError} `invalid_argument`, `aborted` if the signal aborts, or a fault of the transport
+   * @example
+   * for (const task of await emails.dequeue({ max: 10, wait: "20s" })) {
+   *   await send(task.payload);
+   *   await task.complete();
+   * }
+   */
+  dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
+    if (!this.tracing) return this.#dequeue(options);
+    const traced = this.tracing.exchange(this.name, [], async () => ({
+      tasks: await this.#dequeue(options),
+    }));
+    return traced.then(({ tasks }) => tasks);
+  }
+
+  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
+    const requests = this.#leasingRequests(options);
+    return requests.run(
+      async () => (await this.#delivery(requests)).run(),
+      (tasks) => tasks,
+    );
+  }
+
+  /**
+   * Settles up to 1,000 tasks in one request, in order. Each settlement has its own result: a receipt that is
+   * no longer current changes nothing and returns `lease_lost`. Calls of the same turn with one settlement
+   * each share a request: see {@link ProducerOptions.coalesce}.
+   * @param settlements receipts, each with its outcome
+   * @returns one result for each settlement, in order
+   * @throws {SluiceError} `invalid_argument`, `too_large`, `newer_schema`, or a fault of the transport
+   * @example
+   * await emails.settle([
+   *   { receipt: sent.receipt, outcome: "complete", result: { ok: true } },
+   *   { receipt: failed.receipt, outcome: "requeue", delay: "30s" },
+   * ]);
+   */
+  settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
+    if (!this.tracing) return this.#settle(settlements, options);
+    const run = async () => ({ settled: await this.#settle(settlements, options) });
+    return this.tracing.exchange(this.name, settlements, run).then(({ settled }) => settled);
+  }
+
+  async #settle(settlements: readonly Settlement[], options: RequestOptions): Promise<Settled[]> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const key = requestKey(options);
+    listOf(settlements, "settlements", MAX_BATCH);
+    if (settlements.length === 0) return [];
+    const shared = settlements.length === 1 && key === undefined;
+    return this.store.settle(await this.#batch(settlements, options, shared));
+  }
+
+  /** @throws {SluiceError} `invalid_argument`, `too_large` */
+  async #batch(
+    settlements: readonly Settlement[],
+    options: RequestOptions,
+    shared: boolean,
+  ): Promise<SettleBatch> {
+    const sealed = all(
+      settlements.map((settlement, i) => encryptedArguments(this.values, settlement, `settlements[${i}]`)),
+    );
+    const items = shared ? sealed : refusedIfTooLarge(await sealed);
+    const hasProgress = settlements.some((one) => one.outcome === "extend" && one.progress !== undefined);
+    const key = requestKey(options);
+    const token = !hasProgress
+      ? ""
+      : key === undefined
+        ? newToken()
+        : await derivedName("settle", this.name, key);
+    return { settlements, items, token, shared, signal: options.signal };
+  }
+
+  /**
+   * Settles, then dequeues, in one atomic request, which no other call shares. If no task is there and `wait`
+   * is set, it waits as {@link dequeue} does. Without settlements it is a plain dequeue. If `signal` aborts, what was
+   * leased is handed back as for {@link dequeue}, and the caller does not learn whether the tasks were settled: the
+   * message says only whether a request was sent. Settling them again is safe: a copy gets the same results.
+   * @returns the results of {@link settle}, and the tasks of {@link dequeue}
+   * @throws {SluiceError} as {@link settle} and {@link dequeue}
+   */
+  settleAndDequeue(
+    settlements: readonly Settlement[],
+    options: DequeueOptions = {},
+  ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
+    if (!this.tracing) return this.#settleAndDequeue(settlements, options);
+    const run = () => this.#settleAndDequeue(settlements, options);
+    return this.tracing.exchange(this.name, settlements, run);
+  }
+
+  async #settleAndDequeue(settlements: readonly Settlement[], options: DequeueOptions) {
+    listOf(settlements, "settlements", MAX_BATCH);
+    if (settlements.length === 0) return { settled: [], tasks: await this.#dequeue(options) };
+    const requests = this.#leasingRequests(options);
+    const run = async () => {
+      const delivery = await this.#delivery(requests);
+      const batch = await this.#batch(settlements, options, false);
+      const { settled, taken } = await this.store.settleAndTake(batch, delivery.request);
+      return { settled, tasks: await delivery.run(taken) };
+    };
+    return requests.run(run, ({ tasks }) => tasks);
+  }
+
+  /**
+   * Counts the tasks in each state. One request.
+   * @throws {SluiceError}
+   */
+  async counts(options: RequestOptions = {}): Promise<QueueCounts> {
+    const found = await onAll(this.store, (shard) => shard.call(countScript, { overview: "" }), options);
+    return { queue: this.name, ...sumOfCounts(Array.from(found.values(), ({ counts }) => counts)) };
+  }
+
+  /**
+   * Waits for the end of a task. It reads the task repeatedly; each read is a request of 3 Redis commands.
+   * @param id of the task
+   * @returns the task when it has ended, or as it is when the time is over; null if its id is unknown
+   * @throws {SluiceError} `aborted` if the signal aborts, or a fault of the transport
+   * @example const task = await emails.wait(id, { for: "10s" })
+   */
+  async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
+    return waitForEnd(this.#reader(id), options);
+  }
+
+  /**
+   * Watches a task: yields its current state, then each transition once and in order, and progress, until its
+   * `end`. It reads the task repeatedly; each read is a request of 3 Redis commands.
+   *
+   * The record keeps the last 16 transitions. If more happen between two reads, the watch yields a `gap`.
+   * Versions rise, except that progress and a promotion have the version before.
+   * @param id of the task
+   * @throws {SluiceError} `invalid_argument`, at once; a fault of the transport, from the iteration. Continue
+   *   with `after`
+   * @example for await (const { event } of emails.watch(id)) console.log(event)
+   */
+  watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
+    return watchTask(this.#reader(id), options);
+  }
+
+  /**
+   * Subscribes to the events of the queue's tasks. The queue's setting `events` must be on; otherwise none
+   * arrive. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
+   * are lost. {@link watch} misses nothing of one task. One request and command. While the setting is on,
+   * each call costs one more command for each kind of event that it causes.
+   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration
+   *   ends
+   * @throws {SluiceError} `unsupported` if the transport cannot subscribe; from the iteration
+   *   `redis_unreachable` if the connection ends; with `resp()` also if Redis is silent for 20 s
+   */
+  async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
+    return subscribeTo(this.store.queue, options);
+  }
+
+  #reader(id: string): ReadTask {
+    taskId(id);
+    return (signal) => this.get(id, { signal });
+  }
+
+  /**
+   * Reports that a worker is alive, and registers it with the queue. Moves the deadline of every task that
+   * this incarnation has, or of the tasks with the given receipts, to `lease` from now, never to an earlier
+   * time. One request for up to 1,000 tasks; in a queue with partitions, of each. Besides a heartbeat, only a dequeue shows that a worker is
+   * alive.
+   * @param worker as in {@link dequeue}; replaces what the worker reported before
+   * @returns how many leases were extended, and which tasks to stop; or `worker_lost`
+   * @throws {SluiceError}
+   */
+  async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
+    onlyOptions(options, ["lease", "receipts", ...REQUEST_OPTIONS]);
+    const { lease, receipts } = options;
+    const leases = receipts && readReceipts(receipts);
+    const args = {
+      ...workerArguments(worker),
+      lease: lease === undefined ? "" : String(milliseconds(lease, "lease", { min: 1 })),
+      limit: String(MAX_BATCH),
+      named: leases ? "1" : "",
+    };
+    const { store } = this;
+    const extendPages = async (pages: readonly LeasePage[]) => {
+      const calls = pages.map(({ place, from }) =>
+        store.shard(place).call(heartbeatScript, { ...args, from: String(from) }, leases?.get(place) ?? []),
+      );
+      const replies = await exchange(store.queue.transport, calls, options);
+      return replies.map((reply) => reply());
+    };
+    return store.over(async () => {
+      // A worker that works for one shard is alive for all of them. Receipts name their shards.
+      const shards = await store.shards(options);
+      const places = [...new Set([...shards.map(({ place }) => place), ...(leases?.keys() ?? [])])];
+      return extendLeases(places, extendPages, leases !== undefined);
+    }, options);
+  }
+
+  /** @throws {SluiceError} `invalid_argument` */
+  #leasingRequests(options: DequeueOptions): LeasingRequests {
+    return new LeasingRequests(options, (settlements, own) => this.settle(settlements, own));
+  }
+
+  #delivery(requests: LeasingRequests): Promise<Delivery<Out>> {
+    const { store, values, schema, tracing } = this;
+    const settle: Queue["settle"] = (settlements) => this.settle(settlements);
+    return Delivery.of(
+      { store, values, schema, lease: this.#lease, maxBytes: this.#maxBytes, settle, tracing },
+      requests,
+    );
+  }
+}
+
+function refusedIfTooLarge(items: readonly SettlementArguments[]): readonly SettlementArguments[] {
+  const bytes = byteLengths(
+    items.map(({ text }) => text),
+    MAX_REQUEST_BYTES,
+  );
+  if (items.length === 1 || bytes <= MAX_REQUEST_BYTES) return items;
+  throw new SluiceError(
+    "too_large",
+    `settlements have ${bytes} bytes; at most ${MAX_REQUEST_BYTES} are allowed`,
+    "settlements",
+  );
+}

@@ -1,0 +1,220 @@
+import type { ExpiredTask } from "../queue/core/dead-letter.ts";
+import type { MaybePromise } from "../queue/core/maybe-promise.ts";
+import type { Settled, Settlement } from "../queue/core/types.ts";
+import type { Added } from "../queue/redis/enqueue-script.ts";
+import type { dequeueScript } from "../queue/redis/take-scripts.ts";
+import type { SendOptions } from "../queue/redis/transport.ts";
+import type { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
+import type { Call } from "./call.ts";
+import type { QueueRef } from "./queue-ref.ts";
+import type { Shard } from "./shard.ts";
+
+/** What decides where a new task goes, and which id it has. */
+export interface Draft {
+  /** The caller's id. */
+  readonly id?: string | undefined;
+  readonly group?: string | undefined;
+  readonly dedup?: { readonly key: string } | undefined;
+  /** Derives the id of a task without one in a call with an idempotency key. */
+  readonly derivedId?: (() => Promise<string>) | undefined;
+  /** What errors put before the names of options, such as `tasks[3].`. */
+  readonly path: string;
+  /** The payload, before it is sealed. */
+  readonly text: string;
+}
+
+/** A new task as the script takes it. */
+export interface Item {
+  readonly id: string;
+  readonly when: string;
+  readonly unique: string;
+  /** Its fixed record, without the payload. */
+  readonly front: string;
+  /** The payload, as it is stored. */
+  readonly payload: string;
+}
+
+/** Why a task of several callers cannot be encoded. */
+export interface Failed {
+  readonly failed: unknown;
+}
+
+/** Tasks to add: those of one call, or of several. */
+export interface AddBatch extends SendOptions {
+  readonly drafts: readonly Draft[];
+  /**
+   * Encodes tasks for their ids. May be called again, if they go elsewhere under other ids.
+   * @param places of their drafts
+   * @throws why a task cannot be encoded; if they are of several callers, it is in the place of the item
+   */
+  readonly encode: (
+    places: readonly number[],
+    ids: readonly string[],
+  ) => MaybePromise<readonly (Item | Failed)[]>;
+  /** Whether the tasks are of several callers, so that each is refused alone. */
+  readonly alone: boolean;
+  /** Whether it is one task, which may share a request with others. */
+  readonly shared: boolean;
+  /** How long a wake of a consumer counts, ms, as the script takes it. @default none is to be woken */
+  readonly wake?: string | undefined;
+  /** The ids, if they are chosen already. @default the store chooses them */
+  readonly ids?: readonly string[] | undefined;
+  /** Whether a copy with these ids was sent before to other keys, which have changed nothing. @default false */
+  readonly isAgain?: boolean | undefined;
+}
+
+/** What became of a task: whether it was created, or why it was refused. */
+export type AddedTask = Added | Failed;
+
+export interface AddReply {
+  /** By the places of their drafts; undefined for one that was not sent. */
+  readonly items: readonly (Item | undefined)[];
+  readonly added: readonly AddedTask[];
+  /** Whether a consumer is to be woken. */
+  readonly wake: boolean;
+  /** What the call that owns the request waits for. */
+  readonly after: readonly Promise<void>[];
+}
+
+/** What has become ready. Instants are epoch ms, by Redis's clock. */
+export interface Ready {
+  /** Whether a consumer is to be woken now. */
+  readonly now?: boolean | undefined;
+  /** When tasks will be due. */
+  readonly at?: number | undefined;
+  /** When a schedule will be due. */
+  readonly scheduleAt?: number | undefined;
+}
+
+/** What producers need of a queue. */
+export interface Adds {
+  readonly queue: QueueRef;
+  /** What calls must have in common to share a request. */
+  readonly pool: string;
+  /** How long a wake of a consumer counts, ms, as the scripts take it; empty if none is to be woken. */
+  readonly wakeWindow: () => string;
+  /** Takes note that tasks are ready, or will be. */
+  readonly ready: (tasks: Ready) => Promise<void>;
+  /** Takes note of tasks that were found to be dead letters. */
+  readonly expired: (tasks: readonly ExpiredTask[]) => void;
+  /** @throws {SluiceError} `too_large` if the tasks are too large together, or a fault of the transport */
+  readonly add: (batch: AddBatch) => Promise<AddReply>;
+  /**
+   * A call on one task, where it is.
+   * @param isUnknown whether a reply says that the shard does not know the task
+   */
+  readonly find: <T>(
+    id: string,
+    call: (shard: Shard) => Call<T>,
+    isUnknown: (reply: T) => boolean,
+    options: SendOptions,
+  ) => Promise<T>;
+  /** The shard of a place. That of place 0 has what the queue has as a whole: settings, schedules. */
+  readonly shard: (place: number) => Shard;
+  /**
+   * The shards that may have tasks, in order.
+   * @param fresh reads them now. @default what was read within a minute
+   */
+  readonly shards: (options: SendOptions & { readonly fresh?: boolean }) => Promise<readonly Shard[]>;
+  /** The call that reads which shards there are, to go with others; undefined if there is only one. */
+  readonly shardsCall?: (() => Call<unknown> | undefined) | undefined;
+  /** The shards that may have a task, the likeliest first. */
+  readonly having: (id: string, options: SendOptions) => Promise<readonly Shard[]>;
+  /** The shard to which new tasks of a group go. */
+  readonly ownerOf: (group: string, options: SendOptions) => Promise<Shard>;
+  /**
+   * Divides limits of the queue among the shards, after they have changed.
+   * @param wake how long a wake of a consumer counts, ms, as the scripts take it
+   * @returns whether a consumer is to be woken
+   */
+  readonly shareLimits?:
+    | ((shards: readonly Shard[], wake: string, options: SendOptions) => Promise<boolean>)
+    | undefined;
+  /**
+   * Runs calls on the shards. Runs them again if it turns out that the queue has others: the calls have then changed
+   * nothing.
+   */
+  readonly over: <T>(calls: () => Promise<T>, options: SendOptions) => Promise<T>;
+}
+
+export interface TakeRequest {
+  readonly max: number;
+  /** Of tasks that have none of their own, ms. */
+  readonly lease: number;
+  readonly maxBytes: number;
+  /** As the script takes them; empty for none. */
+  readonly worker: string;
+  readonly info: string;
+  readonly token: string;
+  /** Whether the token is the caller's: any request with it may be a copy. */
+  readonly mayBeCopy: boolean;
+  /** Whether no other request with this token follows. */
+  readonly last: boolean;
+  /** Whether it may share a request with others. */
+  readonly shared: boolean;
+  /** Those of the dequeue: what happens if its caller aborts it. */
+  readonly requests: LeasingRequests;
+  /** Called with the tasks that are found to be dead letters, before the reply is complete. @default none */
+  readonly onExpired?: Adds["expired"] | undefined;
+}
+
+export type TakenTask = ReturnType<typeof dequeueScript.decode>["tasks"][number];
+
+/** What a request has leased. */
+export interface Taken {
+  readonly tasks: readonly TakenTask[];
+  readonly token: string;
+  /** The place of the shard that has them. */
+  readonly place: number;
+  /** When to take again, epoch ms; null if no task waits. */
+  readonly nextDueAt: number | null;
+  readonly paused: boolean;
+  /** Whether more tasks may be ready than it has taken, although it asked for more. */
+  readonly endedEarly: boolean;
+}
+
+/** One settlement as the settle script takes it. */
+export interface SettlementArguments {
+  /** The place of the shard that has the task. */
+  readonly partition: number;
+  readonly id: string;
+  readonly proof: string;
+  readonly terms: string;
+  readonly text: string;
+}
+
+export interface SettleBatch extends SendOptions {
+  readonly settlements: readonly Settlement[];
+  /** The same, as the script takes them. */
+  readonly items: MaybePromise<readonly SettlementArguments[]>;
+  /** Whether it is one settlement, which may share a request with others. */
+  readonly shared: boolean;
+  /** By which a resend of progress is known; empty if there is none. */
+  readonly token: string;
+}
+
+/** What a long poll asks. */
+export interface PeekRequest extends SendOptions {
+  /** Whether to read when the first delayed task is due. */
+  readonly due: boolean;
+  /** Whether to read Redis's time. */
+  readonly time: boolean;
+}
+
+/** What a queue is to all above it. A feature is a function from a store to a store. */
+export interface Store extends Adds {
+  readonly take: (request: TakeRequest) => Promise<Taken>;
+  /** @returns a result for each settlement, in order */
+  readonly settle: (batch: SettleBatch) => Promise<Settled[]>;
+  /** Both in one request. Once the tasks are settled, `taken` finishes the take, which may need further requests. */
+  settleAndTake(
+    batch: SettleBatch,
+    request: TakeRequest,
+  ): Promise<{ settled: Settled[]; taken: () => Promise<Taken> }>;
+  /** What a long poll looks at. Instants are epoch ms. */
+  readonly peek: (request: PeekRequest) => Promise<{
+    readonly hasPending: boolean;
+    readonly dueAt?: number | null | undefined;
+    readonly now?: number | undefined;
+  }>;
+}

@@ -1,0 +1,129 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { Coalesce } from "../features/coalescing/index.ts";
+import type { Waker } from "../features/waking/index.ts";
+import type { QueueRef } from "../kernel/queue-ref.ts";
+import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
+import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
+import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
+import type { Tracing } from "../queue/core/tracing.ts";
+import type { TaskDefaults } from "../queue/core/types.ts";
+import { queueName } from "../queue/core/validation.ts";
+import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
+import { checkedEncryption } from "../queue/values/checked-encryption.ts";
+import type { MaybeEncryption, ValuesQueue } from "../queue/values/encryption.ts";
+import { checkedOffload, type Offload } from "../queue/values/offload.ts";
+
+/** Options of all that works on a queue. */
+export interface QueueBaseOptions {
+  /** How to reach Redis, such as `upstash(env)`. */
+  readonly transport: Transport;
+  /** First part of every key. @default that of the transport, or "sluice" */
+  readonly prefix?: string | undefined;
+  /**
+   * Encrypts and decrypts payloads, results, errors and progress: `encryption()` of
+   * `sluice-queue/encryption`. Null returns encrypted values as bytes.
+   * @default values are not encrypted, and encrypted ones cannot be read
+   */
+  readonly encryption?: MaybeEncryption;
+  /**
+   * Over how many partitions the tasks of a queue that has none are to be spread, 1 to 62: each has keys of its own,
+   * and may be on another node of a cluster. A queue that has partitions keeps them. `"stored"` reads which it has
+   * before the first call, in place of a call that fails because it has some.
+   * @default the queue gets none; those that it has are found out
+   */
+  readonly partitions?: number | "stored" | undefined;
+  /**
+   * Keeps large payloads in an object store: `offload()` of `sluice-queue/offload`.
+   * @default payloads are in Redis, and have at most 1 MiB
+   */
+  readonly offload?: Offload | undefined;
+  /** Wakes a consumer when tasks become ready and no consumer runs. @default cron starts consumers */
+  readonly wake?: Waker | undefined;
+  /**
+   * Called once with each task that a call of this object makes a dead letter or finds as one: a settle, a
+   * dequeue (invalid payloads, and tasks whose last lease had expired) or `failWorker`. The call does not
+   * wait for it. If it fails, one line is written to the console. If Redis's reply is lost, it is not called.
+   * @default none
+   */
+  readonly onDeadLetter?: OnDeadLetter | undefined;
+  /** For tests only: the clock (epoch ms) instead of Redis's. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, QueueBaseOptions {
+  /**
+   * Checks payloads at enqueue and at dequeue: any Standard Schema (zod, valibot, arktype, …).
+   * @default no check
+   */
+  readonly schema?: StandardSchemaV1<In, Out> | undefined;
+  /**
+   * Which single calls share a request: `enqueue`, and with a `Queue` also `dequeue` of one task and settles
+   * of one task. Each call has its own result, error and signal.
+   *
+   * - `"turn"`: calls of this instance in the same turn of the event loop, as by `Promise.all`. Workers
+   *   cannot see the end of a turn; there, calls directly after each other.
+   * - `"in-flight"`: for servers, calls of all instances with this transport. A call waits for the request of
+   *   its kind that is under way, at most 250 ms, and goes with the next. Not for Workers, where requests may
+   *   not share I/O.
+   * - `false`: each call is a request.
+   * @default "turn"
+   */
+  readonly coalesce?: Coalesce | undefined;
+  /**
+   * Traces enqueues, and with a `Queue` also dequeues, settles and the handlers of its drains:
+   * `openTelemetry()` of `sluice-queue/opentelemetry`.
+   * @default no traces
+   */
+  readonly tracing?: Tracing | undefined;
+}
+
+export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
+  /** Most bytes of payloads in one dequeue; it returns at least one task anyway. @default 8 MB */
+  readonly maxBytes?: number | undefined;
+}
+
+/** The names of {@link QueueOptions}. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
+export const QUEUE_OPTIONS = [
+  "transport",
+  "prefix",
+  "partitions",
+  "now",
+  "encryption",
+  "offload",
+  "onDeadLetter",
+  ...DEFAULT_OPTIONS,
+  "maxBytes",
+  "schema",
+  "wake",
+  "coalesce",
+  "tracing",
+] as const satisfies readonly (keyof QueueOptions)[];
+
+/** A queue with its options, and those of its declaration. */
+export interface Opened<Options> {
+  readonly options: Options;
+  /** Where the queue is, and what its values need. */
+  readonly values: ValuesQueue & QueueRef;
+}
+
+/**
+ * Reads what all classes of a queue are made of.
+ * @param queue its name, or a queue that `defineQueue` made
+ * @param given options; those of a declared queue are the defaults
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function opened<Options extends QueueBaseOptions>(
+  queue: QueueOrName<unknown, unknown>,
+  given: Options,
+): Opened<Options> {
+  const { name, options } = nameAndOptions(queue, given);
+  queueName(name);
+  const transport = checkedTransport(options?.transport);
+  const { prefix = transport.prefix, now } = options;
+  const encryption = checkedEncryption(options.encryption);
+  const offload = checkedOffload(options.offload);
+  return {
+    options,
+    values: { name, prefix, transport, now, encryption, offload, maxPayload: offload?.maxBytes },
+  };
+}

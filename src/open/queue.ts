@@ -1,0 +1,39 @@
+import { Queue as KernelQueue } from "../kernel/queue.ts";
+import { milliseconds } from "../queue/core/duration.ts";
+import { DEFAULT_LEASE } from "../queue/core/record.ts";
+import { replyBytes } from "../queue/core/validation.ts";
+import type { Transport } from "../queue/redis/transport.ts";
+import type { QueueOrName } from "../queue/tasks/definition.ts";
+import { opened, type QueueOptions } from "./options.ts";
+import { producerParts } from "./producer.ts";
+import { storeOf } from "./store.ts";
+
+/**
+ * A queue: adds tasks, delivers them and settles them. All state is in Redis, so an instance may be made for
+ * each request.
+ * @example
+ * const emails = new Queue<Email>("emails", { transport: upstash(env), lease: "1m", unique: "24h" });
+ */
+export class Queue<In = unknown, Out = In> extends KernelQueue<In, Out> {
+  /** With those of a declared queue. A drain makes the same queue with a transport that counts requests. */
+  protected readonly options: QueueOptions<In, Out>;
+  protected readonly transport: Transport;
+
+  /**
+   * @param queue its name, `^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$`, or a queue that `defineQueue` made
+   * @param given options; those of a declared queue are the defaults
+   * @throws {SluiceError} `invalid_argument`
+   */
+  constructor(queue: QueueOrName<In, Out>, given: QueueOptions<In, Out>) {
+    const own = opened(queue, given);
+    const { options, values } = own;
+    super({
+      ...producerParts(own),
+      store: storeOf(own),
+      lease: milliseconds(options.lease ?? DEFAULT_LEASE, "lease", { min: 1 }),
+      maxBytes: replyBytes(options.maxBytes),
+    });
+    this.options = options;
+    this.transport = values.transport;
+  }
+}

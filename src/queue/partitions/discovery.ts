@@ -1,0 +1,142 @@
+/**
+ * Finds out whether a queue has partitions. The rest of this folder is loaded once it has, or is to get some: a queue
+ * without partitions needs none of it.
+ */
+import { idsOf } from "../../kernel/encoded.ts";
+import { Shard } from "../../kernel/shard.ts";
+import type { AddBatch, Adds, Failed, Item, Store } from "../../kernel/store.ts";
+import { nameOfPartition } from "../core/keys.ts";
+import type { MaybePromise } from "../core/maybe-promise.ts";
+import { namesPartition } from "../core/receipt.ts";
+import type { Settlement } from "../core/types.ts";
+import type { SendOptions } from "../redis/transport.ts";
+import { isKnownSplit, placeOfMap } from "./map-memory.ts";
+import { partitionCount } from "./partition-count.ts";
+import type { DividedQueue } from "./divided-queue.ts";
+import { isWrongType } from "./wrong-type.ts";
+
+type Signal = AbortSignal | undefined;
+
+/** A store whose queue may have partitions, or get some. */
+export interface MaybeDivided {
+  /** Loads what works on the partitions as a whole. */
+  readonly divided: () => Promise<DividedQueue>;
+}
+
+/**
+ * The store of a queue that may have partitions, or get some. Calls go to the queue's own keys until it turns out that
+ * it has partitions: these keys then hold markers, on which each script fails at its first command, and has changed
+ * nothing.
+ * @param wanted over how many partitions the tasks of a queue that has none are to be spread; `"stored"` to read which
+ *   it has before the first call. @default those that it has are found out
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function discovering<S extends Adds>(plainAdds: S, wanted: number | "stored" = 1): S & MaybeDivided {
+  // Who only adds never calls the other methods.
+  const plain = plainAdds as unknown as Store;
+  const { queue } = plain;
+  const count = wanted === "stored" ? undefined : partitionCount(wanted);
+  let divided: DividedQueue | undefined;
+  const load = async (): Promise<DividedQueue> => {
+    const { DividedQueue: Loaded } = await import("./divided-queue.ts");
+    isSought = true;
+    return (divided ??= new Loaded(plain, count === 1 ? undefined : count));
+  };
+  /** Whether to look for partitions before a call. */
+  let isSought = count !== 1 || isKnownSplit(queue.transport, placeOfMap(queue.name, queue.prefix));
+  const known = (): Store => (divided?.isSplit ? divided.store : plain);
+
+  /** The store to use, by a map that this instance has read within a minute. */
+  const found = async (signal: Signal): Promise<Store> => {
+    if (!isSought) return plain;
+    const { store, partitions } = await load();
+    return (await partitions.map(signal)).version > 0 ? store : plain;
+  };
+
+  /** @param use uses a store. Called again if the queue turns out to have partitions */
+  const run = async <T>(
+    choose: (signal: Signal) => Promise<Store>,
+    use: (store: Store, isAgain: boolean) => Promise<T>,
+    signal: Signal,
+  ): Promise<T> => {
+    const wasSplit = divided?.isSplit === true;
+    try {
+      return await use(isSought ? await choose(signal) : plain, false);
+    } catch (error) {
+      if (wasSplit || !isWrongType(error)) throw error;
+      const { partitions } = await load();
+      if (!(await partitions.find(signal))) throw error;
+    }
+    return use(known(), true);
+  };
+
+  const store: Store & MaybeDivided = {
+    ...plain,
+    divided: load,
+    add: async (batch) => {
+      if (isSought && divided?.isSplit) return run(found, (use) => use.add(batch), batch.signal);
+      const ids = batch.ids ?? (await idsOf(batch.drafts));
+      const once = { ...batch, ids, encode: encodingOnce(batch, ids) };
+      return run(
+        found,
+        (use, isAgain) => use.add(use === plain ? once : isAgain ? { ...once, isAgain } : batch),
+        batch.signal,
+      );
+    },
+    find: (id, call, isUnknown, options) =>
+      run(found, (use) => use.find(id, call, isUnknown, options), options.signal),
+    shard: (place) =>
+      divided
+        ? divided.partitions.shard(place)
+        : place === 0
+          ? plain.shard(0)
+          : new Shard(queue, place, nameOfPartition(queue.name, place)),
+    shards: async (options) => (await found(options.signal)).shards(options),
+    shardsCall: () => known().shardsCall?.(),
+    having: async (id, options) => (await found(options.signal)).having(id, options),
+    ownerOf: async (group, options) => (await found(options.signal)).ownerOf(group, options),
+    shareLimits: async (...args) => (await known().shareLimits?.(...args)) ?? false,
+    over: (calls, { signal }: SendOptions) =>
+      run(
+        async () => (await load(), plain),
+        () => calls(),
+        signal,
+      ),
+    settle: (batch) => {
+      const isOfPartitions = batch.settlements.some(isOfPartition);
+      isSought ||= isOfPartitions;
+      // It needs no map: receipts name their partitions.
+      const choose = async () => {
+        const { isSplit, store } = await load();
+        return isSplit || isOfPartitions ? store : plain;
+      };
+      return run(choose, (use) => use.settle(batch), batch.signal);
+    },
+    take: (request) => run(found, (use) => use.take(request), request.requests.options.signal),
+    settleAndTake: (batch, request) => {
+      const isOfPartitions = batch.settlements.some(isOfPartition);
+      isSought ||= isOfPartitions;
+      const { signal } = request.requests.options;
+      const choose = async () => {
+        const use = await found(signal);
+        return isOfPartitions ? (await load()).store : use;
+      };
+      return run(choose, (use) => use.settleAndTake(batch, request), signal);
+    },
+    peek: (request) => run(found, (use) => use.peek(request), request.signal),
+  };
+  return store as unknown as S & MaybeDivided;
+}
+
+const isOfPartition = ({ receipt }: Settlement) => namesPartition(receipt);
+
+/** Encodes the tasks of a batch for these ids once only, so that copies of the batch have the same records. */
+function encodingOnce(batch: AddBatch, ids: readonly string[]): AddBatch["encode"] {
+  let encoded: MaybePromise<readonly (Item | Failed)[]> | undefined;
+  return async (places, wanted) => {
+    if (!places.every((place, i) => wanted[i] === ids[place])) return batch.encode(places, wanted);
+    encoded ??= batch.encode([...ids.keys()], ids);
+    const all = await encoded;
+    return places.length === ids.length ? all : places.map((place) => all[place] as Item | Failed);
+  };
+}
