@@ -1,11 +1,10 @@
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import type { Bundle } from "./bundles.ts";
 
 /** Sizes in bytes. */
 export interface Measured {
   readonly minified: number;
-  /** The sum of its files, each gzipped alone. */
   readonly gzipped: number;
   /** What each source file adds to `minified`. */
   readonly files: ReadonlyMap<string, number>;
@@ -21,7 +20,6 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
     stdin: { contents: source, resolveDir: root, loader: "ts" },
     absWorkingDir: root,
     bundle: true,
-    splitting: part !== "one file",
     outdir: "out",
     minify: true,
     format: "esm",
@@ -29,36 +27,35 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     external: ["@upstash/redis", "@opentelemetry/api", "cloudflare:*", "node:*"],
+    plugins: part === "first" ? [withoutLater] : [],
     metafile: true,
     write: false,
     logLevel: "silent",
   });
-  const { outputs } = metafile;
-  const loaded = new Set<string>();
-  const load = (file: string) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    for (const { path, kind, external } of outputs[file]?.imports ?? [])
-      if (!external && (part === "all" || kind === "import-statement")) load(path);
-  };
-  for (const [file, { entryPoint }] of Object.entries(outputs)) if (entryPoint === "<stdin>") load(file);
-
-  const codes = outputFiles.filter(({ path }) => loaded.has(path.slice(root.length)));
+  const [code] = outputFiles;
+  const [output] = Object.values(metafile.outputs);
+  if (!code || !output) throw new Error("esbuild has made no bundle");
   const files = new Map<string, number>();
-  for (const output of loaded)
-    for (const [path, { bytesInOutput }] of Object.entries(outputs[output]?.inputs ?? {})) {
-      // A copy of the project has the packages of this one.
-      const file = path.replace(/^.*(?=node_modules\/)/, "");
-      if (bytesInOutput > 0) files.set(file, (files.get(file) ?? 0) + bytesInOutput);
-    }
-  const sum = (sizeOf: (code: Uint8Array) => number) =>
-    codes.reduce((bytes, { contents }) => bytes + sizeOf(contents), 0);
+  for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
+    // A copy of the project has the packages of this one.
+    const file = path.replace(/^.*(?=node_modules\/)/, "");
+    if (bytesInOutput > 0) files.set(file, (files.get(file) ?? 0) + bytesInOutput);
+  }
   return {
-    minified: sum((code) => code.length),
-    gzipped: sum((code) => gzipSync(code, { level: 9 }).length),
+    minified: code.contents.length,
+    gzipped: gzipSync(code.contents, { level: 9 }).length,
     files,
   };
 }
+
+/** Leaves out what is loaded by `import()`. */
+const withoutLater: Plugin = {
+  name: "without-later",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /./ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path, external: true } : undefined,
+    ),
+};
 
 /** What each folder adds to `minified`: a package, or a folder of up to three names. */
 export function byFolder({ files }: Measured): ReadonlyMap<string, number> {

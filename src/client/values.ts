@@ -13,12 +13,9 @@ import { instantMs, LAST_DUE } from "../queue/core/instants.ts";
 import { decodeBatch, nextToken } from "../queue/tasks/decode-tasks.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
-import {
-  decryptTask,
-  encryptSettlementValue,
-  encryptValue,
-  type ValuesQueue,
-} from "../queue/values/encryption.ts";
+import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
+import { encryptSettlementValue } from "../queue/values/encrypt-settlement.ts";
+import { decryptTask } from "../queue/values/decrypt.ts";
 import { withFields } from "./fields.ts";
 import type { DequeueReply, DequeuingQueue, Pull, TaskReply } from "./types.ts";
 

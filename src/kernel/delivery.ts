@@ -5,7 +5,7 @@ import { derivedName } from "../queue/core/derived-ids.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
 import { writeReceipt } from "../queue/core/receipt.ts";
-import { readFixed } from "../queue/core/record.ts";
+import { readFixed } from "../queue/core/read-record.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
 import type { Settled, Settlement } from "../queue/core/types.ts";
 import { leaseToken, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, wholeNumber } from "../queue/core/validation.ts";

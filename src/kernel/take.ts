@@ -1,5 +1,5 @@
 /** Taking tasks from one shard, and settling them there. */
-import { leaseOf } from "../queue/core/record.ts";
+import { leaseOf } from "../queue/core/read-record.ts";
 import { dequeueScript, settleAndDequeueScript, settleScript } from "../queue/redis/take-scripts.ts";
 import { replyOf } from "../queue/redis/replies.ts";
 import { type Call, type CallOfScript, run } from "./call.ts";

@@ -1,14 +1,9 @@
-import { readTaskInfo } from "../queue/core/record.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
 import type { Cancelled, GetOptions, RequestOptions } from "../queue/core/types.ts";
-import { onlyOptions, REQUEST_OPTIONS, taskId, trueOrFalse, wholeNumber } from "../queue/core/validation.ts";
-import { cancelScript, getScript } from "../queue/redis/task-scripts.ts";
-import { decryptTask, type ValuesQueue } from "../queue/values/encryption.ts";
+import type { ValuesQueue } from "../queue/values/encryption.ts";
 import type { Adds } from "./store.ts";
 
-const GET_OPTIONS = ["payload", ...REQUEST_OPTIONS];
-
-/** Reads and cancels tasks of a queue by their ids. */
+/** Reads and cancels tasks of a queue by their ids. What that needs is loaded at the first call. */
 export class TasksById {
   readonly name: string;
   protected readonly store: Adds;
@@ -28,16 +23,8 @@ export class TasksById {
    * @throws {SluiceError} `undecryptable`, or a fault of the transport
    */
   async get(id: string, options: GetOptions = {}): Promise<TaskInfo | null> {
-    onlyOptions(options, GET_OPTIONS);
-    const payload = trueOrFalse(options.payload ?? false, "payload") ? "1" : "";
-    const args = { id: taskId(id), payload } as const;
-    const found = await this.store.find(
-      id,
-      (shard) => shard.call(getScript, args),
-      (reply) => !reply,
-      options,
-    );
-    return found && decryptTask(this.values, readTaskInfo(this.name, id, found), id);
+    const { readTask } = await import("./read-task.ts");
+    return readTask(this.store, this.values, id, options);
   }
 
   /**
@@ -54,14 +41,7 @@ export class TasksById {
     id: string,
     options: RequestOptions & { readonly lease?: number | undefined } = {},
   ): Promise<Cancelled> {
-    onlyOptions(options, ["lease", ...REQUEST_OPTIONS]);
-    const lease =
-      options.lease === undefined ? "" : String(wholeNumber(options.lease, "lease", 0, 2 ** 53 - 1));
-    const args = { id: taskId(id), lease };
-    const isUnknown = (reply: string) => reply === "not_found";
-    const status = await this.store.find(id, (shard) => shard.call(cancelScript, args), isUnknown, options);
-    return status === "rejected" || status === "working"
-      ? { ok: true, state: status }
-      : { ok: false, code: status };
+    const { cancelTask } = await import("./cancel-task.ts");
+    return cancelTask(this.store, id, options);
   }
 }

@@ -2,7 +2,7 @@ import type { SluiceError } from "../errors.ts";
 import { isReference, referredBytes } from "../queue/core/envelope.ts";
 import type { LeasedPayload } from "../queue/core/leased-payload.ts";
 import type { Settler, Settlement } from "../queue/core/types.ts";
-import { isUnreadable } from "../queue/values/encryption.ts";
+import { isUnreadable } from "../queue/values/unreadable.ts";
 import type { FetchedTasks } from "../queue/values/offload.ts";
 import { each } from "./store-requests.ts";
 

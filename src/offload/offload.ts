@@ -5,7 +5,7 @@ import type { LeasedPayload } from "../queue/core/leased-payload.ts";
 import type { Settler } from "../queue/core/types.ts";
 import { onlyOptions, wholeNumber } from "../queue/core/validation.ts";
 import { fromBytes } from "../queue/core/value-bytes.ts";
-import { asUnreadable } from "../queue/values/encryption.ts";
+import { asUnreadable } from "../queue/values/unreadable.ts";
 import type {
   FetchedTasks,
   Offload,

@@ -2,7 +2,7 @@ import { SluiceError } from "../errors.ts";
 import { isReference } from "../queue/core/envelope.ts";
 import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../queue/core/keys.ts";
 import { namedPartition } from "../queue/core/partition-slots.ts";
-import { readFixed } from "../queue/core/record.ts";
+import { readFixed } from "../queue/core/read-record.ts";
 import { QUEUE } from "../queue/core/validation.ts";
 import { partitionsOf, readMap } from "../queue/partitions/map.ts";
 import { lastReply, replyAt } from "../queue/redis/replies.ts";

@@ -1,6 +1,6 @@
 import { SluiceError } from "../errors.ts";
 import { ENVELOPE, REFERENCE, referredBytes } from "../queue/core/envelope.ts";
-import { asUnreadable } from "../queue/values/encryption.ts";
+import { asUnreadable } from "../queue/values/unreadable.ts";
 
 /**
  * Where a payload is, as its record says. The rest of the object's key is that of the queue and the task, so that a

@@ -1,5 +1,5 @@
 import { readPartitionName } from "../queue/core/keys.ts";
-import { readWritten } from "../queue/core/record.ts";
+import { readWritten } from "../queue/core/read-record.ts";
 import { dequeueScript, settleAndDequeueScript } from "../queue/redis/take-scripts.ts";
 import { enqueueScript } from "../queue/redis/enqueue-script.ts";
 import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transport.ts";

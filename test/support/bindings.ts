@@ -1,8 +1,10 @@
 import * as alerts from "../../src/queue/redis/alert-scripts.ts";
 import type { Binding } from "../../src/queue/redis/binding.ts";
+import * as cancel from "../../src/queue/redis/cancel-script.ts";
 import * as count from "../../src/queue/redis/count-script.ts";
 import * as enqueuePlain from "../../src/queue/redis/enqueue-plain-script.ts";
 import * as enqueue from "../../src/queue/redis/enqueue-script.ts";
+import * as get from "../../src/queue/redis/get-script.ts";
 import * as operate from "../../src/queue/redis/operate-scripts.ts";
 import * as partitions from "../../src/queue/redis/partition-scripts.ts";
 import * as repair from "../../src/queue/redis/repair-scripts.ts";
@@ -17,9 +19,11 @@ import * as tasks from "../../src/queue/redis/task-scripts.ts";
 /** All scripts, as they are bound to TypeScript. */
 export const bindings: readonly Binding[] = [
   alerts,
+  cancel,
   count,
   enqueue,
   enqueuePlain,
+  get,
   operate,
   partitions,
   repair,

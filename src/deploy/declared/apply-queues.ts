@@ -16,7 +16,8 @@ import { replyAt } from "../../queue/redis/replies.ts";
 import { type Command, type Reply, type Transport, withPrefix } from "../../queue/redis/transport.ts";
 import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import { encodeChecked } from "../../queue/tasks/schema.ts";
-import { decryptValue, encryptValue, type ValuesQueue } from "../../queue/values/encryption.ts";
+import { encryptValue, type ValuesQueue } from "../../queue/values/encryption.ts";
+import { decryptValue } from "../../queue/values/decrypt.ts";
 import { canonicalDeclaration } from "./canonical.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 

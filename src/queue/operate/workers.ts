@@ -1,7 +1,8 @@
 import { exchange, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { MAX_BATCH } from "../core/limits.ts";
-import { readWorker, writeWorker } from "../core/record.ts";
+import { writeWorker } from "../core/record.ts";
+import { readWorker } from "../core/read-record.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
 import { LIST_OPTIONS, nextCursor, onlyOptions, pageArguments, recordName, REQUEST_OPTIONS, wholeNumber } from "../core/validation.ts";
 import { failWorkerScript, listWorkersScript } from "../redis/operate-scripts.ts";

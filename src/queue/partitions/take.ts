@@ -6,7 +6,7 @@ import type { Taken, TakeRequest } from "../../kernel/store.ts";
 import { bothCall, type SettleReply, takeCall, takenBy, type TakeReply } from "../../kernel/take.ts";
 import { newToken } from "../core/ids.ts";
 import { writeReceipt } from "../core/receipt.ts";
-import { readFixed } from "../core/record.ts";
+import { readFixed } from "../core/read-record.ts";
 import { redisTime } from "../redis/clock.ts";
 import { headScript } from "../redis/turn-scripts.ts";
 import type { Partitions } from "./partitions.ts";

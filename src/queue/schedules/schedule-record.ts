@@ -5,7 +5,8 @@ import { slotOf, tagOf } from "../core/partition-slots.ts";
 import { LAST_INSTANT } from "../core/instants.ts";
 import { escaped, unescaped } from "../core/validation.ts";
 import { fixedOptions } from "../tasks/task-options.ts";
-import { readWritten, writeFixed } from "../core/record.ts";
+import { writeFixed } from "../core/record.ts";
+import { readWritten } from "../core/read-record.ts";
 import { readFields } from "../core/settings-record.ts";
 import type { EnqueueOptions, TaskDefaults } from "../core/types.ts";
 

@@ -23,7 +23,8 @@ import {
   type Plan,
   type Schedule,
 } from "./schedule-record.ts";
-import { decryptValue, encryptValue, type ValuesQueue } from "../values/encryption.ts";
+import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
+import { decryptValue } from "../values/decrypt.ts";
 import {
   listSchedulesScript,
   putScheduleScript,

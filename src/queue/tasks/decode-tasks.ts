@@ -4,7 +4,9 @@ import { type Batch, LeasedTask } from "./leased-task.ts";
 import type { LeasedPayload } from "../core/leased-payload.ts";
 import { readReceipt } from "../core/receipt.ts";
 import { schemaError, validatePayload } from "./schema.ts";
-import { isUnreadable, decryptValue, type ValuesQueue } from "../values/encryption.ts";
+import { type ValuesQueue } from "../values/encryption.ts";
+import { decryptValue } from "../values/decrypt.ts";
+import { isUnreadable } from "../values/unreadable.ts";
 import type { Tracing } from "../core/tracing.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 

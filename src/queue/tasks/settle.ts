@@ -8,7 +8,8 @@ import { all, type MaybePromise } from "../core/maybe-promise.ts";
 import { escaped, onlyOptions, trueOrFalse } from "../core/validation.ts";
 import { encodeProgress } from "../core/record.ts";
 import { readReceipt } from "../core/receipt.ts";
-import { encryptSettlementValue, type ValuesQueue } from "../values/encryption.ts";
+import { type ValuesQueue } from "../values/encryption.ts";
+import { encryptSettlementValue } from "../values/encrypt-settlement.ts";
 import type { settleScript } from "../redis/take-scripts.ts";
 import type { Settled, Settlement } from "../core/types.ts";
 

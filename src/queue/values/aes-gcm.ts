@@ -15,7 +15,8 @@ import {
 } from "../core/envelope.ts";
 import { fromBytes, toBytes } from "../core/value-bytes.ts";
 import { onlyOptions, trueOrFalse } from "../core/validation.ts";
-import { type Encryption, describeKey, type ValueContext, undecryptable } from "./encryption.ts";
+import { type Encryption, type ValueContext } from "./encryption.ts";
+import { describeKey, undecryptable } from "./decrypt.ts";
 
 export type { Encryption } from "./encryption.ts";
 
