@@ -75,7 +75,13 @@ export type {
   ScheduledTask,
 } from "./queue/schedules/schedule-record.ts";
 export { Schedules } from "./open/schedules.ts";
-export type { ListSchedulesOptions, ScheduleChanged, SchedulePage, SchedulePut, ScheduleRemoved } from "./queue/schedules/schedules.ts";
+export type {
+  ListSchedulesOptions,
+  ScheduleChanged,
+  SchedulePage,
+  SchedulePut,
+  ScheduleRemoved,
+} from "./queue/schedules/schedules.ts";
 export type {
   GroupChanges,
   GroupSettings,

@@ -8,7 +8,14 @@ import { writeReceipt } from "../queue/core/receipt.ts";
 import { readFixed } from "../queue/core/read-record.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
 import type { Settled, Settlement } from "../queue/core/types.ts";
-import { leaseToken, onlyOptions, replyBytes, REQUEST_OPTIONS, requestKey, wholeNumber } from "../queue/core/validation.ts";
+import {
+  leaseToken,
+  onlyOptions,
+  replyBytes,
+  REQUEST_OPTIONS,
+  requestKey,
+  wholeNumber,
+} from "../queue/core/validation.ts";
 import { decodeBatch, nextToken, type RawBatch } from "../queue/tasks/decode-tasks.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import type { LeasingRequests } from "../queue/tasks/leasing-requests.ts";

@@ -9,7 +9,13 @@ import type { AddTraceHeaders } from "../queue/core/tracing.ts";
 import type { NewTask, TaskDefaults } from "../queue/core/types.ts";
 import { taskId } from "../queue/core/validation.ts";
 import { encodeChecked } from "../queue/tasks/schema.ts";
-import { contentOf, fixedOptions, idempotencyToken, uniqueness, whenReady } from "../queue/tasks/task-options.ts";
+import {
+  contentOf,
+  fixedOptions,
+  idempotencyToken,
+  uniqueness,
+  whenReady,
+} from "../queue/tasks/task-options.ts";
 import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { AddBatch, Item } from "./store.ts";
 

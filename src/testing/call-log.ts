@@ -1,7 +1,9 @@
 import { readPartitionName } from "../queue/core/keys.ts";
 import { readWritten } from "../queue/core/read-record.ts";
 import { dequeueScript, settleAndDequeueScript } from "../queue/redis/take-scripts.ts";
-import { enqueueScript } from "../queue/redis/enqueue-script.ts";
+import type { Binding } from "../queue/redis/binding.ts";
+import { enqueuePlainScript } from "../queue/redis/enqueue-plain-script.ts";
+import { type Added, enqueueScript } from "../queue/redis/enqueue-script.ts";
 import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transport.ts";
 
 /** A task as it was enqueued. */
@@ -15,11 +17,8 @@ export interface EnqueuedTask<T = unknown> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type Enqueued = ReturnType<typeof enqueueScript.decode>;
+type Enqueued = readonly (Added | undefined)[];
 type Dequeued = ReturnType<typeof dequeueScript.decode>;
-
-const FIXED = enqueueScript.args.length;
-const EACH = enqueueScript.each.length;
 
 /** Records what requests enqueue and dequeue. */
 export class CallLog {
@@ -49,8 +48,11 @@ export class CallLog {
       const [, tag = "", first = ""] = /\{(.*)\}(\/0)?:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
       const partition = tag + first;
       const { name } = command.script;
+      const { queue } = readPartitionName(partition);
       if (name === enqueueScript.script.name)
-        this.#addEnqueued(readPartitionName(partition).queue, command, enqueueScript.decode(outcome.reply));
+        this.#addEnqueued(queue, command, enqueueScript, enqueueScript.decode(outcome.reply).tasks);
+      if (name === enqueuePlainScript.script.name && enqueuePlainScript.decode(outcome.reply))
+        this.#addEnqueued(queue, command, enqueuePlainScript);
       if (name === dequeueScript.script.name)
         this.#addDequeued(partition, dequeueScript.decode(outcome.reply));
       if (name === settleAndDequeueScript.script.name)
@@ -63,10 +65,14 @@ export class CallLog {
     this.#nextDue.set(partition, nextDueAt);
   }
 
-  #addEnqueued(queue: string, { args }: ScriptCall, { tasks }: Enqueued): void {
-    for (const [i, added] of tasks.entries()) {
-      if (!("created" in added) || !added.created) continue;
-      const [id = "", , , record = ""] = args.slice(FIXED + EACH * i);
+  /** @param added the answers, one for each task. @default all were created */
+  #addEnqueued(queue: string, { args }: ScriptCall, script: Binding, added?: Enqueued): void {
+    const [first, each] = [script.args.length, script.each.length];
+    for (let i = 0; first + i * each < args.length; i++) {
+      const answer = added?.[i];
+      if (added && !(answer && "created" in answer && answer.created)) continue;
+      const own = args.slice(first + i * each, first + (i + 1) * each);
+      const [id = "", record = ""] = [own[script.each.indexOf("id")], own[script.each.indexOf("record")]];
       const { payload, group, priority, headers } = readWritten(record);
       this.#tasks.push({
         queue,

@@ -16,8 +16,9 @@ const producer = () => new Queue(queue.name, { transport: billed.transport, wake
 const sweepOnce = (waker = wake) => cost(() => sweep(billed.transport, { wake: waker }));
 
 describe("waking", () => {
-  test("costs a single enqueue 1, and 1 more if it wakes; a batch nothing; a dequeue nothing, and 1 if it is the first to find nothing", async () => {
-    expect(await cost(() => producer().enqueue(1))).toBe(4 + 2);
+  test("costs a single enqueue 1, and 1 more if it wakes for a task that is not plain; a batch nothing; a dequeue nothing, and 1 if it is the first to find nothing", async () => {
+    expect(await cost(() => producer().enqueue(1, { id: "a" }))).toBe(4 + 2);
+    expect(await cost(() => producer().enqueue(1, { id: "b" }))).toBe(4 + 1);
     expect(await cost(() => producer().enqueue(1))).toBe(4 + 1);
     const plain = await cost(() => queue.enqueueMany(many(10)));
     expect(await cost(() => producer().enqueueMany(many(10)))).toBe(plain);

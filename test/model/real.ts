@@ -1,6 +1,7 @@
 /** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
 import type { Command } from "../../src/index.ts";
 import { dequeueScript, settleAndDequeueScript } from "../../src/queue/redis/take-scripts.ts";
+import { enqueuePlainScript } from "../../src/queue/redis/enqueue-plain-script.ts";
 import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
 import { readQueueSpace, type QueueSpace } from "../support/key-space.ts";
 import { casesOf } from "./cases.ts";
@@ -75,7 +76,8 @@ export class Real {
 
   #onItsWay(command: Command): Command {
     if (!("script" in command)) return command;
-    if (command.script === enqueueScript.script) this.#look = command.args[1] === "1";
+    const adds = [enqueueScript.script, enqueuePlainScript.script].includes(command.script);
+    if (adds) this.#look = command.args[1] === "1";
     // A first copy has no mark; the transport's own resends have one.
     // Its arguments are the first of a settle with dequeue too.
     const pulls = [dequeueScript.script, settleAndDequeueScript.script].includes(command.script);

@@ -62,7 +62,7 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
   "src/queue/core/not-json.ts": {
     "> becomes >=: if (levels.length >= MAX_DEPTH) problem = TOO_DEEP;": "99,999 levels in place of 100,000",
   },
-  "src/queue/core/record.ts": {
+  "src/queue/core/read-record.ts": {
     '|| becomes &&: if (!record.startsWith("1;") && stop < 0) {':
       "the scripts return no record of another version; one without a second line has no payload either",
   },

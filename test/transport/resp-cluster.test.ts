@@ -132,8 +132,8 @@ describe("queues", () => {
     await new Schedules("nightly", { transport: noting }).put("s", { every: "1h", payload: 1 });
     expect(order).toEqual([
       "register",
-      "enqueue",
-      "enqueue",
+      "enqueuePlain",
+      "enqueuePlain",
       "register",
       "configure",
       "putSchedule",

@@ -2,7 +2,13 @@ import { checkedAt, invalidArgument, SluiceError } from "../../errors.ts";
 import { checkBackoff } from "../../queue/core/backoff.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
 import { waitMilliseconds } from "../../queue/tasks/long-poll.ts";
-import { abortSignal, onlyOptions, optionalFunction, trueOrFalse, wholeNumber } from "../../queue/core/validation.ts";
+import {
+  abortSignal,
+  onlyOptions,
+  optionalFunction,
+  trueOrFalse,
+  wholeNumber,
+} from "../../queue/core/validation.ts";
 import { MAX_BATCH } from "../../queue/core/limits.ts";
 import type { Worker } from "../../queue/core/types.ts";
 import { workerArguments } from "../../queue/tasks/worker-info.ts";

@@ -5,7 +5,15 @@ import { MAX_BATCH } from "../core/limits.ts";
 import { readTaskInfo } from "../core/read-record.ts";
 import type { TaskInfo } from "../core/task-info.ts";
 import { taskStates, type ListOptions, type RequestOptions, type TaskState } from "../core/types.ts";
-import { LIST_OPTIONS, onlyOptions, replyBytes, REQUEST_OPTIONS, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
+import {
+  LIST_OPTIONS,
+  onlyOptions,
+  replyBytes,
+  REQUEST_OPTIONS,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "../core/validation.ts";
 import { listScript, removeScript } from "../redis/operate-scripts.ts";
 import { type ValuesQueue } from "../values/encryption.ts";
 import { decryptTask } from "../values/decrypt.ts";

@@ -3,7 +3,14 @@ import { run } from "../../kernel/call.ts";
 import type { ArgumentsOf, Shard } from "../../kernel/shard.ts";
 import { MAX_BATCH } from "../core/limits.ts";
 import { retryableReasons, type RequestOptions } from "../core/types.ts";
-import { listOf, onlyOptions, REQUEST_OPTIONS, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
+import {
+  listOf,
+  onlyOptions,
+  REQUEST_OPTIONS,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "../core/validation.ts";
 import { redisTime } from "../redis/clock.ts";
 import { redriveScript } from "../redis/operate-scripts.ts";
 import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";

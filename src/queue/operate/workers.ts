@@ -4,7 +4,15 @@ import { MAX_BATCH } from "../core/limits.ts";
 import { writeWorker } from "../core/record.ts";
 import { readWorker } from "../core/read-record.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../core/types.ts";
-import { LIST_OPTIONS, nextCursor, onlyOptions, pageArguments, recordName, REQUEST_OPTIONS, wholeNumber } from "../core/validation.ts";
+import {
+  LIST_OPTIONS,
+  nextCursor,
+  onlyOptions,
+  pageArguments,
+  recordName,
+  REQUEST_OPTIONS,
+  wholeNumber,
+} from "../core/validation.ts";
 import { failWorkerScript, listWorkersScript } from "../redis/operate-scripts.ts";
 import { readWorkerInfo } from "../tasks/worker-info.ts";
 import type { OperatedQueue } from "./operated-queue.ts";

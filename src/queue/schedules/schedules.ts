@@ -7,7 +7,14 @@ import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.
 import { encodePayload } from "../core/codec.ts";
 import { tokenOf } from "../operate/operated-queue.ts";
 import { LAST_INSTANT } from "../core/instants.ts";
-import { LIST_OPTIONS, nextCursor, onlyOptions, pageArguments, REQUEST_OPTIONS, requestKey } from "../core/validation.ts";
+import {
+  LIST_OPTIONS,
+  nextCursor,
+  onlyOptions,
+  pageArguments,
+  REQUEST_OPTIONS,
+  requestKey,
+} from "../core/validation.ts";
 import { sendInOrder } from "../redis/transport.ts";
 import {
   listedSchedule,

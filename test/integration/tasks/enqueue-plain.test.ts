@@ -42,14 +42,19 @@ describe("enqueue-plain writes nothing, and enqueue decides", () => {
   const two = items(2);
 
   test.each<[string, () => Promise<unknown>, readonly PlainItem[], Parameters<typeof byPlainScript>[3]]>([
-    ["the queue has settings", () => rig.operator().pause(), two, at],
     [
-      "a queue whose settings are asked for has some",
-      () => rig.operator().pause(),
+      "the queue has a setting that concerns enqueues",
+      () => rig.operator().configure({ maxPending: 9 }),
+      two,
+      at,
+    ],
+    [
+      "a queue whose settings are asked for has such a one",
+      () => rig.operator().configure({ events: true }),
       one,
       { ...at, withSettings: "1" },
     ],
-    ["the task would wake a consumer, and the queue has settings", () => rig.operator().pause(), one, WAKE],
+    ["the task would wake a consumer, and the queue is paused", () => rig.operator().pause(), one, WAKE],
     ["a task is known", () => rig.queue().enqueue(1, { id: "id0" }), one, at],
     ["one of the tasks is known", () => rig.queue().enqueue(1, { id: "id1" }), two, at],
     ["one of the tasks is completed", complete, two, WAKE],
@@ -60,6 +65,13 @@ describe("enqueue-plain writes nothing, and enqueue decides", () => {
     const before = await rig.keySpace();
     expect(await byPlainScript(rig.transport, keys, given, args)).toBeUndefined();
     expect(await rig.keySpace()).toEqual(before);
+  });
+
+  test("but adds tasks to a queue with settings that only concern dequeues", async () => {
+    await rig.operator().configure({ maxWorking: 1, rate: { most: 1, per: "1s" } });
+    await rig.operator().pause();
+    expect(await byPlainScript(rig.transport, keys, two, at)).toMatchObject({ created: [true, true] });
+    expect((await rig.space()).pending).toHaveLength(2);
   });
 
   async function complete() {

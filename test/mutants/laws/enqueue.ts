@@ -66,7 +66,7 @@ export const enqueue: LawMutants = {
     breaks: "I7: a batch with a known id replaces that task's payload, and delivers it twice",
   },
   "enqueue-plain adds tasks to a queue with settings": {
-    lua: change("stored['~set'] or lost", "lost"),
+    lua: change("concern(stored['~set']) or lost", "lost"),
     breaks: "law 11: a queue takes more tasks than it may",
   },
   "a refused enqueue leaves what it stored first": {

@@ -24,47 +24,57 @@ local g=ARGV
 local h=2
 local i=4
 ${$AH}${$AI}local j=AI(c)
+local function k(l)
+return l
+and(
+string.find(l,'^1;')==nil
+or string.find(l,';[bes]=')~=nil
+or(e~=''and string.find(l,';p=')~=nil)
+)
+end
 ${$EX}if not EX then
 return{'not_plain'}
 elseif#g==i+h and d~='1'and e==''then
-local k,l=g[i+1],g[i+2]
-if redis.pcall('HSETNX',b,k,'1;'..j..l)~=1 then
-return{'not_plain'}
+local l,m=g[i+1],g[i+2]
+local n=redis.pcall('HSETNX',b,l,'1;'..j..m)
+if n~=1 then
+local o=n~=0 and string.find(n.err,'WRONGTYPE',1,true)
+return o and n or{'not_plain'}
 end
-redis.call('LPUSH',a,k)
+redis.call('LPUSH',a,l)
 return{'ok',-1,0}
 end
-local k,l,m,n,o={'~set','~slots','~wake'},{},{},{},0
-for s=1,(#g-i)/h do
-local t,u=unpack(g,h*s+i-1,h*s+i)
-if n[t]then
+local l,m,n,o,p={'~set','~slots','~wake'},{},{},{},0
+for t=1,(#g-i)/h do
+local u,v=unpack(g,h*t+i-1,h*t+i)
+if o[u]then
 return{'not_plain'}
 end
-n[t],l[s],k[s+3]=true,t,t
-m[2*s-1],m[2*s]=t,'1;'..j..u
+o[u],m[t],l[t+3]=true,u,u
+n[2*t-1],n[2*t]=u,'1;'..j..v
 end
-${$FS}${$FT}local p=FT(b,k)
-${$U}local q=f=='-'and not U(p['~slots'])
-if p['~set']or q then
+${$FS}${$FT}local q=FT(b,l)
+${$U}local r=f=='-'and not U(q['~slots'])
+if k(q['~set'])or r then
 return{'not_plain'}
 end
-for u,v in ipairs(l)do
-if p[v]then
+for v,w in ipairs(m)do
+if q[w]then
 return{'not_plain'}
 end
 end
-local r=tonumber(j)
-${$CB}${$CC}if e~=''and CC(p['~wake'],r)then
-o=1
-${$AK}${$CD}AK(m,'~wake',CD(r,e))
+local s=tonumber(j)
+${$CB}${$CC}if e~=''and CC(q['~wake'],s)then
+p=1
+${$AK}${$CD}AK(n,'~wake',CD(s,e))
 end
-if type(redis.pcall('HSET',b,unpack(m)))~='number'then
+if type(redis.pcall('HSET',b,unpack(n)))~='number'then
 return{'not_plain'}
 end
-redis.call('LPUSH',a,unpack(l))
-return{'ok',0,o}
+redis.call('LPUSH',a,unpack(m))
+return{'ok',0,p}
 `;
   },
-  sha1: "0ddc7d26e50f9aab0e8314a838378926a78bec17",
-  keyLockingSha1: "f8b268b8a067ec1b45bf1ea2e451fe47baaf0486",
+  sha1: "5bc8ff1a822eda1ab11089238739e54efb08bf93",
+  keyLockingSha1: "c5f8b30aef4860856a8ab03f175805ce3ca840e8",
 };
