@@ -78,10 +78,13 @@ local function lease_plainly(
       if string.find(own_letters, ';[GP]=') or string.find(own_letters, string.rep('%d', 17)) then
         return nil
       end
-      letters, kept, noted = own_letters, '', nil
-      for letter in string.gmatch('mrdtU', '%a') do
-        kept = kept .. (string.match(letters, ';' .. letter .. '=[^;]*') or '')
-      end
+      letters, noted = own_letters, nil
+      -- What `parse_with` takes over, in the order of LETTERS.
+      kept = (string.match(letters, ';m=[^;]*') or '')
+        .. (string.match(letters, ';r=[^;]*') or '')
+        .. (string.match(letters, ';d=[^;]*') or '')
+        .. (string.match(letters, ';t=[^;]*') or '')
+        .. (string.match(letters, ';U=[^;]*') or '')
       length = string.match(letters, ';l=(%d+)')
       if not length then
         length = lease
@@ -95,16 +98,22 @@ local function lease_plainly(
     if not noted then
       noted = kept .. ';h=w' .. since
     end
-    number_text = int(number)
-    deadlines[2 * i - 1], deadlines[2 * i] = deadline_text, id
+    -- As `int`, without its call. Each list grows at its end: an assignment to several would begin with the
+    -- last, which costs more.
+    number_text = string.format('%.0f', tonumber(number))
+    deadlines[2 * i - 1] = deadline_text
+    deadlines[2 * i] = id
     -- The first record goes in front of `more_fields`, the others behind them.
     local to = (i > 1 and from or 0) + 2 * i + 3
     fields[to] = '.' .. id
     fields[to + 1] =
       join_record('2', enqueued_at, '1', '1', 'w', number_text, token, now_text, length, noted, '')
     local next = 5 * i - 2
-    reply[next], reply[next + 1], reply[next + 2], reply[next + 3], reply[next + 4] =
-      id, 1, number, deadline, fixed
+    reply[next] = id
+    reply[next + 1] = 1
+    reply[next + 2] = number
+    reply[next + 3] = deadline
+    reply[next + 4] = fixed
   end
   fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
   -- Redis adds fewer if an id is in the list twice.
@@ -163,7 +172,9 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
     end
     ids[i] = id
     local next = 4 * i
-    fields[next - 3], fields[next - 2], fields[next - 1] = id, '', '.' .. id
+    fields[next - 3] = id
+    fields[next - 2] = ''
+    fields[next - 1] = '.' .. id
     fields[next] = join_record(
       next_version,
       enqueued_at,
@@ -177,7 +188,8 @@ local function complete_plainly(working, expiry, items, from, records, now_text)
       own .. ';h=' .. history .. 'c' .. since .. ';p=' .. proof .. COMPLETED_NOTE,
       ttl > 0 and text or ''
     )
-    ends[2 * i - 1], ends[2 * i] = over, id
+    ends[2 * i - 1] = over
+    ends[2 * i] = id
     reply[i + 1] = 'completed'
   end
   -- Redis removes fewer if a lease is settled twice.

@@ -89,6 +89,7 @@ export const settle: LawMutants = {
     breaks: "law 12: an old function rewrites what it cannot read",
   },
   "numbers are written as the local Lua prints them": {
+    in: "int",
     lua: change("string.format('%.0f', tonumber(number))", "tostring(number)"),
     breaks: "law 8: an instant becomes 1.7e+12",
   },

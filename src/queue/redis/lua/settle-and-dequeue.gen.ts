@@ -181,6 +181,6 @@ ${$DI}${$FV}${$DB}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$FH}${$FI}${
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "6fe061e6ef84205edb4b31bba2119dccdaca36e4",
-  keyLockingSha1: "bf24174c6851258180a7cece30d87e3c000eac2e",
+  sha1: "d7fedc20547b5188bab674637b0029ba1ad61cc8",
+  keyLockingSha1: "80631aaeeb3507a3931839fc06e5a44b0dd592fc",
 };

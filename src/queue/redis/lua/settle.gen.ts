@@ -85,6 +85,6 @@ AV(a,b,c,d,e,f,g,h,i,nil,j)
 ${$DI}${$FV}${$DB}${$AK}${$FU}${$FY}${$FX}${$GD}${$FH}${$FI}${$DK}${$DM}${$FJ}${$GT}${$AF}${$AM}${$BY}${$FD}${$FE}${$GG}${$GH}${$GI}${$CG}${$CH}${$CZ}${$CF}${$DA}${$DC}${$W}${$CJ}${$CK}${$CL}${$CM}${$CV}${$DP}${$DQ}${$CW}${$CX}${$CY}${$X}${$Y}${$Z}${$CN}${$AA}${$AL}${$CO}${$CQ}${$CR}${$CT}${$FF}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$CP}${$CS}${$CU}${$FR}${$GJ}${$GK}${$GV}${$BZ}${$CA}${$FL}${$FC}${$FG}${$FN}${$FO}${$GP}${$GU}${$GW}${$GX}${$GY}${$FP}${$FQ}${$GZ}${$HA}${$GS}return GS(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "5128c4ae95b7cf0514acebd0576012f07ef3c74f",
-  keyLockingSha1: "af81ae7bd2a2dea2d4402b85677c07596dce2138",
+  sha1: "e966b44c0a881bd8ee43741df21a9c5e036e9cb5",
+  keyLockingSha1: "bb3c51161cd1ed0d01de03f61f66b2b2a95905e3",
 };

@@ -677,10 +677,12 @@ if az~=ad then
 if string.find(az,';[GP]=')or string.find(az,string.rep('%d',17))then
 return nil
 end
-ad,ae,al=az,'',nil
-for bd in string.gmatch('mrdtU','%a')do
-ae=ae..(string.match(ad,';'..bd..'=[^;]*')or'')
-end
+ad,al=az,nil
+ae=(string.match(ad,';m=[^;]*')or'')
+..(string.match(ad,';r=[^;]*')or'')
+..(string.match(ad,';d=[^;]*')or'')
+..(string.match(ad,';t=[^;]*')or'')
+..(string.match(ad,';U=[^;]*')or'')
 af=string.match(ad,';l=(%d+)')
 if not af then
 af=h
@@ -694,15 +696,19 @@ end
 if not al then
 al=ae..';h=w'..aj
 end
-ak=AH(x)
-am[2*at-1],am[2*at]=ah,au
+ak=string.format('%.0f',tonumber(x))
+am[2*at-1]=ah
+am[2*at]=au
 local ba=(at>1 and an or 0)+2*at+3
 ao[ba]='.'..au
 ao[ba+1]=
 GH('2',ay,'1','1','w',ak,f,z,af,al,'')
 local bb=5*at-2
-ap[bb],ap[bb+1],ap[bb+2],ap[bb+3],ap[bb+4]=
-au,1,x,ag,aw
+ap[bb]=au
+ap[bb+1]=1
+ap[bb+2]=x
+ap[bb+3]=ag
+ap[bb+4]=aw
 end
 ao[2],ao[4]=ak,f..' '..table.concat(c,' ')
 local aq=redis.pcall('ZADD',a,unpack(am))==#c and EY(b,ao)

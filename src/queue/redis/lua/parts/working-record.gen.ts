@@ -44,7 +44,9 @@ q,r=ag,AH(ag+1)
 end
 j[aa]=ac
 local ap=4*aa
-k[ap-3],k[ap-2],k[ap-1]=ac,'','.'..ac
+k[ap-3]=ac
+k[ap-2]=''
+k[ap-1]='.'..ac
 k[ap]=GH(
 r,
 ah,
@@ -58,7 +60,8 @@ am,
 u..';h='..ao..'c'..p..';p='..ad..h,
 v>0 and af or''
 )
-l[2*aa-1],l[2*aa]=w,ac
+l[2*aa-1]=w
+l[2*aa]=ac
 m[aa+1]='completed'
 end
 if redis.pcall('ZREM',a,unpack(j))~=i then
