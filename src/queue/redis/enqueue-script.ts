@@ -14,7 +14,7 @@ export const enqueueScript = {
 } as const satisfies Binding;
 
 /** The reply of an enqueue. */
-interface EnqueueReply<Refusal, Answer> {
+export interface EnqueueReply<Refusal, Answer> {
   /** Why all tasks were refused. */
   readonly refused: Refusal | undefined;
   /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
