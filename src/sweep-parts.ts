@@ -1,9 +1,15 @@
 /** The parts of features in a sweep. The sweep of a deployment has all of them. */
+import { PartitionAdds } from "./queue/partitions/add.ts";
+import { Partitions } from "./queue/partitions/partitions.ts";
 import { partitionsPart } from "./queue/partitions/sweep-part.ts";
-import { schedulesPart } from "./queue/schedules/schedule-pass.ts";
+import { schedulesPart as schedulesWith } from "./queue/schedules/schedule-pass.ts";
 import type { SweepPart } from "./queue/sweep/part.ts";
 import { orphansPart } from "./queue/values/orphans-part.ts";
 
+export const schedulesPart: SweepPart = (sweep) =>
+  schedulesWith(sweep, (queue, onUse) => new PartitionAdds(new Partitions(queue), onUse));
+
+export { partitionsPart };
+
 /** In their order: schedules add tasks, and partitions are kept after their queues were swept. */
 export const sweepParts: readonly SweepPart[] = [schedulesPart, partitionsPart, orphansPart];
-export { partitionsPart, schedulesPart };

@@ -66,19 +66,9 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/values": [...base, "src/kernel", ...belowKernel, "src/queue/sweep/part.ts"],
   "src/queue/partitions": [...base, "src/kernel", ...belowKernel, ...partOfSweep],
   "src/queue/tasks": [...base, "src/kernel", ...belowKernel],
-  "src/queue/schedules": [
-    ...base,
-    "src/kernel",
-    ...queue("core", "redis", "values", "partitions", "tasks", "operate"),
-    ...partOfSweep,
-  ],
+  "src/queue/schedules": [...base, "src/kernel", ...belowKernel, ...partOfSweep],
   // It knows of no feature that takes part in it.
-  "src/queue/sweep": [
-    "src/features/waking",
-    ...base,
-    "src/kernel",
-    ...queue("core", "redis", "values", "partitions", "tasks"),
-  ],
+  "src/queue/sweep": [...base, "src/kernel", "src/features/waking", ...belowKernel],
   // They give the sweep its parts: at once, or on demand.
   "src/sweep-parts.ts": queue("values", "partitions", "schedules", "sweep"),
   "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values", "sweep")],

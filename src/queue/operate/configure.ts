@@ -4,7 +4,8 @@ import type { RequestOptions } from "../core/types.ts";
 import { SHARED_LETTERS } from "../core/settings-record.ts";
 import { recordName } from "../core/validation.ts";
 import { configureScript, settingsScript } from "../redis/settings-scripts.ts";
-import { type OperatedQueue, tokenOf } from "./operated-queue.ts";
+import { tokenOf } from "../../kernel/call-token.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
 import {
   groupChanges,
   groupSettings,
@@ -31,7 +32,11 @@ export async function configureQueue(
   options: RequestOptions,
 ): Promise<QueueSettings> {
   const { store } = queue;
-  const args = { token: await tokenOf(queue, "configure", options), group: "", wake: store.wakeWindow() };
+  const args = {
+    token: await tokenOf(queue.store.queue, "configure", options),
+    group: "",
+    wake: store.wakeWindow(),
+  };
   // The shard of place 0 has the limits of the whole queue. The others get shares of them.
   const unshared = changes.filter(({ letter }) => !SHARED_LETTERS.includes(letter));
   return store.over(async () => {
@@ -66,7 +71,7 @@ export async function configureGroup(
 ): Promise<GroupSettings> {
   const { store } = queue;
   const args = {
-    token: await tokenOf(queue, "configure", options),
+    token: await tokenOf(queue.store.queue, "configure", options),
     group: recordName(name, "group"),
     wake: store.wakeWindow(),
   };

@@ -6,7 +6,8 @@ import type { RequestOptions } from "../core/types.ts";
 import { onlyOptions, REQUEST_OPTIONS, trueOrFalse } from "../core/validation.ts";
 import { deleteQueueScript } from "../redis/operate-scripts.ts";
 import { unregisterScript } from "../redis/sweep-scripts.ts";
-import { type OperatedQueue, tokenOf } from "./operated-queue.ts";
+import { tokenOf } from "../../kernel/call-token.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
 
 /** `still_working`: nothing was deleted, because `working` tasks are leased. */
 export type QueueDeleted =
@@ -21,7 +22,7 @@ export async function deleteQueue(
   onlyOptions(options, ["force", ...REQUEST_OPTIONS]);
   const { store } = queue;
   const { transport } = store.queue;
-  const token = await tokenOf(queue, "delete", options);
+  const token = await tokenOf(queue.store.queue, "delete", options);
   const force = trueOrFalse(options.force ?? false, "force") ? "1" : "";
   return store.over(async () => {
     const all = await store.shards({ ...options, fresh: true });

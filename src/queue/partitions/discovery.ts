@@ -13,7 +13,7 @@ import type { SendOptions } from "../redis/transport.ts";
 import { isKnownSplit, placeOfMap } from "./map-memory.ts";
 import { partitionCount } from "./partition-count.ts";
 import type { DividedQueue } from "./divided-queue.ts";
-import { isWrongType } from "./wrong-type.ts";
+import { isWrongType } from "../redis/wrong-type.ts";
 
 type Signal = AbortSignal | undefined;
 

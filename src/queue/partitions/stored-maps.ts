@@ -6,7 +6,7 @@ import type { Command, CommandOutcome, SendOptions, Transport } from "../redis/t
 import { isKnownSplit, knownMap, lastMap, placeOfMap, rememberMap } from "./map-memory.ts";
 import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
 import { readMarker } from "./marker.ts";
-import { isWrongType } from "./wrong-type.ts";
+import { isWrongType } from "../redis/wrong-type.ts";
 import { resizeQueue } from "./resize.ts";
 
 /** The names of all partitions that may have tasks of a queue; its own name if it has none. */

@@ -7,7 +7,7 @@ import { deadlineOf, type Duration } from "../core/duration.ts";
 import { onlyOptions, optionalFunction, wholeNumber } from "../core/validation.ts";
 import { readPartitionName } from "../core/keys.ts";
 import { Shard } from "../../kernel/shard.ts";
-import { isWrongType } from "../partitions/wrong-type.ts";
+import { isWrongType } from "../redis/wrong-type.ts";
 import { Partitions } from "../partitions/partitions.ts";
 import { partitionNames } from "../partitions/stored-maps.ts";
 import { type DeepSweepReport, placeOf, Report } from "./deep-sweep-report.ts";

@@ -3,11 +3,11 @@ import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { byteLength } from "../core/codec.ts";
 import { newToken } from "../core/ids.ts";
 import { MAX_REQUEST_BYTES } from "../core/limits.ts";
-import { Partitions } from "../partitions/partitions.ts";
-import type { SendOptions, Transport } from "../redis/transport.ts";
+import type { SendOptions } from "../redis/transport.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { refusal } from "../../kernel/refusal.ts";
-import type { AddedTask, Item } from "../../kernel/store.ts";
-import { PartitionAdds } from "../partitions/add.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import type { AddedTask, Adds, Item } from "../../kernel/store.ts";
 import { groupOfTask, occurrenceId, writeOccurrence } from "./schedule-record.ts";
 
 /**
@@ -42,9 +42,14 @@ export type PlacedOccurrences =
   /** The code of the error with which it failed. */
   | { readonly failed: SluiceErrorCode };
 
+/**
+ * Makes what adds tasks to the partitions of a queue.
+ * @param onUse called with each shard to which tasks are sent
+ */
+export type AddsTo = (queue: QueueRef, onUse: (shard: Shard) => void) => Pick<Adds, "add">;
+
 interface PlaceOptions extends SendOptions {
-  readonly prefix?: string | undefined;
-  readonly now?: (() => number) | undefined;
+  readonly addsTo: AddsTo;
   /** When to stop, on the clock of `performance.now()`. */
   readonly until: number;
 }
@@ -56,16 +61,13 @@ interface PlaceOptions extends SendOptions {
  * @throws {SluiceError} if Redis cannot be reached
  */
 export async function placeOccurrences(
-  transport: Transport,
-  queue: string,
+  queue: QueueRef,
   schedules: readonly GroupedSchedule[],
-  { prefix, signal, now, until }: PlaceOptions,
+  { addsTo, signal, until }: PlaceOptions,
 ): Promise<{ placed: readonly PlacedOccurrences[]; partitions: ReadonlySet<string> }> {
   const used = new Set<string>();
   // The sweep goes on to these partitions, and wakes a consumer.
-  const adds = new PartitionAdds(new Partitions({ name: queue, prefix, transport, now }), ({ name }) =>
-    used.add(name),
-  );
+  const adds = addsTo(queue, ({ name }) => used.add(name));
   // With a token the ids count as the caller's own, which former partitions are asked for. Each sweep has
   // another one, so that only one of them counts a task as added.
   const token = newToken();
@@ -96,7 +98,7 @@ export async function placeOccurrences(
     } catch (error) {
       if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
       // Only on several nodes or databases may others be reached.
-      if (error.code === "redis_unreachable" && !transport.cluster) throw error;
+      if (error.code === "redis_unreachable" && !queue.transport.cluster) throw error;
       if (some.length === 1) return [{ failed: error.code }];
       const alone: PlacedOccurrences[] = [];
       for (const schedule of some) {

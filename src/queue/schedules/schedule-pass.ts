@@ -1,11 +1,11 @@
 import { SluiceError } from "../../errors.ts";
 import { type Call, eachAlone, exchange } from "../../kernel/call.ts";
 import { dueOccurrences, type DueSchedule } from "./due-occurrences.ts";
-import { readPartitionName, registryKey } from "../core/keys.ts";
-import { isWrongType } from "../partitions/wrong-type.ts";
-import { placeOccurrences } from "./place-occurrences.ts";
+import { registryKey } from "../core/keys.ts";
+import { isWrongType } from "../redis/wrong-type.ts";
+import { type AddsTo, placeOccurrences } from "./place-occurrences.ts";
 import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
-import type { CurrentSweep, PartOfSweep, SweepPart } from "../sweep/part.ts";
+import type { CurrentSweep, PartOfSweep } from "../sweep/part.ts";
 import type { Reminder, RegistryPage } from "../sweep/registry.ts";
 import type { SweepReport } from "../sweep/types.ts";
 import { registerCall } from "../../kernel/note.ts";
@@ -39,6 +39,7 @@ interface DueQueue {
  */
 class SchedulePass implements PartOfSweep {
   readonly #sweep: CurrentSweep;
+  readonly #addsTo: AddsTo;
   /** When to stop, on the clock of `performance.now()`: time must be left to sweep the queues. */
   readonly #until: number;
   readonly #maxSchedules: number;
@@ -48,8 +49,9 @@ class SchedulePass implements PartOfSweep {
   /** Failed schedules by queue. They stay due, and are skipped so that the others run. */
   readonly #skipped = new Map<string, Set<string>>();
 
-  constructor(sweep: CurrentSweep) {
+  constructor(sweep: CurrentSweep, addsTo: AddsTo) {
     this.#sweep = sweep;
+    this.#addsTo = addsTo;
     this.#until = (sweep.begunAt + sweep.deadline) / 2;
     this.#maxSchedules = Math.min(sweep.limit, MAX_SCHEDULES);
   }
@@ -191,10 +193,9 @@ class SchedulePass implements PartOfSweep {
     nexts: number[],
     withTasks: Set<string>,
   ): Promise<void> {
-    const { queue } = readPartitionName(name);
-    const { transport, options } = this.#sweep;
-    const { placed, partitions } = await placeOccurrences(transport, queue, due, {
-      ...options,
+    const { placed, partitions } = await placeOccurrences(this.#sweep.shardOf(name).queue, due, {
+      addsTo: this.#addsTo,
+      signal: this.#sweep.options.signal,
       until: this.#until,
     });
     for (const partition of partitions) withTasks.add(partition);
@@ -243,7 +244,13 @@ class SchedulePass implements PartOfSweep {
   }
 }
 
-export const schedulesPart: SweepPart = (sweep) => new SchedulePass(sweep);
+/**
+ * The part of schedules in a sweep.
+ * @param addsTo for tasks with a group, in queues with partitions
+ */
+export function schedulesPart(sweep: CurrentSweep, addsTo: AddsTo): PartOfSweep {
+  return new SchedulePass(sweep, addsTo);
+}
 
 /** A schedule as the script takes it. */
 const runItem = ({ name, at, record }: DueSchedule, times: string, following: number) => ({

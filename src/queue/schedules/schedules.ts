@@ -1,11 +1,11 @@
 import { invalidArgument } from "../../errors.ts";
 import { type Call, run } from "../../kernel/call.ts";
+import { tokenOf } from "../../kernel/call-token.ts";
 import type { ArgumentsOf } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { rhythmOf } from "./calendar.ts";
 import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.ts";
 import { encodePayload } from "../core/codec.ts";
-import { tokenOf } from "../operate/operated-queue.ts";
 import { LAST_INSTANT } from "../core/instants.ts";
 import {
   LIST_OPTIONS,
@@ -221,7 +221,7 @@ export class Schedules<T = unknown> {
 
   /** The name is part of the token: the same idempotency key with another name is another call. */
   async #tokenOf(verb: string, name: string, options: RequestOptions): Promise<string> {
-    return tokenOf({ store: this.#store }, `${verb} ${name}`, options);
+    return tokenOf(this.#store.queue, `${verb} ${name}`, options);
   }
 
   #list(args: ArgumentsOf<typeof listSchedulesScript>, options: RequestOptions) {

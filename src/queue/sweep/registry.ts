@@ -1,6 +1,5 @@
-import { nameOfPartition, registryKey } from "../core/keys.ts";
+import { nameOfPartition, readPartitionName, registryKey } from "../core/keys.ts";
 import { nextCursor, onlyOptions, pageArguments } from "../core/validation.ts";
-import { withoutPartitions } from "../partitions/registered.ts";
 import { noteRedisTime } from "../redis/clock.ts";
 import { lastReply, replyAt } from "../redis/replies.ts";
 import { callOf } from "../redis/binding.ts";
@@ -131,4 +130,17 @@ export async function readRegistered(
     if (at !== null) reminders.push({ queue: name, at: Number(at) });
   }
   return { queues, partitioned: [queue], reminders, now, cursor: null };
+}
+
+/** The queues of a page of the registry: those of its partitions, each once. */
+export function withoutPartitions(
+  registered: readonly { readonly name: string; readonly seenAt: number }[],
+): { name: string; seenAt: number }[] {
+  const queues = new Map<string, { name: string; seenAt: number }>();
+  for (const { name: partition, seenAt } of registered) {
+    const { queue: name } = readPartitionName(partition);
+    const known = queues.get(name);
+    queues.set(name, { name, seenAt: known ? Math.max(known.seenAt, seenAt) : seenAt });
+  }
+  return [...queues.values()];
 }

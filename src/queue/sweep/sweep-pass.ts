@@ -5,7 +5,7 @@ import { reportExpired } from "../core/dead-letter.ts";
 import { LAST_INSTANT } from "../core/instants.ts";
 import { readPartitionName } from "../core/keys.ts";
 import { wholeNumber } from "../core/validation.ts";
-import { isWrongType } from "../partitions/wrong-type.ts";
+import { isWrongType } from "../redis/wrong-type.ts";
 import { sweepScript } from "../redis/sweep-scripts.ts";
 import type { Transport } from "../redis/transport.ts";
 import { CheckedWaker } from "../../features/waking/index.ts";

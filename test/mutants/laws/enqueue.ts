@@ -78,7 +78,7 @@ export const enqueue: LawMutants = {
     breaks: "I7: a webhook that is sent again after an hour is worked on twice",
   },
   "an idempotency key is as good as none": {
-    src: change("derivedName(operation, store.queue.name, key)", "newToken()"),
+    src: change("derivedName(operation, name, key)", "newToken()"),
     breaks: "law 5: a call repeated with the same key pauses twice, or is answered created: false",
   },
   "enqueues that share a request are refused together": {
