@@ -27,6 +27,8 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     external: ["@upstash/redis", "@opentelemetry/api", "cloudflare:*", "node:*"],
+    // As in the published package: in its order, and without a "use strict" for each module.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, alwaysStrict: false } },
     plugins: part === "first" ? [withoutLater] : [],
     metafile: true,
     write: false,
@@ -51,8 +53,8 @@ export async function measure({ source, part }: Bundle, root: string): Promise<M
 /** Leaves out what is loaded by `import()`. */
 const withoutLater: Plugin = {
   name: "without-later",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /./ }, ({ kind, path }) =>
+  setup: (build) =>
+    build.onResolve({ filter: /./ }, ({ kind, path }) =>
       kind === "dynamic-import" ? { path, external: true } : undefined,
     ),
 };
