@@ -1,21 +1,13 @@
 /** New tasks: their drafts, and how they are encoded once their ids are known. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { encodePayload } from "../queue/core/codec.ts";
-import { derivedTaskIds } from "../queue/core/derived-ids.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { all, type MaybePromise } from "../queue/core/maybe-promise.ts";
 import { writeFixed } from "../queue/core/record.ts";
 import type { AddTraceHeaders } from "../queue/core/tracing.ts";
 import type { NewTask, TaskDefaults } from "../queue/core/types.ts";
 import { taskId } from "../queue/core/validation.ts";
-import { encodeChecked } from "../queue/tasks/schema.ts";
-import {
-  contentOf,
-  fixedOptions,
-  idempotencyToken,
-  uniqueness,
-  whenReady,
-} from "../queue/tasks/task-options.ts";
+import { fixedOptions, uniqueness, whenReady } from "../queue/tasks/task-options.ts";
 import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { AddBatch, Item } from "./store.ts";
 
@@ -33,7 +25,11 @@ export function checkAndEncode<In, Out>(
 ): MaybePromise<string> {
   const path = `${at}payload`;
   if (id !== undefined) taskId(id, `${at}id`);
-  return schema ? encodeChecked(schema, payload, path, limit) : encodePayload(payload, path, limit);
+  return schema
+    ? import("../queue/tasks/schema.ts").then(({ encodeChecked }) =>
+        encodeChecked(schema, payload, path, limit),
+      )
+    : encodePayload(payload, path, limit);
 }
 
 /** What new tasks of one call have in common. */
@@ -61,9 +57,11 @@ export function newTasks(
   texts: readonly string[],
   { key, at, addTraceHeaders }: NewTasksOptions,
 ): Pick<AddBatch, "drafts" | "encode"> {
-  let derived: ReturnType<typeof derivedTaskIds> | undefined;
+  let derived: Promise<(place: number) => string> | undefined;
   const derivedId = async (place: number) => {
-    derived ??= derivedTaskIds(queue.name, key as string);
+    derived ??= import("./idempotency.ts").then(({ derivedTaskIds }) =>
+      derivedTaskIds(queue.name, key as string),
+    );
     return (await derived)(place);
   };
   const plans = tasks.map((task, place) => planned(defaults, task, at(place), addTraceHeaders));
@@ -87,7 +85,10 @@ export function newTasks(
         ),
       ),
     );
-    token ??= key === undefined ? newToken() : tokenOfKey(queue.name, key, tasks, sealed, at);
+    token ??=
+      key === undefined
+        ? newToken()
+        : import("./idempotency.ts").then(({ tokenOfKey }) => tokenOfKey(queue.name, key, tasks, sealed, at));
     const own = await token;
     return places.map((place, i): Item => {
       const { when, unique, fixed } = plans[place] as Plan;
@@ -116,19 +117,4 @@ function planned(
     unique: uniqueness(task, path),
     fixed: { ...fixed, headers },
   };
-}
-
-/** @param sealed the payloads of all tasks of the call */
-function tokenOfKey(
-  queue: string,
-  key: string,
-  tasks: readonly NewTask<unknown>[],
-  sealed: readonly string[],
-  at: (place: number) => string,
-): Promise<string> {
-  const contents = tasks.map((task, place) => [
-    task.id ?? null,
-    contentOf(task, sealed[place] ?? "", at(place)),
-  ]);
-  return idempotencyToken(queue, key, contents);
 }

@@ -1,14 +1,12 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { invalidArgument, SluiceError } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
 import { MAX_BATCH } from "../queue/core/limits.ts";
 import { all } from "../queue/core/maybe-promise.ts";
 import type { AddTraceHeaders, Tracing } from "../queue/core/tracing.ts";
 import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "../queue/core/validation.ts";
-import { wakeScript } from "../queue/redis/task-scripts.ts";
 import { fixedOptions, TASK_OPTIONS, whenReady } from "../queue/tasks/task-options.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
-import { run } from "./call.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./new-tasks.ts";
 import { refusal } from "./refusal.ts";
 import type { Adds } from "./store.ts";
@@ -141,16 +139,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    * @throws {SluiceError} `invalid_argument` if the queue has no `wake`
    */
   async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
-    onlyOptions(options, REQUEST_OPTIONS);
-    const { store } = this;
-    const window = store.wakeWindow();
-    if (!window) throw invalidArgument("wake", "must be set to wake a consumer");
-    const { transport } = store.queue;
-    const wanted = await store.over(
-      () => run(transport, store.shard(0).call(wakeScript, { window }), options),
-      options,
-    );
-    if (wanted) await store.ready({ now: true });
-    return wanted;
+    const { wakeAnother } = await import("./wake-another.ts");
+    return wakeAnother(this.store, options);
   }
 }

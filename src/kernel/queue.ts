@@ -1,9 +1,7 @@
-import { milliseconds } from "../queue/core/duration.ts";
-import { type QueueCounts, sumOfCounts } from "../queue/core/counts.ts";
+import type { QueueCounts } from "../queue/core/counts.ts";
 import { derivedName } from "../queue/core/derived-ids.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../queue/core/limits.ts";
-import { readReceipts } from "../queue/core/receipt.ts";
 import { byteLengths } from "../queue/core/codec.ts";
 import { all } from "../queue/core/maybe-promise.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
@@ -17,21 +15,15 @@ import type {
   Worker,
 } from "../queue/core/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "../queue/core/validation.ts";
-import { countScript } from "../queue/redis/count-script.ts";
-import { heartbeatScript } from "../queue/redis/task-scripts.ts";
 import type { SendOptions } from "../queue/redis/transport.ts";
-import { subscribeTo, type PublishedEvent } from "../queue/tasks/events.ts";
-import { extendLeases, type LeasePage } from "../queue/tasks/heartbeat.ts";
+import type { PublishedEvent } from "../queue/tasks/events.ts";
 import type { Batch } from "../queue/tasks/leased-task.ts";
 import { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
 import { encryptedArguments } from "../queue/tasks/settle.ts";
-import { waitForEnd, watchTask, type ReadTask, type TaskEvent } from "../queue/tasks/watch.ts";
-import type { WaitOptions, WatchOptions } from "../queue/tasks/watch-options.ts";
-import { workerArguments } from "../queue/tasks/worker-info.ts";
+import type { ReadTask, TaskEvent } from "../queue/tasks/watch.ts";
+import { checkedWatch, type WaitOptions, type WatchOptions } from "../queue/tasks/watch-options.ts";
 import { SluiceError } from "../errors.ts";
-import { exchange } from "./call.ts";
 import { Delivery } from "./delivery.ts";
-import { onAll } from "./on-all.ts";
 import { Producer, type ProducerParts } from "./producer.ts";
 import type { SettlementArguments, SettleBatch, Store } from "./store.ts";
 
@@ -181,8 +173,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
-    const found = await onAll(this.store, (shard) => shard.call(countScript, { overview: "" }), options);
-    return { queue: this.name, ...sumOfCounts(Array.from(found.values(), ({ counts }) => counts)) };
+    const { countTasks } = await import("./count-tasks.ts");
+    return countTasks(this.store, options);
   }
 
   /**
@@ -193,7 +185,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @example const task = await emails.wait(id, { for: "10s" })
    */
   async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
-    return waitForEnd(this.#reader(id), options);
+    const read = this.#reader(id);
+    const { waitForEnd } = await import("../queue/tasks/watch.ts");
+    return waitForEnd(read, options);
   }
 
   /**
@@ -208,7 +202,11 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @example for await (const { event } of emails.watch(id)) console.log(event)
    */
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
-    return watchTask(this.#reader(id), options);
+    const [read, watch] = [this.#reader(id), checkedWatch(options)];
+    return (async function* () {
+      const { eventsOf } = await import("../queue/tasks/watch.ts");
+      yield* eventsOf(read, watch);
+    })();
   }
 
   /**
@@ -222,6 +220,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   `redis_unreachable` if the connection ends; with `resp()` also if Redis is silent for 20 s
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
+    const { subscribeTo } = await import("../queue/tasks/events.ts");
     return subscribeTo(this.store.queue, options);
   }
 
@@ -240,29 +239,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @throws {SluiceError}
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
-    onlyOptions(options, ["lease", "receipts", ...REQUEST_OPTIONS]);
-    const { lease, receipts } = options;
-    const leases = receipts && readReceipts(receipts);
-    const args = {
-      ...workerArguments(worker),
-      lease: lease === undefined ? "" : String(milliseconds(lease, "lease", { min: 1 })),
-      limit: String(MAX_BATCH),
-      named: leases ? "1" : "",
-    };
-    const { store } = this;
-    const extendPages = async (pages: readonly LeasePage[]) => {
-      const calls = pages.map(({ place, from }) =>
-        store.shard(place).call(heartbeatScript, { ...args, from: String(from) }, leases?.get(place) ?? []),
-      );
-      const replies = await exchange(store.queue.transport, calls, options);
-      return replies.map((reply) => reply());
-    };
-    return store.over(async () => {
-      // A worker that works for one shard is alive for all of them. Receipts name their shards.
-      const shards = await store.shards(options);
-      const places = [...new Set([...shards.map(({ place }) => place), ...(leases?.keys() ?? [])])];
-      return extendLeases(places, extendPages, leases !== undefined);
-    }, options);
+    const { sendHeartbeat } = await import("./heartbeat.ts");
+    return sendHeartbeat(this.store, worker, options);
   }
 
   /** @throws {SluiceError} `invalid_argument` */

@@ -14,7 +14,8 @@ import * as sweep from "../../src/queue/redis/sweep-scripts.ts";
 import * as take from "../../src/queue/redis/take-scripts.ts";
 import * as turns from "../../src/queue/redis/turn-scripts.ts";
 import * as upkeep from "../../src/queue/redis/upkeep-scripts.ts";
-import * as tasks from "../../src/queue/redis/task-scripts.ts";
+import * as heartbeat from "../../src/queue/redis/heartbeat-script.ts";
+import * as wake from "../../src/queue/redis/wake-script.ts";
 
 /** All scripts, as they are bound to TypeScript. */
 export const bindings: readonly Binding[] = [
@@ -31,7 +32,8 @@ export const bindings: readonly Binding[] = [
   settings,
   sweep,
   take,
-  tasks,
+  heartbeat,
+  wake,
   turns,
   upkeep,
 ]

@@ -23,30 +23,6 @@ export const TASK_OPTIONS = [
 ] as const satisfies readonly (keyof EnqueueOptions)[];
 
 /**
- * The token of a call with an idempotency key: `<key>.<tasks>`, 11 characters of a hash (65 bits) each. It
- * distinguishes a resend of the call from another call with the same key.
- */
-export async function idempotencyToken(
-  queue: string,
-  key: string,
-  tasks: readonly unknown[],
-): Promise<string> {
-  const parts = [derivedName("enqueue", queue, key), derivedName("tasks", JSON.stringify(tasks))];
-  return (await Promise.all(parts)).map((part) => part.slice(0, 11)).join(".");
-}
-
-/**
- * The content by which two calls with the same key are compared: the task as the caller gave it. Defaults of
- * the queue are left out, because a deployment may change them. An encrypted payload is left out too: it
- * differs each time, and no hash of it may be kept.
- */
-export function contentOf(task: EnqueueOptions, payload: string, at: string): readonly string[] {
-  const compared = payload.startsWith(`b${ENVELOPE_BASE64}`) ? "" : payload;
-  const record = writeFixed({ token: undefined, ...fixedOptions({}, task, at), payload: compared });
-  return [whenReady({}, task, at), uniqueness(task, at), record];
-}
-
-/**
  * When a task is due, as the enqueue script takes it: empty for now, `+ms`, or an instant.
  * @throws {SluiceError} `invalid_argument`
  */
