@@ -65,23 +65,21 @@ export {
   type ListQueuesOptions,
   type QueuePage,
   type RegisteredQueue,
-} from "./queue/sweep/registry.ts";
-export type { Recurrence } from "./queue/schedules/calendar.ts";
-export type { NewSchedule } from "./queue/schedules/new-schedule.ts";
+} from "./sweep/registry.ts";
 export type {
+  Recurrence,
+  NewSchedule,
   ListedSchedule,
   Schedule,
   ScheduledOptions,
   ScheduledTask,
-} from "./queue/schedules/schedule-record.ts";
-export { Schedules } from "./open/schedules.ts";
-export type {
   ListSchedulesOptions,
   ScheduleChanged,
   SchedulePage,
   SchedulePut,
   ScheduleRemoved,
-} from "./queue/schedules/schedules.ts";
+} from "./features/schedules/index.ts";
+export { Schedules } from "./open/schedules.ts";
 export type {
   GroupChanges,
   GroupSettings,
@@ -102,7 +100,7 @@ export {
 export type { QueueEvent } from "./queue/tasks/events.ts";
 export { databases, type DatabasesTransport } from "./queue/partitions/databases.ts";
 export { sweep } from "./sweep.ts";
-export type { SweepOptions, SweepReport } from "./queue/sweep/types.ts";
+export type { SweepOptions, SweepReport } from "./sweep/types.ts";
 export type { TaskFilter } from "./queue/operate/filters.ts";
 export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./queue/operate/list-tasks.ts";
 export type { PurgeOptions, PurgeReport } from "./queue/operate/purge.ts";

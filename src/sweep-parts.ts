@@ -2,8 +2,8 @@
 import { PartitionAdds } from "./queue/partitions/add.ts";
 import { Partitions } from "./queue/partitions/partitions.ts";
 import { partitionsPart } from "./queue/partitions/sweep-part.ts";
-import { schedulesPart as schedulesWith } from "./queue/schedules/schedule-pass.ts";
-import type { SweepPart } from "./queue/sweep/part.ts";
+import { schedulesPart as schedulesWith } from "./features/schedules/index.ts";
+import type { SweepPart } from "./sweep/part.ts";
 import { orphansPart } from "./queue/values/orphans-part.ts";
 
 export const schedulesPart: SweepPart = (sweep) =>

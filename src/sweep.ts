@@ -1,8 +1,8 @@
 import type { Transport } from "./queue/redis/transport.ts";
-import type { CurrentSweep, PartOfSweep, SweepPart } from "./queue/sweep/part.ts";
-import type { RegistryPage } from "./queue/sweep/registry.ts";
-import { plainSweep } from "./queue/sweep/sweep.ts";
-import type { SweepOptions, SweepReport } from "./queue/sweep/types.ts";
+import type { CurrentSweep, PartOfSweep, SweepPart } from "./sweep/part.ts";
+import type { RegistryPage } from "./sweep/registry.ts";
+import { plainSweep } from "./sweep/sweep.ts";
+import type { SweepOptions, SweepReport } from "./sweep/types.ts";
 import { orphansPart } from "./queue/values/orphans-part.ts";
 
 /**

@@ -6,7 +6,7 @@ import { callOf } from "../queue/redis/binding.ts";
 import { lastReply } from "../queue/redis/replies.ts";
 import { registryKey } from "../queue/core/keys.ts";
 import { InstanceMemory } from "../queue/redis/instance-memory.ts";
-import { readRegistry, withoutPartitions } from "../queue/sweep/registry.ts";
+import { readRegistry, withoutPartitions } from "../sweep/registry.ts";
 import { deliver } from "./deliver.ts";
 import { measure, type MeasuredQueue, type Since, type WatchedQueue } from "./measure.ts";
 import { PassWork, type PassRules } from "./pass-work.ts";

@@ -1,9 +1,9 @@
 import { milliseconds } from "../queue/core/duration.ts";
 import type { QueueCounts } from "../queue/core/counts.ts";
 import type { RequestOptions } from "../queue/core/types.ts";
-import type { ListQueuesOptions, QueuePage, RegisteredQueue } from "../queue/sweep/registry.ts";
+import type { ListQueuesOptions, QueuePage, RegisteredQueue } from "../sweep/registry.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
-import type { SweepOptions, SweepReport } from "../queue/sweep/types.ts";
+import type { SweepOptions, SweepReport } from "../sweep/types.ts";
 import { fieldsJson, splitOptions } from "./json.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 import { ClientQueue } from "./queue.ts";

@@ -1,5 +1,5 @@
 import type { WaitUntil } from "./declared/tools.ts";
-import { plainSweep } from "../queue/sweep/sweep.ts";
+import { plainSweep } from "../sweep/sweep.ts";
 import { sweepParts } from "../sweep-parts.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Waker } from "../features/waking/index.ts";

@@ -1,4 +1,4 @@
-import { Schedules as KernelSchedules } from "../queue/schedules/schedules.ts";
+import { Schedules as KernelSchedules } from "../features/schedules/index.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
 import { opened, type QueueBaseOptions } from "./options.ts";
 import { operatedStore } from "./adds.ts";

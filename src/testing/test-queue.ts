@@ -13,7 +13,7 @@ import type { ListedTask, ListTasksOptions } from "../queue/operate/list-tasks.t
 import type { Transport } from "../queue/redis/transport.ts";
 import type { Offload } from "../queue/values/offload.ts";
 import type { Schedules } from "../open/schedules.ts";
-import { plainSweep } from "../queue/sweep/sweep.ts";
+import { plainSweep } from "../sweep/sweep.ts";
 import { sweepParts } from "../sweep-parts.ts";
 import { notAQueue } from "../queue/tasks/definition.ts";
 import type { Queue } from "../open/queue.ts";

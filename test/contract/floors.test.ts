@@ -22,7 +22,7 @@ const base = [
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
 /** What a feature imports to take part in a sweep: types. */
-const partOfSweep = ["part", "registry", "types"].map((file) => `src/queue/sweep/${file}.ts`);
+const partOfSweep = ["part", "registry", "types"].map((file) => `src/sweep/${file}.ts`);
 
 /** What the kernel still imports of the folders that it takes the place of. */
 const belowKernel = queue("core", "redis", "tasks", "values");
@@ -33,6 +33,7 @@ const features = globSync("src/features/*/", { cwd: root }).map((folder) => fold
 /** What composes queues and deployments. Only these import features. */
 const entries = [
   "src/index.ts",
+  "src/sweep-parts.ts",
   "src/open",
   "src/deploy",
   "src/http",
@@ -42,12 +43,14 @@ const entries = [
 ];
 
 /** Queues with their layers. */
-const opened = ["src/kernel", "src/queue", "src/open"];
+const opened = ["src/kernel", "src/queue", "src/open", "src/sweep"];
 
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
   "src/kernel": [...base, ...belowKernel],
-  ...Object.fromEntries(features.map((feature) => [feature, [...base, "src/kernel", ...belowKernel]])),
+  ...Object.fromEntries(
+    features.map((feature) => [feature, [...base, "src/kernel", ...belowKernel, ...partOfSweep]]),
+  ),
   "src/environment.ts": ["src/errors.ts"],
   "src/pick.ts": [],
   "src/port-in-use.ts": [],
@@ -63,24 +66,22 @@ const floors: Record<string, readonly string[]> = {
   "src/queue/core": ["src/errors.ts"],
   "src/redis-variables.ts": ["src/credentials.ts", "src/environment.ts", ...queue("core")],
   "src/queue/redis": [...base, ...queue("core")],
-  "src/queue/values": [...base, "src/kernel", ...belowKernel, "src/queue/sweep/part.ts"],
+  "src/queue/values": [...base, "src/kernel", ...belowKernel, "src/sweep/part.ts"],
   "src/queue/partitions": [...base, "src/kernel", ...belowKernel, ...partOfSweep],
   "src/queue/tasks": [...base, "src/kernel", ...belowKernel],
-  "src/queue/schedules": [...base, "src/kernel", ...belowKernel, ...partOfSweep],
   // It knows of no feature that takes part in it.
-  "src/queue/sweep": [...base, "src/kernel", "src/features/waking", ...belowKernel],
+  "src/sweep": [...base, "src/kernel", "src/features/waking", ...belowKernel],
   // They give the sweep its parts: at once, or on demand.
-  "src/sweep-parts.ts": queue("values", "partitions", "schedules", "sweep"),
-  "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values", "sweep")],
-  "src/queue/operate": [
-    ...base,
-    "src/kernel",
-    ...queue("core", "redis", "values", "partitions", "tasks", "sweep"),
-  ],
+  "src/sweep-parts.ts": [...queue("values", "partitions"), "src/sweep"],
+  "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values"), "src/sweep"],
+  "src/queue/operate": [...base, "src/kernel", ...belowKernel, "src/queue/partitions", "src/sweep"],
   "src/queue/repair": [
     ...base,
     "src/kernel",
-    ...queue("core", "redis", "values", "partitions", "tasks", "schedules", "sweep"),
+    ...belowKernel,
+    "src/queue/partitions",
+    "src/features/schedules",
+    "src/sweep",
   ],
   // Puts the layers of queues together, and opens queues with all of their options.
   "src/open": [...base, ...opened],
@@ -93,9 +94,9 @@ const floors: Record<string, readonly string[]> = {
   "src/offload": [...base, "src/kernel", ...belowKernel, ...queue("partitions")],
   // The option `tracing`, by OpenTelemetry. Nothing imports it.
   "src/tracing": ["src/errors.ts", ...queue("core")],
-  "src/alerts": [...base, "src/queue", "src/consumer"],
+  "src/alerts": [...base, "src/queue", "src/sweep", "src/consumer"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
-  "src/client": [...base, ...queue("core", "values", "tasks", "sweep"), "src/open"],
+  "src/client": [...base, ...queue("core", "values", "tasks"), "src/open", "src/sweep"],
   "src/http": [...base, ...opened, "src/sweep-parts.ts", "src/deploy/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, ...queue("core", "operate"), "src/http"],
@@ -105,11 +106,21 @@ const floors: Record<string, readonly string[]> = {
   "src/index.ts": [...base, ...opened, "src/sweep.ts", "src/consumer", "src/deploy/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
   "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/queue"],
-  "src/local": [...base, "src/queue", "src/transport", "src/embedded", "src/http", "src/config.ts"],
+  "src/local": [
+    ...base,
+    "src/queue",
+    "src/features/schedules",
+    "src/sweep",
+    "src/transport",
+    "src/embedded",
+    "src/http",
+    "src/config.ts",
+  ],
   "src/cli": [
     ...base,
     "src/redis-variables.ts",
     "src/queue",
+    "src/sweep",
     "src/transport",
     "src/consumer",
     "src/client",

@@ -77,12 +77,12 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
     "&& becomes ||: if (groups.size > 0 || !this.#hasNewer) await this.#recountGroups(groups);":
       "the recount has the same guards",
   },
-  "src/queue/schedules/schedule-record.ts": {
+  "src/features/schedules/schedule-record.ts": {
     'one more: createdAt: numberOf("s") ?? 1,': "every record of a schedule says when it was made",
     "one more: export function nextOccurrence({ rhythm, until, lastAt = -2 }: Plan, now: number): number {":
       "the later of it and now is taken",
   },
-  "src/queue/sweep/registry.ts": {
+  "src/sweep/registry.ts": {
     '< becomes <=: const isIdle = name.includes("/") && (score <= 0 || score > now);':
       "no note is of the epoch itself",
   },

@@ -11,7 +11,7 @@ export interface Generated {
   readonly edit: Edit;
 }
 
-const CORE = /^(?:lua\/|src\/(?:queue|transport|consumer)\/|src\/retry\.ts)/;
+const CORE = /^(?:lua\/|src\/(?:kernel|features|open|queue|sweep|transport|consumer)\/|src\/retry\.ts)/;
 
 /** What no behaviour follows from: log lines, and the texts of errors. */
 const TEXTS = /^(?:console|error|messageOf|invalid|invalidArgument|\w*Error|Problem)$/;

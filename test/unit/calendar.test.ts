@@ -5,7 +5,7 @@ import {
   rhythmOf,
   type Calendar,
   type Recurrence,
-} from "../../src/queue/schedules/calendar.ts";
+} from "../../src/features/schedules/calendar.ts";
 import { type Change, changesOf, clockOf } from "../support/clocks.ts";
 
 const ms = (text: string) => Date.parse(text);

@@ -1,6 +1,6 @@
 import { Cron, CronPattern } from "croner";
 import { describe, expect, test } from "vitest";
-import { calendarOf, readRecurrence, type Calendar } from "../../src/queue/schedules/calendar.ts";
+import { calendarOf, readRecurrence, type Calendar } from "../../src/features/schedules/calendar.ts";
 import { changesOf, clockOf, type Change } from "../support/clocks.ts";
 import { dice } from "../support/dice.ts";
 

@@ -8,7 +8,7 @@ import { type DeclaredQueue, isDeclared } from "../../deploy/declared/define-que
 import { messageOf, SluiceError } from "../../errors.ts";
 import { pick } from "../../pick.ts";
 import { instantMs, LAST_INSTANT } from "../../queue/core/instants.ts";
-import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import type { NewSchedule } from "../../features/schedules/index.ts";
 import { encodeChecked } from "../../queue/tasks/schema.ts";
 import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import { sleep } from "../../sleep.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { ListedSchedule } from "../../queue/schedules/schedule-record.ts";
+import type { ListedSchedule } from "../../features/schedules/index.ts";
 import { UsageError } from "../exit.ts";
 import { localTime } from "../output/times.ts";
 import { span } from "../../queue/core/span.ts";

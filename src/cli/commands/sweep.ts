@@ -1,7 +1,7 @@
 import { nameOfPartition } from "../../queue/core/keys.ts";
 import { Command, Option } from "commander";
 import type { DeepSweepReport } from "../../queue/repair/deep-sweep-report.ts";
-import type { SweepReport } from "../../queue/sweep/types.ts";
+import type { SweepReport } from "../../sweep/types.ts";
 import type { OrphanReport } from "../../queue/values/offload.ts";
 import { UsageError } from "../exit.ts";
 import { counted } from "../output/counted.ts";

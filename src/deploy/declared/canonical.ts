@@ -1,6 +1,6 @@
 import { milliseconds, type Duration } from "../../queue/core/duration.ts";
 import type { TaskDefaults } from "../../queue/core/types.ts";
-import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import type { NewSchedule } from "../../features/schedules/index.ts";
 import type { DeclaredSettings } from "./declaration.ts";
 
 /** The options that are durations. */

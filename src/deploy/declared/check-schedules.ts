@@ -1,5 +1,5 @@
 import { checkedAt, invalidArgument } from "../../errors.ts";
-import { checkedSchedule } from "../../queue/schedules/new-schedule.ts";
+import { checkedSchedule } from "../../features/schedules/index.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
 /**

@@ -10,7 +10,7 @@ import { onlyOptions, replyBytes } from "../../queue/core/validation.ts";
 import { queueChanges, type QueueChanges } from "../../queue/operate/settings.ts";
 import { partitionCount } from "../../queue/partitions/partition-count.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
-import { scheduleName, type NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import { scheduleName, type NewSchedule } from "../../features/schedules/index.ts";
 import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
 import type { DefinedOptions } from "../../queue/tasks/definition.ts";
 import { fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";

@@ -5,7 +5,7 @@ import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } fro
 import { processVariable } from "../../environment.ts";
 import { prefixVariable } from "../../redis-variables.ts";
 import { queueName } from "../../queue/core/validation.ts";
-import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import type { NewSchedule } from "../../features/schedules/index.ts";
 import type { DefinedOptions, QueueDefinition } from "../../queue/tasks/definition.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";

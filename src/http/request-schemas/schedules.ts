@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../queue/core/instants.ts";
-import { MAX_SCHEDULE_NAME } from "../../queue/schedules/new-schedule.ts";
+import { MAX_SCHEDULE_NAME } from "../../features/schedules/index.ts";
 import { fields } from "../request/validate.ts";
 import { interval } from "./durations.ts";
 import { newTask } from "./tasks.ts";

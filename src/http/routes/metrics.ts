@@ -2,7 +2,7 @@ import { newerSchema, SluiceError, type SluiceErrorCode } from "../../errors.ts"
 import { queueOverviews, queueTotals, type QueueTotals } from "../../queue/operate/count-queues.ts";
 import { matches } from "../../queue/core/queue-pattern.ts";
 import { slicesOf } from "../../queue/core/slices.ts";
-import { listQueues } from "../../queue/sweep/registry.ts";
+import { listQueues } from "../../sweep/registry.ts";
 import { json, respond } from "../../respond.ts";
 import { readQuery } from "../request/read.ts";
 import { metricsQuery } from "../request-schemas/metrics.ts";

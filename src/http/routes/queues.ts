@@ -1,5 +1,5 @@
 import { countQueues, type CountedQueue } from "../../queue/operate/count-queues.ts";
-import { listQueues } from "../../queue/sweep/registry.ts";
+import { listQueues } from "../../sweep/registry.ts";
 import { json } from "../../respond.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";

@@ -1,4 +1,4 @@
-import type { NewSchedule } from "../../queue/schedules/new-schedule.ts";
+import type { NewSchedule } from "../../features/schedules/index.ts";
 import { json } from "../../respond.ts";
 import { toBase64 } from "../../queue/core/base64.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";

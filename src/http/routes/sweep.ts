@@ -1,4 +1,4 @@
-import { plainSweep } from "../../queue/sweep/sweep.ts";
+import { plainSweep } from "../../sweep/sweep.ts";
 import { sweepParts } from "../../sweep-parts.ts";
 import type { Duration } from "../../queue/core/duration.ts";
 import { json } from "../../respond.ts";

@@ -1,5 +1,5 @@
 import { LONGEST_TIMER, sleep } from "../../sleep.ts";
-import { type Calendar, calendarOf, readRecurrence, rhythmOf } from "../../queue/schedules/calendar.ts";
+import { type Calendar, calendarOf, readRecurrence, rhythmOf } from "../../features/schedules/index.ts";
 
 export interface Cronjobs {
   stop(): void;

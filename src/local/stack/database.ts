@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EmbeddedDatabase } from "../../embedded/database.ts";
 import { queueKeys, registryKey } from "../../queue/core/keys.ts";
-import { listQueues } from "../../queue/sweep/registry.ts";
+import { listQueues } from "../../sweep/registry.ts";
 import { loadRedisClient } from "../../transport/resp-client.ts";
 import { resp } from "../../transport/resp.ts";
 import { isClusterUrl, parsedUrl, REDIS } from "../../url.ts";

@@ -6,7 +6,7 @@ import { callOf } from "../redis/binding.ts";
 import { countScript } from "../redis/count-script.ts";
 import { lastReply } from "../redis/replies.ts";
 import { type Transport, withPrefix } from "../redis/transport.ts";
-import type { ListQueuesOptions } from "../sweep/registry.ts";
+import type { ListQueuesOptions } from "../../sweep/registry.ts";
 import { countCommands } from "./estimated-commands.ts";
 import { queueSettings, type QueueSettings } from "./settings.ts";
 import {

@@ -2,7 +2,7 @@ import { queueKeys } from "../core/keys.ts";
 import { sendToStored } from "../partitions/stored-maps.ts";
 import { replyAt } from "../redis/replies.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
-import { listQueues } from "../sweep/registry.ts";
+import { listQueues } from "../../sweep/registry.ts";
 import type { CheckOptions, checkQueues } from "./check-queues.ts";
 
 /** What Redis says of itself. A field is null if this Redis does not report it, as Upstash does not report all. */

@@ -2,7 +2,7 @@ import { slicesOf } from "../core/slices.ts";
 import { queueName } from "../core/validation.ts";
 import { findPartitions } from "../partitions/stored-maps.ts";
 import type { Transport } from "../redis/transport.ts";
-import { readRegistry, withoutPartitions } from "../sweep/registry.ts";
+import { readRegistry, withoutPartitions } from "../../sweep/registry.ts";
 
 /** Of how many queues one request reads the partitions. */
 const MAPS_PER_REQUEST = 1_000;

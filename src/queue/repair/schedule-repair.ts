@@ -2,7 +2,7 @@ import { SluiceError } from "../../errors.ts";
 import { commandCall, exchange, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { Findings } from "./findings.ts";
-import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "../schedules/schedule-record.ts";
+import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "../../features/schedules/index.ts";
 import { putScheduleScript, scheduleNotReturned, setReminderScript } from "../redis/schedule-scripts.ts";
 import type { PlainCommand, Reply, SendOptions } from "../redis/transport.ts";
 

@@ -1,4 +1,4 @@
-import type { SweepPart } from "../sweep/part.ts";
+import type { SweepPart } from "../../sweep/part.ts";
 import { checkedOffload } from "./offload.ts";
 
 /** At the end of a sweep of all queues with `offload`, removes objects that no task needs any more. */

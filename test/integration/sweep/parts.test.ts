@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Queue } from "../../../src/index.ts";
-import type { SweepPart } from "../../../src/queue/sweep/part.ts";
-import { plainSweep } from "../../../src/queue/sweep/sweep.ts";
+import type { SweepPart } from "../../../src/sweep/part.ts";
+import { plainSweep } from "../../../src/sweep/sweep.ts";
 import { schedulesPart } from "../../../src/sweep-parts.ts";
 import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";

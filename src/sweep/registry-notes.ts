@@ -1,9 +1,9 @@
-import { queueKeys, registryKey } from "../core/keys.ts";
-import { slicesOf } from "../core/slices.ts";
-import { callOf } from "../redis/binding.ts";
-import { forgetDequeuesScript, unregisterScript } from "../redis/sweep-scripts.ts";
-import { type Command, sendForEach, type Transport } from "../redis/transport.ts";
-import { registerCall } from "../../kernel/note.ts";
+import { queueKeys, registryKey } from "../queue/core/keys.ts";
+import { slicesOf } from "../queue/core/slices.ts";
+import { callOf } from "../queue/redis/binding.ts";
+import { forgetDequeuesScript, unregisterScript } from "../queue/redis/sweep-scripts.ts";
+import { type Command, sendForEach, type Transport } from "../queue/redis/transport.ts";
+import { registerCall } from "../kernel/note.ts";
 import type { RegisteredPartition } from "./registry.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { deadlineOf } from "../core/duration.ts";
-import { onlyOptions, optionalFunction, queueName } from "../core/validation.ts";
-import { type Transport, withPrefix } from "../redis/transport.ts";
+import { deadlineOf } from "../queue/core/duration.ts";
+import { onlyOptions, optionalFunction, queueName } from "../queue/core/validation.ts";
+import { type Transport, withPrefix } from "../queue/redis/transport.ts";
 import type { SweepPart } from "./part.ts";
 import { readRegistered, readRegistry } from "./registry.ts";
 import { SweepPass } from "./sweep-pass.ts";

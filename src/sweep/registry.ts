@@ -1,10 +1,10 @@
-import { nameOfPartition, readPartitionName, registryKey } from "../core/keys.ts";
-import { nextCursor, onlyOptions, pageArguments } from "../core/validation.ts";
-import { noteRedisTime } from "../redis/clock.ts";
-import { lastReply, replyAt } from "../redis/replies.ts";
-import { callOf } from "../redis/binding.ts";
-import { listQueuesScript } from "../redis/sweep-scripts.ts";
-import { checkedTransport, type Command, type Transport, withPrefix } from "../redis/transport.ts";
+import { nameOfPartition, readPartitionName, registryKey } from "../queue/core/keys.ts";
+import { nextCursor, onlyOptions, pageArguments } from "../queue/core/validation.ts";
+import { noteRedisTime } from "../queue/redis/clock.ts";
+import { lastReply, replyAt } from "../queue/redis/replies.ts";
+import { callOf } from "../queue/redis/binding.ts";
+import { listQueuesScript } from "../queue/redis/sweep-scripts.ts";
+import { checkedTransport, type Command, type Transport, withPrefix } from "../queue/redis/transport.ts";
 
 export interface RegisteredQueue {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** What a feature does in a sweep, beside the sweep of each queue. */
-import type { Shard } from "../../kernel/shard.ts";
-import type { Command, Transport } from "../redis/transport.ts";
-import type { CheckedWaker } from "../../features/waking/index.ts";
+import type { Shard } from "../kernel/shard.ts";
+import type { Command, Transport } from "../queue/redis/transport.ts";
+import type { CheckedWaker } from "../features/waking/index.ts";
 import type { RegisteredPartition, RegistryPage } from "./registry.ts";
 import type { SweepOptions, SweepReport } from "./types.ts";
 

@@ -5,8 +5,8 @@ import type { ArgumentsOf } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { rhythmOf } from "./calendar.ts";
 import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.ts";
-import { encodePayload } from "../core/codec.ts";
-import { LAST_INSTANT } from "../core/instants.ts";
+import { encodePayload } from "../../queue/core/codec.ts";
+import { LAST_INSTANT } from "../../queue/core/instants.ts";
 import {
   LIST_OPTIONS,
   nextCursor,
@@ -14,8 +14,8 @@ import {
   pageArguments,
   REQUEST_OPTIONS,
   requestKey,
-} from "../core/validation.ts";
-import { sendInOrder } from "../redis/transport.ts";
+} from "../../queue/core/validation.ts";
+import { sendInOrder } from "../../queue/redis/transport.ts";
 import {
   listedSchedule,
   NEVER,
@@ -30,15 +30,15 @@ import {
   type Plan,
   type Schedule,
 } from "./schedule-record.ts";
-import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
-import { decryptValue } from "../values/decrypt.ts";
+import { encryptValue, type ValuesQueue } from "../../queue/values/encryption.ts";
+import { decryptValue } from "../../queue/values/decrypt.ts";
 import {
   listSchedulesScript,
   putScheduleScript,
   scheduleNotReturned,
   setReminderScript,
-} from "../redis/schedule-scripts.ts";
-import type { ListOptions, RequestOptions, TaskDefaults } from "../core/types.ts";
+} from "../../queue/redis/schedule-scripts.ts";
+import type { ListOptions, RequestOptions, TaskDefaults } from "../../queue/core/types.ts";
 
 export type SchedulePut = ListedSchedule & {
   /** False if the call replaced a schedule of the same name. */

@@ -1,13 +1,17 @@
 import { SluiceError } from "../../errors.ts";
 import { type Call, eachAlone, exchange } from "../../kernel/call.ts";
 import { dueOccurrences, type DueSchedule } from "./due-occurrences.ts";
-import { registryKey } from "../core/keys.ts";
-import { isWrongType } from "../redis/wrong-type.ts";
+import { registryKey } from "../../queue/core/keys.ts";
+import { isWrongType } from "../../queue/redis/wrong-type.ts";
 import { type AddsTo, placeOccurrences } from "./place-occurrences.ts";
-import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "../redis/schedule-scripts.ts";
-import type { CurrentSweep, PartOfSweep } from "../sweep/part.ts";
-import type { Reminder, RegistryPage } from "../sweep/registry.ts";
-import type { SweepReport } from "../sweep/types.ts";
+import {
+  dueSchedulesScript,
+  runSchedulesScript,
+  setReminderScript,
+} from "../../queue/redis/schedule-scripts.ts";
+import type { CurrentSweep, PartOfSweep } from "../../sweep/part.ts";
+import type { Reminder, RegistryPage } from "../../sweep/registry.ts";
+import type { SweepReport } from "../../sweep/types.ts";
 import { registerCall } from "../../kernel/note.ts";
 
 /** Most queues whose schedules one request reads: each queue may have many that are due. */

@@ -1,0 +1,23 @@
+export { type Calendar, type Recurrence, calendarOf, readRecurrence, rhythmOf } from "./calendar.ts";
+export { MAX_SCHEDULE_NAME, type NewSchedule, checkedSchedule, scheduleName } from "./new-schedule.ts";
+export { schedulesPart } from "./schedule-pass.ts";
+export {
+  type ListedSchedule,
+  NEVER,
+  type Plan,
+  type Schedule,
+  type ScheduledOptions,
+  type ScheduledTask,
+  nextOccurrence,
+  orUnsupported,
+  readPlan,
+  writeTask,
+} from "./schedule-record.ts";
+export {
+  type ListSchedulesOptions,
+  type ScheduleChanged,
+  type SchedulePage,
+  type SchedulePut,
+  type ScheduleRemoved,
+  Schedules,
+} from "./schedules.ts";
