@@ -2,11 +2,11 @@ import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
 import { given, pick } from "../pick.ts";
 import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
 import { newTaskId } from "../queue/core/ids.ts";
+import { plainJson } from "../queue/core/plain-json.ts";
 import { optionsObject, requestKey } from "../queue/core/validation.ts";
 import type { ValuesQueue } from "../queue/values/encryption.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
 import type { QueueOptions } from "../open/options.ts";
-import { plainJson } from "./json.ts";
 import { onDemand } from "./load.ts";
 
 /** Limit of a payload, bytes. The server has its own, which depends on its object store. */

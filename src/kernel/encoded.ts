@@ -1,6 +1,6 @@
 /** The ids and records of new tasks. */
 import { SluiceError } from "../errors.ts";
-import { byteLengths } from "../queue/core/codec.ts";
+import { byteLengths } from "../queue/core/byte-length.ts";
 import { newTaskId } from "../queue/core/ids.ts";
 import { MAX_REQUEST_BYTES } from "../queue/core/limits.ts";
 import { all, type MaybePromise } from "../queue/core/maybe-promise.ts";

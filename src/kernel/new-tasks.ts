@@ -1,8 +1,9 @@
 /** New tasks: their drafts, and how they are encoded once their ids are known. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { encodePayload } from "../queue/core/codec.ts";
 import { newToken } from "../queue/core/ids.ts";
+import { MAX_VALUE_BYTES } from "../queue/core/limits.ts";
 import { all, type MaybePromise } from "../queue/core/maybe-promise.ts";
+import { plainJson } from "../queue/core/plain-json.ts";
 import { writeFixed } from "../queue/core/record.ts";
 import type { AddTraceHeaders } from "../queue/core/tracing.ts";
 import type { NewTask, TaskDefaults } from "../queue/core/types.ts";
@@ -12,7 +13,8 @@ import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
 import type { AddBatch, Item } from "./store.ts";
 
 /**
- * The payload as the codec writes it, checked by the schema. Without a schema the result is not a promise.
+ * The payload as the codec writes it, checked by the schema. Without a schema the result for plain JSON is not a
+ * promise. What looks at all others is loaded when it is needed.
  * @param limit of the payload, bytes. @default 1 MiB
  * @param at what errors put before the names of options, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument`, `too_large`
@@ -21,15 +23,21 @@ export function checkAndEncode<In, Out>(
   schema: StandardSchemaV1<In, Out> | undefined,
   { id, payload }: NewTask<In>,
   at: string,
-  limit?: number,
+  limit: number = MAX_VALUE_BYTES,
 ): MaybePromise<string> {
-  const path = `${at}payload`;
   if (id !== undefined) taskId(id, `${at}id`);
-  return schema
-    ? import("../queue/tasks/schema.ts").then(({ encodeChecked }) =>
-        encodeChecked(schema, payload, path, limit),
-      )
-    : encodePayload(payload, path, limit);
+  const json = schema ? undefined : plainJson(payload, limit);
+  return json === undefined ? encodeWithCodec(schema, payload, `${at}payload`, limit) : `j${json}`;
+}
+
+async function encodeWithCodec<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+  payload: In,
+  path: string,
+  limit: number,
+): Promise<string> {
+  const { encodeChecked } = await import("../queue/tasks/schema.ts");
+  return encodeChecked(schema, payload, path, limit);
 }
 
 /** What new tasks of one call have in common. */

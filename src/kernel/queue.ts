@@ -2,7 +2,7 @@ import type { QueueCounts } from "../queue/core/counts.ts";
 import { derivedName } from "../queue/core/derived-ids.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { MAX_BATCH, MAX_REQUEST_BYTES } from "../queue/core/limits.ts";
-import { byteLengths } from "../queue/core/codec.ts";
+import { byteLengths } from "../queue/core/byte-length.ts";
 import { all } from "../queue/core/maybe-promise.ts";
 import type { TaskInfo } from "../queue/core/task-info.ts";
 import type {

@@ -1,7 +1,8 @@
 import { SluiceError } from "../errors.ts";
 import type { QueueRef } from "../kernel/queue-ref.ts";
 import type { AddBatch, AddedTask, AddReply, Adds, Failed, Item } from "../kernel/store.ts";
-import { byteLength, encodeValue } from "../queue/core/codec.ts";
+import { byteLength } from "../queue/core/byte-length.ts";
+import { encodeValue } from "../queue/core/codec.ts";
 import { newToken } from "../queue/core/ids.ts";
 import { toBytes } from "../queue/core/value-bytes.ts";
 import { objectKey } from "./object-keys.ts";

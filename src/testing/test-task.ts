@@ -2,12 +2,12 @@ import { STOP_REASONS, StoppedError, type StopReason } from "../consumer/drain/f
 import type { Task } from "../consumer/drain/types.ts";
 import { isDeclared } from "../deploy/declared/define-queue.ts";
 import { invalidArgument } from "../errors.ts";
-import { decodeValue } from "../queue/core/codec.ts";
+import { decodeValue, encodePayload } from "../queue/core/codec.ts";
 import type { Duration } from "../queue/core/duration.ts";
 import { milliseconds } from "../queue/core/duration.ts";
 import { encodeProgress } from "../queue/core/record.ts";
 import { instantMs, LAST_INSTANT } from "../queue/core/instants.ts";
-import { onlyOptions, wholeNumber } from "../queue/core/validation.ts";
+import { onlyOptions, wholeNumber, taskId } from "../queue/core/validation.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";
 import { notAQueue } from "../queue/tasks/definition.ts";
 import { checkAndEncode } from "../kernel/new-tasks.ts";
@@ -55,8 +55,8 @@ export function testTask(
 ): TestTask<unknown> | Promise<TestTask<unknown>> {
   onlyOptions(fields, ["id", "attempt", "enqueuedAt", "headers", "group", "queue"]);
   if (queue === undefined) {
-    // Without a schema this is no promise.
-    return newTask(decodeValue(checkAndEncode(undefined, { ...fields, payload }, "") as string), fields);
+    if (fields.id !== undefined) taskId(fields.id);
+    return newTask(decodeValue(encodePayload(payload, "payload")), fields);
   }
   return forQueue(queue, payload, fields);
 }

@@ -55,7 +55,7 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
   "src/consumer/drain/drain-loop.ts": {
     "one more: #nextStepAt = 1;": "both are before the first step",
   },
-  "src/queue/core/codec.ts": {
+  "src/queue/core/byte-length.ts": {
     "<= becomes <: return most < limit ? most : encoder.encode(text).length;":
       "at the limit itself the upper bound and the exact length are both within it",
   },

@@ -1,6 +1,7 @@
 import { SluiceError } from "../../errors.ts";
 import { type Backoff, delayAfter } from "../../queue/core/backoff.ts";
-import { byteLength, cut, decodeValue, encodeError, encodeValue, toJson } from "../../queue/core/codec.ts";
+import { byteLength } from "../../queue/core/byte-length.ts";
+import { cut, decodeValue, encodeError, encodeValue, toJson } from "../../queue/core/codec.ts";
 import { milliseconds } from "../../queue/core/duration.ts";
 import { MAX_ERROR_BYTES } from "../../queue/core/limits.ts";
 import { lineOf, stackOf, summarizeError } from "../../queue/core/error-summary.ts";

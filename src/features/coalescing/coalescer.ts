@@ -1,6 +1,6 @@
 /** Joins single calls that are made together into one request. */
 import { abortedBySignal, invalidArgument, SluiceError } from "../../errors.ts";
-import { byteLength } from "../../queue/core/codec.ts";
+import { byteLength } from "../../queue/core/byte-length.ts";
 import type { Transport } from "../../queue/redis/transport.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Occurrences in a queue with partitions whose tasks have a group: they go to the partition of its slot. */
 import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
-import { byteLength } from "../../queue/core/codec.ts";
+import { byteLength } from "../../queue/core/byte-length.ts";
 import { newToken } from "../../queue/core/ids.ts";
 import { MAX_REQUEST_BYTES } from "../../queue/core/limits.ts";
 import type { SendOptions } from "../../queue/redis/transport.ts";

@@ -1,29 +1,12 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { fromBase64, toBase64 } from "./base64.ts";
+import { byteLength } from "./byte-length.ts";
 import { ENVELOPE_OVERHEAD, isEnvelope, isReference } from "./envelope.ts";
 import { MAX_ERROR_BYTES, MAX_VALUE_BYTES } from "./limits.ts";
 import { notJson } from "./not-json.ts";
 
 /** Longest path into a value that an error shows, in characters: property names may have any length. */
 const MAX_PATH = 500;
-
-const encoder = new TextEncoder();
-
-/**
- * UTF-8 length of a text, in bytes.
- * @param limit up to this value the result may be an upper bound, which is faster to compute
- */
-export function byteLength(text: string, limit = 0): number {
-  // A UTF-16 unit has at most three bytes.
-  const most = 3 * text.length;
-  return most <= limit ? most : encoder.encode(text).length;
-}
-
-/** UTF-8 length of several texts, in bytes; `limit` as for {@link byteLength}. */
-export function byteLengths(texts: readonly string[], limit: number): number {
-  const most = 3 * texts.reduce((sum, { length }) => sum + length, 0);
-  return most <= limit ? most : texts.reduce((sum, text) => sum + byteLength(text), 0);
-}
 
 /**
  * Encodes a value as Redis stores it: `j` and JSON, or `b` and base64 for a `Uint8Array`. JSON escapes lone

@@ -1,6 +1,7 @@
 /** The short texts of errors that a task keeps for each attempt. */
 import { SluiceError } from "../../errors.ts";
-import { byteLength, decodeValue, describeError, encodeValue, toJson } from "./codec.ts";
+import { byteLength } from "./byte-length.ts";
+import { decodeValue, describeError, encodeValue, toJson } from "./codec.ts";
 import { isEnvelope } from "./envelope.ts";
 import type { AttemptError } from "./task-info.ts";
 import { unescaped } from "./validation.ts";
