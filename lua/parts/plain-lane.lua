@@ -93,7 +93,8 @@ local function lease_plainly(
       deadline_text = int(deadline)
     end
     if enqueued_at ~= last_enqueued_at then
-      last_enqueued_at, since, noted = enqueued_at, int(math.max(0, now - tonumber(enqueued_at))), nil
+      last_enqueued_at, since = enqueued_at, int(math.max(0, now - tonumber(enqueued_at)))
+      noted = nil
     end
     if not noted then
       noted = kept .. ';h=w' .. since

@@ -110,7 +110,8 @@ for i = 1, count do
     if record ~= read_record or tonumber(scores[i] or -1) ~= tonumber(read_at) then
       following = '-1'
     elseif string.sub(times, 1, 1) == '=' then
-      last, following = string.sub(times, 2), after
+      last = string.sub(times, 2)
+      following = after
     elseif stored['~slots'] and string.find(task or '', '^[^\n]*;G=') then
       following, to_place, bytes = '-3', task, bytes + #task
     else

@@ -84,6 +84,7 @@ return { 'ok', ids, first, redis.call('HMGET', tasks, unpack(rest)) }
 describe("code that behaves differently in another Lua 5.1 is found", () => {
   const several = "an assignment to several reads what it assigns: make it two";
   const table = "an assignment to several has a table: make it two";
+  const call = "an assignment to several has a call that is not the last value: make it two";
   const behind = "an assignment reads what it assigns behind `and` or `or`: use another local, or `if`";
   const kept = "an assignment of `and` or `or` to a local that exists: use `if`, or a local of its own";
   const atEnd = "nil may be put at the end of a list: use append";
@@ -113,6 +114,8 @@ describe("code that behaves differently in another Lua 5.1 is found", () => {
     ["local text = string.format(form, tonumber(score))", format],
     ["local a, b = 1, 2 a, b = a + 1, a", several],
     ["local a, b = 1, 2 a, b = { 'x' }, 3", table],
+    ["local a, b = 1, 2 a, b = f(c), 3", call],
+    ["local a, b = 1, 2 a, b = 3, f(c)"],
     ["local a, b = {}, 2 at.list, at.count = {}, b"],
     ["local a, b = 1, 2 a, b = math.min(a, b), 1", several],
     ["local a, b = 1, 2 a, b = f(a), a < b and b", several],

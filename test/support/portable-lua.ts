@@ -50,8 +50,13 @@ function assignment(node: LuaNode, breach: Breach): void {
   if (early) breach(node, "an assignment to several reads what it assigns: make it two");
   // It writes the table over another local, such as an argument.
   const isTable = ({ type }: LuaNode) => type === "TableConstructorExpression";
+  const isCall = ({ type }: LuaNode) => type === "CallExpression";
   if (targets.length > 1 && targets.some(({ type }) => type === "Identifier") && values.some(isTable)) {
     breach(node, "an assignment to several has a table: make it two");
+  }
+  // The same goes for what a call returns, unless it is the last value.
+  if (!early && targets.every(({ type }) => type === "Identifier") && values.slice(0, -1).some(isCall)) {
+    breach(node, "an assignment to several has a call that is not the last value: make it two");
   }
   targets.forEach((target, i) => {
     const value = values[i];

@@ -134,6 +134,6 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$DI}${$FV}${$DB}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$FH}${$FI}${$DK}${$DM}${$FJ}${$GT}${$AF}${$AM}${$BY}${$FD}${$FE}${$GG}${$GH}${$GI}${$CG}${$CH}${$CZ}${$CF}${$DA}${$DC}${$W}${$CJ}${$CK}${$CL}${$CM}${$CV}${$DP}${$DQ}${$CW}${$CX}${$CY}${$X}${$Y}${$Z}${$CN}${$AA}${$DD}${$CI}${$DE}${$AD}${$AL}${$CO}${$CQ}${$CR}${$CT}${$FF}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EP}${$GB}${$AY}${$AZ}${$BA}${$EM}${$BB}${$CP}${$CS}${$CU}${$EK}${$ET}${$BC}${$BD}${$GA}${$FR}${$GJ}${$GK}${$GV}${$BF}${$BG}${$BZ}${$CA}${$FL}${$BH}${$BK}${$BL}${$BM}${$FC}${$FG}${$FN}${$FS}${$FT}${$BT}${$CB}${$CD}${$DF}${$DG}${$DH}${$DS}${$DT}${$EL}${$EN}${$EO}${$EQ}${$BP}${$BQ}${$BO}${$JD}${$JG}${$JH}${$FO}${$GP}${$GU}${$GW}${$GX}${$GY}${$FP}${$FQ}${$GZ}${$HB}${$JE}${$JI}${$JJ}${$JK}${$BS}${$BU}${$BV}${$HC}${$EU}${$ER}${$ES}${$EV}${$EW}${$JF}${$BN}return BN(ac,ad,v,z,w)
 `;
   },
-  sha1: "6156bca949aaf8123efd97e1c55a54434e5d70d8",
-  keyLockingSha1: "be51c2df519652383a5d54d3cb7d9155d37d1fa3",
+  sha1: "3f04f2b1f06857837f2b36c3ebf7900d5294bc3d",
+  keyLockingSha1: "32e0bf4b6f3acc40357fc760ba2e970c97d7363f",
 };

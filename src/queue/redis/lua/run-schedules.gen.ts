@@ -135,7 +135,8 @@ local ar,as=z(ai)
 if ar~=ak or tonumber(t[ai]or-1)~=tonumber(aj)then
 ap='-1'
 elseif string.sub(al,1,1)=='='then
-ao,ap=string.sub(al,2),am
+ao=string.sub(al,2)
+ap=am
 elseif s['~slots']and string.find(as or'','^[^\\n]*;G=')then
 ap,aq,v='-3',as,v+#as
 else
@@ -163,6 +164,6 @@ AN('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "6135595cd8e80a6eda3b5ca257caebf6398c4f6c",
-  keyLockingSha1: "4036caf22f1faa02c5c0cccae32554498e2f62ff",
+  sha1: "2f704c040868ab5176eb5a43406c46f43221e138",
+  keyLockingSha1: "5b9565426fc381d57670a3e22f63b3d26f0e9359",
 };

@@ -181,6 +181,6 @@ ${$DI}${$FV}${$DB}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$FH}${$FI}${
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "d7fedc20547b5188bab674637b0029ba1ad61cc8",
-  keyLockingSha1: "80631aaeeb3507a3931839fc06e5a44b0dd592fc",
+  sha1: "47ed20a55de0a49ddc47f84bbf23877457a31555",
+  keyLockingSha1: "598f2429bd49355aac5586d985d36a350a66bb10",
 };

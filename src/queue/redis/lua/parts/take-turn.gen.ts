@@ -691,7 +691,8 @@ ag=ac+tonumber(af)
 ah=AH(ag)
 end
 if ay~=ai then
-ai,aj,al=ay,AH(math.max(0,ac-tonumber(ay))),nil
+ai,aj=ay,AH(math.max(0,ac-tonumber(ay)))
+al=nil
 end
 if not al then
 al=ae..';h=w'..aj
