@@ -1,27 +1,17 @@
 /** The layers of a queue for those that do not consume it, in their order. */
 import { coalesceAdds, Coalescer } from "../features/coalescing/index.ts";
-import { reportExpiredTasks } from "../features/dead-letters/index.ts";
 import { wakeForAdds, CheckedWaker } from "../features/waking/index.ts";
 import { plainAdds } from "../kernel/plain-adds.ts";
 import type { Adds } from "../kernel/store.ts";
-import { optionalFunction } from "../queue/core/validation.ts";
-import { discovering, type MaybeDivided } from "../queue/partitions/discovery.ts";
+import { discoverForAdds } from "../queue/partitions/discovery.ts";
 import type { Opened, ProducerOptions, QueueBaseOptions } from "./options.ts";
 
 type AddsOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;
 
 /** The store of a queue, for producers. */
 export function addsOf({ options, values }: Opened<AddsOptions>): Adds {
-  let adds: Adds = discovering(plainAdds(values), options.partitions);
+  let adds: Adds = discoverForAdds(plainAdds(values), options.partitions);
   if (values.offload) adds = values.offload.layer(adds);
   if (options.wake) adds = wakeForAdds(adds, new CheckedWaker(options.wake));
   return coalesceAdds(adds, new Coalescer(options.coalesce, values.transport));
-}
-
-/** The store of a queue, for operators. */
-export function operatedStore({ options, values }: Opened<QueueBaseOptions>): Adds & MaybeDivided {
-  let adds = discovering(plainAdds(values), options.partitions);
-  if (options.wake) adds = wakeForAdds(adds, new CheckedWaker(options.wake));
-  const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
-  return onDeadLetter ? reportExpiredTasks(adds, onDeadLetter) : adds;
 }

@@ -32,11 +32,11 @@ import { settingItem } from "../queue/core/settings-record.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../queue/core/types.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../queue/core/validation.ts";
 import type { QueuePartitions } from "../queue/partitions/operate.ts";
-import type { MaybeDivided } from "../queue/partitions/discovery.ts";
+import type { MaybeDivided } from "../queue/partitions/divided.ts";
 import type { Adds } from "../kernel/store.ts";
 import type { QueueOrName } from "../queue/tasks/definition.ts";
 import { opened, type QueueBaseOptions } from "./options.ts";
-import { operatedStore } from "./adds.ts";
+import { operatedStore } from "./operated-store.ts";
 
 /**
  * Operates a queue: lists, redrives and purges tasks, shows workers and fails them, changes settings and partitions,

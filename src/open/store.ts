@@ -5,7 +5,7 @@ import { wake, CheckedWaker } from "../features/waking/index.ts";
 import { plainStore } from "../kernel/plain-store.ts";
 import type { Store } from "../kernel/store.ts";
 import { optionalFunction } from "../queue/core/validation.ts";
-import { discovering } from "../queue/partitions/discovery.ts";
+import { discover } from "../queue/partitions/discovery.ts";
 import type { Opened, ProducerOptions, QueueBaseOptions } from "./options.ts";
 
 type StoreOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;
@@ -13,7 +13,7 @@ type StoreOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;
 /** The store of a queue. */
 export function storeOf(opened: Opened<StoreOptions>): Store {
   const { options, values } = opened;
-  let store: Store = discovering(plainStore(values), options.partitions);
+  let store: Store = discover(plainStore(values), options.partitions);
   if (values.offload) store = values.offload.layer(store);
   if (options.wake) store = wake(store, new CheckedWaker(options.wake));
   store = coalesce(store, new Coalescer(options.coalesce, values.transport));

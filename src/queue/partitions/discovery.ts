@@ -12,15 +12,26 @@ import type { Settlement } from "../core/types.ts";
 import type { SendOptions } from "../redis/transport.ts";
 import { isKnownSplit, placeOfMap } from "./map-memory.ts";
 import { partitionCount } from "./partition-count.ts";
-import type { DividedQueue } from "./divided-queue.ts";
+import type { Divided, MaybeDivided } from "./divided.ts";
 import { isWrongType } from "../redis/wrong-type.ts";
 
 type Signal = AbortSignal | undefined;
 
-/** A store whose queue may have partitions, or get some. */
-export interface MaybeDivided {
-  /** Loads what works on the partitions as a whole. */
-  readonly divided: () => Promise<DividedQueue>;
+/** Loads the store over the partitions of a queue. `wanted`: how many one without a map gets; undefined: no map. */
+type Load<S extends Adds> = (plain: S, wanted: number | undefined) => Promise<Divided<S>>;
+
+/** {@link discovering} for those that do not consume the queue. */
+export function discoverForAdds(plain: Adds, wanted?: number | "stored"): Adds & MaybeDivided {
+  return discovering(plain, wanted, async (...args) =>
+    (await import("./divided-adds.ts")).dividedAdds(...args),
+  );
+}
+
+/** {@link discovering} for those that consume the queue. */
+export function discover(plain: Store, wanted?: number | "stored"): Store & MaybeDivided {
+  return discovering(plain, wanted, async (...args) =>
+    (await import("./divided-store.ts")).dividedStore(...args),
+  );
 }
 
 /**
@@ -31,20 +42,24 @@ export interface MaybeDivided {
  *   it has before the first call. @default those that it has are found out
  * @throws {SluiceError} `invalid_argument`
  */
-export function discovering<S extends Adds>(plainAdds: S, wanted: number | "stored" = 1): S & MaybeDivided {
+function discovering<S extends Adds>(
+  plainAdds: S,
+  wanted: number | "stored" = 1,
+  loadDivided: Load<S>,
+): S & MaybeDivided {
   // Who only adds never calls the other methods.
   const plain = plainAdds as unknown as Store;
   const { queue } = plain;
   const count = wanted === "stored" ? undefined : partitionCount(wanted);
-  let divided: DividedQueue | undefined;
-  const load = async (): Promise<DividedQueue> => {
-    const { DividedQueue: Loaded } = await import("./divided-queue.ts");
+  let divided: Divided<Store> | undefined;
+  const load = async (): Promise<Divided<Store>> => {
+    const loaded = divided ?? (await loadDivided(plainAdds, count === 1 ? undefined : count));
     isSought = true;
-    return (divided ??= new Loaded(plain, count === 1 ? undefined : count));
+    return (divided ??= loaded as unknown as Divided<Store>);
   };
   /** Whether to look for partitions before a call. */
   let isSought = count !== 1 || isKnownSplit(queue.transport, placeOfMap(queue.name, queue.prefix));
-  const known = (): Store => (divided?.isSplit ? divided.store : plain);
+  const known = (): Store => (divided?.partitions.isSplit ? divided.store : plain);
 
   /** The store to use, by a map that this instance has read within a minute. */
   const found = async (signal: Signal): Promise<Store> => {
@@ -59,7 +74,7 @@ export function discovering<S extends Adds>(plainAdds: S, wanted: number | "stor
     use: (store: Store, isAgain: boolean) => Promise<T>,
     signal: Signal,
   ): Promise<T> => {
-    const wasSplit = divided?.isSplit === true;
+    const wasSplit = divided?.partitions.isSplit === true;
     try {
       return await use(isSought ? await choose(signal) : plain, false);
     } catch (error) {
@@ -74,7 +89,7 @@ export function discovering<S extends Adds>(plainAdds: S, wanted: number | "stor
     ...plain,
     divided: load,
     add: async (batch) => {
-      if (isSought && divided?.isSplit) return run(found, (use) => use.add(batch), batch.signal);
+      if (isSought && divided?.partitions.isSplit) return run(found, (use) => use.add(batch), batch.signal);
       const ids = batch.ids ?? (await idsOf(batch.drafts));
       const once = { ...batch, ids, encode: encodingOnce(batch, ids) };
       return run(
@@ -95,7 +110,6 @@ export function discovering<S extends Adds>(plainAdds: S, wanted: number | "stor
     shardsCall: () => known().shardsCall?.(),
     having: async (id, options) => (await found(options.signal)).having(id, options),
     ownerOf: async (group, options) => (await found(options.signal)).ownerOf(group, options),
-    shareLimits: async (...args) => (await known().shareLimits?.(...args)) ?? false,
     over: (calls, { signal }: SendOptions) =>
       run(
         async () => (await load(), plain),
@@ -107,8 +121,8 @@ export function discovering<S extends Adds>(plainAdds: S, wanted: number | "stor
       isSought ||= isOfPartitions;
       // It needs no map: receipts name their partitions.
       const choose = async () => {
-        const { isSplit, store } = await load();
-        return isSplit || isOfPartitions ? store : plain;
+        const { partitions, store } = await load();
+        return partitions.isSplit || isOfPartitions ? store : plain;
       };
       return run(choose, (use) => use.settle(batch), batch.signal);
     },

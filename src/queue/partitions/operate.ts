@@ -4,7 +4,7 @@ import type { QueueCounts } from "../core/counts.ts";
 import type { RequestOptions } from "../core/types.ts";
 import { countScript } from "../redis/count-script.ts";
 import { copySettings } from "./copy-settings.ts";
-import type { MaybeDivided } from "./discovery.ts";
+import type { MaybeDivided } from "./divided.ts";
 import { owning, partitionsOf } from "./map.ts";
 import { partitionCount } from "./partition-count.ts";
 import { resizeQueue } from "./resize.ts";

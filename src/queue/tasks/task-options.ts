@@ -1,13 +1,11 @@
 /** The options of one task at enqueue: checks them, and writes them as the script takes them. */
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import { milliseconds } from "../core/duration.ts";
-import { ENVELOPE_BASE64 } from "../core/envelope.ts";
 import { DEFAULT_OPTIONS } from "../core/default-options.ts";
-import { derivedName } from "../core/derived-ids.ts";
 import { headerTexts } from "../core/headers.ts";
 import { instantMs, LAST_DUE } from "../core/instants.ts";
 import { onlyOptions, recordName, taskId, trueOrFalse, wholeNumber } from "../core/validation.ts";
-import { asciiJson, MAX_HEADER_BYTES, writeFixed } from "../core/record.ts";
+import { asciiJson, MAX_HEADER_BYTES } from "../core/record.ts";
 import type { EnqueueOptions, TaskDefaults } from "../core/types.ts";
 
 /** Options of a task. */

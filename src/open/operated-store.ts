@@ -1,0 +1,18 @@
+/** The layers of a queue for its operators, in their order. */
+import { reportExpiredTasks } from "../features/dead-letters/index.ts";
+import { CheckedWaker, wakeForAdds } from "../features/waking/index.ts";
+import { plainAdds } from "../kernel/plain-adds.ts";
+import type { Adds } from "../kernel/store.ts";
+import { optionalFunction } from "../queue/core/validation.ts";
+import { discoverForAdds } from "../queue/partitions/discovery.ts";
+import type { MaybeDivided } from "../queue/partitions/divided.ts";
+import { sharingLimits } from "../queue/partitions/share-limits.ts";
+import type { Opened, QueueBaseOptions } from "./options.ts";
+
+/** The store of a queue, for operators. */
+export function operatedStore({ options, values }: Opened<QueueBaseOptions>): Adds & MaybeDivided {
+  let adds = sharingLimits(discoverForAdds(plainAdds(values), options.partitions));
+  if (options.wake) adds = wakeForAdds(adds, new CheckedWaker(options.wake));
+  const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
+  return onDeadLetter ? reportExpiredTasks(adds, onDeadLetter) : adds;
+}
