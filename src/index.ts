@@ -37,8 +37,8 @@ export {
 export { type PayloadIssue, SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./queue/core/backoff.ts";
 export type { PublishedEvent } from "./queue/tasks/events.ts";
-export { deepSweep, type DeepSweepOptions } from "./queue/repair/deep-sweep.ts";
-export type { DeepSweepReport, FaultReport } from "./queue/repair/deep-sweep-report.ts";
+export { deepSweep } from "./deep-sweep/deep-sweep.ts";
+export type { DeepSweepOptions, DeepSweepReport, FaultReport } from "./features/repair/index.ts";
 export { LeasedTask } from "./queue/tasks/leased-task.ts";
 export type { DeadLetter, OnDeadLetter } from "./queue/core/dead-letter.ts";
 export { reasonTexts } from "./queue/core/reason-text.ts";

@@ -6,7 +6,7 @@ export const entries = {
   http: "src/http/index.ts",
   dashboard: "src/dashboard/index.ts",
   docs: "src/http/docs/index.ts",
-  "deep-sweep": "src/queue/repair/index.ts",
+  "deep-sweep": "src/deep-sweep/index.ts",
   client: "src/client/index.ts",
   encryption: "src/queue/values/aes-gcm.ts",
   offload: "src/offload/index.ts",

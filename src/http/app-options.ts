@@ -1,7 +1,7 @@
 import type { Duration } from "../queue/core/duration.ts";
 import type { DeadLetter } from "../queue/core/dead-letter.ts";
 import type { Tracing } from "../queue/core/tracing.ts";
-import type { DeepSweep } from "../queue/repair/index.ts";
+import type { DeepSweep } from "../deep-sweep/index.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../queue/redis/transport.ts";
 import type { QueueDefinition } from "../queue/tasks/definition.ts";

@@ -3,7 +3,7 @@ import { databaseFindings } from "../../src/cli/doctor/database.ts";
 import { queueFindings } from "../../src/cli/doctor/queue.ts";
 import { EmbeddedDatabase } from "../../src/embedded/index.ts";
 import { startGateway } from "../../src/local/index.ts";
-import type { DatabaseDiagnostics } from "../../src/queue/repair/diagnostics.ts";
+import type { DatabaseDiagnostics } from "../../src/queue/operate/diagnostics.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";

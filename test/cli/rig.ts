@@ -5,7 +5,7 @@ import { listen } from "../../src/deploy/process/node-listener.ts";
 import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Command, Transport } from "../../src/queue/redis/transport.ts";
-import { deepSweep } from "../../src/queue/repair/index.ts";
+import { deepSweep } from "../../src/deep-sweep/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Ended, type Invocation, runHere } from "./run-here.ts";

@@ -51,6 +51,7 @@ const ENTRIES = [
   "open",
   "sweep.ts",
   "sweep-parts.ts",
+  "deep-sweep",
   "deploy",
   "http",
   "testing",

@@ -22,7 +22,7 @@ const base = [
 const queue = (...folders: readonly string[]) => folders.map((folder) => `src/queue/${folder}`);
 
 /** What a feature imports to take part in a sweep: types. */
-const partOfSweep = ["part", "registry", "types"].map((file) => `src/sweep/${file}.ts`);
+const partOfSweep = ["part", "deep-part", "registry", "types"].map((file) => `src/sweep/${file}.ts`);
 
 /** What the kernel still imports of the folders that it takes the place of. */
 const belowKernel = queue("core", "redis", "tasks", "values");
@@ -34,6 +34,7 @@ const features = globSync("src/features/*/", { cwd: root }).map((folder) => fold
 const entries = [
   "src/index.ts",
   "src/sweep-parts.ts",
+  "src/deep-sweep",
   "src/open",
   "src/deploy",
   "src/http",
@@ -43,7 +44,7 @@ const entries = [
 ];
 
 /** Queues with their layers. */
-const opened = ["src/kernel", "src/queue", "src/open", "src/sweep"];
+const opened = ["src/kernel", "src/queue", "src/open", "src/sweep", "src/deep-sweep"];
 
 /** The parts of the project that each folder may import beside itself, from the lowest floor up. */
 const floors: Record<string, readonly string[]> = {
@@ -75,14 +76,8 @@ const floors: Record<string, readonly string[]> = {
   "src/sweep-parts.ts": [...queue("values", "partitions"), "src/sweep"],
   "src/sweep.ts": ["src/sweep-parts.ts", ...queue("redis", "values"), "src/sweep"],
   "src/queue/operate": [...base, "src/kernel", ...belowKernel, "src/queue/partitions", "src/sweep"],
-  "src/queue/repair": [
-    ...base,
-    "src/kernel",
-    ...belowKernel,
-    "src/queue/partitions",
-    "src/features/schedules",
-    "src/sweep",
-  ],
+  // The deep sweep with the parts of features.
+  "src/deep-sweep": queue("redis", "partitions"),
   // Puts the layers of queues together, and opens queues with all of their options.
   "src/open": [...base, ...opened],
   // Only the interface, whose file has only types, and the base of all floors.
@@ -105,7 +100,7 @@ const floors: Record<string, readonly string[]> = {
   "src/deploy/declared": [...base, "src/redis-variables.ts", ...opened, "src/consumer"],
   "src/index.ts": [...base, ...opened, "src/sweep.ts", "src/consumer", "src/deploy/declared"],
   // The Worker of `npm start`, which the local stack runs and does not import.
-  "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/queue"],
+  "src/local/complete-worker.ts": ["serverless", "src/dashboard", "src/http", "src/deep-sweep"],
   "src/local": [
     ...base,
     "src/queue",

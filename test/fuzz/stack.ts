@@ -1,7 +1,7 @@
 /** What is fuzzed: the HTTP interface over a Redis of its own. */
 import type { IncomingHttpHeaders } from "node:http";
 import { docs } from "../../src/http/docs/index.ts";
-import { deepSweep } from "../../src/queue/repair/index.ts";
+import { deepSweep } from "../../src/deep-sweep/index.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import { resp } from "../../src/transport/resp.ts";
 import { sharedRedis } from "../support/shared-redis.ts";

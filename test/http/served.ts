@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { docs } from "../../src/http/docs/index.ts";
-import { deepSweep } from "../../src/queue/repair/index.ts";
+import { deepSweep } from "../../src/deep-sweep/index.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";

@@ -1,5 +1,5 @@
 import { createApp } from "../../src/http/app.ts";
-import { deepSweep } from "../../src/queue/repair/index.ts";
+import { deepSweep } from "../../src/deep-sweep/index.ts";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import { bounds } from "../../src/http/request-schemas/values.ts";
 import { SluiceError, type Command } from "../../src/index.ts";

@@ -73,7 +73,7 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
   "src/queue/partitions/turns.ts": {
     "one more: if (nextDueAt > 1 && nextDueAt <= this.#now) continue;": "no task is due at 1 ms of the epoch",
   },
-  "src/queue/repair/deep-pass.ts": {
+  "src/features/repair/deep-pass.ts": {
     "&& becomes ||: if (groups.size > 0 || !this.#hasNewer) await this.#recountGroups(groups);":
       "the recount has the same guards",
   },

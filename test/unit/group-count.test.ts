@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GroupCount } from "../../src/queue/repair/group-count.ts";
+import { GroupCount } from "../../src/features/repair/group-count.ts";
 
 /** Members are given as `id group counted`. */
 test.each<[what: string, members: string[], size: number, states: object]>([

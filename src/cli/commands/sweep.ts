@@ -1,6 +1,6 @@
 import { nameOfPartition } from "../../queue/core/keys.ts";
 import { Command, Option } from "commander";
-import type { DeepSweepReport } from "../../queue/repair/deep-sweep-report.ts";
+import type { DeepSweepReport } from "../../features/repair/index.ts";
 import type { SweepReport } from "../../sweep/types.ts";
 import type { OrphanReport } from "../../queue/values/offload.ts";
 import { UsageError } from "../exit.ts";

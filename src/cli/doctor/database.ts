@@ -1,4 +1,4 @@
-import type { DatabaseDiagnostics } from "../../queue/repair/diagnostics.ts";
+import type { DatabaseDiagnostics } from "../../queue/operate/diagnostics.ts";
 import { span } from "../../queue/core/span.ts";
 import { type Finding, ok, problem, unknown, warning } from "./finding.ts";
 

@@ -1,5 +1,5 @@
 import type { QueueCounts } from "../../queue/core/counts.ts";
-import type { QueueDiagnostics } from "../../queue/repair/diagnostics.ts";
+import type { QueueDiagnostics } from "../../queue/operate/diagnostics.ts";
 import { counted } from "../output/counted.ts";
 import { span } from "../../queue/core/span.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";

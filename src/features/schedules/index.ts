@@ -3,14 +3,9 @@ export { MAX_SCHEDULE_NAME, type NewSchedule, checkedSchedule, scheduleName } fr
 export { schedulesPart } from "./schedule-pass.ts";
 export {
   type ListedSchedule,
-  NEVER,
-  type Plan,
   type Schedule,
   type ScheduledOptions,
   type ScheduledTask,
-  nextOccurrence,
-  orUnsupported,
-  readPlan,
   writeTask,
 } from "./schedule-record.ts";
 export {
@@ -21,3 +16,4 @@ export {
   type ScheduleRemoved,
   Schedules,
 } from "./schedules.ts";
+export { schedulesRepair } from "./schedule-repair.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { deepSweep, Queue, type DeepSweepOptions, type Transport } from "../../../src/index.ts";
-import { checkQueues } from "../../../src/queue/repair/check-queues.ts";
+import { checkQueues } from "../../../src/features/repair/check-queues.ts";
 import { instances } from "../../support/instances.ts";
 import { tagged, type KeySpace } from "../../support/key-space.ts";
 import { numbered } from "../../support/new-tasks.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { deepSweep, Queue } from "../../../src/index.ts";
 import { Shard } from "../../../src/kernel/shard.ts";
-import { DeepPass, START } from "../../../src/queue/repair/deep-pass.ts";
-import type { Findings } from "../../../src/queue/repair/findings.ts";
+import { DeepPass, START } from "../../../src/features/repair/deep-pass.ts";
+import type { Findings } from "../../../src/sweep/deep-part.ts";
 import { deepTools, pageByPage } from "../../support/deep.ts";
 import { instances } from "../../support/instances.ts";
 import { numbered } from "../../support/new-tasks.ts";

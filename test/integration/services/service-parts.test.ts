@@ -3,7 +3,7 @@ import { sluice as cloudflare } from "../../../serverless/cloudflare.ts";
 import { sluice as vercel } from "../../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../../src/deploy/options.ts";
 import { docs } from "../../../src/http/docs/index.ts";
-import { deepSweep } from "../../../src/queue/repair/index.ts";
+import { deepSweep } from "../../../src/deep-sweep/index.ts";
 import { testDeployment } from "../../../src/testing/index.ts";
 
 // The same app as each platform has it. Which code is in its bundle: test/contract/bundle.test.ts.

@@ -1,19 +1,17 @@
 import { invalidArgument, SluiceError } from "../../errors.ts";
-import { checkQueues, type QueueCheck } from "./check-queues.ts";
+import { checkQueues } from "./check-queues.ts";
 import { readCursor, writeCursor } from "./deep-sweep-cursor.ts";
 import { DeepPass, isStart, START, type Position } from "./deep-pass.ts";
-import type { OnDeadLetter } from "../core/dead-letter.ts";
-import { deadlineOf, type Duration } from "../core/duration.ts";
-import { onlyOptions, optionalFunction, wholeNumber } from "../core/validation.ts";
-import { readPartitionName } from "../core/keys.ts";
+import type { OnDeadLetter } from "../../queue/core/dead-letter.ts";
+import { deadlineOf, type Duration } from "../../queue/core/duration.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../../queue/core/validation.ts";
+import { readPartitionName } from "../../queue/core/keys.ts";
 import { Shard } from "../../kernel/shard.ts";
-import { isWrongType } from "../redis/wrong-type.ts";
-import { Partitions } from "../partitions/partitions.ts";
-import { partitionNames } from "../partitions/stored-maps.ts";
+import { isWrongType } from "../../queue/redis/wrong-type.ts";
+import type { DeepSweepPart, QueueCheck } from "../../sweep/deep-part.ts";
 import { type DeepSweepReport, placeOf, Report } from "./deep-sweep-report.ts";
 import { inOrder, queuesToSweep } from "./queues-to-sweep.ts";
-import { ScheduleRepair } from "./schedule-repair.ts";
-import { type Transport, withPrefix } from "../redis/transport.ts";
+import { type Transport, withPrefix } from "../../queue/redis/transport.ts";
 
 export interface DeepSweepOptions {
   /** When to stop and return a cursor. A step that has begun is finished. @default "20s" */
@@ -68,31 +66,13 @@ const ERRORS_OF_ONE_QUEUE: readonly string[] = [
 ];
 
 /**
- * Finds contradictions in the state of queues, repairs them, and reports what it found. A failover leaves
- * such contradictions if it sets single keys back in time. Tasks that no key lists are listed again, tasks
- * listed twice are listed once, lost leases are reclaimed, unreadable records are set aside, counts are
- * corrected. Valid state is not changed. It can run beside live traffic and other deep sweeps.
- *
- * A small queue without faults costs at most 20 Redis commands; 50 such queues go in one request. Other
- * queues cost about 5 commands for each 100 tasks, 15 if the tasks have groups. A resent call repairs nothing
- * twice, and reports what its own copy found. Each partition of a queue counts as a queue; with `queue`, one more
- * command reads which partitions it has.
- * @param transport how to reach Redis, such as `upstash(env)`
- * @param options by default all registered queues, for 20 s
- * @returns the faults found, and a cursor if the budget ended the sweep first
- * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the
- *   report instead
- * @example
- * let cursor: string | undefined;
- * do {
- *   const report = await deepSweep(transport, { cursor });
- *   for (const { queue, fault, count } of report.faults) console.warn(queue, fault, count);
- *   cursor = report.cursor ?? undefined;
- * } while (cursor !== undefined);
+ * Checks queues and partitions one after the other, and repairs what is wrong. What features keep is repaired by parts.
+ * @throws {SluiceError} `invalid_argument`, or if Redis cannot be reached. A fault of one queue is in the report instead
  */
-export async function deepSweep(
+export async function plainDeepSweep(
   transport: Transport,
-  given: DeepSweepOptions = {},
+  given: DeepSweepOptions,
+  parts: readonly DeepSweepPart[],
 ): Promise<DeepSweepReport> {
   onlyOptions(given, OPTIONS);
   const options = withPrefix(transport, given);
@@ -105,7 +85,7 @@ export async function deepSweep(
   if (options.queue !== undefined && begun !== undefined && begun !== options.queue) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report on this queue");
   }
-  const names = await queuesToSweep(transport, options);
+  const names = await queuesToSweep(transport, options, parts);
   const rest = names.filter((name) => start === undefined || name >= start.queue);
   while (rest.length > 0) {
     const page = rest.splice(0, QUEUES_PER_REQUEST);
@@ -125,7 +105,7 @@ export async function deepSweep(
         return report.done(at(name, START));
       }
       const position = start?.queue === name ? start.position : START;
-      const left = await sweepQueue(transport, name, position, check, options, report, timeIsUp);
+      const left = await sweepQueue(transport, name, position, check, options, parts, report, timeIsUp);
       if (left && "part" in left) return report.done(at(name, left));
       if (left) added.push(...left);
     }
@@ -144,6 +124,7 @@ async function sweepQueue(
   from: Position,
   check: QueueCheck | undefined,
   { prefix, now, signal, onDeadLetter }: DeepSweepOptions,
+  parts: readonly DeepSweepPart[],
   report: Report,
   timeIsUp: () => boolean,
 ): Promise<Position | readonly string[] | null> {
@@ -158,21 +139,16 @@ async function sweepQueue(
       const rest = await pass.continueFrom(from, timeIsUp);
       if (rest !== null) return rest;
     }
-    if (check?.hasSchedules !== false && partition === 0) {
-      const repair = new ScheduleRepair(shard, { signal }, findings);
-      await repair.repair(check?.valid === true);
-    }
+    for (const part of parts) await part.repair?.(shard, check, findings, { signal });
     report.checked.add(queue);
     return null;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
     if (isWrongType(error) && !isPartition(name)) {
-      const partitions = new Partitions({ name, prefix, transport, now });
-      const found = await partitions.find(signal).catch((other: unknown) => {
-        if (!(other instanceof SluiceError) || other.code !== "newer_schema") throw other;
-        return false;
-      });
-      if (found) return partitionNames(name, await partitions.map(signal));
+      for (const part of parts) {
+        const names = await part.namesOfMarked?.(shard.queue, { signal });
+        if (names) return names;
+      }
     }
     // On several nodes or databases others may be reached.
     const isReported = transport.cluster && error.code === "redis_unreachable";

@@ -1,6 +1,6 @@
-import type { Fault } from "../core/faults.ts";
-import { readPartitionName } from "../core/keys.ts";
-import type { Findings } from "./findings.ts";
+import type { Fault } from "../../queue/core/faults.ts";
+import { readPartitionName } from "../../queue/core/keys.ts";
+import type { Findings } from "../../sweep/deep-part.ts";
 
 /** One kind of fault that was found in one queue, or one of its partitions, and repaired. */
 export interface FaultReport {

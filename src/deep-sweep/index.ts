@@ -1,8 +1,7 @@
-import { checkQueues } from "./check-queues.ts";
+import { checkQueues } from "../features/repair/index.ts";
 import { deepSweep as sweep } from "./deep-sweep.ts";
 
-export type { DeepSweepOptions } from "./deep-sweep.ts";
-export type { DeepSweepReport, FaultReport } from "./deep-sweep-report.ts";
+export type { DeepSweepOptions, DeepSweepReport, FaultReport } from "../features/repair/index.ts";
 
 /** The code of the deep sweep, to turn it on. */
 export interface DeepSweep {

@@ -1,19 +1,31 @@
 import { SluiceError } from "../../errors.ts";
 import { commandCall, exchange, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import type { Findings } from "./findings.ts";
-import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "../../features/schedules/index.ts";
-import { putScheduleScript, scheduleNotReturned, setReminderScript } from "../redis/schedule-scripts.ts";
-import type { PlainCommand, Reply, SendOptions } from "../redis/transport.ts";
+import type { DeepSweepPart, Findings } from "../../sweep/deep-part.ts";
+import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "./schedule-record.ts";
+import {
+  putScheduleScript,
+  scheduleNotReturned,
+  setReminderScript,
+} from "../../queue/redis/schedule-scripts.ts";
+import type { PlainCommand, Reply, SendOptions } from "../../queue/redis/transport.ts";
 
 /** How much one command reads. A page of the hash is smaller, because its fields hold whole tasks. */
 const PAGE_SIZE = { ZSCAN: "1000", HSCAN: "16" };
+
+/** Repairs the schedules of queues, which are at the place 0. */
+export const schedulesRepair: DeepSweepPart = {
+  async repair(shard, checked, findings, options) {
+    if (shard.place !== 0 || checked?.hasSchedules === false) return;
+    await new ScheduleRepair(shard, options, findings).repair(checked?.valid === true);
+  },
+};
 
 /**
  * Repairs the schedules of a queue for the deep sweep. Each schedule needs its record, its task and its next
  * occurrence, and the queue a reminder in the registry.
  */
-export class ScheduleRepair {
+class ScheduleRepair {
   readonly #shard: Shard;
   readonly #options: SendOptions;
   readonly #findings: Findings;

@@ -1,11 +1,11 @@
-import { slicesOf } from "../core/slices.ts";
-import { queueName } from "../core/validation.ts";
-import { findPartitions } from "../partitions/stored-maps.ts";
-import type { Transport } from "../redis/transport.ts";
+import { slicesOf } from "../../queue/core/slices.ts";
+import { queueName } from "../../queue/core/validation.ts";
+import type { Transport } from "../../queue/redis/transport.ts";
 import { readRegistry, withoutPartitions } from "../../sweep/registry.ts";
+import type { DeepSweepPart } from "../../sweep/deep-part.ts";
 
-/** Of how many queues one request reads the partitions. */
-const MAPS_PER_REQUEST = 1_000;
+/** Of how many queues one request reads whether they are divided. */
+const QUEUES_PER_REQUEST = 1_000;
 
 interface Wanted {
   readonly prefix?: string | undefined;
@@ -20,10 +20,14 @@ interface Wanted {
  * next.
  * @throws {SluiceError} `invalid_argument`
  */
-export async function queuesToSweep(transport: Transport, wanted: Wanted): Promise<string[]> {
-  if (wanted.queue !== undefined) return partitionsOfAll(transport, [queueName(wanted.queue)], wanted);
+export async function queuesToSweep(
+  transport: Transport,
+  wanted: Wanted,
+  parts: readonly DeepSweepPart[],
+): Promise<string[]> {
+  if (wanted.queue !== undefined) return allNames(transport, [queueName(wanted.queue)], wanted, parts);
   const { queues, partitioned } = await registered(transport, wanted);
-  return partitioned ? partitionsOfAll(transport, queues, wanted) : inOrder(queues);
+  return partitioned ? allNames(transport, queues, wanted, parts) : inOrder(queues);
 }
 
 export function inOrder(names: readonly string[]): string[] {
@@ -44,14 +48,18 @@ async function registered(transport: Transport, { prefix, signal, now, queues = 
   return { queues: [...names], partitioned };
 }
 
-async function partitionsOfAll(
+async function allNames(
   transport: Transport,
   queues: readonly string[],
   { prefix, signal }: Wanted,
+  parts: readonly DeepSweepPart[],
 ): Promise<string[]> {
   const names: string[] = [];
-  for (const slice of slicesOf(queues, MAPS_PER_REQUEST)) {
-    const found = await findPartitions(transport, slice, prefix, { signal });
+  for (const slice of slicesOf(queues, QUEUES_PER_REQUEST)) {
+    const found = new Map<string, readonly string[]>();
+    for (const part of parts)
+      for (const [queue, ofQueue] of (await part.namesOf?.(slice, { transport, prefix, signal })) ?? [])
+        found.set(queue, ofQueue);
     for (const queue of slice) names.push(...(found.get(queue) ?? [queue]));
   }
   return inOrder(names);

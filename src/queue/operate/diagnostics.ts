@@ -3,7 +3,7 @@ import { sendToStored } from "../partitions/stored-maps.ts";
 import { replyAt } from "../redis/replies.ts";
 import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../redis/transport.ts";
 import { listQueues } from "../../sweep/registry.ts";
-import type { CheckOptions, checkQueues } from "./check-queues.ts";
+import type { CheckOptions, CheckQueues } from "../../sweep/deep-part.ts";
 
 /** What Redis says of itself. A field is null if this Redis does not report it, as Upstash does not report all. */
 export interface DatabaseDiagnostics {
@@ -81,7 +81,7 @@ export async function queueDiagnostics(
   transport: Transport,
   queue: string,
   options: CheckOptions,
-  check: typeof checkQueues | undefined,
+  check: CheckQueues | undefined,
 ): Promise<QueueDiagnostics> {
   const { prefix, signal } = options;
   const sizesOf = (name: string): Command[] => {

@@ -1,8 +1,8 @@
 import { commandCall, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { blankDuplicatesScript, placeLostScript } from "../redis/repair-scripts.ts";
-import type { SendOptions } from "../redis/transport.ts";
-import type { Repaired } from "./findings.ts";
+import { blankDuplicatesScript, placeLostScript } from "../../queue/redis/repair-scripts.ts";
+import type { SendOptions } from "../../queue/redis/transport.ts";
+import type { Repaired } from "./repaired.ts";
 
 /** Entries of the list that one command reads. */
 const LIST_PAGE = 5_000;
