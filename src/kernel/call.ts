@@ -63,7 +63,8 @@ export async function exchange<const Calls extends readonly Call<unknown>[]>(
  * @throws {SluiceError} if the request failed, or the command
  */
 export async function run<T>(link: Link, call: Call<T>, options: SendOptions = {}): Promise<T> {
-  const [outcome] = await sendNoted(link, [call], options);
+  if (call.note?.isDue) return (await exchange(link, [call], options))[0]();
+  const [outcome] = await link.send([call.command], options);
   return call.read(outcome);
 }
 

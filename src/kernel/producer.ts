@@ -9,7 +9,7 @@ import { fixedOptions, TASK_OPTIONS, whenReady } from "../queue/tasks/task-optio
 import type { ValuesQueue } from "../queue/values/encryption.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./new-tasks.ts";
 import { refusal } from "./refusal.ts";
-import type { Adds } from "./store.ts";
+import type { AddBatch, AddReply, Adds } from "./store.ts";
 import { TasksById } from "./tasks-by-id.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
@@ -65,8 +65,9 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     onlyOptions(options, ENQUEUE_OPTIONS);
     const { signal, idempotencyKey, ...rest } = options;
     const key = requestKey({ idempotencyKey });
-    const at = () => "";
-    const [enqueued] = await this.#add([{ ...rest, payload }], signal, true, { key, at, addTraceHeaders });
+    const tasks = [{ ...rest, payload }];
+    const batch = await this.#batch(tasks, { key, at: () => "", addTraceHeaders });
+    const [enqueued] = await this.#answers(await this.store.add({ ...batch, shared: true, signal }));
     return enqueued as Enqueued;
   }
 
@@ -99,7 +100,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     if (tasks.length === 0) return [];
     const key = requestKey(options);
     try {
-      return await this.#add(tasks, options.signal, false, { key, at, addTraceHeaders });
+      const batch = await this.#batch(tasks, { key, at, addTraceHeaders });
+      return await this.#answers(await this.store.add({ ...batch, shared: false, signal: options.signal }));
     } catch (error) {
       // A trace must not make a call fail.
       const isTooLarge = error instanceof SluiceError && error.code === "too_large" && error.path === "tasks";
@@ -108,26 +110,27 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     }
   }
 
-  /** @param shared whether it is one task, which may share a request with others */
-  async #add(
+  async #batch(
     tasks: readonly NewTask<In>[],
-    signal: AbortSignal | undefined,
-    shared: boolean,
     options: NewTasksOptions,
-  ): Promise<Enqueued[]> {
+  ): Promise<Omit<AddBatch, "shared" | "signal">> {
     const { maxPayload } = this.values;
     const texts = await all(
       tasks.map((task, i) => checkAndEncode(this.schema, task, options.at(i), maxPayload)),
     );
-    const batch = newTasks(this.values, this.#defaults, tasks, texts, options);
-    const { items, added, after } = await this.store.add({ ...batch, alone: false, shared, signal });
+    return { ...newTasks(this.values, this.#defaults, tasks, texts, options), alone: false };
+  }
+
+  /** @throws {SluiceError} if a task was refused */
+  async #answers({ items, added, after }: AddReply): Promise<Enqueued[]> {
     if (after.length > 0) await Promise.all(after);
     return items.map((item, i) => {
       const answer = added[i];
       if (answer && "failed" in answer) throw answer.failed;
       if (answer && "refused" in answer) throw refusal(answer.refused, this.name);
-      if (!item || !answer)
+      if (!item || !answer) {
         throw new SluiceError("unexpected_reply", "the script enqueue returned too few answers");
+      }
       return { id: answer.id ?? item.id, created: answer.created };
     });
   }

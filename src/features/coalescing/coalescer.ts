@@ -102,11 +102,13 @@ export class SharedCall<Item, Answer> {
   }
 }
 
-/** Sends calls in one request, of the kind of the first call. */
-async function dispatch<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): Promise<void> {
-  for (const call of calls) call.sent = true;
+/** Waits for the answers of a request. Calls that it leaves without one fail. */
+async function allAnswered<Item, Answer>(
+  calls: readonly SharedCall<Item, Answer>[],
+  answered: Promise<void>,
+): Promise<void> {
   try {
-    await calls[0]?.kind.send(calls, signalOf(calls));
+    await answered;
     if (calls.every(({ done }) => done)) return;
     throw new SluiceError("unexpected_reply", "the script returned too few answers");
   } catch (error) {
@@ -114,8 +116,14 @@ async function dispatch<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]
   }
 }
 
-/** The signal of a request: it aborts once all callers have aborted. */
-function signalOf<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): AbortSignal | undefined {
+async function sendAlone<Item, Answer>(call: SharedCall<Item, Answer>): Promise<void> {
+  await call.prepared;
+  if (!call.done) await allAnswered([call], call.kind.send([call], sentTogether([call])));
+}
+
+/** Takes note that calls are sent in one request. Its signal aborts once all callers have aborted. */
+function sentTogether<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): AbortSignal | undefined {
+  for (const call of calls) call.sent = true;
   if (calls.length === 1) return calls[0]?.signal;
   if (calls.some(({ signal }) => signal === undefined)) return undefined;
   const all = new AbortController();
@@ -157,16 +165,15 @@ class Pool<Item, Answer> {
     this.#onIdle = onIdle;
   }
 
-  add(call: SharedCall<Item, Answer>): void {
-    if (this.#open) this.#open.push(call);
-    else void this.#gather((this.#open = [call]));
-  }
-
-  async #gather(group: readonly SharedCall<Item, Answer>[]): Promise<void> {
+  /** Adds a call to the group of this turn. The first call of a group sends it when the turn has ended. */
+  async add(call: SharedCall<Item, Answer>): Promise<void> {
+    if (this.#open) return void this.#open.push(call);
+    const group = [call];
+    this.#open = group;
     this.#groups++;
     await endOfTurn(GATHER_STEPS);
     this.#open = undefined;
-    for (const call of group) if (!call.ready) await call.prepared;
+    for (const one of group) if (!one.ready) await one.prepared;
     this.#groups--;
     this.#waiting = this.#waiting.concat(group);
     this.#send();
@@ -176,8 +183,30 @@ class Pool<Item, Answer> {
   #send(): void {
     if (this.#open) return;
     this.#waiting = this.#waiting.filter(({ done }) => !done);
-    while (this.#waiting.length > 0 && this.#underWay < this.#mostUnderWay) void this.#request(this.#take());
+    while (this.#waiting.length > 0 && this.#underWay < this.#mostUnderWay) {
+      const calls = this.#take();
+      this.#underWay++;
+      const answered = (calls[0] as SharedCall<Item, Answer>).kind.send(calls, sentTogether(calls));
+      void this.#finish(calls, answered);
+    }
     if (this.#groups + this.#waiting.length + this.#underWay === 0) this.#onIdle();
+  }
+
+  /** Waits until a request is answered, and makes room for the next. */
+  async #finish(calls: readonly SharedCall<Item, Answer>[], answered: Promise<void>): Promise<void> {
+    let isCounted = true;
+    const makeRoom = () => {
+      if (!isCounted) return;
+      isCounted = false;
+      this.#underWay--;
+      this.#send();
+    };
+    const isLimited = this.#mostUnderWay !== Number.POSITIVE_INFINITY;
+    const timer = isLimited ? setTimeout(makeRoom, MAX_DELAY) : undefined;
+    await allAnswered(calls, answered);
+    clearTimeout(timer);
+    if (isLimited) await endOfTurn(REJOIN_STEPS);
+    makeRoom();
   }
 
   #take(): SharedCall<Item, Answer>[] {
@@ -188,26 +217,6 @@ class Pool<Item, Answer> {
       count++;
     }
     return this.#waiting.splice(0, count);
-  }
-
-  async #request(calls: readonly SharedCall<Item, Answer>[]): Promise<void> {
-    this.#underWay++;
-    let isCounted = true;
-    const finish = () => {
-      if (!isCounted) return;
-      isCounted = false;
-      this.#underWay--;
-      this.#send();
-    };
-    if (this.#mostUnderWay === Number.POSITIVE_INFINITY) {
-      await dispatch(calls);
-    } else {
-      const timer = setTimeout(finish, MAX_DELAY);
-      await dispatch(calls);
-      clearTimeout(timer);
-      await endOfTurn(REJOIN_STEPS);
-    }
-    finish();
   }
 }
 
@@ -257,8 +266,8 @@ export class Coalescer {
     signal: AbortSignal | undefined,
   ): Promise<Answer> {
     const call = new SharedCall(kind, item, signal);
-    if (this.#pools) this.#pool<Item, Answer>(this.#pools, pool).add(call);
-    else void call.prepared.then(() => (call.done ? undefined : dispatch([call])));
+    if (this.#pools) void this.#pool<Item, Answer>(this.#pools, pool).add(call);
+    else void sendAlone(call);
     return call.answered;
   }
 

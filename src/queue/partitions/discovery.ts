@@ -68,35 +68,46 @@ function discovering<S extends Adds>(
     return (await partitions.map(signal)).version > 0 ? store : plain;
   };
 
+  /**
+   * The store to use after a call of the plain one has failed.
+   * @throws the error, unless it turns out that the queue has partitions: the call has then changed nothing
+   */
+  const afterFailure = async (error: unknown, signal: Signal): Promise<Store> => {
+    if (!isWrongType(error)) throw error;
+    const { partitions } = await load();
+    if (!(await partitions.find(signal))) throw error;
+    return known();
+  };
+
   /** @param use uses a store. Called again if the queue turns out to have partitions */
   const run = async <T>(
     choose: (signal: Signal) => Promise<Store>,
-    use: (store: Store, isAgain: boolean) => Promise<T>,
+    use: (store: Store) => Promise<T>,
     signal: Signal,
   ): Promise<T> => {
     const wasSplit = divided?.partitions.isSplit === true;
     try {
-      return await use(isSought ? await choose(signal) : plain, false);
+      return await use(isSought ? await choose(signal) : plain);
     } catch (error) {
-      if (wasSplit || !isWrongType(error)) throw error;
-      const { partitions } = await load();
-      if (!(await partitions.find(signal))) throw error;
+      if (wasSplit) throw error;
+      return use(await afterFailure(error, signal));
     }
-    return use(known(), true);
   };
 
   const store: Store & MaybeDivided = {
     ...plain,
     divided: load,
     add: async (batch) => {
-      if (isSought && divided?.partitions.isSplit) return run(found, (use) => use.add(batch), batch.signal);
+      const { signal } = batch;
+      const use = isSought ? await found(signal) : plain;
+      if (use !== plain) return use.add(batch);
       const ids = batch.ids ?? (await idsOf(batch.drafts));
       const once = { ...batch, ids, encode: encodingOnce(batch, ids) };
-      return run(
-        found,
-        (use, isAgain) => use.add(use === plain ? once : isAgain ? { ...once, isAgain } : batch),
-        batch.signal,
-      );
+      try {
+        return await plain.add(once);
+      } catch (error) {
+        return (await afterFailure(error, signal)).add({ ...once, isAgain: true });
+      }
     },
     find: (id, call, isUnknown, options) =>
       run(found, (use) => use.find(id, call, isUnknown, options), options.signal),
