@@ -1,6 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import { type Call, run } from "../../kernel/call.ts";
-import { tokenOf } from "../../kernel/call-token.ts";
+import { run } from "../../kernel/call.ts";
 import type { ArgumentsOf } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { rhythmOf } from "./calendar.ts";
@@ -13,9 +12,7 @@ import {
   onlyOptions,
   pageArguments,
   REQUEST_OPTIONS,
-  requestKey,
 } from "../../queue/core/validation.ts";
-import { sendInOrder } from "../../queue/redis/transport.ts";
 import {
   listedSchedule,
   NEVER,
@@ -24,7 +21,6 @@ import {
   orUnsupported,
   readPlan,
   readTask,
-  writePlan,
   writeTask,
   type ListedSchedule,
   type Plan,
@@ -32,13 +28,9 @@ import {
 } from "./schedule-record.ts";
 import { encryptValue, type ValuesQueue } from "../../queue/values/encryption.ts";
 import { decryptValue } from "../../queue/values/decrypt.ts";
-import {
-  listSchedulesScript,
-  putScheduleScript,
-  scheduleNotReturned,
-  setReminderScript,
-} from "../../queue/redis/schedule-scripts.ts";
+import { listSchedulesScript } from "../../queue/redis/schedule-scripts.ts";
 import type { ListOptions, RequestOptions, TaskDefaults } from "../../queue/core/types.ts";
+import { type Draft, putSchedule, scheduleToken, writeSchedule } from "./write-schedule.ts";
 
 export type SchedulePut = ListedSchedule & {
   /** False if the call replaced a schedule of the same name. */
@@ -59,25 +51,6 @@ export interface SchedulePage {
 
 /** `size`: about this many schedules. */
 export type ListSchedulesOptions = ListOptions;
-
-/** A schedule as Redis has it. */
-interface StoredSchedule {
-  /** Undefined if no schedule has the name. */
-  readonly plan: Plan | undefined;
-  /** Its next occurrence, epoch ms; 0 if there is none. */
-  readonly at: number;
-  /** Redis's time, epoch ms. */
-  readonly now: number;
-}
-
-/** What to store for a schedule. */
-interface Draft {
-  readonly plan: Plan;
-  /** As {@link writeTask} writes it; empty to keep the stored task. */
-  readonly task: string;
-  /** The next occurrence, epoch ms. */
-  readonly at: number;
-}
 
 /** What the schedules of a queue are made of. */
 export interface SchedulesParts {
@@ -124,7 +97,7 @@ export class Schedules<T = unknown> {
     const encoded = encodePayload(schedule.payload, "payload");
     const payload = await encryptValue(this.#values, { kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, this.#defaults, schedule, payload);
-    const written = await this.#write(checked, "put", options, ({ plan: before, at, now }) => {
+    const written = await writeSchedule(this.#store, checked, "put", options, ({ plan: before, at, now }) => {
       // Throws here, not in each sweep.
       if (this.#store.shard(0).isPart && schedule.group !== undefined)
         occurrenceId(checked, 0, schedule.group);
@@ -207,32 +180,21 @@ export class Schedules<T = unknown> {
   async remove(name: string, options: RequestOptions = {}): Promise<ScheduleRemoved> {
     onlyOptions(options, REQUEST_OPTIONS);
     const args = {
-      token: await this.#tokenOf("remove", name, options),
+      token: await scheduleToken(this.#store, "remove", name, options),
       name: scheduleName(name),
       was: "*",
       record: "",
       task: "",
       at: "0",
     };
-    const store = this.#store;
-    const reply = await store.over(() => this.#put(args, options), options);
+    const reply = await this.#store.over(() => putSchedule(this.#store, args, options), options);
     return reply.status === "ok" && reply.existed ? { ok: true } : { ok: false, code: "not_found" };
-  }
-
-  /** The name is part of the token: the same idempotency key with another name is another call. */
-  async #tokenOf(verb: string, name: string, options: RequestOptions): Promise<string> {
-    return tokenOf(this.#store.queue, `${verb} ${name}`, options);
   }
 
   #list(args: ArgumentsOf<typeof listSchedulesScript>, options: RequestOptions) {
     const store = this.#store;
     const read = () => run(store.queue.transport, store.shard(0).call(listSchedulesScript, args), options);
     return store.over(read, options);
-  }
-
-  #put(args: ArgumentsOf<typeof putScheduleScript>, options: RequestOptions) {
-    const store = this.#store;
-    return run(store.queue.transport, store.shard(0).call(putScheduleScript, args), options);
   }
 
   async #set(
@@ -243,71 +205,17 @@ export class Schedules<T = unknown> {
   ): Promise<ScheduleChanged> {
     onlyOptions(options, REQUEST_OPTIONS);
     const paused = verb === "pause";
-    const written = await this.#write(scheduleName(name), verb, options, ({ plan, at, now }) => {
-      if (!plan) return undefined;
-      if (plan.paused === paused) return { plan, at, task: "" };
-      return { task: "", ...change({ plan: { ...plan, paused }, now }) };
-    });
+    const written = await writeSchedule(
+      this.#store,
+      scheduleName(name),
+      verb,
+      options,
+      ({ plan, at, now }) => {
+        if (!plan) return undefined;
+        if (plan.paused === paused) return { plan, at, task: "" };
+        return { task: "", ...change({ plan: { ...plan, paused }, now }) };
+      },
+    );
     return written ? { ok: true, schedule: written.schedule } : { ok: false, code: "not_found" };
-  }
-
-  /**
-   * Reads a schedule, and writes the draft that `decide` makes of it. If another caller changes the schedule
-   * meanwhile, it begins again: a failed round means that the other caller succeeded.
-   * @param decide returns undefined to write nothing. A call with an idempotency key records that in Redis,
-   *   so that a late copy of it writes nothing either
-   * @returns undefined if neither this call nor an earlier copy of it wrote anything
-   */
-  async #write(
-    name: string,
-    verb: "put" | "pause" | "resume",
-    options: RequestOptions,
-    decide: (stored: StoredSchedule) => Draft | undefined,
-  ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
-    // One for all copies: the first may have run before the queue got partitions.
-    const token = await this.#tokenOf(verb, name, options);
-    return this.#store.over(() => this.#writeOnce(name, verb, token, options, decide), options);
-  }
-
-  async #writeOnce(
-    name: string,
-    verb: "put" | "pause" | "resume",
-    token: string,
-    options: RequestOptions,
-    decide: (stored: StoredSchedule) => Draft | undefined,
-  ): Promise<{ schedule: ListedSchedule; existed: boolean } | undefined> {
-    const store = this.#store;
-    await store.shards(options);
-    const call = { token, name };
-    const read = { ...call, was: "?", record: "", task: "", at: "" };
-    const hasKey = requestKey(options) !== undefined;
-    // A pause or resume that finds no schedule is refused by the read itself. A put creates one.
-    const noted = hasKey && verb !== "put" ? token : "";
-    let reply = await this.#put({ ...read, token: noted }, options);
-    for (;;) {
-      if (reply.status !== "changed") throw scheduleNotReturned();
-      const { record: was, at, now } = reply;
-      const draft = decide({ plan: was === "" ? undefined : readPlan(was), at, now });
-      if (!draft) {
-        if (hasKey && verb === "put") await this.#put({ ...read, was: "!" }, options);
-        return undefined;
-      }
-      const record = writePlan(draft.plan);
-      const args = { ...call, was, record, task: draft.task, at: String(draft.at) };
-      // Set before the schedule, so that it is never without a reminder; and after it, because a sweep may
-      // have changed the reminder meanwhile.
-      const shard = store.shard(0);
-      const reminder = { queue: shard.name, before: "", at: String(draft.at) };
-      const setReminder: Call<unknown> = shard.call(setReminderScript, {}, [reminder]);
-      const put = shard.call(putScheduleScript, args);
-      const commands = [setReminder, put, setReminder].map(({ command }) => command);
-      const outcomes = await sendInOrder(store.queue.transport, commands, options);
-      reply = put.read(outcomes[1]);
-      if (reply.status === "changed") continue;
-      for (const index of [0, 2]) setReminder.read(outcomes[index]);
-      if (reply.status === "refused") return undefined;
-      if (reply.at < NEVER) await store.ready({ scheduleAt: reply.at });
-      return { schedule: listedSchedule(this.name, name, draft.plan, reply.at), existed: reply.existed };
-    }
   }
 }
