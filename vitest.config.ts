@@ -10,14 +10,14 @@ import { scriptsOf } from "./test/support/lanes.ts";
  */
 const PROGRAMS = [
   "test/{documents,examples,local,serving}/**/*.test.ts",
-  "test/{cli/completions,cli/programs,consumer/drain-processes}.test.ts",
+  "test/{cli/completions,cli/programs,drain/drain-processes}.test.ts",
   "test/{embedded/limits,gateway/cli,gateway/restart}.test.ts",
   "test/{http/rotation,http/secrets-logs,unit/setup,unit/test-redis}.test.ts",
 ];
 
 /** Files that each run in a process of their own. All others run in those of the workers, one after the other. */
 const APART = [
-  "test/{compose,tracing}/**/*.test.ts",
+  "test/{compose,features/tracing}/**/*.test.ts",
   // Counts the timers of its process, to which a connection of another file may add one.
   "test/unit/event-stream.test.ts",
 ];
@@ -43,7 +43,7 @@ export const projects: readonly TestProjectInlineConfiguration[] = [
     include: ["test/**/*.test.ts"],
     // Some need more packages or programs, or longer: `npm run test:dashboard`, `test:long`, `test:package` and
     // `test:platforms` run them.
-    exclude: ["test/{cli,dashboard,long,package,platforms}/**", ...APART, ...PROGRAMS],
+    exclude: ["test/{cli,dashboard,package,platforms}/**", "test/long/*.test.ts", ...APART, ...PROGRAMS],
   }),
   project("programs", { ...shared, include: PROGRAMS, maxWorkers: 2, sequence: { groupOrder: 1 } }),
 ];
@@ -56,11 +56,14 @@ export default defineConfig({
     alias: [
       { find: /^sluice-queue$/, replacement: source("src/index.ts") },
       { find: /^sluice-queue\/testing$/, replacement: source("src/testing/index.ts") },
-      { find: /^sluice-queue\/upstash$/, replacement: source("src/transport/upstash.ts") },
+      { find: /^sluice-queue\/upstash$/, replacement: source("src/transports/upstash.ts") },
       { find: /^sluice-queue\/client$/, replacement: source("src/client/index.ts") },
-      { find: /^sluice-queue\/encryption$/, replacement: source("src/queue/values/aes-gcm.ts") },
-      { find: /^sluice-queue\/opentelemetry$/, replacement: source("src/tracing/open-telemetry.ts") },
-      { find: /^sluice-queue\/sqs$/, replacement: source("src/consumer/adapters/sqs.ts") },
+      { find: /^sluice-queue\/encryption$/, replacement: source("src/features/encryption/aes-gcm.ts") },
+      {
+        find: /^sluice-queue\/opentelemetry$/,
+        replacement: source("src/features/tracing/open-telemetry.ts"),
+      },
+      { find: /^sluice-queue\/sqs$/, replacement: source("src/adapters/sqs.ts") },
       { find: /^sluice-queue\/(cloudflare|vercel|lambda|node)$/, replacement: source("serverless/$1.ts") },
     ],
   },

@@ -1,10 +1,10 @@
 // What Sluice costs on Upstash: billed commands and HTTP requests, as the local gateway counts them, inner
-// calls of scripts included. The counts are exact: test/budget asserts them, docs/costs.md shows them.
+// calls of scripts included. The counts are exact: test/proofs/budget asserts them, docs/costs.md shows them.
 
 import { createClient } from "@redis/client";
 import { type LeasedTask, Queue, sweep } from "../src/index.ts";
 import { dollars, startGateway } from "../src/local/index.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import { upstash } from "../src/transports/upstash.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { payload, printGoal, printTable } from "./report.ts";
 

@@ -3,7 +3,7 @@
 // asserts the commands of a small store; docs/costs.md shows them.
 
 import { Operator, Queue, Schedules, type Settlement } from "../src/index.ts";
-import { resp } from "../src/transport/resp.ts";
+import { resp } from "../src/transports/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { launchChromium, type Page } from "../test/dashboard/browser.ts";
 import { deployDashboard, tokens } from "../tools/dashboard/deployment.ts";

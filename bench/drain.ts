@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { drain, Queue, type Transport } from "../src/index.ts";
 import { startGateway } from "../src/local/index.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import { upstash } from "../src/transports/upstash.ts";
 import { dice } from "../test/support/dice.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { median, payload, printGoal, printTable, quick } from "./report.ts";

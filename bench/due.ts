@@ -6,7 +6,7 @@ import { serve } from "../serverless/node.ts";
 import { createClient, type ClientOptions } from "../src/client/index.ts";
 import { Queue } from "../src/index.ts";
 import { startGateway } from "../src/local/index.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import { upstash } from "../src/transports/upstash.ts";
 import { startWorker } from "../tools/workerd/harness.ts";
 import { dueWork } from "../test/platforms/due-deployment.ts";
 import { startRedis } from "../test/support/redis.ts";

@@ -7,7 +7,7 @@
 import { createClient } from "@redis/client";
 import { Queue } from "../src/index.ts";
 import { startGateway } from "../src/local/index.ts";
-import { resp } from "../src/transport/resp.ts";
+import { resp } from "../src/transports/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { ask, connections, drive, type Exchange, postOf } from "./http/load.ts";
 import { canMeasureWorkerd, inWorkerd, onNode, type Server } from "./http/servers.ts";

@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { createClient } from "@redis/client";
 import type { Command, Transport } from "../src/index.ts";
-import { resp } from "../src/transport/resp.ts";
+import { resp } from "../src/transports/resp.ts";
 import { scripts } from "../test/support/bindings.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { operating } from "./longest/operating.ts";

@@ -4,7 +4,7 @@
 import { createClient } from "@redis/client";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue, type QueueOptions } from "../src/index.ts";
-import { resp } from "../src/transport/resp.ts";
+import { resp } from "../src/transports/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { payload, printGoal, printTable, quick, whole } from "./report.ts";
 

@@ -3,7 +3,7 @@
 // disturbances.
 
 import { Queue, sweep, type SweepReport } from "../src/index.ts";
-import { resp } from "../src/transport/resp.ts";
+import { resp } from "../src/transports/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { median, printGoal, printTable, quick, whole } from "./report.ts";
 

@@ -4,7 +4,7 @@
 // the bottleneck, and other load hardly changes them.
 
 import { createClient } from "@redis/client";
-import { resp } from "../src/transport/resp.ts";
+import { resp } from "../src/transports/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { BATCH, bullmq, CALLERS, type Contestant, sluice } from "./contestants.ts";
 import { median, printGoal, printTable, quick, words, whole } from "./report.ts";

@@ -4,7 +4,7 @@
 import { createAdaptorServer } from "@hono/node-server";
 import type { AddressInfo } from "node:net";
 import { drain, Queue, wakeReceiver } from "../src/index.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import { upstash } from "../src/transports/upstash.ts";
 
 const [url = "", token = "", secret = ""] = process.argv.slice(2);
 const now = () => performance.timeOrigin + performance.now();

@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Queue, webhookWaker } from "../src/index.ts";
 import { startGateway } from "../src/local/index.ts";
-import { upstash } from "../src/transport/upstash.ts";
+import { upstash } from "../src/transports/upstash.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { median, payload, printGoal, printTable, quick } from "./report.ts";
 

@@ -1,5 +1,5 @@
 import { type Environment, variable } from "./environment.ts";
-import { isSigningSecret, SECRET_FORM } from "./consumer/wake/signature.ts";
+import { isSigningSecret, SECRET_FORM } from "./signature.ts";
 import { checkedCredentials } from "./credentials.ts";
 import { invalidArgument } from "./errors.ts";
 import { checkCronSecrets, parseTokens, type TokenEntry } from "./http/auth/tokens.ts";

@@ -1,7 +1,7 @@
 /** The variables of an environment that say where Redis is, and what its keys begin with. */
 import type { Credentials } from "./credentials.ts";
 import { type Environment, variable } from "./environment.ts";
-import { keyPrefix } from "./queue/core/validation.ts";
+import { keyPrefix } from "./kernel/options/validation.ts";
 
 /** The names of the two variables of Redis over HTTP: Upstash's own, and those of Vercel's integration. */
 const REST_VARIABLES = [

@@ -1,4 +1,4 @@
-// Writes src/queue/redis/lua from lua/: modules, because Workers cannot read files at run time. With --check it only
+// Writes src/lua from lua/: modules, because Workers cannot read files at run time. With --check it only
 // reports whether they are current.
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -17,6 +17,6 @@ if (!process.argv.includes("--check")) {
     writeFileSync(join(generatedFolder, file), text);
   }
 } else if (written.length + removed.length > 0) {
-  console.error("src/queue/redis/lua is not current: run `npm run embed-lua`.");
+  console.error("src/lua is not current: run `npm run embed-lua`.");
   process.exit(1);
 }

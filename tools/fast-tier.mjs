@@ -3,7 +3,7 @@
 export const fastTier = [
   "test/unit",
   "test/contract",
-  "test/budget",
-  "test/integration/tasks/life-cycle.test.ts",
-  "test/model",
+  "test/proofs/budget",
+  "test/kernel/life-cycle.test.ts",
+  "test/proofs/model",
 ];

@@ -1,11 +1,11 @@
 // npm run test:embedded: runs every script under the faults of the network, the model and conformance, or the
 // named tests, on the embedded store in place of redis-server:
-// `npm run test:embedded -- test/integration/groups/groups.test.ts`.
+// `npm run test:embedded -- test/kernel/groups/groups.test.ts`.
 
 import { ensureDependencies, main } from "./setup.mjs";
 import { runOnEmbedded } from "./on-embedded.mjs";
 
 void main(async () => {
   await ensureDependencies();
-  runOnEmbedded(["test/fault/every-script.test.ts", "test/model", "test/conformance"]);
+  runOnEmbedded(["test/proofs/fault/every-script.test.ts", "test/proofs/model", "test/proofs/conformance"]);
 });

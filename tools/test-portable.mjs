@@ -1,6 +1,6 @@
 // npm run test:portable: runs every script under the faults of the network and the model, or the named tests, on
 // GopherLua, a Lua 5.1 written in Go, within the embedded store:
-// `npm run test:portable -- test/integration/groups/groups.test.ts`. Builds the program of test/portable.
+// `npm run test:portable -- test/kernel/groups/groups.test.ts`. Builds the program of test/portable.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -17,7 +17,7 @@ void main(async () => {
   const program = join(root, "node_modules/.cache/sluice-portable/gopher-lua");
   build(program);
   process.env["SLUICE_GOPHER_LUA"] = program;
-  runOnEmbedded(["test/fault/every-script.test.ts", "test/model", "test/portable"]);
+  runOnEmbedded(["test/proofs/fault/every-script.test.ts", "test/proofs/model", "test/portable"]);
 });
 
 /** @param {string} program where to put it */

@@ -17,7 +17,7 @@ const producer = `export { Producer } from "./src/index.ts";`;
 const queue = `export { Queue } from "./src/index.ts";`;
 const consumer = `
   export { drain, Queue, sweep } from "./src/index.ts";
-  export { upstash } from "./src/transport/upstash.ts";
+  export { upstash } from "./src/transports/upstash.ts";
 `;
 const cloudflare = `export { sluice, SluiceAlarm } from "./serverless/cloudflare.ts";`;
 const everything = (file: string) => `export * from "${file}";`;
@@ -39,7 +39,7 @@ export const bundles: readonly Bundle[] = [
   { name: "createClient", source: client, part: "first", goal: 8_000 },
   { name: "createClient, in one file", source: client, part: "one file" },
   { name: "sluice() for Cloudflare", source: cloudflare, part: "one file", goal: 120_000 },
-  { name: "openTelemetry", source: everything("./src/tracing/open-telemetry.ts"), part: "one file" },
-  { name: "encryption", source: everything("./src/queue/values/aes-gcm.ts"), part: "one file" },
-  { name: "offload", source: everything("./src/offload/index.ts"), part: "one file" },
+  { name: "openTelemetry", source: everything("./src/features/tracing/open-telemetry.ts"), part: "one file" },
+  { name: "encryption", source: everything("./src/features/encryption/aes-gcm.ts"), part: "one file" },
+  { name: "offload", source: everything("./src/features/offload/index.ts"), part: "one file" },
 ];

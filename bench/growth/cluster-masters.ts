@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@redis/client";
 import type { Transport } from "../../src/index.ts";
-import { hashSlot } from "../../src/transport/hash-slot.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { hashSlot } from "../../src/transports/hash-slot.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { startRedis } from "../../test/support/redis.ts";
 
 const SLOTS = 16_384;

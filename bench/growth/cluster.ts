@@ -4,7 +4,7 @@
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue, type Transport } from "../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../src/queue/core/keys.ts";
+import { nameOfPartition, queueKeys } from "../../src/kernel/names/keys.ts";
 import { median, payload, printTable, quick, whole } from "../report.ts";
 import { type Masters, startMasters } from "./cluster-masters.ts";
 

@@ -1,10 +1,10 @@
 // A queue that grows by tasks of one state, through the library's own calls.
 
 import { Operator, Queue, type LeasedTask, type Transport } from "../../src/index.ts";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { callOf } from "../../src/queue/redis/binding.ts";
-import { lastReply } from "../../src/queue/redis/replies.ts";
-import { sweepScript } from "../../src/queue/redis/sweep-scripts.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { callOf } from "../../src/kernel/scripts/binding.ts";
+import { lastReply } from "../../src/kernel/scripts/replies.ts";
+import { sweepScript } from "../../src/kernel/scripts/sweep-scripts.ts";
 import { payload } from "../report.ts";
 import { COPIES, copiedId, copyTasks } from "./copies.ts";
 import { FAR, type GrowingState } from "./states.ts";

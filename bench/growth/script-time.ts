@@ -3,7 +3,7 @@
 
 import { createClient } from "@redis/client";
 import type { Command, Transport } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { startRedis } from "../../test/support/redis.ts";
 
 /** One call of a script, µs. */

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { serve } from "../../serverless/node.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { bare, echo } from "./apps.ts";
 
 /** What the bench sends a server, once. */

@@ -1,4 +1,4 @@
-import { upstash } from "../../src/transport/upstash.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { bare } from "./apps.ts";
 
 let app: ReturnType<typeof bare> | undefined;

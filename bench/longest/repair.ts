@@ -1,6 +1,6 @@
 // Deep sweeps of large queues, undamaged and damaged.
 
-import { queueKeys } from "../../src/queue/core/keys.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
 import { NAME, priority, type Case, worker } from "./bench.ts";
 
 export const repair: Record<string, Case> = {

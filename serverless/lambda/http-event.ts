@@ -1,4 +1,4 @@
-import { fromPaddedBase64, toBase64 } from "../../src/queue/core/base64.ts";
+import { fromPaddedBase64, toBase64 } from "../../src/base64.ts";
 
 /** A request from a function URL or an HTTP API of API Gateway: the used fields of "payload format 2.0". */
 export interface HttpEvent {

@@ -1,4 +1,4 @@
-import { fromPaddedBase64 } from "../../src/queue/core/base64.ts";
+import { fromPaddedBase64 } from "../../src/base64.ts";
 import { bodyOf } from "./http-event.ts";
 
 type Values<Value> = Readonly<Record<string, Value | undefined>> | null | undefined;

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { deadReasons, type RejectReason, rejectReasons } from "../queue/core/types.ts";
-import { milliseconds, type Duration } from "../queue/core/duration.ts";
+import { deadReasons, type RejectReason, rejectReasons } from "../kernel/options/types.ts";
+import { milliseconds, type Duration } from "../kernel/options/duration.ts";
 import { messageOf } from "../errors.ts";
 
 /** Checks an option's value; the message says what is allowed. */

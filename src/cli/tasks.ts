@@ -1,7 +1,7 @@
 import type { TaskReply } from "../client/types.ts";
-import { shownReason } from "../queue/core/reason-text.ts";
-import { queueName, taskId } from "../queue/core/validation.ts";
-import type { ListedTask, ListTasksOptions } from "../queue/operate/list-tasks.ts";
+import { shownReason } from "../kernel/errors/reason-text.ts";
+import { queueName, taskId } from "../kernel/options/validation.ts";
+import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
 import { counted } from "./output/counted.ts";
 import { errorLine } from "./output/printable.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
-import type { DequeueOptions, RequestOptions, Settlement } from "../queue/core/types.ts";
-import { AbortableDequeue, MOST_AFTER_ABORT } from "../queue/tasks/abortable-dequeue.ts";
+import type { DequeueOptions, RequestOptions, Settlement } from "../kernel/options/types.ts";
+import { AbortableDequeue, MOST_AFTER_ABORT } from "../kernel/lease/abortable-dequeue.ts";
 
 type Leased = readonly { readonly receipt: string }[];
 

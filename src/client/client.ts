@@ -1,8 +1,8 @@
-import { milliseconds } from "../queue/core/duration.ts";
-import type { QueueCounts } from "../queue/core/counts.ts";
-import type { RequestOptions } from "../queue/core/types.ts";
+import { milliseconds } from "../kernel/options/duration.ts";
+import type { QueueCounts } from "../kernel/tasks/counts.ts";
+import type { RequestOptions } from "../kernel/options/types.ts";
 import type { ListQueuesOptions, QueuePage, RegisteredQueue } from "../sweep/registry.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
+import type { QueueOrName } from "../kernel/definition.ts";
 import type { SweepOptions, SweepReport } from "../sweep/types.ts";
 import { fieldsJson, splitOptions } from "./json.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";

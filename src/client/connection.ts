@@ -1,11 +1,11 @@
 import { checkedCredentials } from "../credentials.ts";
 import { SluiceError } from "../errors.ts";
 import { given } from "../pick.ts";
-import { milliseconds, type Duration } from "../queue/core/duration.ts";
-import { newToken } from "../queue/core/ids.ts";
-import { onlyOptions, optionalFunction, requestKey } from "../queue/core/validation.ts";
-import { type AddTraceHeaders, checkedTracing, type Tracing } from "../queue/core/tracing.ts";
-import type { RequestOptions } from "../queue/core/types.ts";
+import { milliseconds, type Duration } from "../kernel/options/duration.ts";
+import { newToken } from "../kernel/names/ids.ts";
+import { onlyOptions, optionalFunction, requestKey } from "../kernel/options/validation.ts";
+import { type AddTraceHeaders, checkedTracing, type Tracing } from "../kernel/tracing.ts";
+import type { RequestOptions } from "../kernel/options/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
 import { readReply } from "./replies.ts";

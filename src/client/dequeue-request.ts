@@ -1,8 +1,8 @@
-import { milliseconds } from "../queue/core/duration.ts";
-import { newToken } from "../queue/core/ids.ts";
-import { requestKey } from "../queue/core/validation.ts";
-import { type Batch, LeasedTask } from "../queue/tasks/leased-task.ts";
-import type { DequeueOptions } from "../queue/core/types.ts";
+import { milliseconds } from "../kernel/options/duration.ts";
+import { newToken } from "../kernel/names/ids.ts";
+import { requestKey } from "../kernel/options/validation.ts";
+import { type Batch, LeasedTask } from "../kernel/lease/leased-task.ts";
+import type { DequeueOptions } from "../kernel/options/types.ts";
 import { withFields } from "./fields.ts";
 import { fieldsJson, splitOptions } from "./json.ts";
 import { onDemand } from "./load.ts";

@@ -1,6 +1,6 @@
-import { plainJson } from "../queue/core/plain-json.ts";
-import { optionsObject } from "../queue/core/validation.ts";
-import type { RequestOptions } from "../queue/core/types.ts";
+import { plainJson } from "../kernel/record/plain-json.ts";
+import { optionsObject } from "../kernel/options/validation.ts";
+import type { RequestOptions } from "../kernel/options/types.ts";
 import { onDemand } from "./load.ts";
 
 /**

@@ -1,11 +1,11 @@
-import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
+import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import { given, pick } from "../pick.ts";
-import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
-import { newTaskId } from "../queue/core/ids.ts";
-import { plainJson } from "../queue/core/plain-json.ts";
-import { optionsObject, requestKey } from "../queue/core/validation.ts";
-import type { ValuesQueue } from "../queue/values/encryption.ts";
-import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
+import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
+import { newTaskId } from "../kernel/names/ids.ts";
+import { plainJson } from "../kernel/record/plain-json.ts";
+import { optionsObject, requestKey } from "../kernel/options/validation.ts";
+import type { ValuesQueue } from "../kernel/values/encryption.ts";
+import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../kernel/options/types.ts";
 import type { QueueOptions } from "../open/options.ts";
 import { onDemand } from "./load.ts";
 

@@ -1,13 +1,13 @@
-import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
-import { MAX_BATCH } from "../queue/core/limits.ts";
-import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../queue/core/validation.ts";
-import { checkedSchema } from "../queue/tasks/checked-schema.ts";
-import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
-import { checkedWatch, type WaitOptions, type WatchOptions } from "../queue/tasks/watch-options.ts";
-import { checkedEncryption } from "../queue/values/checked-encryption.ts";
-import type { QueueCounts } from "../queue/core/counts.ts";
-import type { TaskInfo } from "../queue/core/task-info.ts";
-import type { Tracing } from "../queue/core/tracing.ts";
+import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
+import { MAX_BATCH } from "../kernel/options/limits.ts";
+import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../kernel/options/validation.ts";
+import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
+import { nameAndOptions, type QueueOrName } from "../kernel/definition.ts";
+import { checkedWatch, type WaitOptions, type WatchOptions } from "../kernel/tasks/watch-options.ts";
+import { checkedEncryption } from "../features/encryption/index.ts";
+import type { QueueCounts } from "../kernel/tasks/counts.ts";
+import type { TaskInfo } from "../kernel/record/task-info.ts";
+import type { Tracing } from "../kernel/tracing.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -21,9 +21,9 @@ import type {
   Settled,
   Settlement,
   Worker,
-} from "../queue/core/types.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import type { ReadTask, TaskEvent } from "../queue/tasks/watch.ts";
+} from "../kernel/options/types.ts";
+import type { Batch } from "../kernel/lease/leased-task.ts";
+import type { ReadTask, TaskEvent } from "../kernel/tasks/watch.ts";
 import type { Connection, ServerRequest } from "./connection.ts";
 import { decoded, type DequeueRequest, lease } from "./dequeue-request.ts";
 import { withFields } from "./fields.ts";

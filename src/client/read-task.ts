@@ -1,5 +1,5 @@
-import type { TaskInfo } from "../queue/core/task-info.ts";
-import type { ValuesQueue } from "../queue/values/encryption.ts";
+import type { TaskInfo } from "../kernel/record/task-info.ts";
+import type { ValuesQueue } from "../kernel/values/encryption.ts";
 import { onDemand } from "./load.ts";
 import type { TaskReply } from "./types.ts";
 

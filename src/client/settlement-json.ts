@@ -1,8 +1,8 @@
-import { MAX_BATCH, MAX_PROGRESS_BYTES, MAX_VALUE_BYTES } from "../queue/core/limits.ts";
-import { plainJson } from "../queue/core/plain-json.ts";
-import { listOf, optionsObject } from "../queue/core/validation.ts";
-import type { Settlement } from "../queue/core/types.ts";
-import type { ValuesQueue } from "../queue/values/encryption.ts";
+import { MAX_BATCH, MAX_PROGRESS_BYTES, MAX_VALUE_BYTES } from "../kernel/options/limits.ts";
+import { plainJson } from "../kernel/record/plain-json.ts";
+import { listOf, optionsObject } from "../kernel/options/validation.ts";
+import type { Settlement } from "../kernel/options/types.ts";
+import type { ValuesQueue } from "../kernel/values/encryption.ts";
 import { onDemand } from "./load.ts";
 
 /**

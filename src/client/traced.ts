@@ -1,5 +1,5 @@
-import type { AddTraceHeaders, Exchanged, Tracing } from "../queue/core/tracing.ts";
-import type { Enqueued, EnqueueOptions, Settlement } from "../queue/core/types.ts";
+import type { AddTraceHeaders, Exchanged, Tracing } from "../kernel/tracing.ts";
+import type { Enqueued, EnqueueOptions, Settlement } from "../kernel/options/types.ts";
 
 /** A queue whose operations are traced if it has a `tracing`. */
 interface TracedQueue {

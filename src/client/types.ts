@@ -1,10 +1,10 @@
-import type { AttemptError, TaskInfo } from "../queue/core/task-info.ts";
-import type { Tracing } from "../queue/core/tracing.ts";
-import type { RequestOptions, Settled, Settlement } from "../queue/core/types.ts";
-import type { RawTask } from "../queue/tasks/decode-tasks.ts";
+import type { AttemptError, TaskInfo } from "../kernel/record/task-info.ts";
+import type { Tracing } from "../kernel/tracing.ts";
+import type { RequestOptions, Settled, Settlement } from "../kernel/options/types.ts";
+import type { RawTask } from "../kernel/lease/decode-tasks.ts";
 import type { Queue } from "../open/queue.ts";
 import type { QueueOptions } from "../open/options.ts";
-import type { ValuesQueue } from "../queue/values/encryption.ts";
+import type { ValuesQueue } from "../kernel/values/encryption.ts";
 
 /** The server's reply to a dequeue. */
 export interface DequeueReply {

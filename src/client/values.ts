@@ -1,21 +1,21 @@
 /** The values of tasks that are not plain JSON: with a schema or encryption, bytes, and what the codec must look at. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../errors.ts";
-import { chosenDelay } from "../queue/core/backoff.ts";
-import { fromBase64 } from "../queue/core/base64.ts";
-import { encodeError, encodeValue, losslessJson } from "../queue/core/codec.ts";
-import { readReceipt } from "../queue/core/receipt.ts";
-import { encodeProgress } from "../queue/core/record.ts";
-import type { AttemptError, TaskInfo } from "../queue/core/task-info.ts";
-import type { EnqueueOptions, Settlement } from "../queue/core/types.ts";
-import { headerTexts } from "../queue/core/headers.ts";
-import { instantMs, LAST_DUE } from "../queue/core/instants.ts";
-import { decodeBatch, nextToken } from "../queue/tasks/decode-tasks.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import { encodeChecked } from "../queue/tasks/schema.ts";
-import { encryptValue, type ValuesQueue } from "../queue/values/encryption.ts";
-import { encryptSettlementValue } from "../queue/values/encrypt-settlement.ts";
-import { decryptTask } from "../queue/values/decrypt.ts";
+import { chosenDelay } from "../kernel/options/backoff.ts";
+import { fromBase64 } from "../base64.ts";
+import { encodeError, encodeValue, losslessJson } from "../kernel/record/codec.ts";
+import { readReceipt } from "../kernel/names/receipt.ts";
+import { encodeProgress } from "../kernel/record/record.ts";
+import type { AttemptError, TaskInfo } from "../kernel/record/task-info.ts";
+import type { EnqueueOptions, Settlement } from "../kernel/options/types.ts";
+import { headerTexts } from "../kernel/record/headers.ts";
+import { instantMs, LAST_DUE } from "../kernel/options/instants.ts";
+import { decodeBatch, nextToken } from "../kernel/lease/decode-tasks.ts";
+import type { Batch } from "../kernel/lease/leased-task.ts";
+import { encodeChecked } from "../kernel/enqueue/schema.ts";
+import { encryptValue, type ValuesQueue } from "../kernel/values/encryption.ts";
+import { encryptSettlementValue } from "../kernel/values/encrypt-settlement.ts";
+import { decryptTask } from "../kernel/values/decrypt.ts";
 import { withFields } from "./fields.ts";
 import type { DequeueReply, DequeuingQueue, Pull, TaskReply } from "./types.ts";
 

@@ -1,11 +1,11 @@
-import { checkDrainOptions, WORK_OPTIONS } from "../consumer/drain/drain.ts";
-import type { DrainOptions } from "../consumer/drain/types.ts";
+import { checkDrainOptions, WORK_OPTIONS } from "../drain/drain.ts";
+import type { DrainOptions } from "../drain/types.ts";
 import { isDeclared, type QueueConsumer, type WorkOptions } from "./declared/define-queue.ts";
 import { invalidArgument } from "../errors.ts";
-import { onlyOptions, queueName } from "../queue/core/validation.ts";
-import type { QueueDefinition } from "../queue/tasks/definition.ts";
-import { checkedSchema } from "../queue/tasks/checked-schema.ts";
-import { requiredEncryption } from "../queue/values/checked-encryption.ts";
+import { onlyOptions, queueName } from "../kernel/options/validation.ts";
+import type { QueueDefinition } from "../kernel/definition.ts";
+import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
+import { requiredEncryption } from "../features/encryption/index.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
 import type { ServiceOptions } from "./options.ts";
 

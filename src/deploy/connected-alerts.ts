@@ -1,4 +1,4 @@
-import type { AlertEvaluator } from "../alerts/types.ts";
+import type { AlertEvaluator } from "../features/alerts/index.ts";
 import { invalidArgument } from "../errors.ts";
 import type { ServiceOptions } from "./options.ts";
 

@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Environment } from "../config.ts";
-import type { Task } from "../consumer/drain/types.ts";
+import type { Task } from "../drain/types.ts";
 import type { WorkOptions } from "./declared/define-queue.ts";
 import type { DeploymentTools } from "./declared/tools.ts";
-import type { Encryption } from "../queue/values/encryption.ts";
+import type { Encryption } from "../kernel/values/encryption.ts";
 
 /**
  * Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment. `queue` of the tools

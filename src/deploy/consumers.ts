@@ -1,10 +1,10 @@
-import { isEarly } from "../consumer/drain/drain-counts.ts";
-import { drain } from "../consumer/drain/drain.ts";
-import { type DrainReport, type Task } from "../consumer/drain/types.ts";
-import { scalingOut } from "../consumer/wake/with-scale-out.ts";
+import { isEarly } from "../drain/drain-counts.ts";
+import { drain } from "../drain/drain.ts";
+import { type DrainReport, type Task } from "../drain/types.ts";
+import { scalingOut } from "../drain/with-scale-out.ts";
 import { opening, type OpeningOptions } from "../open/opening.ts";
-import { timeUntil } from "../queue/redis/clock.ts";
-import type { QueueDefinition } from "../queue/tasks/definition.ts";
+import { timeUntil } from "../kernel/clock.ts";
+import type { QueueDefinition } from "../kernel/definition.ts";
 import { toConsole, type Waker } from "../features/waking/index.ts";
 import { sleep } from "../sleep.ts";
 import type { Setup } from "./setup.ts";

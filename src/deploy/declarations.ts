@@ -3,7 +3,7 @@ import { checkSchedules } from "./declared/check-schedules.ts";
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../errors.ts";
 import type { Open } from "../open/opening.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import type { Transport } from "../kernel/transport.ts";
 
 /**
  * How often an instance compares its declarations with what was applied last, ms. Until then another deployment

@@ -1,5 +1,5 @@
-import { timeUntil } from "../queue/redis/clock.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import { timeUntil } from "../kernel/clock.ts";
+import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Drains } from "./drains.ts";

@@ -1,9 +1,9 @@
-import type { RequestBudget } from "../consumer/drain/request-budget.ts";
-import { noteRedisTime, redisTime } from "../queue/redis/clock.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import type { RequestBudget } from "../drain/request-budget.ts";
+import { noteRedisTime, redisTime } from "../kernel/clock.ts";
+import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
-import { addCounts, isEarly } from "../consumer/drain/drain-counts.ts";
-import type { DrainReport } from "../consumer/drain/types.ts";
+import { addCounts, isEarly } from "../drain/drain-counts.ts";
+import type { DrainReport } from "../drain/types.ts";
 
 interface RunningDrain {
   readonly done: Promise<DrainReport>;

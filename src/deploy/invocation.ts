@@ -1,9 +1,9 @@
-import type { TaskFailure } from "../consumer/drain/types.ts";
+import type { TaskFailure } from "../drain/types.ts";
 import { opening, type OpeningOptions } from "../open/opening.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "./declared/tools.ts";
-import type { DeadLetter, OnDeadLetter } from "../queue/core/dead-letter.ts";
-import { callHook } from "../queue/core/hook.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
+import type { DeadLetter, OnDeadLetter } from "../kernel/record/dead-letter.ts";
+import { callHook } from "../kernel/options/hook.ts";
+import type { QueueOrName } from "../kernel/definition.ts";
 import type { QueueOptions } from "../open/options.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Drains } from "./drains.ts";

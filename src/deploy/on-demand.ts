@@ -4,5 +4,5 @@ import type { PartsOnDemand } from "./optional-parts.ts";
 export const onDemand: PartsOnDemand = {
   dashboard: async () => (await import("../dashboard/index.ts")).dashboard,
   docs: async () => (await import("../http/docs/index.ts")).docs,
-  deepSweep: async () => (await import("../deep-sweep/index.ts")).deepSweep,
+  deepSweep: async () => (await import("../open/deep-sweep/index.ts")).deepSweep,
 };

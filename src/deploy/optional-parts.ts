@@ -2,7 +2,7 @@ import { invalidArgument } from "../errors.ts";
 import type { AppOptions } from "../http/app-options.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Docs } from "../http/docs/docs.ts";
-import type { DeepSweep } from "../deep-sweep/index.ts";
+import type { DeepSweep } from "../open/deep-sweep/index.ts";
 
 /** Options that turn on a part whose code is large. */
 export interface PartOptions {

@@ -1,14 +1,13 @@
 import type { Environment } from "../config.ts";
-import { RequestBudget } from "../consumer/drain/request-budget.ts";
-import { WakeVerifier } from "../consumer/wake/wake-verifier.ts";
-import { answerWake } from "../consumer/wake/wake-receiver.ts";
+import { RequestBudget } from "../drain/request-budget.ts";
+import { WakeVerifier, toConsole, type Waker } from "../features/waking/index.ts";
+import { answerWake } from "../adapters/wake-receiver.ts";
 import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import { createApp } from "../http/app.ts";
 import type { App } from "../http/services.ts";
 import { Problem, problemResponse } from "../http/problems/problem.ts";
 import { type Open, opening, type OpeningOptions } from "../open/opening.ts";
-import type { QueueDefinition } from "../queue/tasks/definition.ts";
-import { toConsole, type Waker } from "../features/waking/index.ts";
+import type { QueueDefinition } from "../kernel/definition.ts";
 import type { AlarmKind } from "./alarms.ts";
 import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";

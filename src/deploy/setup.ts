@@ -1,9 +1,9 @@
 import { type Environment, readConfig } from "../config.ts";
-import { webhookWaker } from "../consumer/wake/webhook-waker.ts";
+import { webhookWaker } from "../features/waking/index.ts";
 import { invalidArgument } from "../errors.ts";
-import { milliseconds } from "../queue/core/duration.ts";
-import { checkedTracing } from "../queue/core/tracing.ts";
-import { onlyOptions, optionalFunction, wholeNumber } from "../queue/core/validation.ts";
+import { milliseconds } from "../kernel/options/duration.ts";
+import { checkedTracing } from "../kernel/tracing.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../kernel/options/validation.ts";
 import { connectedAlerts } from "./connected-alerts.ts";
 import { ObjectStores } from "./object-stores.ts";
 import { optionalParts } from "./optional-parts.ts";

@@ -1,6 +1,6 @@
-import type { TaskFailure } from "../consumer/drain/types.ts";
-import type { DeadLetter } from "../queue/core/dead-letter.ts";
-import { lineOf } from "../queue/core/error-summary.ts";
+import type { TaskFailure } from "../drain/types.ts";
+import type { DeadLetter } from "../kernel/record/dead-letter.ts";
+import { lineOf } from "../kernel/errors/error-summary.ts";
 
 /** Logs work that was done. */
 export function logDone(line: object): void {

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SluiceError } from "../errors.ts";
-import type { Transport } from "../queue/redis/transport.ts";
-import type { CommandWords } from "../transport/redis-error.ts";
-import type { RetryOptions } from "../transport/retry.ts";
-import { sender, type Exchange, type ExchangeResult } from "../transport/send.ts";
-import { subscriber, type OpenSubscription } from "../transport/subscriber.ts";
+import type { Transport } from "../kernel/transport.ts";
+import type { CommandWords } from "../transports/redis-error.ts";
+import type { RetryOptions } from "../transports/retry.ts";
+import { sender, type Exchange, type ExchangeResult } from "../transports/send.ts";
+import { subscriber, type OpenSubscription } from "../transports/subscriber.ts";
 import { textOf, type EmbeddedConnection, type EmbeddedDatabase } from "./database.ts";
 import { ReplyError, type Value } from "./reply.ts";
 

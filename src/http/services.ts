@@ -1,10 +1,10 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { BodyBounds } from "../bounded-body.ts";
 import type { OpeningOptions, OpenQueue } from "../open/opening.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
-import type { Offload } from "../queue/values/offload.ts";
-import type { DeepSweep } from "../deep-sweep/index.ts";
+import type { Offload } from "../kernel/values/offload.ts";
+import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import type { Docs } from "./docs/docs.ts";

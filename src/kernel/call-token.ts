@@ -1,7 +1,7 @@
-import { derivedName } from "../queue/core/derived-ids.ts";
-import { newToken } from "../queue/core/ids.ts";
-import type { RequestOptions } from "../queue/core/types.ts";
-import { requestKey } from "../queue/core/validation.ts";
+import { derivedName } from "./names/derived-ids.ts";
+import { newToken } from "./names/ids.ts";
+import type { RequestOptions } from "./options/types.ts";
+import { requestKey } from "./options/validation.ts";
 import type { QueueRef } from "./queue-ref.ts";
 
 /** The token of one call. It derives from the idempotency key, if there is one. */

@@ -1,4 +1,4 @@
-import { replyOf } from "../queue/redis/replies.ts";
+import { replyOf } from "./scripts/replies.ts";
 import {
   type Command,
   type CommandOutcome,
@@ -6,7 +6,7 @@ import {
   sendForEach,
   type SendOptions,
   type Transport,
-} from "../queue/redis/transport.ts";
+} from "./transport.ts";
 import { type Note, registerCall } from "./note.ts";
 
 /** A call as a value: what is sent, the note that must go in front of it, and how its reply is read. */

@@ -1,9 +1,9 @@
 /** Notes in the registry that queues are in use: a sweep finds only the tasks of registered queues. */
-import type { Keys } from "../queue/core/keys.ts";
-import { callOf } from "../queue/redis/binding.ts";
-import { InstanceMemory } from "../queue/redis/instance-memory.ts";
-import { registerScript } from "../queue/redis/sweep-scripts.ts";
-import type { ScriptCall, Transport } from "../queue/redis/transport.ts";
+import type { Keys } from "./names/keys.ts";
+import { callOf } from "./scripts/binding.ts";
+import { InstanceMemory } from "./instance-memory.ts";
+import { registerScript } from "./scripts/sweep-scripts.ts";
+import type { ScriptCall, Transport } from "./transport.ts";
 import { type QueueRef, testNowOf } from "./queue-ref.ts";
 
 /** How often one function instance notes a queue as in use, ms. */

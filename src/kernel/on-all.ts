@@ -1,4 +1,4 @@
-import type { SendOptions } from "../queue/redis/transport.ts";
+import type { SendOptions } from "./transport.ts";
 import { type Call, exchange } from "./call.ts";
 import type { Shard } from "./shard.ts";
 import type { Adds } from "./store.ts";

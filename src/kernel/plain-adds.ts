@@ -1,7 +1,7 @@
-import type { EnqueueRefusal } from "../queue/redis/enqueue-script.ts";
-import { addPlainlyCall, arePlain } from "./add-plainly.ts";
+import type { EnqueueRefusal } from "./scripts/enqueue-script.ts";
+import { addPlainlyCall, arePlain } from "./enqueue/add-plainly.ts";
 import { run } from "./call.ts";
-import { byPlace, encoded, idsOf } from "./encoded.ts";
+import { byPlace, encoded, idsOf } from "./enqueue/encoded.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import { Shard } from "./shard.ts";
 import type { AddedTask, Adds } from "./store.ts";
@@ -31,7 +31,7 @@ export function plainAdds(queue: QueueRef): Adds {
         if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
       }
       // Loaded when it is needed: the script is most of what a producer carries.
-      const { addCall } = await import("./add.ts");
+      const { addCall } = await import("./enqueue/add.ts");
       const reply = await run(
         transport,
         addCall(shard, items, { alone, wake, readsSettings: isPlain }),

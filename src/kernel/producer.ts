@@ -1,16 +1,16 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../errors.ts";
-import { MAX_BATCH } from "../queue/core/limits.ts";
-import { all } from "../queue/core/maybe-promise.ts";
-import type { AddTraceHeaders, Tracing } from "../queue/core/tracing.ts";
-import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../queue/core/types.ts";
-import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "../queue/core/validation.ts";
-import { fixedOptions, TASK_OPTIONS, whenReady } from "../queue/tasks/task-options.ts";
-import type { ValuesQueue } from "../queue/values/encryption.ts";
-import { checkAndEncode, newTasks, type NewTasksOptions } from "./new-tasks.ts";
+import { MAX_BATCH } from "./options/limits.ts";
+import { all } from "./maybe-promise.ts";
+import type { AddTraceHeaders, Tracing } from "./tracing.ts";
+import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "./options/types.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "./options/validation.ts";
+import { fixedOptions, TASK_OPTIONS, whenReady } from "./enqueue/task-options.ts";
+import type { ValuesQueue } from "./values/encryption.ts";
+import { checkAndEncode, newTasks, type NewTasksOptions } from "./enqueue/new-tasks.ts";
 import { refusal } from "./refusal.ts";
 import type { AddBatch, AddReply, Adds } from "./store.ts";
-import { TasksById } from "./tasks-by-id.ts";
+import { TasksById } from "./tasks/tasks-by-id.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
 const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
@@ -142,7 +142,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    * @throws {SluiceError} `invalid_argument` if the queue has no `wake`
    */
   async wakeAnother(options: RequestOptions = {}): Promise<boolean> {
-    const { wakeAnother } = await import("./wake-another.ts");
+    const { wakeAnother } = await import("./enqueue/wake-another.ts");
     return wakeAnother(this.store, options);
   }
 }

@@ -1,4 +1,4 @@
-import type { Transport } from "../queue/redis/transport.ts";
+import type { Transport } from "./transport.ts";
 
 /** Where a queue is. */
 export interface QueueRef {

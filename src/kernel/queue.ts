@@ -1,10 +1,10 @@
-import type { QueueCounts } from "../queue/core/counts.ts";
-import { derivedName } from "../queue/core/derived-ids.ts";
-import { newToken } from "../queue/core/ids.ts";
-import { MAX_BATCH, MAX_REQUEST_BYTES } from "../queue/core/limits.ts";
-import { byteLengths } from "../queue/core/byte-length.ts";
-import { all } from "../queue/core/maybe-promise.ts";
-import type { TaskInfo } from "../queue/core/task-info.ts";
+import type { QueueCounts } from "./tasks/counts.ts";
+import { derivedName } from "./names/derived-ids.ts";
+import { newToken } from "./names/ids.ts";
+import { MAX_BATCH, MAX_REQUEST_BYTES } from "./options/limits.ts";
+import { byteLengths } from "./record/byte-length.ts";
+import { all } from "./maybe-promise.ts";
+import type { TaskInfo } from "./record/task-info.ts";
 import type {
   DequeueOptions,
   Heartbeat,
@@ -13,17 +13,17 @@ import type {
   Settled,
   Settlement,
   Worker,
-} from "../queue/core/types.ts";
-import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "../queue/core/validation.ts";
-import type { SendOptions } from "../queue/redis/transport.ts";
-import type { PublishedEvent } from "../queue/tasks/events.ts";
-import type { Batch } from "../queue/tasks/leased-task.ts";
-import { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
-import { encryptedArguments } from "../queue/tasks/settle.ts";
-import type { ReadTask, TaskEvent } from "../queue/tasks/watch.ts";
-import { checkedWatch, type WaitOptions, type WatchOptions } from "../queue/tasks/watch-options.ts";
+} from "./options/types.ts";
+import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "./options/validation.ts";
+import type { SendOptions } from "./transport.ts";
+import type { PublishedEvent } from "./tasks/events.ts";
+import type { Batch } from "./lease/leased-task.ts";
+import { LeasingRequests } from "./lease/leasing-requests.ts";
+import { encryptedArguments } from "./lease/settle.ts";
+import type { ReadTask, TaskEvent } from "./tasks/watch.ts";
+import { checkedWatch, type WaitOptions, type WatchOptions } from "./tasks/watch-options.ts";
 import { SluiceError } from "../errors.ts";
-import { Delivery } from "./delivery.ts";
+import { Delivery } from "./lease/delivery.ts";
 import { Producer, type ProducerParts } from "./producer.ts";
 import type { SettlementArguments, SettleBatch, Store } from "./store.ts";
 
@@ -173,7 +173,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @throws {SluiceError}
    */
   async counts(options: RequestOptions = {}): Promise<QueueCounts> {
-    const { countTasks } = await import("./count-tasks.ts");
+    const { countTasks } = await import("./tasks/count-tasks.ts");
     return countTasks(this.store, options);
   }
 
@@ -186,7 +186,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async wait(id: string, options: WaitOptions = {}): Promise<TaskInfo | null> {
     const read = this.#reader(id);
-    const { waitForEnd } = await import("../queue/tasks/watch.ts");
+    const { waitForEnd } = await import("./tasks/watch.ts");
     return waitForEnd(read, options);
   }
 
@@ -204,7 +204,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   watch(id: string, options: WatchOptions = {}): AsyncIterable<TaskEvent> {
     const [read, watch] = [this.#reader(id), checkedWatch(options)];
     return (async function* () {
-      const { eventsOf } = await import("../queue/tasks/watch.ts");
+      const { eventsOf } = await import("./tasks/watch.ts");
       yield* eventsOf(read, watch);
     })();
   }
@@ -220,7 +220,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   `redis_unreachable` if the connection ends; with `resp()` also if Redis is silent for 20 s
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
-    const { subscribeTo } = await import("../queue/tasks/events.ts");
+    const { subscribeTo } = await import("./tasks/events.ts");
     return subscribeTo(this.store.queue, options);
   }
 
@@ -239,7 +239,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @throws {SluiceError}
    */
   async heartbeat(worker: Worker, options: HeartbeatOptions = {}): Promise<Heartbeat> {
-    const { sendHeartbeat } = await import("./heartbeat.ts");
+    const { sendHeartbeat } = await import("./lease/heartbeat.ts");
     return sendHeartbeat(this.store, worker, options);
   }
 

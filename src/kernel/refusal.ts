@@ -1,5 +1,5 @@
 import { newerSchema, SluiceError } from "../errors.ts";
-import type { EnqueueRefusal } from "../queue/redis/enqueue-script.ts";
+import type { EnqueueRefusal } from "./scripts/enqueue-script.ts";
 
 /** The error for why a task is refused. */
 export function refusal(why: EnqueueRefusal, queue: string): SluiceError {

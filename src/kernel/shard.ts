@@ -1,6 +1,6 @@
-import { type Keys, queueKeys } from "../queue/core/keys.ts";
-import { callOf, type QueueBinding } from "../queue/redis/binding.ts";
-import { replyOf } from "../queue/redis/replies.ts";
+import { type Keys, queueKeys } from "./names/keys.ts";
+import { callOf, type QueueBinding } from "./scripts/binding.ts";
+import { replyOf } from "./scripts/replies.ts";
 import { Note } from "./note.ts";
 import type { CallOfScript } from "./call.ts";
 import { type QueueRef, testNowOf } from "./queue-ref.ts";

@@ -1,10 +1,10 @@
-import type { ExpiredTask } from "../queue/core/dead-letter.ts";
-import type { MaybePromise } from "../queue/core/maybe-promise.ts";
-import type { Settled, Settlement } from "../queue/core/types.ts";
-import type { Added } from "../queue/redis/enqueue-script.ts";
-import type { dequeueScript } from "../queue/redis/take-scripts.ts";
-import type { SendOptions } from "../queue/redis/transport.ts";
-import type { LeasingRequests } from "../queue/tasks/leasing-requests.ts";
+import type { ExpiredTask } from "./record/dead-letter.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
+import type { Settled, Settlement } from "./options/types.ts";
+import type { Added } from "./scripts/enqueue-script.ts";
+import type { dequeueScript } from "./scripts/take-scripts.ts";
+import type { SendOptions } from "./transport.ts";
+import type { LeasingRequests } from "./lease/leasing-requests.ts";
 import type { Call } from "./call.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import type { Shard } from "./shard.ts";

@@ -3,6 +3,6 @@
 import { sluice } from "../../serverless/cloudflare.ts";
 import { dashboard } from "../dashboard/index.ts";
 import { docs } from "../http/docs/index.ts";
-import { deepSweep } from "../deep-sweep/index.ts";
+import { deepSweep } from "../open/deep-sweep/index.ts";
 
 export default sluice({ dashboard, docs, deepSweep });

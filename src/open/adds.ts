@@ -3,7 +3,7 @@ import { coalesceAdds, Coalescer } from "../features/coalescing/index.ts";
 import { wakeForAdds, CheckedWaker } from "../features/waking/index.ts";
 import { plainAdds } from "../kernel/plain-adds.ts";
 import type { Adds } from "../kernel/store.ts";
-import { discoverForAdds } from "../queue/partitions/discovery.ts";
+import { discoverForAdds } from "../features/partitions/index.ts";
 import type { Opened, ProducerOptions, QueueBaseOptions } from "./options.ts";
 
 type AddsOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;

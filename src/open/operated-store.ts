@@ -3,10 +3,8 @@ import { reportExpiredTasks } from "../features/dead-letters/index.ts";
 import { CheckedWaker, wakeForAdds } from "../features/waking/index.ts";
 import { plainAdds } from "../kernel/plain-adds.ts";
 import type { Adds } from "../kernel/store.ts";
-import { optionalFunction } from "../queue/core/validation.ts";
-import { discoverForAdds } from "../queue/partitions/discovery.ts";
-import type { MaybeDivided } from "../queue/partitions/divided.ts";
-import { sharingLimits } from "../queue/partitions/share-limits.ts";
+import { optionalFunction } from "../kernel/options/validation.ts";
+import { discoverForAdds, type MaybeDivided, sharingLimits } from "../features/partitions/index.ts";
 import type { Opened, QueueBaseOptions } from "./options.ts";
 
 /** The store of a queue, for operators. */

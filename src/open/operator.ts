@@ -1,6 +1,6 @@
-import { configureGroup, configureQueue, readQueueSettings } from "../queue/operate/configure.ts";
-import { deleteQueue, type QueueDeleted } from "../queue/operate/delete-queue.ts";
-import { type GroupInfo, type GroupPage, listGroups, readGroup } from "../queue/operate/groups.ts";
+import { configureGroup, configureQueue, readQueueSettings } from "../operate/configure.ts";
+import { deleteQueue, type QueueDeleted } from "../operate/delete-queue.ts";
+import { type GroupInfo, type GroupPage, listGroups, readGroup } from "../operate/groups.ts";
 import {
   type ListedTask,
   listTasks,
@@ -9,32 +9,31 @@ import {
   type Removed,
   removeTask,
   type TaskPage,
-} from "../queue/operate/list-tasks.ts";
-import type { OperatedQueue } from "../queue/operate/operated-queue.ts";
-import { type PurgeOptions, type PurgeReport, purgeTasks } from "../queue/operate/purge.ts";
-import { type RedriveOptions, type RedriveReport, redriveTasks } from "../queue/operate/redrive.ts";
+} from "../operate/list-tasks.ts";
+import type { OperatedQueue } from "../operate/operated-queue.ts";
+import { type PurgeOptions, type PurgeReport, purgeTasks } from "../operate/purge.ts";
+import { type RedriveOptions, type RedriveReport, redriveTasks } from "../operate/redrive.ts";
 import {
   type GroupChanges,
   type GroupSettings,
   type QueueChanges,
   queueChanges,
   type QueueSettings,
-} from "../queue/operate/settings.ts";
-import { type QueueStatistics, queueStatistics } from "../queue/operate/statistics.ts";
+} from "../operate/settings.ts";
+import { type QueueStatistics, queueStatistics } from "../operate/statistics.ts";
 import {
   failWorker,
   listWorkers,
   type ListWorkersOptions,
   type WorkerFailed,
   type WorkerPage,
-} from "../queue/operate/workers.ts";
-import { settingItem } from "../queue/core/settings-record.ts";
-import type { ListOptions, RequestOptions, WorkerName } from "../queue/core/types.ts";
-import { onlyOptions, REQUEST_OPTIONS } from "../queue/core/validation.ts";
-import type { QueuePartitions } from "../queue/partitions/operate.ts";
-import type { MaybeDivided } from "../queue/partitions/divided.ts";
+} from "../operate/workers.ts";
+import { settingItem } from "../kernel/record/settings-record.ts";
+import type { ListOptions, RequestOptions, WorkerName } from "../kernel/options/types.ts";
+import { onlyOptions, REQUEST_OPTIONS } from "../kernel/options/validation.ts";
+import type { QueuePartitions, MaybeDivided } from "../features/partitions/index.ts";
 import type { Adds } from "../kernel/store.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
+import type { QueueOrName } from "../kernel/definition.ts";
 import { opened, type QueueBaseOptions } from "./options.ts";
 import { operatedStore } from "./operated-store.ts";
 
@@ -147,7 +146,7 @@ export class Operator {
    */
   async resize(partitions: number, options: RequestOptions = {}): Promise<number> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const { resizePartitions } = await import("../queue/partitions/operate.ts");
+    const { resizePartitions } = await import("../features/partitions/operate.ts");
     return resizePartitions(this.#queue.store, partitions, options);
   }
 
@@ -157,7 +156,7 @@ export class Operator {
    */
   async listPartitions(options: RequestOptions = {}): Promise<QueuePartitions> {
     onlyOptions(options, REQUEST_OPTIONS);
-    const { listPartitions } = await import("../queue/partitions/operate.ts");
+    const { listPartitions } = await import("../features/partitions/operate.ts");
     return listPartitions(this.#queue.store, options);
   }
 

@@ -2,16 +2,16 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { QueueRef } from "../kernel/queue-ref.ts";
-import { nameAndOptions, type QueueOrName } from "../queue/tasks/definition.ts";
-import { DEFAULT_OPTIONS } from "../queue/core/default-options.ts";
-import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
-import type { Tracing } from "../queue/core/tracing.ts";
-import type { TaskDefaults } from "../queue/core/types.ts";
-import { queueName } from "../queue/core/validation.ts";
-import { checkedTransport, type Transport } from "../queue/redis/transport.ts";
-import { checkedEncryption } from "../queue/values/checked-encryption.ts";
-import type { MaybeEncryption, ValuesQueue } from "../queue/values/encryption.ts";
-import { checkedOffload, type Offload } from "../queue/values/offload.ts";
+import { nameAndOptions, type QueueOrName } from "../kernel/definition.ts";
+import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
+import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
+import type { Tracing } from "../kernel/tracing.ts";
+import type { TaskDefaults } from "../kernel/options/types.ts";
+import { queueName } from "../kernel/options/validation.ts";
+import { checkedTransport, type Transport } from "../kernel/transport.ts";
+import { checkedEncryption } from "../features/encryption/index.ts";
+import type { MaybeEncryption, ValuesQueue } from "../kernel/values/encryption.ts";
+import { checkedOffload, type Offload } from "../kernel/values/offload.ts";
 
 /** Options of all that works on a queue. */
 export interface QueueBaseOptions {

@@ -1,8 +1,8 @@
 import { Producer as KernelProducer, type ProducerParts } from "../kernel/producer.ts";
-import { checkedTracing } from "../queue/core/tracing.ts";
-import { onlyOptions } from "../queue/core/validation.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
-import { checkedSchema } from "../queue/tasks/checked-schema.ts";
+import { checkedTracing } from "../kernel/tracing.ts";
+import { onlyOptions } from "../kernel/options/validation.ts";
+import type { QueueOrName } from "../kernel/definition.ts";
+import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
 import { type Opened, opened, type ProducerOptions, QUEUE_OPTIONS } from "./options.ts";
 import { addsOf } from "./adds.ts";
 

@@ -1,9 +1,9 @@
 import { Queue as KernelQueue } from "../kernel/queue.ts";
-import { milliseconds } from "../queue/core/duration.ts";
-import { DEFAULT_LEASE } from "../queue/core/record.ts";
-import { replyBytes } from "../queue/core/validation.ts";
-import type { Transport } from "../queue/redis/transport.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
+import { milliseconds } from "../kernel/options/duration.ts";
+import { DEFAULT_LEASE } from "../kernel/record/record.ts";
+import { replyBytes } from "../kernel/options/validation.ts";
+import type { Transport } from "../kernel/transport.ts";
+import type { QueueOrName } from "../kernel/definition.ts";
 import { opened, type QueueOptions } from "./options.ts";
 import { producerParts } from "./producer.ts";
 import { storeOf } from "./store.ts";

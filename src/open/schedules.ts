@@ -1,5 +1,5 @@
 import { Schedules as KernelSchedules } from "../features/schedules/index.ts";
-import type { QueueOrName } from "../queue/tasks/definition.ts";
+import type { QueueOrName } from "../kernel/definition.ts";
 import { opened, type QueueBaseOptions } from "./options.ts";
 import { operatedStore } from "./operated-store.ts";
 

@@ -4,8 +4,8 @@ import { reportDeadLetters } from "../features/dead-letters/index.ts";
 import { wake, CheckedWaker } from "../features/waking/index.ts";
 import { plainStore } from "../kernel/plain-store.ts";
 import type { Store } from "../kernel/store.ts";
-import { optionalFunction } from "../queue/core/validation.ts";
-import { discover } from "../queue/partitions/discovery.ts";
+import { optionalFunction } from "../kernel/options/validation.ts";
+import { discover } from "../features/partitions/index.ts";
 import type { Opened, ProducerOptions, QueueBaseOptions } from "./options.ts";
 
 type StoreOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;

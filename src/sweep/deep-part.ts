@@ -1,8 +1,8 @@
 /** What a feature does in a deep sweep, beside the check of each queue. */
 import type { QueueRef } from "../kernel/queue-ref.ts";
 import type { Shard } from "../kernel/shard.ts";
-import type { Fault } from "../queue/core/faults.ts";
-import type { SendOptions, Transport } from "../queue/redis/transport.ts";
+import type { Fault } from "../kernel/errors/faults.ts";
+import type { SendOptions, Transport } from "../kernel/transport.ts";
 
 /** Collects what a deep sweep finds in one queue. */
 export interface Findings {

@@ -1,6 +1,6 @@
 /** What a feature does in a sweep, beside the sweep of each queue. */
 import type { Shard } from "../kernel/shard.ts";
-import type { Command, Transport } from "../queue/redis/transport.ts";
+import type { Command, Transport } from "../kernel/transport.ts";
 import type { CheckedWaker } from "../features/waking/index.ts";
 import type { RegisteredPartition, RegistryPage } from "./registry.ts";
 import type { SweepOptions, SweepReport } from "./types.ts";

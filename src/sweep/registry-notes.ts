@@ -1,8 +1,8 @@
-import { queueKeys, registryKey } from "../queue/core/keys.ts";
-import { slicesOf } from "../queue/core/slices.ts";
-import { callOf } from "../queue/redis/binding.ts";
-import { forgetDequeuesScript, unregisterScript } from "../queue/redis/sweep-scripts.ts";
-import { type Command, sendForEach, type Transport } from "../queue/redis/transport.ts";
+import { queueKeys, registryKey } from "../kernel/names/keys.ts";
+import { slicesOf } from "../kernel/slices.ts";
+import { callOf } from "../kernel/scripts/binding.ts";
+import { forgetDequeuesScript, unregisterScript } from "../kernel/scripts/sweep-scripts.ts";
+import { type Command, sendForEach, type Transport } from "../kernel/transport.ts";
 import { registerCall } from "../kernel/note.ts";
 import type { RegisteredPartition } from "./registry.ts";
 

@@ -1,10 +1,10 @@
-import { nameOfPartition, readPartitionName, registryKey } from "../queue/core/keys.ts";
-import { nextCursor, onlyOptions, pageArguments } from "../queue/core/validation.ts";
-import { noteRedisTime } from "../queue/redis/clock.ts";
-import { lastReply, replyAt } from "../queue/redis/replies.ts";
-import { callOf } from "../queue/redis/binding.ts";
-import { listQueuesScript } from "../queue/redis/sweep-scripts.ts";
-import { checkedTransport, type Command, type Transport, withPrefix } from "../queue/redis/transport.ts";
+import { nameOfPartition, readPartitionName, registryKey } from "../kernel/names/keys.ts";
+import { nextCursor, onlyOptions, pageArguments } from "../kernel/options/validation.ts";
+import { noteRedisTime } from "../kernel/clock.ts";
+import { lastReply, replyAt } from "../kernel/scripts/replies.ts";
+import { callOf } from "../kernel/scripts/binding.ts";
+import { listQueuesScript } from "../kernel/scripts/sweep-scripts.ts";
+import { checkedTransport, type Command, type Transport, withPrefix } from "../kernel/transport.ts";
 
 export interface RegisteredQueue {
   readonly name: string;

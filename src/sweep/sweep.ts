@@ -1,6 +1,6 @@
-import { deadlineOf } from "../queue/core/duration.ts";
-import { onlyOptions, optionalFunction, queueName } from "../queue/core/validation.ts";
-import { type Transport, withPrefix } from "../queue/redis/transport.ts";
+import { deadlineOf } from "../kernel/options/duration.ts";
+import { onlyOptions, optionalFunction, queueName } from "../kernel/options/validation.ts";
+import { type Transport, withPrefix } from "../kernel/transport.ts";
 import type { SweepPart } from "./part.ts";
 import { readRegistered, readRegistry } from "./registry.ts";
 import { SweepPass } from "./sweep-pass.ts";

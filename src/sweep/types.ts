@@ -1,8 +1,8 @@
-import type { SweepCounts } from "../queue/core/counts.ts";
-import type { OnDeadLetter } from "../queue/core/dead-letter.ts";
-import type { Duration } from "../queue/core/duration.ts";
+import type { SweepCounts } from "../kernel/tasks/counts.ts";
+import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
+import type { Duration } from "../kernel/options/duration.ts";
 import type { Waker } from "../features/waking/index.ts";
-import type { Offload, OrphanReport } from "../queue/values/offload.ts";
+import type { Offload, OrphanReport } from "../kernel/values/offload.ts";
 
 export interface SweepOptions {
   /** When to stop, and report `more`. A sweep takes at least one step. @default "20s" */

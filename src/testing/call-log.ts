@@ -1,10 +1,10 @@
-import { readPartitionName } from "../queue/core/keys.ts";
-import { readWritten } from "../queue/core/read-record.ts";
-import { dequeueScript, settleAndDequeueScript } from "../queue/redis/take-scripts.ts";
-import type { Binding } from "../queue/redis/binding.ts";
-import { enqueuePlainScript } from "../queue/redis/enqueue-plain-script.ts";
-import { type Added, enqueueScript } from "../queue/redis/enqueue-script.ts";
-import type { Command, CommandOutcome, ScriptCall } from "../queue/redis/transport.ts";
+import { readPartitionName } from "../kernel/names/keys.ts";
+import { readWritten } from "../kernel/record/read-record.ts";
+import { dequeueScript, settleAndDequeueScript } from "../kernel/scripts/take-scripts.ts";
+import type { Binding } from "../kernel/scripts/binding.ts";
+import { enqueuePlainScript } from "../kernel/scripts/enqueue-plain-script.ts";
+import { type Added, enqueueScript } from "../kernel/scripts/enqueue-script.ts";
+import type { Command, CommandOutcome, ScriptCall } from "../kernel/transport.ts";
 
 /** A task as it was enqueued. */
 export interface EnqueuedTask<T = unknown> {

@@ -2,8 +2,8 @@ import { applyQueues } from "../deploy/declared/apply-queues.ts";
 import type { DeclaredQueue, QueueConnection } from "../deploy/declared/define-queue.ts";
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { type OpenQueue, opening } from "../open/opening.ts";
-import type { Transport } from "../queue/redis/transport.ts";
-import type { Offload } from "../queue/values/offload.ts";
+import type { Transport } from "../kernel/transport.ts";
+import type { Offload } from "../kernel/values/offload.ts";
 
 /** By declared queue, the function that disconnects it from the last test's database. */
 const disconnects = new WeakMap<object, () => void>();

@@ -1,4 +1,4 @@
-export type { OutcomeCounts } from "../consumer/drain/drain-counts.ts";
+export type { OutcomeCounts } from "../drain/drain-counts.ts";
 export type { EnqueuedTask } from "./call-log.ts";
 export { memoryStore } from "./memory-store.ts";
 export { testDeployment, type TestDeployment, type TestDeploymentOptions } from "./test-deployment.ts";

@@ -1,6 +1,5 @@
-import type { ObjectStore } from "../offload/object-store.ts";
-import { offload, type ObjectOffload } from "../offload/offload.ts";
-import type { Offload } from "../queue/values/offload.ts";
+import { type ObjectStore, offload, type ObjectOffload } from "../features/offload/index.ts";
+import type { Offload } from "../kernel/values/offload.ts";
 
 const PAGE = 1_000;
 

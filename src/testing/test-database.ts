@@ -1,8 +1,8 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
-import { type Keys, queueKeys, readPartitionName, registryKey } from "../queue/core/keys.ts";
+import { type Keys, queueKeys, readPartitionName, registryKey } from "../kernel/names/keys.ts";
 import { type Open, opening } from "../open/opening.ts";
-import { LAST_INSTANT } from "../queue/core/instants.ts";
-import type { Transport } from "../queue/redis/transport.ts";
+import { LAST_INSTANT } from "../kernel/options/instants.ts";
+import type { Transport } from "../kernel/transport.ts";
 import { SluiceError } from "../errors.ts";
 import { CallLog } from "./call-log.ts";
 

@@ -1,18 +1,18 @@
-import { STOP_REASONS, StoppedError, type StopReason } from "../consumer/drain/failures.ts";
-import type { Task } from "../consumer/drain/types.ts";
+import { STOP_REASONS, StoppedError, type StopReason } from "../drain/failures.ts";
+import type { Task } from "../drain/types.ts";
 import { isDeclared } from "../deploy/declared/define-queue.ts";
 import { invalidArgument } from "../errors.ts";
-import { decodeValue, encodePayload } from "../queue/core/codec.ts";
-import type { Duration } from "../queue/core/duration.ts";
-import { milliseconds } from "../queue/core/duration.ts";
-import { encodeProgress } from "../queue/core/record.ts";
-import { instantMs, LAST_INSTANT } from "../queue/core/instants.ts";
-import { onlyOptions, wholeNumber, taskId } from "../queue/core/validation.ts";
-import type { QueueDefinition } from "../queue/tasks/definition.ts";
-import { notAQueue } from "../queue/tasks/definition.ts";
-import { checkAndEncode } from "../kernel/new-tasks.ts";
-import { validatePayload } from "../queue/tasks/schema.ts";
-import { fixedOptions } from "../queue/tasks/task-options.ts";
+import { decodeValue, encodePayload } from "../kernel/record/codec.ts";
+import type { Duration } from "../kernel/options/duration.ts";
+import { milliseconds } from "../kernel/options/duration.ts";
+import { encodeProgress } from "../kernel/record/record.ts";
+import { instantMs, LAST_INSTANT } from "../kernel/options/instants.ts";
+import { onlyOptions, wholeNumber, taskId } from "../kernel/options/validation.ts";
+import type { QueueDefinition } from "../kernel/definition.ts";
+import { notAQueue } from "../kernel/definition.ts";
+import { checkAndEncode } from "../kernel/enqueue/new-tasks.ts";
+import { validatePayload } from "../kernel/enqueue/schema.ts";
+import { fixedOptions } from "../kernel/enqueue/task-options.ts";
 
 /** One call of a task's `extend`. */
 export interface Extension {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Called, useCli } from "./rig.ts";
 
-// That each argument and option reaches the call. What the calls do, test/http and test/model prove.
+// That each argument and option reaches the call. What the calls do, test/http and test/proofs/model prove.
 
 const rig = useCli();
 

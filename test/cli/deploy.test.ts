@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { applyQueues, defineQueue } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { useFolder } from "../support/folder.ts";
 import { against, useCli } from "./rig.ts";
 
@@ -130,7 +130,7 @@ test("two queues of one name are refused, the same one in two exports is not", a
 });
 
 test("schedules of an encrypted queue are refused, because only code has the keys", async () => {
-  const file = await moduleOf(`import { encryption } from ${source("src/queue/values/aes-gcm.ts")};
+  const file = await moduleOf(`import { encryption } from ${source("src/features/encryption/aes-gcm.ts")};
     const keys = () => encryption({ keys: { k: ${JSON.stringify("A".repeat(43))} + "=" }, current: "k" });
     export const plain = defineQueue("plain", { encryption: keys, statistics: true });
     export const emails = defineQueue("emails", {

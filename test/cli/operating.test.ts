@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { fetchMap, putMap } from "../../src/queue/partitions/map-calls.ts";
-import { spread, writeMap } from "../../src/queue/partitions/map.ts";
+import { fetchMap, putMap } from "../../src/features/partitions/map-calls.ts";
+import { spread, writeMap } from "../../src/features/partitions/map.ts";
 import { useCli } from "./rig.ts";
 
 const rig = useCli();

@@ -4,9 +4,9 @@ import { PendingWork } from "../../src/deploy/pending-work.ts";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import type { Command, Transport } from "../../src/queue/redis/transport.ts";
-import { deepSweep } from "../../src/deep-sweep/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import type { Command, Transport } from "../../src/kernel/transport.ts";
+import { deepSweep } from "../../src/open/deep-sweep/index.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 import { type Ended, type Invocation, runHere } from "./run-here.ts";
 

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { createClient, ListedQueues } from "../../src/client/index.ts";
-import { drain } from "../../src/consumer/drain/drain.ts";
+import { drain } from "../../src/drain/drain.ts";
 import { type Backoff, sweep } from "../../src/index.ts";
 import { secrets } from "../http/served.ts";
 import { useServer } from "./rig.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Settlement } from "../../src/index.ts";
-import { INVALID } from "../model/invalid.ts";
+import { INVALID } from "../proofs/model/invalid.ts";
 import { awkwardPayloads } from "../support/payloads.ts";
 import { loose } from "../support/refusing.ts";
 import { day } from "./day.ts";

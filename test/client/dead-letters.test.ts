@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { ClientQueueOptions } from "../../src/client/index.ts";
-import { drain } from "../../src/consumer/drain/drain.ts";
+import { drain } from "../../src/drain/drain.ts";
 import type { DeadLetter, TaskFailure } from "../../src/index.ts";
 import { letter } from "../support/dead-letters.ts";
 import { useServer } from "./rig.ts";

@@ -1,11 +1,11 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createClient, type ClientQueue } from "../../src/client/index.ts";
-import type { TaskSource } from "../../src/consumer/drain/source.ts";
+import type { TaskSource } from "../../src/drain/source.ts";
 import { Queue } from "../../src/index.ts";
 import { Producer as KernelProducer } from "../../src/kernel/producer.ts";
 import { Queue as KernelQueue } from "../../src/kernel/queue.ts";
-import { TasksById } from "../../src/kernel/tasks-by-id.ts";
+import { TasksById } from "../../src/kernel/tasks/tasks-by-id.ts";
 
 const client = createClient({ url: "https://queue.example", token: "a-token-of-sixteen" });
 

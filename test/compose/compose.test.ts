@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { useRig } from "../support/rig.ts";
-import { useTraces } from "../tracing/traces.ts";
+import { useTraces } from "../features/tracing/traces.ts";
 import { features } from "./features.ts";
 import type { Front } from "./front.ts";
 import { fronts } from "./fronts.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
-import { large, offloading, testStore } from "../offload/rig.ts";
+import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
+import { large, offloading, testStore } from "../features/offload/rig.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 import { QUEUE } from "../support/rig.ts";
-import type { Traces } from "../tracing/traces.ts";
+import type { Traces } from "../features/tracing/traces.ts";
 import { type Delivered, type Front, type Given, until, work } from "./front.ts";
 import type { FeatureName } from "./table.ts";
 

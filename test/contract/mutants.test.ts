@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { fastTier } from "../../tools/fast-tier.mjs";
 import { readLua, scriptFiles } from "../../tools/lua/files.ts";
 import { modulesOf } from "../../tools/lua/modules.ts";
-import { type Edit, editOf, mutated } from "../mutants/anchor.ts";
-import { argued, keyOf } from "../mutants/argued.ts";
-import { everyMutant } from "../mutants/generate.ts";
-import { lawMutants } from "../mutants/list.ts";
-import type { LawMutant } from "../mutants/mutant.ts";
+import { type Edit, editOf, mutated } from "../long/mutants/anchor.ts";
+import { argued, keyOf } from "../long/mutants/argued.ts";
+import { everyMutant } from "../long/mutants/generate.ts";
+import { lawMutants } from "../long/mutants/list.ts";
+import type { LawMutant } from "../long/mutants/mutant.ts";
 import { everyScript, root } from "../near/nearest.ts";
 
 const all = Object.values(lawMutants).flatMap((mutants) => Object.entries<LawMutant>(mutants));

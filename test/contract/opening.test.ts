@@ -8,12 +8,12 @@ import { defineQueue, SluiceError, type Transport } from "../../src/index.ts";
 import { optionsOfRequests } from "../../src/http/options-of-requests.ts";
 import type { RequestContext, Variables } from "../../src/http/services.ts";
 import { opening } from "../../src/open/opening.ts";
-import type { TaskDefaults } from "../../src/queue/core/types.ts";
-import type { DefinedOptions } from "../../src/queue/tasks/definition.ts";
+import type { TaskDefaults } from "../../src/kernel/options/types.ts";
+import type { DefinedOptions } from "../../src/kernel/definition.ts";
 import type { QueueOptions } from "../../src/open/options.ts";
-import { openTelemetry } from "../../src/tracing/open-telemetry.ts";
+import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
-import { offload as offloading } from "../../src/offload/offload.ts";
+import { offload as offloading } from "../../src/features/offload/offload.ts";
 import { encrypting } from "../support/encrypting.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { deepSweep, Operator, Queue, Schedules, sweep } from "../../src/index.ts";
-import { offload } from "../../src/offload/index.ts";
+import { offload } from "../../src/features/offload/index.ts";
 import { memoryStore } from "../../src/testing/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { day, run, sharedDay } from "../support/day.ts";
 import { key, QUEUE, useRig } from "../support/rig.ts";
 
@@ -36,9 +36,10 @@ describe("the Redis user of SECURITY.md", () => {
         .filter((file) => !file.endsWith(".gen.ts"))
         .flatMap((file) => Array.from(read(file).matchAll(pattern), ([, word = ""]) => word));
     const inScripts = named("lua/*/*.lua", /'([A-Z]{3,})'/g).filter((word) => known.has(word));
-    const beside = named("src/{queue,http,consumer,alerts,offload}/**/*.ts", /\["([A-Z]{3,})"/g).filter(
-      (word) => known.has(word),
-    );
+    const beside = named(
+      "src/{kernel,features,operate,open,sweep,drain,http}/**/*.ts",
+      /\["([A-Z]{3,})"/g,
+    ).filter((word) => known.has(word));
     expect(beside).toContain("UNLINK");
     const ofTransport = ["EVAL", "EVALSHA", "PING", "SUBSCRIBE"];
     expect(allowed).toEqual(new Set([...inScripts, ...beside, ...ofTransport]));

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SluiceError } from "../../src/index.ts";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
-import { callOf } from "../../src/queue/redis/binding.ts";
-import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
-import type { Reply } from "../../src/queue/redis/transport.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { RECORD_DEFAULTS } from "../../src/kernel/record/record.ts";
+import { callOf } from "../../src/kernel/scripts/binding.ts";
+import { enqueueScript } from "../../src/kernel/scripts/enqueue-script.ts";
+import type { Reply } from "../../src/kernel/transport.ts";
 import { scriptFiles } from "../../tools/lua/files.ts";
 import { bindings } from "../support/bindings.ts";
 import { fileOf } from "../support/script-files.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { upstash } from "../../src/transport/upstash.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { launchChromium } from "./browser.ts";
 import { deployDashboard, tokens } from "../../tools/dashboard/deployment.ts";
 import { seed } from "../../tools/dashboard/seed.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { Operator, Queue, type QueueOptions, Schedules } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { launchChromium } from "./browser.ts";
 import { type DashboardDeployment, deployDashboard, tokens } from "../../tools/dashboard/deployment.ts";
 import { sharedRedis, type SharedRedis } from "../support/shared-redis.ts";

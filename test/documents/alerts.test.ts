@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
+import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { filesOf } from "./code.ts";
 
 const { receive } = await filesOf(".")("alerts-receiver.ts");

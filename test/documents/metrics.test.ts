@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Operator, Queue } from "../../src/index.ts";
 import { dollars } from "../../src/local/index.ts";
-import { countCommands } from "../../src/queue/operate/estimated-commands.ts";
+import { countCommands } from "../../src/operate/estimated-commands.ts";
 import { type Answer, serve } from "../http/served.ts";
 import { readMetrics, type ReadFamily } from "../support/open-metrics.ts";
 

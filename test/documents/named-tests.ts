@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 // The published package has the pages but no tests. So a page names a test file in code, without a link:
-// `integration/tasks/wake` is test/integration/tasks/wake.test.ts. Titles are quoted before it.
+// `integration/tasks/wake` is test/features/waking/wake.test.ts. Titles are quoted before it.
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 

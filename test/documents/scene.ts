@@ -2,11 +2,11 @@ import { afterAll, beforeAll } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { type AppOptions, createApp } from "../../src/http/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
-import { deepSweep } from "../../src/deep-sweep/index.ts";
+import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { Operator, Queue, type QueueOptions, Schedules, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import { resp } from "../../src/transport/resp.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { resp } from "../../src/transports/resp.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { type SharedRedis, sharedRedis } from "../support/shared-redis.ts";
 import { type Ran, Shell } from "./shell.ts";
 

@@ -2,11 +2,14 @@ const PASSWORD = "needs a password";
 
 /**
  * What only a real redis-server can do. `npm run test:embedded` reports these tests as not run: whole files, or tests
- * by the beginning of their names with those of their groups. All other tests of its folders, and of `test/budget`,
- * `test/client`, `test/fault` and `test/http`, pass on the embedded store.
+ * by the beginning of their names with those of their groups. All other tests of its folders, and of `test/proofs/budget`,
+ * `test/client`, `test/proofs/fault` and `test/http`, pass on the embedded store.
  */
 export const notRun: readonly { readonly file: string; readonly test?: string; readonly reason: string }[] = [
-  { file: "test/fault/restored.test.ts", reason: "needs snapshots, an append-only file and a replica" },
+  {
+    file: "test/proofs/fault/restored.test.ts",
+    reason: "needs snapshots, an append-only file and a replica",
+  },
   {
     file: "test/http/events.test.ts",
     test: "Redis's refusal is answered as on any other route",
@@ -24,12 +27,12 @@ export const notRun: readonly { readonly file: string; readonly test?: string; r
   },
   { file: "test/http/health.test.ts", reason: "needs a replica" },
   {
-    file: "test/integration/partitions/former.test.ts",
+    file: "test/features/partitions/former.test.ts",
     test: "the search for foreign records goes on only in the same run of Redis",
     reason: "needs the number of a run of Redis",
   },
   {
-    file: "test/integration/partitions/by-name.test.ts",
+    file: "test/features/partitions/by-name.test.ts",
     test: "a queue with partitions, by its name > is diagnosed as a whole",
     reason: "needs what Redis says of its memory",
   },

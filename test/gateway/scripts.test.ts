@@ -4,7 +4,7 @@ import { failed, ok, sha1, useStack } from "./stack.ts";
 
 const { its, run, direct } = useStack();
 
-// What any transport gives back of scripts, with the gateway too: test/conformance.
+// What any transport gives back of scripts, with the gateway too: test/proofs/conformance.
 describe("a script's reply is the same as without the gateway", () => {
   const scripts: Readonly<Record<string, string>> = {
     nothing: "",

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { matches } from "../../src/queue/core/queue-pattern.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { matches } from "../../src/kernel/names/queue-pattern.ts";
 import type { Scope, TokenEntry } from "../../src/http/auth/tokens.ts";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { accessRows, type Callable, callables } from "./access-rows.ts";
 import { type Ask, secrets, useServed } from "./served.ts";

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { markLengthEnforced, readBounded } from "../../src/bounded-body.ts";
-import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
+import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { callables } from "./access-rows.ts";
 import { expectProblem, useServed } from "./served.ts";

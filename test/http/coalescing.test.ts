@@ -7,7 +7,7 @@ const served = useServed();
 const times = <T>(count: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => call(i)));
 
-// What calls that share requests have in common: test/integration/tasks/coalescing.
+// What calls that share requests have in common: test/kernel/coalescing.
 test.each([["in-flight"], [undefined]] as const)(
   "requests for one task each share requests to Redis only if the server is set so: %s",
   async (coalesce) => {

@@ -39,7 +39,7 @@ test("every entry is compared, and what is compared is a digest: it does not sho
 });
 
 test("a wake's signature is compared by WebCrypto, the gateway's tokens by Node, as intended", () => {
-  expect(source("src/consumer/wake/signature.ts")).toContain('crypto.subtle.verify("HMAC", key,');
+  expect(source("src/signature.ts")).toContain('crypto.subtle.verify("HMAC", key,');
   const gateway = source("src/local/gateway/gateway.ts");
   expect(gateway).toContain("known.find(([token]) => timingSafeEqual(token, given))");
   expect(gateway).toContain('createHash("sha256").update(text).digest()');
@@ -60,8 +60,8 @@ test.each([
   "src/http/auth/authenticator.ts",
   "src/http/auth/tokens.ts",
   "src/http/app.ts",
-  "src/consumer/wake/signature.ts",
-  "src/consumer/wake/wake-verifier.ts",
+  "src/signature.ts",
+  "src/features/waking/wake-verifier.ts",
   "src/local/gateway/gateway.ts",
   "src/config.ts",
 ])("%s compares no secret by itself", (path) => {

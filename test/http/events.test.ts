@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LoggedError } from "../../src/http/problems/error-log.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { openEvents, type TestStream } from "./event-frames.ts";
 import { type Ask, asker, expectProblem, useServed } from "./served.ts";
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
-import { wrongRefusals } from "../fuzz/broken-run.ts";
+import { wrongRefusals } from "../long/fuzz/broken-run.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { described, isRefused, places, useStack } from "./places.ts";
 import type { CallOptions } from "./served.ts";

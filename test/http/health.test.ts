@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
-import { resp } from "../../src/transport/resp.ts";
-import type { RetryOptions } from "../../src/transport/retry.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { resp } from "../../src/transports/resp.ts";
+import type { RetryOptions } from "../../src/transports/retry.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { startNamedRedis, type NamedRedis } from "../support/named-redis.ts";
 import { command } from "../support/redis-cluster.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { KEY } from "../../src/queue/core/validation.ts";
-import { fits } from "../fuzz/conforms.ts";
+import { KEY } from "../../src/kernel/options/validation.ts";
+import { fits } from "../long/fuzz/conforms.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { described, isRefused, type Place, places, useStack } from "./places.ts";
 

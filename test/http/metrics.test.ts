@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { formatOf, writeMetrics } from "../../src/http/responses/open-metrics.ts";
-import { registryKey } from "../../src/queue/core/keys.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { registryKey } from "../../src/kernel/names/keys.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { readMetrics } from "../support/open-metrics.ts";
 import { asker, expectProblem, servedQueue, tokens } from "./served.ts";
 

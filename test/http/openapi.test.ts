@@ -8,7 +8,7 @@ import { named } from "../../tools/openapi/components.ts";
 import { expectProblem, useServed } from "./served.ts";
 
 // That the app has the routes of the document, for these callers: access.test.ts. That requests and answers are as it
-// says: test/fuzz and test/model. That it is current: `npm run openapi -- --check`.
+// says: test/long/fuzz and test/proofs/model. That it is current: `npm run openapi -- --check`.
 
 const served = useServed();
 

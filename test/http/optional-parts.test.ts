@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
-import { deepSweep } from "../../src/deep-sweep/index.ts";
+import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { expectProblem, useServed } from "./served.ts";
 
 const served = useServed();

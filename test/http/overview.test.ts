@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { startGateway } from "../../src/local/index.ts";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { asker, expectProblem, servedQueue, tokens } from "./served.ts";
 
 const { ask, queue, path, command, lose, makeNewer, enqueue, pull, settle, receipts } = servedQueue();

@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll } from "vitest";
 import { openapi } from "../../src/http/docs/openapi.gen.ts";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
-import { Described } from "../fuzz/document.ts";
-import { placesIn } from "../fuzz/places-in.ts";
-import { populate } from "../fuzz/populate.ts";
-import type { ReturnedValues } from "../fuzz/returned-values.ts";
-import { type Answered, openAppStack, type Stack, token } from "../fuzz/stack.ts";
-import { type Plan, validRequest, written } from "../fuzz/valid-request.ts";
+import { Described } from "../long/fuzz/document.ts";
+import { placesIn } from "../long/fuzz/places-in.ts";
+import { populate } from "../long/fuzz/populate.ts";
+import type { ReturnedValues } from "../long/fuzz/returned-values.ts";
+import { type Answered, openAppStack, type Stack, token } from "../long/fuzz/stack.ts";
+import { type Plan, validRequest, written } from "../long/fuzz/valid-request.ts";
 
 export const described = new Described(openapi);
 

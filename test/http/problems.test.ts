@@ -4,9 +4,9 @@ import { notInstalled } from "../../src/optional-package.ts";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { configErrorResponse } from "../../src/http/problems/config-error.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
-import { offload } from "../../src/offload/index.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { offload } from "../../src/features/offload/index.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { type Answer, type Ask, asker, expectProblem as expectAnswer, serve, useServed } from "./served.ts";
 
 const served = useServed({ onError: () => {} });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Caller, expectProblem, servedQueue } from "./served.ts";
 
-// What the requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
+// What the requests and answers have beside what the library takes and returns: test/proofs/model calls over HTTP too.
 
 const { ask, queue, path, enqueue, pull, lose, counts, pages } = servedQueue();
 

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
+import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { problems } from "../../src/http/problems/codes.ts";
 import { logError } from "../../src/http/problems/error-log.ts";
-import { resp } from "../../src/transport/resp.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { resp } from "../../src/transports/resp.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { callables } from "./access-rows.ts";
 import { bodies, deep, hidden, shown, useRepeatingRedis, ways } from "./repeating-redis.ts";
 import { type Answer, asker, secrets, serve, tokens } from "./served.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { docs } from "../../src/http/docs/index.ts";
-import { deepSweep } from "../../src/deep-sweep/index.ts";
+import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { createApp, type AppOptions } from "../../src/http/index.ts";
 import type { TokenEntry } from "../../src/http/auth/tokens.ts";
 import { type ProblemCode, problems } from "../../src/http/problems/codes.ts";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { startRedis } from "../support/redis.ts";
 import { sharedRedis } from "../support/shared-redis.ts";
 

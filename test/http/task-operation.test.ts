@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { servedQueue } from "./served.ts";
 
-// What the requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
+// What the requests and answers have beside what the library takes and returns: test/proofs/model calls over HTTP too.
 
 const { ask, path, tasks, enqueue, pull, settle, get, counts } = servedQueue();
 

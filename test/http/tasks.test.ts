@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { queueSpace, readKeySpace } from "../support/key-space.ts";
 import { servedQueue } from "./served.ts";
 
-// What a task's requests and answers have beside what the library takes and returns: test/model calls over HTTP too.
+// What a task's requests and answers have beside what the library takes and returns: test/proofs/model calls over HTTP too.
 
 const { ask, queue, redis, tasks, enqueue, pull, settle, get, counts, receipts } = servedQueue();
 

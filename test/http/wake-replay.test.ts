@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { Service } from "../../src/deploy/service.ts";
-import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
-import { WakeVerifier } from "../../src/consumer/wake/wake-verifier.ts";
+import { signedHeaders, signingKey } from "../../src/signature.ts";
+import { WakeVerifier } from "../../src/features/waking/wake-verifier.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { Operator, Queue } from "../../src/index.ts";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
 import { useSimulatedTime } from "../support/simulated-time.ts";
 import { secrets, serve, tokens } from "./served.ts";
 

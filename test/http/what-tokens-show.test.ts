@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Scope, TokenEntry } from "../../src/http/auth/tokens.ts";
-import { taskStates } from "../../src/queue/core/types.ts";
+import { taskStates } from "../../src/kernel/options/types.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { callables } from "./access-rows.ts";
 import { type Ask, expectProblem, tokens, useServed } from "./served.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Running } from "../../src/local/stack/running.ts";
 import { startStack } from "../../src/local/stack/stack.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { useFolder } from "../support/folder.ts";
 import { startRedis } from "../support/redis.ts";
 import { descendants } from "./processes.ts";

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { hashSlot } from "../../src/transport/hash-slot.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { hashSlot } from "../../src/transports/hash-slot.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { migrateSlot } from "../support/cluster-changes.ts";
 import { startCluster } from "../support/redis-cluster.ts";
 import { Load, look, nothing, QUEUE } from "./load.ts";
 
-// All else that a cluster goes through under load is in test/chaos.
+// All else that a cluster goes through under load is in test/long/chaos.
 test("a node is added, and gets the slot of a queue in use: nothing acknowledged is lost, nothing comes again", async () => {
   const cluster = await startCluster();
   const retry = { deadline: 30_000, tryTimeout: 3_000, longestWait: 100 };

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { commandsOf } from "../chaos/cluster-history.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { commandsOf } from "./chaos/cluster-history.ts";
 
 const root = mkdtempSync(join(tmpdir(), "sluice-witnesses-"));
 afterEach(() => rmSync(root, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 /** Producers, consumers and a sweep on one queue, and a record of all acknowledgements. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { deepSweep, Queue, sweep, SluiceError, type Batch, type Transport } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { dice } from "../support/dice.ts";
 import { violations } from "../support/invariants.ts";
 import { queueSpace, readKeySpace, says, type QueueSpace } from "../support/key-space.ts";

@@ -5,16 +5,19 @@ import { spawnSync } from "node:child_process";
 import { root } from "../../tools/setup.mjs";
 import { minutes, optional, readOptions } from "../support/options.ts";
 
+/** What queues, their features and deployments do. */
+const BEHAVIOUR = "test/kernel test/features test/operate test/sweep test/deploy";
+
 /** Each step: a command, of which `MINUTES` is replaced, and its environment. */
 const STEPS: Readonly<Record<string, readonly [command: string, env?: Readonly<Record<string, string>>]>> = {
   tests: ["npm test -- --config test/long/vitest.config.ts"],
   soak: ["npm run test:soak -- --minutes MINUTES"],
   "soak-full-lanes": ["npm run test:soak -- --minutes MINUTES", { SLUICE_LANES: "full" }],
-  "full-lanes": ["npm test -- test/integration", { SLUICE_LANES: "full" }],
+  "full-lanes": [`npm test -- ${BEHAVIOUR}`, { SLUICE_LANES: "full" }],
   fuzz: ["npm run test:fuzz -- --minutes MINUTES"],
   oracle: ["npm test -- test/embedded/oracle.test.ts", { SLUICE_ORACLE_RUNS: "2000" }],
-  embedded: ["npm run test:embedded -- test/integration test/fault"],
-  portable: ["npm run test:portable -- test/integration test/fault"],
+  embedded: [`npm run test:embedded -- ${BEHAVIOUR} test/proofs/fault`],
+  portable: [`npm run test:portable -- ${BEHAVIOUR} test/proofs/fault`],
   chaos: ["npm run test:chaos -- --minutes MINUTES"],
   "chaos-cluster": ["npm run test:chaos -- --minutes MINUTES --cluster"],
   "chaos-partitions": ["npm run test:chaos -- --minutes MINUTES --partitions"],

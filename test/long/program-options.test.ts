@@ -5,10 +5,10 @@ import { text } from "node:stream/consumers";
 import { describe, it } from "vitest";
 
 const programs = {
-  "test:soak": "model/soak.ts",
-  "test:chaos": "chaos/main.ts",
-  "test:fuzz": "fuzz/main.ts",
-  "test:mutants": "mutants/main.ts",
+  "test:soak": "proofs/model/soak.ts",
+  "test:chaos": "long/chaos/main.ts",
+  "test:fuzz": "long/fuzz/main.ts",
+  "test:mutants": "long/mutants/main.ts",
   "test:near": "near/main.ts",
 } as const;
 

@@ -2,14 +2,14 @@ import { truncate } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startGateway } from "../../src/local/index.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { dice } from "../support/dice.ts";
 import { startRedis } from "../support/redis.ts";
 import { rewriteFile, watchFile, type Sample } from "./append-only.ts";
 import { acknowledgedUntil, Load, look, nothing, repaired, reported, RETRY } from "./load.ts";
 
-// Redis is killed under load and comes back with its append-only file. With `appendfsync always`: test/chaos. Without a
-// load: test/fault/restored.
+// Redis is killed under load and comes back with its append-only file. With `appendfsync always`: test/long/chaos. Without a
+// load: test/proofs/fault/restored.
 const kills = Number(process.env["KILLS"] ?? 10);
 const seed = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000_000);
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { connectRedis } from "../../src/local/gateway/redis.ts";
 import { startGateway } from "../../src/local/index.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { startRedis } from "../support/redis.ts";
-import { startProxy } from "../transport/proxy.ts";
+import { startProxy } from "../transports/proxy.ts";
 import { acknowledgedUntil, Load, look, nothing, repaired, reported, RETRY } from "./load.ts";
 
 const seed = Number(process.env["FAILOVER_SEED"] ?? Date.now() % 1_000_000_000);

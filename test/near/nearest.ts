@@ -16,13 +16,10 @@ export interface Nearest {
   readonly tests: readonly string[];
 }
 
-export const everyScript = "test/fault/every-script.test.ts";
-const ofAllScripts = ["test/model/model.test.ts", "test/integration/repair/invalid-records.test.ts"];
+export const everyScript = "test/proofs/fault/every-script.test.ts";
+const ofAllScripts = ["test/proofs/model/model.test.ts", "test/features/repair/invalid-records.test.ts"];
 
 const found = (pattern: string) => globSync(pattern, { cwd: root }).toSorted();
-
-/** The folders of tests of those folders of lua/ that have no tests of the same name. */
-const testedIn: Readonly<Record<string, string>> = { kernel: "tasks", waking: "tasks" };
 
 /** @param at an offset in a file that scripts share: counts only what uses the part there */
 export function nearestTo(file: string, at?: number): Nearest {
@@ -33,16 +30,20 @@ export function nearestTo(file: string, at?: number): Nearest {
     return { tests: [...new Set([...tests.filter((test) => isNamed(test, [file])), ...tests])] };
   }
   const scripts = scriptsWith(file, at);
+  const own = scripts.map((script) => dirname(script));
   // Most promises are those of tasks.
-  const own = scripts.map((script) => testedIn[dirname(script)] ?? dirname(script));
   const folders = new Set([
     basename(file, ".lua"),
-    ...own.filter((one) => one === "tasks"),
+    ...own.filter((one) => one === "kernel"),
     "budget",
     ...own,
   ]);
-  const tests = [...folders].flatMap((folder) => found(`test/{integration/${folder},${folder}}/*.test.ts`));
-  const named = found("test/integration/*/*.test.ts").filter((test) => isNamed(test, [file, ...scripts]));
+  const tests = [...folders].flatMap((folder) =>
+    found(`test/{,kernel/,features/,proofs/}${folder}/*.test.ts`),
+  );
+  const named = found("test/{kernel,features,operate,sweep}/**/*.test.ts").filter((test) =>
+    isNamed(test, [file, ...scripts]),
+  );
   const rows = `^(?:${scripts.map(scriptName).join("|")}) `;
   return { rows, tests: [...new Set([...named, ...ofAllScripts, ...tests])] };
 }

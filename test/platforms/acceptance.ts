@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { signedHeaders, signingKey } from "../../src/consumer/wake/signature.ts";
+import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { freePort } from "../../src/local/stack/port.ts";
 import { asker, type Ask, secrets } from "../http/served.ts";
 import { type Page, read, shownOf } from "./page.ts";

@@ -1,4 +1,4 @@
-import { defineAlerts, slack, webhook } from "../../src/alerts/index.ts";
+import { defineAlerts, slack, webhook } from "../../src/features/alerts/index.ts";
 
 export interface AlertEnv {
   readonly RECEIVER_URL: string;

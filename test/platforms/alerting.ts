@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { Queue } from "../../src/index.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { openPlace } from "./place.ts";
 import type { AlertEnv } from "./alerting-deployment.ts";
 

@@ -1,4 +1,4 @@
-import { encryption } from "../../src/queue/values/aes-gcm.ts";
+import { encryption } from "../../src/features/encryption/aes-gcm.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 
 export interface Env {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Queue } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { encrypting, KEYS, MARKER, shows } from "../support/encrypting.ts";
 import { readKeySpace } from "../support/key-space.ts";
 import { awkwardPayloads, comparable } from "../support/payloads.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createClient } from "@redis/client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Operator, Queue } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 

@@ -2,12 +2,12 @@ import { createServer, type ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
 import { Queue } from "../../src/index.ts";
-import { resp } from "../../src/transport/resp.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { serveSluice } from "../cli/process.ts";
 import { runHere } from "../cli/run-here.ts";
 import { listening } from "../support/listening.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
-import { startProxy } from "../transport/proxy.ts";
+import { startProxy } from "../transports/proxy.ts";
 
 let redis: TestRedis;
 let transport: ReturnType<typeof resp>;

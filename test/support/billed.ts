@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Redis } from "@upstash/redis";
 import { Operator, Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
-import { keyLocking, type Transport } from "../../src/queue/redis/transport.ts";
-import { upstash } from "../../src/transport/upstash.ts";
+import { keyLocking, type Transport } from "../../src/kernel/transport.ts";
+import { upstash } from "../../src/transports/upstash.ts";
 import { scripts } from "./bindings.ts";
 import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 

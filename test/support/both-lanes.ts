@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import { queueKeys } from "../../src/queue/core/keys.ts";
-import { callOf } from "../../src/queue/redis/binding.ts";
-import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { callOf } from "../../src/kernel/scripts/binding.ts";
+import { enqueueScript } from "../../src/kernel/scripts/enqueue-script.ts";
 import type {
   Command,
   CommandOutcome,
@@ -10,7 +10,7 @@ import type {
   Script,
   ScriptCall,
   Transport,
-} from "../../src/queue/redis/transport.ts";
+} from "../../src/kernel/transport.ts";
 import { readLua } from "../../tools/lua/files.ts";
 import { scriptName } from "../../tools/lua/modules.ts";
 import { partsOf, programOf } from "../../tools/lua/parts.ts";

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { Operator, Schedules, sweep, type LeasedTask, type Queue } from "../../src/index.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
-import { newToken } from "../../src/queue/core/ids.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
+import { newToken } from "../../src/kernel/names/ids.ts";
 import { queueSpace, withoutSlots, type KeySpace } from "./key-space.ts";
 import { QUEUE, START, type Rig } from "./rig.ts";
 

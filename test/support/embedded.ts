@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Script } from "../../src/queue/redis/transport.ts";
+import type { Script } from "../../src/kernel/transport.ts";
 import type { LuaFiles } from "../../tools/lua/files.ts";
 import { modulesOf } from "../../tools/lua/modules.ts";
 

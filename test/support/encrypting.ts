@@ -1,5 +1,5 @@
 import { createDecipheriv } from "node:crypto";
-import { encryption, type EncryptionOptions } from "../../src/queue/values/aes-gcm.ts";
+import { encryption, type EncryptionOptions } from "../../src/features/encryption/aes-gcm.ts";
 
 /** Keys of tests: 32 bytes in base64. */
 export const KEYS = {

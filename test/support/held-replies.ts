@@ -1,9 +1,9 @@
 import { databases, Queue } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import type { Command, Transport } from "../../src/queue/redis/transport.ts";
-import { resp } from "../../src/transport/resp.ts";
-import { upstash } from "../../src/transport/upstash.ts";
-import { type Proxy, startProxy } from "../transport/proxy.ts";
+import type { Command, Transport } from "../../src/kernel/transport.ts";
+import { resp } from "../../src/transports/resp.ts";
+import { upstash } from "../../src/transports/upstash.ts";
+import { type Proxy, startProxy } from "../transports/proxy.ts";
 import { sharedRedis, type SharedRedis } from "./shared-redis.ts";
 
 /** How a queue reaches its databases. */

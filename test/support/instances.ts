@@ -1,11 +1,11 @@
 /** Instances of functions that share the queue of a rig: each knows only what it has read itself. */
 import { expect } from "vitest";
 import { Operator, Queue, Schedules, sweep, type Transport } from "../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../src/queue/core/keys.ts";
-import { slotOf } from "../../src/queue/core/partition-slots.ts";
-import { copySettings } from "../../src/queue/partitions/copy-settings.ts";
-import { fetchMap } from "../../src/queue/partitions/map-calls.ts";
-import { resizeQueue } from "../../src/queue/partitions/resize.ts";
+import { nameOfPartition, queueKeys } from "../../src/kernel/names/keys.ts";
+import { slotOf } from "../../src/kernel/names/slots.ts";
+import { copySettings } from "../../src/features/partitions/copy-settings.ts";
+import { fetchMap } from "../../src/features/partitions/map-calls.ts";
+import { resizeQueue } from "../../src/features/partitions/resize.ts";
 import { ownedSlots } from "./partition-spaces.ts";
 import { QUEUE, type Rig } from "./rig.ts";
 

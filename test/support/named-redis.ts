@@ -1,4 +1,4 @@
-import { startProxy, type Proxy } from "../transport/proxy.ts";
+import { startProxy, type Proxy } from "../transports/proxy.ts";
 import { command, offsetOf, until } from "./redis-cluster.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Command, Transport } from "../../src/index.ts";
-import { MAX_STEP } from "../../src/queue/operate/paged-run.ts";
+import { MAX_STEP } from "../../src/operate/paged-run.ts";
 
 /** A transport that asks redrive and purge for 1,000 tasks a call, as the scripts allow. */
 export function manyAtOnce(transport: Transport): Transport {

@@ -1,5 +1,5 @@
 /** Raw reads of a queue with partitions. */
-import { nameOfPartition } from "../../src/queue/core/keys.ts";
+import { nameOfPartition } from "../../src/kernel/names/keys.ts";
 import { queueSpace, tagged, type KeySpace, type QueueSpace } from "./key-space.ts";
 
 /** The partitions that have keys, each with its part of the key space. A queue without partitions is partition 0. */

@@ -1,9 +1,9 @@
-import type { Keys } from "../../src/queue/core/keys.ts";
-import { callOf } from "../../src/queue/redis/binding.ts";
-import { lastReply } from "../../src/queue/redis/replies.ts";
-import { enqueuePlainScript } from "../../src/queue/redis/enqueue-plain-script.ts";
-import { enqueueScript } from "../../src/queue/redis/enqueue-script.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Keys } from "../../src/kernel/names/keys.ts";
+import { callOf } from "../../src/kernel/scripts/binding.ts";
+import { lastReply } from "../../src/kernel/scripts/replies.ts";
+import { enqueuePlainScript } from "../../src/kernel/scripts/enqueue-plain-script.ts";
+import { enqueueScript } from "../../src/kernel/scripts/enqueue-script.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
 
 export interface PlainItem {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { Command, Transport } from "../../src/queue/redis/transport.ts";
+import type { Command, Transport } from "../../src/kernel/transport.ts";
 import { bindings } from "./bindings.ts";
 
 /** At which place among its arguments a script takes the test's clock. */

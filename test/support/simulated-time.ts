@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, vi } from "vitest";
-import type { CommandOutcome, Transport } from "../../src/queue/redis/transport.ts";
+import type { CommandOutcome, Transport } from "../../src/kernel/transport.ts";
 import { type Rig, START } from "./rig.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { SluiceError, type TaskEvent, type Transport } from "../../src/index.ts";
-import type { CommandOutcome } from "../../src/queue/redis/transport.ts";
+import type { CommandOutcome } from "../../src/kernel/transport.ts";
 import type { Rig } from "./rig.ts";
 
 /** Collects all events in their order. */

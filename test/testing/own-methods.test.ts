@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import { defineQueue, type QueueDeclaration } from "../../src/index.ts";
-import { offload } from "../../src/offload/index.ts";
+import { offload } from "../../src/features/offload/index.ts";
 import { memoryStore, testDeployment, testTask } from "../../src/testing/index.ts";
 
 // What the own methods of declared queues, such as `next.enqueue(…)`, do in a test of a deployment.

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { appendedCommands } from "../chaos/append-only-file.ts";
-import { readHistory } from "../chaos/history.ts";
+import { appendedCommands } from "../long/chaos/append-only-file.ts";
+import { readHistory } from "../long/chaos/history.ts";
 import { appendOnlyFiles } from "../support/append-only-files.ts";
 import { useFolder } from "../support/folder.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { delayAfter, type Backoff } from "../../src/index.ts";
-import { RECORD_DEFAULTS } from "../../src/queue/core/record.ts";
+import { RECORD_DEFAULTS } from "../../src/kernel/record/record.ts";
 import { useRig } from "../support/rig.ts";
 
 const highest = () => 1;

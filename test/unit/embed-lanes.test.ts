@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { keyLocking } from "../../src/queue/redis/transport.ts";
+import { keyLocking } from "../../src/kernel/transport.ts";
 import { freeNames } from "../../tools/lua/scopes.ts";
 import { parseLua } from "../../tools/lua/text.ts";
 import { modulesOf } from "../../tools/lua/modules.ts";

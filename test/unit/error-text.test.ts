@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { errorText, shortForm } from "../../src/queue/core/error-text.ts";
+import { errorText, shortForm } from "../../src/kernel/errors/error-text.ts";
 import { messageOf } from "../../src/errors.ts";
-import { decodeValue, encodeError } from "../../src/queue/core/codec.ts";
-import { summarizeError } from "../../src/queue/core/error-summary.ts";
+import { decodeValue, encodeError } from "../../src/kernel/record/codec.ts";
+import { summarizeError } from "../../src/kernel/errors/error-summary.ts";
 
 describe("an error as text", () => {
   test.each<[unknown, string]>([

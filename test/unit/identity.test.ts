@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { newTaskId, newToken } from "../../src/queue/core/ids.ts";
+import { newTaskId, newToken } from "../../src/kernel/names/ids.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { SendOptions, Transport } from "../../src/index.ts";
-import { LeasingRequests } from "../../src/queue/tasks/leasing-requests.ts";
+import { LeasingRequests } from "../../src/kernel/lease/leasing-requests.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

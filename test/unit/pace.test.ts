@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DurationEstimator } from "../../src/consumer/drain/duration-estimator.ts";
-import { Pace, type PaceOptions } from "../../src/consumer/drain/pace.ts";
+import { DurationEstimator } from "../../src/drain/duration-estimator.ts";
+import { Pace, type PaceOptions } from "../../src/drain/pace.ts";
 
 /**
  * A pace with calls of `mean` ms and round trips of `roundTrip` ms, and so many tasks waiting and running.

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { RemainingTasks } from "../../src/consumer/drain/remaining-tasks.ts";
-import type { Batch } from "../../src/queue/tasks/leased-task.ts";
+import { RemainingTasks } from "../../src/drain/remaining-tasks.ts";
+import type { Batch } from "../../src/kernel/lease/leased-task.ts";
 
 /** What a drain expects of its queue after a pull. */
 

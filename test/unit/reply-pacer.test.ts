@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ReplyPacer } from "../../src/transport/reply-pacer.ts";
+import { ReplyPacer } from "../../src/transports/reply-pacer.ts";
 
 /** Asks for the turns `from` to `to`, and collects them in the order of their answers. */
 function ask(paced: ReplyPacer, from: number, to: number, given: number[]) {

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { Duration, ListedTask, RejectReason, TaskInfo, TaskState } from "../../src/index.ts";
-import { milliseconds } from "../../src/queue/core/duration.ts";
+import { milliseconds } from "../../src/kernel/options/duration.ts";
 
 describe("a duration", () => {
   const minutes = 5 as number;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TaskEvent, TaskInfo, WatchOptions } from "../../src/index.ts";
-import { waitForEnd, watchTask } from "../../src/queue/tasks/watch.ts";
+import { waitForEnd, watchTask } from "../../src/kernel/tasks/watch.ts";
 
 // The pace of a watch, on a clock that the tests move.
 

@@ -1,6 +1,6 @@
 /** Fills queues as an hour of work leaves them, for pictures and tests of the dashboard. */
 import { Operator, Queue, Schedules } from "../../src/index.ts";
-import type { Transport } from "../../src/queue/redis/transport.ts";
+import type { Transport } from "../../src/kernel/transport.ts";
 
 const MINUTE = 60_000;
 

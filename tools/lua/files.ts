@@ -5,7 +5,7 @@ import type { LuaFile } from "./text.ts";
 const luaFolder = fileURLToPath(new URL("../../lua/", import.meta.url));
 
 /** The folder of the modules that embed the scripts. */
-export const generatedFolder = fileURLToPath(new URL("../../src/queue/redis/lua/", import.meta.url));
+export const generatedFolder = fileURLToPath(new URL("../../src/lua/", import.meta.url));
 
 /** The modules that are in that folder, by file name. */
 export function readGenerated(): Map<string, string> {

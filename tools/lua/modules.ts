@@ -2,7 +2,7 @@
 // bundler can leave out what is not used, and load a script later without the parts that only it uses.
 
 import { createHash } from "node:crypto";
-import { keyLocking } from "../../src/queue/redis/transport.ts";
+import { keyLocking } from "../../src/kernel/transport.ts";
 import type { LuaFiles } from "./files.ts";
 import { partsOf, programOf, type Part } from "./parts.ts";
 import { freeNames } from "./scopes.ts";
@@ -85,7 +85,7 @@ function scriptModule(
     else imports.set(module, [...(imports.get(module) ?? []), nameOf(part)]);
   }
   const words = pieces.map((piece) => (typeof piece === "string" ? escaped(piece) : `\${${nameOf(piece)}}`));
-  return `import type { Script } from "../transport.ts";
+  return `import type { Script } from "../kernel/transport.ts";
 ${Array.from(imports, ([module, used]) => `import { ${used.join(", ")} } from "./${module}";\n`).join("")}
 ${own.join("")}export const ${name}: Script = {
   name: "${name}",

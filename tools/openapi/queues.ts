@@ -1,5 +1,5 @@
 import { deleteQueueQuery, groupsQuery, queuesQuery } from "../../src/http/request-schemas/queues.ts";
-import { queueEvents } from "../../src/queue/tasks/events.ts";
+import { queueEvents } from "../../src/kernel/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const unlimited = { maxWorking: null, rate: null };

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { taskId } from "../../queue/core/validation.ts";
+import { taskId } from "../../kernel/options/validation.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 export function cancelCommand(running: Running): Command {

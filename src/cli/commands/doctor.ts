@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { variable, type Variables } from "../../environment.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
-import type { DatabaseDiagnostics, QueueDiagnostics } from "../../queue/operate/diagnostics.ts";
+import type { DatabaseDiagnostics, QueueDiagnostics } from "../../operate/diagnostics.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
 import { databaseFindings } from "../doctor/database.ts";
 import { type Finding, ok, problem, unknown, warning } from "../doctor/finding.ts";

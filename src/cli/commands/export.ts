@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { taskStates, type TaskState } from "../../queue/core/types.ts";
+import { taskStates, type TaskState } from "../../kernel/options/types.ts";
 import { type FilterOptions, filterOf, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";

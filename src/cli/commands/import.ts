@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { pick } from "../../pick.ts";
-import { fromPaddedBase64 } from "../../queue/core/base64.ts";
-import type { NewTask } from "../../queue/core/types.ts";
-import { TASK_OPTIONS } from "../../queue/tasks/task-options.ts";
+import { fromPaddedBase64 } from "../../base64.ts";
+import type { NewTask } from "../../kernel/options/types.ts";
+import { TASK_OPTIONS } from "../../kernel/enqueue/task-options.ts";
 import { Refusal, UsageError } from "../exit.ts";
 import { type Line, openInput } from "../jsonl/lines.ts";
 import { upload } from "../jsonl/upload.ts";

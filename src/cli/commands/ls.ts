@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
-import { taskStates, type TaskState } from "../../queue/core/types.ts";
-import type { ListTasksOptions } from "../../queue/operate/list-tasks.ts";
+import { taskStates, type TaskState } from "../../kernel/options/types.ts";
+import type { ListTasksOptions } from "../../operate/list-tasks.ts";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import type { Column } from "../output/table.ts";
 import { localTime } from "../output/times.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { MAX_PARTITIONS } from "../../queue/core/partition-slots.ts";
-import type { QueuePartitions } from "../../queue/partitions/operate.ts";
+import { MAX_PARTITIONS } from "../../kernel/names/slots.ts";
+import type { QueuePartitions } from "../../features/partitions/index.ts";
 import { whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";

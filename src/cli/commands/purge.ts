@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { QueueCounts } from "../../queue/core/counts.ts";
+import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import { type FilterOptions, filterOf, isFiltered, whole, withFilter } from "../options.ts";
 import type { Api } from "../connection/api.ts";
 import { counted } from "../output/counted.ts";

@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import type { QueueCounts } from "../../queue/core/counts.ts";
+import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { ListedQueues } from "../../client/client.ts";
 import { type Api } from "../connection/api.ts";
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 export type ListedQueue = ListedQueues["queues"][number];

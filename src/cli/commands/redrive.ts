@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
-import { deadReasons, retryableReasons } from "../../queue/core/types.ts";
-import type { RedriveReport } from "../../queue/operate/redrive.ts";
+import { deadReasons, retryableReasons } from "../../kernel/options/types.ts";
+import type { RedriveReport } from "../../operate/redrive.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { shortened } from "../output/printable.ts";
 import { shortTime } from "../output/times.ts";
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { inRounds } from "../rounds.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";

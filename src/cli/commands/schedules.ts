@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { ListedSchedule } from "../../features/schedules/index.ts";
 import { UsageError } from "../exit.ts";
 import { localTime } from "../output/times.ts";
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";

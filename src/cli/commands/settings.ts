@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { GroupInfo } from "../../queue/operate/groups.ts";
-import type { QueueSettings, Rate } from "../../queue/operate/settings.ts";
+import type { GroupInfo } from "../../operate/groups.ts";
+import type { QueueSettings, Rate } from "../../operate/settings.ts";
 import { UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";

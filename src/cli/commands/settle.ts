@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { Settled, Settlement } from "../../queue/core/types.ts";
+import type { Settled, Settlement } from "../../kernel/options/types.ts";
 import { UsageError } from "../exit.ts";
 import { withLine } from "../jsonl/line-error.ts";
 import { jsonLines, type Line, openInput } from "../jsonl/lines.ts";

@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { RECORD_DEFAULTS } from "../../queue/core/record.ts";
-import { reasonTexts } from "../../queue/core/reason-text.ts";
+import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
+import { reasonTexts } from "../../kernel/errors/reason-text.ts";
 import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
 import { errorLine, printable, printableLines } from "../output/printable.ts";
 import { localTime } from "../output/times.ts";
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask } from "../tasks.ts";
 

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { QueueCounts } from "../../queue/core/counts.ts";
-import type { QueueStatistics } from "../../queue/operate/statistics.ts";
-import { queueEvents } from "../../queue/tasks/events.ts";
+import type { QueueCounts } from "../../kernel/tasks/counts.ts";
+import type { QueueStatistics } from "../../operate/statistics.ts";
+import { queueEvents } from "../../kernel/tasks/events.ts";
 import { sleep } from "../../sleep.ts";
 import { duration } from "../options.ts";
 import { counted } from "../output/counted.ts";
 import { localTime } from "../output/times.ts";
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";

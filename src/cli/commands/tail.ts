@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { PublishedEvent } from "../../queue/tasks/events.ts";
-import type { QueueSettings } from "../../queue/operate/settings.ts";
+import type { PublishedEvent } from "../../kernel/tasks/events.ts";
+import type { QueueSettings } from "../../operate/settings.ts";
 import { Refusal } from "../exit.ts";
 import { printable } from "../output/printable.ts";
 import { localTime } from "../output/times.ts";

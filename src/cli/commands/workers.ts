@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { WorkerFailed, WorkerInfo } from "../../queue/operate/workers.ts";
+import type { WorkerFailed, WorkerInfo } from "../../operate/workers.ts";
 import { localTime } from "../output/times.ts";
 import { Refusal } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { onDemand } from "../../deploy/on-demand.ts";
 import type { Config } from "../../config.ts";
-import { webhookWaker } from "../../consumer/wake/webhook-waker.ts";
+import { webhookWaker } from "../../features/waking/index.ts";
 import { SluiceError } from "../../errors.ts";
 import { createApp } from "../../http/app.ts";
-import type { Transport } from "../../queue/redis/transport.ts";
-import { resp } from "../../transport/resp.ts";
-import { upstash } from "../../transport/upstash.ts";
+import type { Transport } from "../../kernel/transport.ts";
+import { resp } from "../../transports/resp.ts";
+import { upstash } from "../../transports/upstash.ts";
 import { clusterNodes } from "../../url.ts";
 import { requirePackages } from "../serving/packages.ts";
 import { Api } from "./api.ts";

@@ -1,5 +1,5 @@
-import type { DatabaseDiagnostics } from "../../queue/operate/diagnostics.ts";
-import { span } from "../../queue/core/span.ts";
+import type { DatabaseDiagnostics } from "../../operate/diagnostics.ts";
+import { span } from "../../kernel/options/span.ts";
 import { type Finding, ok, problem, unknown, warning } from "./finding.ts";
 
 /** A round trip to Redis above this is worth a word, ms. */

@@ -1,7 +1,7 @@
-import type { QueueCounts } from "../../queue/core/counts.ts";
-import type { QueueDiagnostics } from "../../queue/operate/diagnostics.ts";
+import type { QueueCounts } from "../../kernel/tasks/counts.ts";
+import type { QueueDiagnostics } from "../../operate/diagnostics.ts";
 import { counted } from "../output/counted.ts";
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** The most bytes of a key on Upstash. https://upstash.com/docs/redis/troubleshooting/max_key_size_exceeded */

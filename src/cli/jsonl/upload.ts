@@ -1,5 +1,5 @@
 import { SluiceError } from "../../errors.ts";
-import type { Enqueued, NewTask } from "../../queue/core/types.ts";
+import type { Enqueued, NewTask } from "../../kernel/options/types.ts";
 import { UsageError } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { progressLine } from "../output/progress-bar.ts";

@@ -1,4 +1,4 @@
-import { span } from "../../queue/core/span.ts";
+import { span } from "../../kernel/options/span.ts";
 
 const WIDTH = 24;
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
-import type { Duration } from "../../queue/core/duration.ts";
+import type { Duration } from "../../kernel/options/duration.ts";
 import { serve } from "../../../serverless/node.ts";
 import type { Io } from "../io.ts";
 import { requirePackages } from "./packages.ts";

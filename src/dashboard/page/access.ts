@@ -1,4 +1,4 @@
-import { matches } from "../../queue/core/queue-pattern.ts";
+import { matches } from "../../kernel/names/queue-pattern.ts";
 import type { Grant } from "./api/types.ts";
 import { store } from "./store.ts";
 

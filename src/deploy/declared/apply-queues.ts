@@ -1,23 +1,21 @@
 import { errorAt, messageOf, newerSchema, SluiceError } from "../../errors.ts";
 import { opening } from "../../open/opening.ts";
 import { pick } from "../../pick.ts";
-import { decodeValue } from "../../queue/core/codec.ts";
-import { derivedName } from "../../queue/core/derived-ids.ts";
-import { type Keys, queueKeys } from "../../queue/core/keys.ts";
-import { escaped, onlyOptions, unescaped } from "../../queue/core/validation.ts";
-import type { QueueChanges } from "../../queue/operate/settings.ts";
-import { callOf } from "../../queue/redis/binding.ts";
-import { copySettings } from "../../queue/partitions/copy-settings.ts";
-import { placeOfMap, rememberMap } from "../../queue/partitions/map-memory.ts";
-import { sendToFirst } from "../../queue/partitions/stored-maps.ts";
-import { resizeQueue } from "../../queue/partitions/resize.ts";
-import { declareScript } from "../../queue/redis/operate-scripts.ts";
-import { replyAt } from "../../queue/redis/replies.ts";
-import { type Command, type Reply, type Transport, withPrefix } from "../../queue/redis/transport.ts";
-import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
-import { encodeChecked } from "../../queue/tasks/schema.ts";
-import { encryptValue, type ValuesQueue } from "../../queue/values/encryption.ts";
-import { decryptValue } from "../../queue/values/decrypt.ts";
+import { decodeValue } from "../../kernel/record/codec.ts";
+import { derivedName } from "../../kernel/names/derived-ids.ts";
+import { type Keys, queueKeys } from "../../kernel/names/keys.ts";
+import { escaped, onlyOptions, unescaped } from "../../kernel/options/validation.ts";
+import type { QueueChanges } from "../../operate/settings.ts";
+import { callOf } from "../../kernel/scripts/binding.ts";
+import { declarePartitions } from "../../features/partitions/operate.ts";
+import { sendToFirst } from "../../features/partitions/stored-maps.ts";
+import { declareScript } from "../../operate/operate-scripts.ts";
+import { replyAt } from "../../kernel/scripts/replies.ts";
+import { type Command, type Reply, type Transport, withPrefix } from "../../kernel/transport.ts";
+import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
+import { encodeChecked } from "../../kernel/enqueue/schema.ts";
+import { encryptValue, type ValuesQueue } from "../../kernel/values/encryption.ts";
+import { decryptValue } from "../../kernel/values/decrypt.ts";
 import { canonicalDeclaration } from "./canonical.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
@@ -162,8 +160,7 @@ async function write(
   const open = opening({ transport, prefix, now })(queue);
   // Before the settings, whose limits are spread over the partitions.
   if (partitions !== undefined || before.settings.includes("partitions")) {
-    const map = await resizeQueue({ name, prefix, transport, signal, now, copySettings }, partitions ?? 1);
-    rememberMap(transport, placeOfMap(name, prefix), map);
+    await declarePartitions({ name, prefix, transport, now, signal }, partitions ?? 1);
   }
   const unset = before.settings.filter((setting) => {
     return setting !== "partitions" && !Object.hasOwn(settings, setting);

@@ -1,5 +1,5 @@
-import { milliseconds, type Duration } from "../../queue/core/duration.ts";
-import type { TaskDefaults } from "../../queue/core/types.ts";
+import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
+import type { TaskDefaults } from "../../kernel/options/types.ts";
 import type { NewSchedule } from "../../features/schedules/index.ts";
 import type { DeclaredSettings } from "./declaration.ts";
 

@@ -1,23 +1,23 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import type { DrainOptions } from "../../consumer/drain/types.ts";
+import type { DrainOptions } from "../../drain/types.ts";
 import { invalidArgument } from "../../errors.ts";
 import { pick } from "../../pick.ts";
-import { checkBackoff } from "../../queue/core/backoff.ts";
-import { milliseconds } from "../../queue/core/duration.ts";
-import { checkedTracing, type Tracing } from "../../queue/core/tracing.ts";
-import type { TaskDefaults } from "../../queue/core/types.ts";
-import { onlyOptions, replyBytes } from "../../queue/core/validation.ts";
-import { queueChanges, type QueueChanges } from "../../queue/operate/settings.ts";
-import { partitionCount } from "../../queue/partitions/partition-count.ts";
-import type { Transport } from "../../queue/redis/transport.ts";
+import { checkBackoff } from "../../kernel/options/backoff.ts";
+import { milliseconds } from "../../kernel/options/duration.ts";
+import { checkedTracing, type Tracing } from "../../kernel/tracing.ts";
+import type { TaskDefaults } from "../../kernel/options/types.ts";
+import { onlyOptions, replyBytes } from "../../kernel/options/validation.ts";
+import { queueChanges, type QueueChanges } from "../../operate/settings.ts";
+import { partitionCount } from "../../features/partitions/index.ts";
+import type { Transport } from "../../kernel/transport.ts";
 import { scheduleName, type NewSchedule } from "../../features/schedules/index.ts";
-import { DEFAULT_OPTIONS } from "../../queue/core/default-options.ts";
-import type { DefinedOptions } from "../../queue/tasks/definition.ts";
-import { fixedOptions, whenReady } from "../../queue/tasks/task-options.ts";
-import { checkedSchema } from "../../queue/tasks/checked-schema.ts";
+import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
+import type { DefinedOptions } from "../../kernel/definition.ts";
+import { fixedOptions, whenReady } from "../../kernel/enqueue/task-options.ts";
+import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
 import type { Waker } from "../../features/waking/index.ts";
-import type { Encryption } from "../../queue/values/encryption.ts";
-import type { Offload } from "../../queue/values/offload.ts";
+import type { Encryption } from "../../kernel/values/encryption.ts";
+import type { Offload } from "../../kernel/values/offload.ts";
 
 /** A value, or a function that returns it. The function is called at the first use, when the environment is known. */
 export type OrMade<T> = T | (() => T);

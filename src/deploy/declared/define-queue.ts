@@ -1,12 +1,18 @@
-import type { DrainOptions, Task } from "../../consumer/drain/types.ts";
+import type { DrainOptions, Task } from "../../drain/types.ts";
 import { invalidArgument } from "../../errors.ts";
-import type { TaskInfo } from "../../queue/core/task-info.ts";
-import type { Cancelled, Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../../queue/core/types.ts";
+import type { TaskInfo } from "../../kernel/record/task-info.ts";
+import type {
+  Cancelled,
+  Enqueued,
+  EnqueueOptions,
+  NewTask,
+  RequestOptions,
+} from "../../kernel/options/types.ts";
 import { processVariable } from "../../environment.ts";
 import { prefixVariable } from "../../redis-variables.ts";
-import { queueName } from "../../queue/core/validation.ts";
+import { queueName } from "../../kernel/options/validation.ts";
 import type { NewSchedule } from "../../features/schedules/index.ts";
-import type { DefinedOptions, QueueDefinition } from "../../queue/tasks/definition.ts";
+import type { DefinedOptions, QueueDefinition } from "../../kernel/definition.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";
@@ -18,7 +24,7 @@ import {
   type QueueDeclaration,
   SETTINGS,
 } from "./declaration.ts";
-import type { Transport } from "../../queue/redis/transport.ts";
+import type { Transport } from "../../kernel/transport.ts";
 import type { DeploymentTools } from "./tools.ts";
 
 /** Options of a declared queue's consumer: those of `drain`, except how long it lasts. */

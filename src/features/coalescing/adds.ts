@@ -1,4 +1,4 @@
-import { MAX_BATCH } from "../../queue/core/limits.ts";
+import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import type { AddBatch, AddReply, AddedTask, Adds, Failed, Item } from "../../kernel/store.ts";
 import type { Coalescer, Shareable, SharedCall } from "./coalescer.ts";
 

@@ -1,7 +1,7 @@
 /** Joins single calls that are made together into one request. */
 import { abortedBySignal, invalidArgument, SluiceError } from "../../errors.ts";
-import { byteLength } from "../../queue/core/byte-length.ts";
-import type { Transport } from "../../queue/redis/transport.ts";
+import { byteLength } from "../../kernel/record/byte-length.ts";
+import type { Transport } from "../../kernel/transport.ts";
 
 /**
  * Which single calls share a request. `"turn"`: calls of one instance in the same turn of the event loop; on

@@ -1,7 +1,7 @@
-import { MAX_BATCH } from "../../queue/core/limits.ts";
-import { newToken } from "../../queue/core/ids.ts";
-import { writeReceipt } from "../../queue/core/receipt.ts";
-import type { Settled } from "../../queue/core/types.ts";
+import { MAX_BATCH } from "../../kernel/options/limits.ts";
+import { newToken } from "../../kernel/names/ids.ts";
+import { writeReceipt } from "../../kernel/names/receipt.ts";
+import type { Settled } from "../../kernel/options/types.ts";
 import type { SettlementArguments, SettleBatch, Store, Taken, TakeRequest } from "../../kernel/store.ts";
 import { coalesceAdds } from "./adds.ts";
 import type { Coalescer, Shareable, SharedCall } from "./coalescer.ts";

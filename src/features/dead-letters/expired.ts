@@ -1,4 +1,4 @@
-import { type OnDeadLetter, reportExpired } from "../../queue/core/dead-letter.ts";
+import { type OnDeadLetter, reportExpired } from "../../kernel/record/dead-letter.ts";
 import type { Adds } from "../../kernel/store.ts";
 
 /** Reports the tasks that calls find as dead letters. */

@@ -1,5 +1,5 @@
-import { type OnDeadLetter, reportSettled } from "../../queue/core/dead-letter.ts";
-import type { Settled, Settlement } from "../../queue/core/types.ts";
+import { type OnDeadLetter, reportSettled } from "../../kernel/record/dead-letter.ts";
+import type { Settled, Settlement } from "../../kernel/options/types.ts";
 import type { Store } from "../../kernel/store.ts";
 import { reportExpiredTasks } from "./expired.ts";
 

@@ -1,8 +1,8 @@
 import { eachAlone, exchange } from "../../kernel/call.ts";
 import { Shard } from "../../kernel/shard.ts";
 import type { CheckQueues, QueueCheck } from "../../sweep/deep-part.ts";
-import { checkScript } from "../../queue/redis/repair-scripts.ts";
-import { checkedTransport } from "../../queue/redis/transport.ts";
+import { checkScript } from "./repair-scripts.ts";
+import { checkedTransport } from "../../kernel/transport.ts";
 
 /** See {@link CheckQueues}. */
 export const checkQueues: CheckQueues = async (transport, names, { prefix, now, signal }) => {

@@ -1,12 +1,12 @@
 import { run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { GroupCount } from "./group-count.ts";
-import { type OnDeadLetter, reportExpired } from "../../queue/core/dead-letter.ts";
+import { type OnDeadLetter, reportExpired } from "../../kernel/record/dead-letter.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
 import type { Repaired } from "./repaired.ts";
 import { type ExpectedEntry, ListRepair, MAX_REPAIRED } from "./list-repair.ts";
-import { recountGroupsScript, repairControlScript, scanScript } from "../../queue/redis/repair-scripts.ts";
-import type { SendOptions } from "../../queue/redis/transport.ts";
+import { recountGroupsScript, repairControlScript, scanScript } from "./repair-scripts.ts";
+import type { SendOptions } from "../../kernel/transport.ts";
 
 /**
  * The parts of a queue's keys in the order of the pass. If a repair removes an entry from one part, a later

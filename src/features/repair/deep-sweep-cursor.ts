@@ -1,6 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { readPartitionName } from "../../queue/core/keys.ts";
-import { queueName } from "../../queue/core/validation.ts";
+import { readPartitionName } from "../../kernel/names/keys.ts";
+import { queueName } from "../../kernel/options/validation.ts";
 import { isScannedPart, type Position } from "./deep-pass.ts";
 
 /** The cursor of a report: the queue or partition, and the position in it, from which the next sweep continues. */

@@ -1,5 +1,5 @@
-import type { Fault } from "../../queue/core/faults.ts";
-import { readPartitionName } from "../../queue/core/keys.ts";
+import type { Fault } from "../../kernel/errors/faults.ts";
+import { readPartitionName } from "../../kernel/names/keys.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
 
 /** One kind of fault that was found in one queue, or one of its partitions, and repaired. */

@@ -2,16 +2,16 @@ import { invalidArgument, SluiceError } from "../../errors.ts";
 import { checkQueues } from "./check-queues.ts";
 import { readCursor, writeCursor } from "./deep-sweep-cursor.ts";
 import { DeepPass, isStart, START, type Position } from "./deep-pass.ts";
-import type { OnDeadLetter } from "../../queue/core/dead-letter.ts";
-import { deadlineOf, type Duration } from "../../queue/core/duration.ts";
-import { onlyOptions, optionalFunction, wholeNumber } from "../../queue/core/validation.ts";
-import { readPartitionName } from "../../queue/core/keys.ts";
+import type { OnDeadLetter } from "../../kernel/record/dead-letter.ts";
+import { deadlineOf, type Duration } from "../../kernel/options/duration.ts";
+import { onlyOptions, optionalFunction, wholeNumber } from "../../kernel/options/validation.ts";
+import { readPartitionName } from "../../kernel/names/keys.ts";
 import { Shard } from "../../kernel/shard.ts";
-import { isWrongType } from "../../queue/redis/wrong-type.ts";
+import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
 import type { DeepSweepPart, QueueCheck } from "../../sweep/deep-part.ts";
 import { type DeepSweepReport, placeOf, Report } from "./deep-sweep-report.ts";
 import { inOrder, queuesToSweep } from "./queues-to-sweep.ts";
-import { type Transport, withPrefix } from "../../queue/redis/transport.ts";
+import { type Transport, withPrefix } from "../../kernel/transport.ts";
 
 export interface DeepSweepOptions {
   /** When to stop and return a cursor. A step that has begun is finished. @default "20s" */

@@ -1,7 +1,7 @@
 import { commandCall, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
-import { blankDuplicatesScript, placeLostScript } from "../../queue/redis/repair-scripts.ts";
-import type { SendOptions } from "../../queue/redis/transport.ts";
+import { blankDuplicatesScript, placeLostScript } from "./repair-scripts.ts";
+import type { SendOptions } from "../../kernel/transport.ts";
 import type { Repaired } from "./repaired.ts";
 
 /** Entries of the list that one command reads. */

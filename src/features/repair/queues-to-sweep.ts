@@ -1,6 +1,6 @@
-import { slicesOf } from "../../queue/core/slices.ts";
-import { queueName } from "../../queue/core/validation.ts";
-import type { Transport } from "../../queue/redis/transport.ts";
+import { slicesOf } from "../../kernel/slices.ts";
+import { queueName } from "../../kernel/options/validation.ts";
+import type { Transport } from "../../kernel/transport.ts";
 import { readRegistry, withoutPartitions } from "../../sweep/registry.ts";
 import type { DeepSweepPart } from "../../sweep/deep-part.ts";
 

@@ -1,5 +1,5 @@
-import type { ExpiredTask } from "../../queue/core/dead-letter.ts";
-import type { Fault } from "../../queue/core/faults.ts";
+import type { ExpiredTask } from "../../kernel/record/dead-letter.ts";
+import type { Fault } from "../../kernel/errors/faults.ts";
 
 /** What the scripts report of a repair. */
 export interface Repaired {

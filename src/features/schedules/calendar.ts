@@ -1,6 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { milliseconds, type Duration } from "../../queue/core/duration.ts";
-import { instantMs, LAST_INSTANT } from "../../queue/core/instants.ts";
+import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
+import { instantMs, LAST_INSTANT } from "../../kernel/options/instants.ts";
 import { readCron } from "./cron/expression.ts";
 import { occurrencesOf } from "./cron/occurrences.ts";
 

@@ -1,6 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
-import { instantMs, LAST_INSTANT } from "../../queue/core/instants.ts";
-import { onlyOptions, taskId, trueOrFalse } from "../../queue/core/validation.ts";
+import { instantMs, LAST_INSTANT } from "../../kernel/options/instants.ts";
+import { onlyOptions, taskId, trueOrFalse } from "../../kernel/options/validation.ts";
 import { readRecurrence, RECURRENCE, type Recurrence } from "./calendar.ts";
 import { SCHEDULED_OPTIONS, type ScheduledOptions } from "./schedule-record.ts";
 

@@ -1,9 +1,9 @@
 /** Occurrences in a queue with partitions whose tasks have a group: they go to the partition of its slot. */
 import { SluiceError, type SluiceErrorCode } from "../../errors.ts";
-import { byteLength } from "../../queue/core/byte-length.ts";
-import { newToken } from "../../queue/core/ids.ts";
-import { MAX_REQUEST_BYTES } from "../../queue/core/limits.ts";
-import type { SendOptions } from "../../queue/redis/transport.ts";
+import { byteLength } from "../../kernel/record/byte-length.ts";
+import { newToken } from "../../kernel/names/ids.ts";
+import { MAX_REQUEST_BYTES } from "../../kernel/options/limits.ts";
+import type { SendOptions } from "../../kernel/transport.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { refusal } from "../../kernel/refusal.ts";
 import type { Shard } from "../../kernel/shard.ts";

@@ -1,14 +1,10 @@
 import { SluiceError } from "../../errors.ts";
 import { type Call, eachAlone, exchange } from "../../kernel/call.ts";
 import { dueOccurrences, type DueSchedule } from "./due-occurrences.ts";
-import { registryKey } from "../../queue/core/keys.ts";
-import { isWrongType } from "../../queue/redis/wrong-type.ts";
+import { registryKey } from "../../kernel/names/keys.ts";
+import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
 import { type AddsTo, placeOccurrences } from "./place-occurrences.ts";
-import {
-  dueSchedulesScript,
-  runSchedulesScript,
-  setReminderScript,
-} from "../../queue/redis/schedule-scripts.ts";
+import { dueSchedulesScript, runSchedulesScript, setReminderScript } from "./schedule-scripts.ts";
 import type { CurrentSweep, PartOfSweep } from "../../sweep/part.ts";
 import type { Reminder, RegistryPage } from "../../sweep/registry.ts";
 import type { SweepReport } from "../../sweep/types.ts";

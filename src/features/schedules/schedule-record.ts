@@ -1,14 +1,14 @@
 /** The records in a queue's timetable: when each schedule recurs, and the task that it enqueues. */
 import { calendarOf, type Rhythm } from "./calendar.ts";
 import { invalidArgument, newerSchema, SluiceError } from "../../errors.ts";
-import { slotOf, tagOf } from "../../queue/core/partition-slots.ts";
-import { LAST_INSTANT } from "../../queue/core/instants.ts";
-import { escaped, unescaped } from "../../queue/core/validation.ts";
-import { fixedOptions } from "../../queue/tasks/task-options.ts";
-import { writeFixed } from "../../queue/core/record.ts";
-import { readWritten } from "../../queue/core/read-record.ts";
-import { readFields } from "../../queue/core/settings-record.ts";
-import type { EnqueueOptions, TaskDefaults } from "../../queue/core/types.ts";
+import { slotOf, tagOf } from "../../kernel/names/slots.ts";
+import { LAST_INSTANT } from "../../kernel/options/instants.ts";
+import { escaped, unescaped } from "../../kernel/options/validation.ts";
+import { fixedOptions } from "../../kernel/enqueue/task-options.ts";
+import { writeFixed } from "../../kernel/record/record.ts";
+import { readWritten } from "../../kernel/record/read-record.ts";
+import { readFields } from "../../kernel/record/settings-record.ts";
+import type { EnqueueOptions, TaskDefaults } from "../../kernel/options/types.ts";
 
 /** The next occurrence of a schedule that is paused or has ended: later than any instant. */
 export const NEVER = LAST_INSTANT + 1;

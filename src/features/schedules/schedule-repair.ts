@@ -3,12 +3,8 @@ import { commandCall, exchange, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { DeepSweepPart, Findings } from "../../sweep/deep-part.ts";
 import { NEVER, nextOccurrence, orUnsupported, readPlan, type Plan } from "./schedule-record.ts";
-import {
-  putScheduleScript,
-  scheduleNotReturned,
-  setReminderScript,
-} from "../../queue/redis/schedule-scripts.ts";
-import type { PlainCommand, Reply, SendOptions } from "../../queue/redis/transport.ts";
+import { putScheduleScript, scheduleNotReturned, setReminderScript } from "./schedule-scripts.ts";
+import type { PlainCommand, Reply, SendOptions } from "../../kernel/transport.ts";
 
 /** How much one command reads. A page of the hash is smaller, because its fields hold whole tasks. */
 const PAGE_SIZE = { ZSCAN: "1000", HSCAN: "16" };

@@ -4,15 +4,15 @@ import type { ArgumentsOf } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { rhythmOf } from "./calendar.ts";
 import { checkedSchedule, type NewSchedule, scheduleName } from "./new-schedule.ts";
-import { encodePayload } from "../../queue/core/codec.ts";
-import { LAST_INSTANT } from "../../queue/core/instants.ts";
+import { encodePayload } from "../../kernel/record/codec.ts";
+import { LAST_INSTANT } from "../../kernel/options/instants.ts";
 import {
   LIST_OPTIONS,
   nextCursor,
   onlyOptions,
   pageArguments,
   REQUEST_OPTIONS,
-} from "../../queue/core/validation.ts";
+} from "../../kernel/options/validation.ts";
 import {
   listedSchedule,
   NEVER,
@@ -26,10 +26,10 @@ import {
   type Plan,
   type Schedule,
 } from "./schedule-record.ts";
-import { encryptValue, type ValuesQueue } from "../../queue/values/encryption.ts";
-import { decryptValue } from "../../queue/values/decrypt.ts";
-import { listSchedulesScript } from "../../queue/redis/schedule-scripts.ts";
-import type { ListOptions, RequestOptions, TaskDefaults } from "../../queue/core/types.ts";
+import { encryptValue, type ValuesQueue } from "../../kernel/values/encryption.ts";
+import { decryptValue } from "../../kernel/values/decrypt.ts";
+import { listSchedulesScript } from "./schedule-scripts.ts";
+import type { ListOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { type Draft, putSchedule, scheduleToken, writeSchedule } from "./write-schedule.ts";
 
 export type SchedulePut = ListedSchedule & {

@@ -2,14 +2,10 @@ import { type Call, run } from "../../kernel/call.ts";
 import { tokenOf } from "../../kernel/call-token.ts";
 import type { ArgumentsOf } from "../../kernel/shard.ts";
 import type { Adds } from "../../kernel/store.ts";
-import type { RequestOptions } from "../../queue/core/types.ts";
-import { requestKey } from "../../queue/core/validation.ts";
-import {
-  putScheduleScript,
-  scheduleNotReturned,
-  setReminderScript,
-} from "../../queue/redis/schedule-scripts.ts";
-import { sendInOrder } from "../../queue/redis/transport.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
+import { requestKey } from "../../kernel/options/validation.ts";
+import { putScheduleScript, scheduleNotReturned, setReminderScript } from "./schedule-scripts.ts";
+import { sendInOrder } from "../../kernel/transport.ts";
 import {
   listedSchedule,
   NEVER,

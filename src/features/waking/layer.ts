@@ -1,5 +1,5 @@
-import { redisTime } from "../../queue/redis/clock.ts";
-import type { Settled } from "../../queue/core/types.ts";
+import { redisTime } from "../../kernel/clock.ts";
+import type { Settled } from "../../kernel/options/types.ts";
 import type { AddBatch, AddedTask, Adds, Item, Ready, Store } from "../../kernel/store.ts";
 import type { CheckedWaker } from "./waker.ts";
 

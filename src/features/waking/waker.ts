@@ -1,6 +1,6 @@
 import { invalidArgument, messageOf } from "../../errors.ts";
-import { milliseconds, type Duration } from "../../queue/core/duration.ts";
-import { onlyOptions } from "../../queue/core/validation.ts";
+import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
+import { onlyOptions } from "../../kernel/options/validation.ts";
 
 /**
  * Starts a consumer if none runs. The caller, such as an enqueue or a sweep, first makes sure that no other

@@ -1,5 +1,5 @@
 import { builtinModule } from "../../environment.ts";
-import { matches } from "../../queue/core/queue-pattern.ts";
+import { matches } from "../../kernel/names/queue-pattern.ts";
 import { Problem } from "../problems/problem.ts";
 import { checkCronSecrets, parseTokens, type Scope, type TokenEntry } from "./tokens.ts";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { invalidArgument } from "../../errors.ts";
-import { QUEUE_PATTERN, queuePatternForm } from "../../queue/core/queue-pattern.ts";
+import { QUEUE_PATTERN, queuePatternForm } from "../../kernel/names/queue-pattern.ts";
 import { defaultMessage, fieldErrors, fields } from "../request/validate.ts";
 
 /**

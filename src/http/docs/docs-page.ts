@@ -7,7 +7,7 @@ import type {
   Reference,
   ResponseObject,
 } from "./openapi-document.ts";
-import { toBase64 } from "../../queue/core/base64.ts";
+import { toBase64 } from "../../base64.ts";
 import { respond } from "../../respond.ts";
 import { style } from "./docs-style.ts";
 import { problems } from "../problems/codes.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { durationRule, MAX_DURATION, type Duration } from "../../queue/core/duration.ts";
+import { durationRule, MAX_DURATION, type Duration } from "../../kernel/options/duration.ts";
 
 /** The longest time that a pull, or a request for one task, may wait, ms. Every platform allows it. */
 export const longestWait = 60_000;

@@ -1,4 +1,4 @@
-import { MAX_PARTITIONS } from "../../queue/core/partition-slots.ts";
+import { MAX_PARTITIONS } from "../../kernel/names/slots.ts";
 import { fields } from "../request/validate.ts";
 import { integer } from "./values.ts";
 

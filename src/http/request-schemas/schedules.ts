@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { LAST_INSTANT } from "../../queue/core/instants.ts";
+import { LAST_INSTANT } from "../../kernel/options/instants.ts";
 import { MAX_SCHEDULE_NAME } from "../../features/schedules/index.ts";
 import { fields } from "../request/validate.ts";
 import { interval } from "./durations.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { LAST_INSTANT } from "../../queue/core/instants.ts";
-import { deadReasons, rejectReasons, taskStates } from "../../queue/core/types.ts";
+import { LAST_INSTANT } from "../../kernel/options/instants.ts";
+import { deadReasons, rejectReasons, taskStates } from "../../kernel/options/types.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
 import { cursor, flagText, instant, instantText, name, size, taskId, integer } from "./values.ts";

@@ -3,8 +3,8 @@ import { fields, list, noArray } from "../request/validate.ts";
 import { bounds, decodeBytes, encoding, headers, instant, name, receipt, taskId, integer } from "./values.ts";
 import { duration, positiveDuration, wait } from "./durations.ts";
 import { worker } from "./workers.ts";
-import { LAST_DUE } from "../../queue/core/instants.ts";
-import { TOKEN } from "../../queue/core/validation.ts";
+import { LAST_DUE } from "../../kernel/options/instants.ts";
+import { TOKEN } from "../../kernel/options/validation.ts";
 
 /** The id in the path. */
 export const idInPath = fields({ id: taskId });

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { MAX_BATCH } from "../../queue/core/limits.ts";
-import { readReceipt } from "../../queue/core/receipt.ts";
-import { fromPaddedBase64 } from "../../queue/core/base64.ts";
-import { IN_SECONDS, isInSeconds, SECONDS } from "../../queue/core/instants.ts";
-import { ID, QUEUE } from "../../queue/core/validation.ts";
+import { MAX_BATCH } from "../../kernel/options/limits.ts";
+import { readReceipt } from "../../kernel/names/receipt.ts";
+import { fromPaddedBase64 } from "../../base64.ts";
+import { IN_SECONDS, isInSeconds, SECONDS } from "../../kernel/options/instants.ts";
+import { ID, QUEUE } from "../../kernel/options/validation.ts";
 import { maxErrors } from "../request/validate.ts";
 
 /** The most items in one request. */

@@ -1,7 +1,7 @@
 import type * as v from "valibot";
-import { milliseconds, type Duration } from "../../queue/core/duration.ts";
-import type { RequestOptions } from "../../queue/core/types.ts";
-import { KEY } from "../../queue/core/validation.ts";
+import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
+import type { RequestOptions } from "../../kernel/options/types.ts";
+import { KEY } from "../../kernel/options/validation.ts";
 import { invalid } from "../problems/problem.ts";
 import { longestBudget } from "../request-schemas/durations.ts";
 import type { RequestContext, Services } from "../services.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { durationBounds } from "../../queue/operate/statistics.ts";
-import { queueEvents } from "../../queue/tasks/events.ts";
+import { durationBounds } from "../../operate/statistics.ts";
+import { queueEvents } from "../../kernel/tasks/events.ts";
 import { name } from "../request-schemas/values.ts";
 import { count, described, instant, nextCursor } from "./values.ts";
 

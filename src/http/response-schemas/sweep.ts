@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { FAULTS } from "../../queue/core/faults.ts";
+import { FAULTS } from "../../kernel/errors/faults.ts";
 import { count, described } from "./values.ts";
 
 export const swept = v.object({

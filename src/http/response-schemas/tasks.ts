@@ -11,7 +11,7 @@ import {
   state,
   worker,
 } from "./values.ts";
-import { taskStates } from "../../queue/core/types.ts";
+import { taskStates } from "../../kernel/options/types.ts";
 
 export const enqueued = v.object({
   id: described(taskId, "The id of the task. With `dedup`, the id of the first task with the key."),

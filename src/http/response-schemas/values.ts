@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { reasonTexts } from "../../queue/core/reason-text.ts";
-import { rejectReasons, taskStates } from "../../queue/core/types.ts";
+import { reasonTexts } from "../../kernel/errors/reason-text.ts";
+import { rejectReasons, taskStates } from "../../kernel/options/types.ts";
 import { name } from "../request-schemas/values.ts";
 
 export const described = <Schema extends v.GenericSchema>(schema: Schema, meaning: string) =>

@@ -1,10 +1,10 @@
-import type { QueueOverview } from "../../queue/operate/count-queues.ts";
+import type { QueueOverview } from "../../operate/count-queues.ts";
 import {
   failedAttempts,
   type CallCounts,
   type DurationCounts,
   type MinuteCounts,
-} from "../../queue/operate/statistics.ts";
+} from "../../operate/statistics.ts";
 
 /** What an overview has a series of: tasks by event, and `failed`, the attempts that failed. */
 export const seriesNames = ["enqueued", "dequeued", "completed", "failed"] as const;

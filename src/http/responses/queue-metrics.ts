@@ -1,6 +1,6 @@
-import type { NotCounted, QueueTotals } from "../../queue/operate/count-queues.ts";
-import { estimatedCommands } from "../../queue/operate/estimated-commands.ts";
-import { durationBounds, type DurationCounts } from "../../queue/operate/statistics.ts";
+import type { NotCounted, QueueTotals } from "../../operate/count-queues.ts";
+import { estimatedCommands } from "../../operate/estimated-commands.ts";
+import { durationBounds, type DurationCounts } from "../../operate/statistics.ts";
 import type { MetricFamily, Sample } from "./open-metrics.ts";
 
 /** What a scrape found. */

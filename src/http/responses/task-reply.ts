@@ -1,5 +1,5 @@
-import { toBase64 } from "../../queue/core/base64.ts";
-import type { TaskInfo } from "../../queue/core/task-info.ts";
+import { toBase64 } from "../../base64.ts";
+import type { TaskInfo } from "../../kernel/record/task-info.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 

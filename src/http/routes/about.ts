@@ -1,5 +1,5 @@
 import { SluiceError } from "../../errors.ts";
-import { unusedKey } from "../../queue/core/keys.ts";
+import { unusedKey } from "../../kernel/names/keys.ts";
 import { json } from "../../respond.ts";
 import { causedBy } from "../../retry.ts";
 import type { App, Services } from "../services.ts";

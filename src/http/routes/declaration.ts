@@ -1,7 +1,7 @@
 import { applyQueues } from "../../deploy/declared/apply-queues.ts";
 import { defineQueue } from "../../deploy/declared/define-queue.ts";
 import { checkedAt, SluiceError, type SluiceErrorCode } from "../../errors.ts";
-import { encodePayload } from "../../queue/core/codec.ts";
+import { encodePayload } from "../../kernel/record/codec.ts";
 import { checkedSchedule, type NewSchedule, writeTask } from "../../features/schedules/index.ts";
 import { json } from "../../respond.ts";
 import { invalid } from "../problems/problem.ts";

@@ -1,4 +1,4 @@
-import { databaseDiagnostics, queueDiagnostics } from "../../queue/operate/diagnostics.ts";
+import { databaseDiagnostics, queueDiagnostics } from "../../operate/diagnostics.ts";
 import { json } from "../../respond.ts";
 import { loaded } from "../parts.ts";
 import { readQuery } from "../request/read.ts";

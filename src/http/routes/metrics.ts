@@ -1,7 +1,7 @@
 import { newerSchema, SluiceError, type SluiceErrorCode } from "../../errors.ts";
-import { queueOverviews, queueTotals, type QueueTotals } from "../../queue/operate/count-queues.ts";
-import { matches } from "../../queue/core/queue-pattern.ts";
-import { slicesOf } from "../../queue/core/slices.ts";
+import { queueOverviews, queueTotals, type QueueTotals } from "../../operate/count-queues.ts";
+import { matches } from "../../kernel/names/queue-pattern.ts";
+import { slicesOf } from "../../kernel/slices.ts";
 import { listQueues } from "../../sweep/registry.ts";
 import { json, respond } from "../../respond.ts";
 import { readQuery } from "../request/read.ts";

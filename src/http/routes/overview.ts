@@ -1,4 +1,4 @@
-import { queueOverviews } from "../../queue/operate/count-queues.ts";
+import { queueOverviews } from "../../operate/count-queues.ts";
 import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { readQuery } from "../request/read.ts";

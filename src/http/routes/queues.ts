@@ -1,4 +1,4 @@
-import { countQueues, type CountedQueue } from "../../queue/operate/count-queues.ts";
+import { countQueues, type CountedQueue } from "../../operate/count-queues.ts";
 import { listQueues } from "../../sweep/registry.ts";
 import { json } from "../../respond.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";

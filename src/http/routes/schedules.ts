@@ -1,6 +1,6 @@
 import type { NewSchedule } from "../../features/schedules/index.ts";
 import { json } from "../../respond.ts";
-import { toBase64 } from "../../queue/core/base64.ts";
+import { toBase64 } from "../../base64.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";

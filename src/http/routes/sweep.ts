@@ -1,6 +1,6 @@
 import { plainSweep } from "../../sweep/sweep.ts";
-import { sweepParts } from "../../sweep-parts.ts";
-import type { Duration } from "../../queue/core/duration.ts";
+import { sweepParts } from "../../open/sweep-parts.ts";
+import type { Duration } from "../../kernel/options/duration.ts";
 import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";

@@ -1,4 +1,4 @@
-import type { RejectReason, TaskState } from "../../queue/core/types.ts";
+import type { RejectReason, TaskState } from "../../kernel/options/types.ts";
 import { json } from "../../respond.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";

@@ -1,8 +1,8 @@
 import { SluiceError } from "../../errors.ts";
-import type { DequeueOptions } from "../../queue/core/types.ts";
-import type { Batch } from "../../queue/tasks/leased-task.ts";
+import type { DequeueOptions } from "../../kernel/options/types.ts";
+import type { Batch } from "../../kernel/lease/leased-task.ts";
 import { json } from "../../respond.ts";
-import { toBase64 } from "../../queue/core/base64.ts";
+import { toBase64 } from "../../base64.ts";
 import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { payloadsHidden } from "../auth/authenticator.ts";

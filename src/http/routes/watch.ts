@@ -1,8 +1,8 @@
-import { milliseconds } from "../../queue/core/duration.ts";
+import { milliseconds } from "../../kernel/options/duration.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { taskNotFound } from "../problems/problem.ts";
-import type { TaskInfo } from "../../queue/core/task-info.ts";
-import { hasEnded, type TaskEvent, watchTask } from "../../queue/tasks/watch.ts";
+import type { TaskInfo } from "../../kernel/record/task-info.ts";
+import { hasEnded, type TaskEvent, watchTask } from "../../kernel/tasks/watch.ts";
 import { json, respond } from "../../respond.ts";
 import { readPath, readQuery } from "../request/read.ts";
 import type { App, Services } from "../services.ts";

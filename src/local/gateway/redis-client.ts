@@ -1,5 +1,5 @@
 import { messageOf } from "../../errors.ts";
-import { isErrorReply, type RedisPackage } from "../../transport/resp-client.ts";
+import { isErrorReply, type RedisPackage } from "../../transports/resp-client.ts";
 
 /** An argument as it goes to Redis. */
 export type Argument = string | Buffer;

@@ -1,5 +1,5 @@
-import { isErrorReply, loadRedisClient, type RedisPackage } from "../../transport/resp-client.ts";
-import { isOutOfService } from "../../transport/redis-error.ts";
+import { isErrorReply, loadRedisClient, type RedisPackage } from "../../transports/resp-client.ts";
+import { isOutOfService } from "../../transports/redis-error.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
 import {
   connect,

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EmbeddedDatabase } from "../../embedded/database.ts";
-import { queueKeys, registryKey } from "../../queue/core/keys.ts";
+import { queueKeys, registryKey } from "../../kernel/names/keys.ts";
 import { listQueues } from "../../sweep/registry.ts";
-import { loadRedisClient } from "../../transport/resp-client.ts";
-import { resp } from "../../transport/resp.ts";
+import { loadRedisClient } from "../../transports/resp-client.ts";
+import { resp } from "../../transports/resp.ts";
 import { isClusterUrl, parsedUrl, REDIS } from "../../url.ts";
 import { type Gateway, type GatewayOptions, startGateway } from "../gateway/gateway.ts";
 import { RedisUnavailable } from "../gateway/redis-client.ts";

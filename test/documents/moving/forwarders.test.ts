@@ -5,7 +5,7 @@ import { Queue as BullQueue, Worker } from "bullmq";
 import { Queue, type Transport } from "sluice-queue";
 import { testQueue } from "sluice-queue/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { resp } from "../../../src/transport/resp.ts";
+import { resp } from "../../../src/transports/resp.ts";
 import { startRedis } from "../../support/redis.ts";
 import { type SharedRedis, sharedRedis } from "../../support/shared-redis.ts";
 import { filesOf } from "../code.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Queue } from "../../../src/index.ts";
-import { upstash } from "../../../src/transport/upstash.ts";
+import { upstash } from "../../../src/transports/upstash.ts";
 import { useWorker } from "./rig.ts";
 
 const rig = useWorker("test/platforms/cloudflare/declared.toml");

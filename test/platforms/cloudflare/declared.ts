@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { defineQueue } from "../../../src/index.ts";
-import { upstash } from "../../../src/transport/upstash.ts";
+import { upstash } from "../../../src/transports/upstash.ts";
 
 const orders = defineQueue<number>("orders", { maxAttempts: 3, transport: () => upstash(env) });
 

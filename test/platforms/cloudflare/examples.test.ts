@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { startWorker } from "../../../tools/workerd/harness.ts";
 import { Queue } from "../../../src/index.ts";
-import { upstash } from "../../../src/transport/upstash.ts";
+import { upstash } from "../../../src/transports/upstash.ts";
 import { asker } from "../../http/served.ts";
 import { openMailServer, openPlace } from "../place.ts";
 

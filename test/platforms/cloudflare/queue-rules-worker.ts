@@ -1,5 +1,5 @@
-import type { CloudflareBatch, CloudflareContext } from "../../../src/consumer/adapters/cloudflare-queue.ts";
-import { cases, names, seenOf } from "../../consumer/cloudflare-queue-handlers.ts";
+import type { CloudflareBatch, CloudflareContext } from "../../../src/adapters/cloudflare-queue.ts";
+import { cases, names, seenOf } from "../../adapters/cloudflare-queue-handlers.ts";
 
 /**
  * A Worker, called as a queue calls its consumer. Answers with the runtime's report of the handler's calls.

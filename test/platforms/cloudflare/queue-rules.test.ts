@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestHarness, type TestHarness } from "../../../tools/workerd/harness.ts";
-import { cases, kinds, names } from "../../consumer/cloudflare-queue-handlers.ts";
+import { cases, kinds, names } from "../../adapters/cloudflare-queue-handlers.ts";
 
-// test/consumer/cloudflare-queue.test.ts expects the same of Sluice.
+// test/adapters/cloudflare-queue.test.ts expects the same of Sluice.
 
 const rules = Object.entries(cases).map(([sentence, rule], at) => ({ sentence, at, ...rule }));
 

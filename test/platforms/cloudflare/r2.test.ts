@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { onTestFinished, test } from "vitest";
 import { getPlatformProxy } from "../../../tools/workerd/harness.ts";
-import { r2, type R2BucketBinding } from "../../../src/offload/index.ts";
-import { checkStore } from "../../offload/store-contract.ts";
+import { r2, type R2BucketBinding } from "../../../src/features/offload/index.ts";
+import { checkStore } from "../../features/offload/store-contract.ts";
 
 test("a bucket of R2 keeps, lists and deletes objects", { timeout: 120_000 }, async () => {
   const configPath = fileURLToPath(new URL("r2.toml", import.meta.url));

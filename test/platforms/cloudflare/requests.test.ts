@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { Queue } from "../../../src/index.ts";
-import { resp } from "../../../src/transport/resp.ts";
+import { resp } from "../../../src/transports/resp.ts";
 import { startWorker } from "../../../tools/workerd/harness.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { openMailServer, openPlace } from "../place.ts";

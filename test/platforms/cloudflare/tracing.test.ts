@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { secrets } from "../../http/served.ts";
 import { useWorker } from "./rig.ts";
-import { outside } from "../../tracing/traces.ts";
+import { outside } from "../../features/tracing/traces.ts";
 
 interface WorkerSpan {
   readonly name: string;
@@ -11,7 +11,7 @@ interface WorkerSpan {
   readonly links: readonly string[];
 }
 
-const worker = useWorker("test/tracing/documented/wrangler.toml");
+const worker = useWorker("test/features/tracing/documented/wrangler.toml");
 
 const spansOnceThere = async (count: number): Promise<WorkerSpan[]> => {
   for (;;) {

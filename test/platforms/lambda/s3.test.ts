@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SluiceError } from "../../../src/errors.ts";
-import type { ObjectStore } from "../../../src/offload/object-store.ts";
-import { s3 } from "../../../src/offload/index.ts";
-import { checkStore, sha256, someBytes } from "../../offload/store-contract.ts";
+import type { ObjectStore } from "../../../src/features/offload/object-store.ts";
+import { s3 } from "../../../src/features/offload/index.ts";
+import { checkStore, sha256, someBytes } from "../../features/offload/store-contract.ts";
 import { credentials, startS3 } from "./s3-server.ts";
 
 const put = (key: string, store: ObjectStore) => store.put(key, someBytes, { sha256: sha256(someBytes) });

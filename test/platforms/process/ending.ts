@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { listen } from "../../../src/deploy/process/node-listener.ts";
-import { resp } from "../../../src/transport/resp.ts";
+import { resp } from "../../../src/transports/resp.ts";
 import { Queue } from "../../../src/index.ts";
 import { secrets, tokens } from "../../http/served.ts";
 import { startRedis, type TestRedis } from "../../support/redis.ts";

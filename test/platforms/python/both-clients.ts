@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { Operator, Queue, type TaskInfo, type Transport } from "../../../src/index.ts";
 import { type Gateway, startGateway } from "../../../src/local/index.ts";
-import type { PartitionedQueue } from "../../../src/queue/partitions/partitioned-queue.ts";
-import { upstash } from "../../../src/transport/upstash.ts";
+import type { PartitionedQueue } from "../../../src/features/partitions/partitioned-queue.ts";
+import { upstash } from "../../../src/transports/upstash.ts";
 import { partitionSpaces } from "../../support/partition-spaces.ts";
 import { QUEUE, type Rig } from "../../support/rig.ts";
 import { PythonProcess } from "./python-process.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Operator, Queue, Schedules, sweep } from "../../../src/index.ts";
-import { offload } from "../../../src/offload/index.ts";
+import { offload } from "../../../src/features/offload/index.ts";
 import { memoryStore } from "../../../src/testing/index.ts";
 import { awkwardPayloads, comparable } from "../../support/payloads.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";

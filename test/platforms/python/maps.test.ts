@@ -1,11 +1,11 @@
 // What Python's calls do about a map of the partitions that is missing or lost.
 import { expect, test } from "vitest";
 import { Operator } from "../../../src/index.ts";
-import { queueKeys } from "../../../src/queue/core/keys.ts";
-import { slotOf } from "../../../src/queue/core/partition-slots.ts";
-import { owning, UNPARTITIONED } from "../../../src/queue/partitions/map.ts";
-import { renameKeys } from "../../../src/queue/partitions/marker.ts";
-import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
+import { queueKeys } from "../../../src/kernel/names/keys.ts";
+import { slotOf } from "../../../src/kernel/names/slots.ts";
+import { owning, UNPARTITIONED } from "../../../src/features/partitions/map.ts";
+import { renameKeys } from "../../../src/features/partitions/marker.ts";
+import { fetchMap } from "../../../src/features/partitions/map-calls.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { RealPartitions } from "../../model/partitions/real.ts";
-import { runPartitionsModel } from "../../model/partitions/run.ts";
-import { Way } from "../../model/way.ts";
+import { RealPartitions } from "../../proofs/model/partitions/real.ts";
+import { runPartitionsModel } from "../../proofs/model/partitions/run.ts";
+import { Way } from "../../proofs/model/way.ts";
 import { PythonClient } from "./model-client.ts";
 
 /** The instances for which Python makes the calls that it offers. The library makes all others. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { slotOf, tagOf } from "../../../src/queue/core/partition-slots.ts";
-import { fetchMap } from "../../../src/queue/partitions/map-calls.ts";
-import { slotOfTask } from "../../../src/queue/partitions/placement.ts";
+import { slotOf, tagOf } from "../../../src/kernel/names/slots.ts";
+import { fetchMap } from "../../../src/features/partitions/map-calls.ts";
+import { slotOfTask } from "../../../src/features/partitions/placement.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { useBothClients } from "./both-clients.ts";
 

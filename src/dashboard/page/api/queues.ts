@@ -1,6 +1,6 @@
 /** The requests of the dashboard, with about how many Redis commands each costs: see docs/costs.md. */
 import type * as types from "./types.ts";
-import { countCommands } from "../../../queue/operate/estimated-commands.ts";
+import { countCommands } from "../../../operate/estimated-commands.ts";
 import { send, spend } from "./request.ts";
 
 const path = (queue: string, rest = "") => `api/v1/queues/${encodeURIComponent(queue)}${rest}`;

@@ -1,4 +1,4 @@
-import { estimatedCommands } from "../../../queue/operate/estimated-commands.ts";
+import { estimatedCommands } from "../../../operate/estimated-commands.ts";
 import { OVERVIEW, overviews, queueNames } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
 import { dollars, exact, number } from "../format.ts";

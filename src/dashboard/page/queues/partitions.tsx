@@ -1,4 +1,4 @@
-import { SLOTS } from "../../../queue/core/partition-slots.ts";
+import { SLOTS } from "../../../kernel/names/slots.ts";
 import { partitions } from "../api/queues.ts";
 import { exact, number } from "../format.ts";
 import { useLive } from "../live.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { durationBounds } from "../../../queue/operate/statistics.ts";
+import { durationBounds } from "../../../operate/statistics.ts";
 import { may } from "../access.ts";
 import { changeSettings, eventsOf, overviews, pause, resume } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";

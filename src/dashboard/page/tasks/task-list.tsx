@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { shownReason } from "../../../queue/core/reason-text.ts";
+import { shownReason } from "../../../kernel/errors/reason-text.ts";
 import { may } from "../access.ts";
 import { tasks } from "../api/queues.ts";
 import type { State, Task } from "../api/types.ts";

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { ENVELOPE_BASE64 } from "../../../queue/core/envelope.ts";
+import { ENVELOPE_BASE64 } from "../../../kernel/record/envelope.ts";
 import { may } from "../access.ts";
 import { cancel, redriveOne, remove, task as read } from "../api/queues.ts";
 import { RequestError } from "../api/request.ts";

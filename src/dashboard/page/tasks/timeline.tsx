@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { reasonTexts } from "../../../queue/core/reason-text.ts";
+import { reasonTexts } from "../../../kernel/errors/reason-text.ts";
 import type { Task } from "../api/types.ts";
 import { counted, instant, span } from "../format.ts";
 import { stateNames } from "../parts/badges.tsx";

@@ -1,0 +1,36 @@
+import { LONGEST_TIMER } from "../sleep.ts";
+
+/** Rings once, at the earliest of the times that it was set to since it last rang. */
+export class Alarm {
+  readonly #ring: () => void;
+  #at = Number.POSITIVE_INFINITY;
+  #unset: () => void = () => {};
+
+  constructor(ring: () => void) {
+    this.#ring = () => {
+      this.#at = Number.POSITIVE_INFINITY;
+      ring();
+    };
+  }
+
+  /** @param at on the clock of `performance.now()`; a past time rings in the next turn of the event loop */
+  set(at: number): void {
+    if (at >= this.#at) return;
+    this.#unset();
+    this.#at = at;
+    const ms = Math.ceil(at - performance.now());
+    // Preferred if the platform has it: a timer takes at least a millisecond.
+    if (ms <= 0 && typeof setImmediate === "function") {
+      const immediate = setImmediate(this.#ring);
+      this.#unset = () => clearImmediate(immediate);
+    } else {
+      const timer = setTimeout(this.#ring, Math.min(Math.max(0, ms), LONGEST_TIMER));
+      this.#unset = () => clearTimeout(timer);
+    }
+  }
+
+  clear(): void {
+    this.#unset();
+    this.#at = Number.POSITIVE_INFINITY;
+  }
+}

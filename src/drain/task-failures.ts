@@ -1,0 +1,88 @@
+import { type ErrorSummary, summarizeError } from "../kernel/errors/error-summary.ts";
+import { callHook } from "../kernel/options/hook.ts";
+import { readReceipt } from "../kernel/names/receipt.ts";
+import type { Settled, Settlement } from "../kernel/options/types.ts";
+import { StoppedError } from "./failures.ts";
+import type { InFlightTask } from "./in-flight-task.ts";
+import type { SizedSettlement } from "./to-settlement.ts";
+import type { TaskFailure } from "./types.ts";
+
+/** A settlement, and how long its handler ran, ms. */
+interface TimedSettlement {
+  readonly settlement: Settlement;
+  readonly ranFor?: number | undefined;
+}
+
+/** Reports the failed tasks of a drain to its caller. */
+export class TaskFailures {
+  readonly #queue: string;
+  readonly #onFailure: ((failure: TaskFailure) => unknown) | undefined;
+
+  constructor(queue: string, onFailure: ((failure: TaskFailure) => unknown) | undefined) {
+    this.#queue = queue;
+    this.#onFailure = onFailure;
+  }
+
+  /** Reports a settlement if its task failed, or if its lease was lost. */
+  settled({ settlement, ranFor }: TimedSettlement, reply: Settled): void {
+    if (!this.#onFailure || settlement.outcome === "extend" || isHandedBack(settlement)) return;
+    const next = nextOf(reply);
+    if (next === undefined) return;
+    const dueAt = reply.ok ? reply.dueAt : undefined;
+    const error = errorOf(settlement) ?? (next === "lost" ? LEASE_LOST : undefined);
+    this.#report(settlement, ranFor, {
+      next,
+      ...(error && { error }),
+      ...(dueAt !== undefined && { dueAt }),
+    });
+  }
+
+  /** Logs why an outcome's own delay could not be used. */
+  logFault({ settlement: { receipt }, fault }: SizedSettlement): void {
+    if (fault === undefined) return;
+    const { id } = readReceipt(receipt, "receipt");
+    console.error(JSON.stringify({ requeue: this.#queue, task: id, failed: fault }));
+  }
+
+  /** Reports a failed task whose settlement did not reach Redis. */
+  unsettled({ settlement, ranFor }: TimedSettlement): void {
+    const failed = settlement.outcome === "reject" || settlement.outcome === "requeue";
+    if (!this.#onFailure || !failed || isHandedBack(settlement)) return;
+    const error = errorOf(settlement);
+    this.#report(settlement, ranFor, { next: "unsettled", ...(error && { error }) });
+  }
+
+  /** Reports a task that lost its lease before its handler ended. */
+  lost({ leased, beganAt }: InFlightTask<unknown>): void {
+    const ranFor = beganAt === undefined ? 0 : performance.now() - beganAt;
+    this.#report(leased, ranFor, { next: "lost", error: LEASE_LOST });
+  }
+
+  #report(
+    { receipt }: { readonly receipt: string },
+    ranFor = 0,
+    what: Pick<TaskFailure, "next" | "error" | "dueAt">,
+  ): void {
+    if (!this.#onFailure) return;
+    const { id, attempt } = readReceipt(receipt, "receipt");
+    const failure = { queue: this.#queue, id, attempt, ranFor: Math.round(ranFor), ...what };
+    void callHook("onFailure", this.#onFailure, failure);
+  }
+}
+
+const LEASE_LOST = summarizeError(new StoppedError("lease_lost")) as ErrorSummary;
+
+function isHandedBack(settlement: Settlement): boolean {
+  return settlement.outcome === "requeue" && settlement.unstarted === true;
+}
+
+function errorOf(settlement: Settlement): ErrorSummary | undefined {
+  return "error" in settlement ? summarizeError(settlement.error) : undefined;
+}
+
+/** What happens to the task next; undefined if it was completed or cancelled. */
+function nextOf(reply: Settled): TaskFailure["next"] | undefined {
+  if (!reply.ok) return "lost";
+  if (reply.state === "rejected") return reply.reason === "cancelled" ? undefined : "dead_letter";
+  return reply.state === "completed" ? undefined : "retry";
+}

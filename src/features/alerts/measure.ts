@@ -1,0 +1,147 @@
+import { SluiceError } from "../../errors.ts";
+import { queueKeys, readPartitionName } from "../../kernel/names/keys.ts";
+import { sendToStored } from "../partitions/stored-maps.ts";
+import { queueOverviews } from "../../operate/count-queues.ts";
+import { readStatistics, sumOfStatistics, type QueueStatistics } from "../../operate/statistics.ts";
+import { callOf } from "../../kernel/scripts/binding.ts";
+import { statisticsScript } from "../../operate/operate-scripts.ts";
+import { replyAt } from "../../kernel/scripts/replies.ts";
+import type { Command, CommandOutcome, Reply } from "../../kernel/transport.ts";
+import type { Measured } from "./conditions.ts";
+import type { CheckedRule } from "./rules.ts";
+import type { PassContext } from "./types.ts";
+
+/** A queue with the rules that watch it. */
+export interface WatchedQueue {
+  readonly name: string;
+  readonly rules: readonly CheckedRule[];
+}
+
+/** What was measured of a queue. */
+export interface MeasuredQueue extends Measured {
+  /** True if a rule needs statistics and the queue keeps none. */
+  readonly lacksStatistics: boolean;
+}
+
+interface MeasureContext extends PassContext {
+  /** Whether queues may have partitions. One more command then reads which have any. */
+  readonly partitioned: boolean;
+}
+
+/** From when on dead letters are new, epoch ms. */
+export type Since = (within: number) => number;
+
+const NO_TASKS = { pending: 0, working: 0, oldestAge: null, paused: false, leases: 0 };
+
+/**
+ * Measures queues in one request, and in a second one those with pending tasks whose rules read the counts. So a
+ * queue without pending tasks costs one command for the counts.
+ * @returns by name; a queue that could not be measured is not in it
+ */
+export async function measure(
+  queues: readonly WatchedQueue[],
+  since: Since,
+  { transport, prefix, signal, now, partitioned }: MeasureContext,
+): Promise<Map<string, MeasuredQueue>> {
+  const measured = new Map<string, MeasuredQueue>();
+  const testNow = now ? String(now()) : "";
+  const readers = new Map(
+    queues.map((queue) => [queue.name, new QueueReader(queue, since, prefix, testNow)]),
+  );
+  if ([...readers.values()].every((reader) => reader.commandsOf().length === 0)) return measured;
+  const watched = [...readers.keys()];
+  const commandsOf = (name: string) => readers.get(readPartitionName(name).queue)?.commandsOf(name) ?? [];
+  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, partitioned);
+  const found: { name: string; look: FirstLook }[] = [];
+  for (const name of watched) {
+    try {
+      const parts = (outcomes.get(name) ?? []).map((part) => readers.get(name)?.read(part.outcomes));
+      found.push({ name, look: sumOfLooks(parts.filter((part) => part !== undefined)) });
+    } catch (error) {
+      // The sweep reports the queue's error.
+      if (!(error instanceof SluiceError)) throw error;
+    }
+  }
+  const pending = found.filter(({ look }) => look.hasPending).map(({ name }) => name);
+  const overviews = await queueOverviews(transport, pending, { prefix, signal, now });
+  const counts = new Map(overviews.map((overview) => [overview.queue, overview]));
+  for (const { name, look } of found) {
+    const { hasPending, ...rest } = look;
+    const counted = hasPending ? counts.get(name) : NO_TASKS;
+    measured.set(name, { ...rest, ...(counted && "pending" in counted && { counts: counted }) });
+  }
+  return measured;
+}
+
+/** What the first request finds of one partition. */
+interface PartitionLook {
+  readonly hasPending: boolean;
+  readonly deadLetters: ReadonlyMap<number, number>;
+  readonly statistics: QueueStatistics | undefined;
+}
+
+/** What the first request finds of a queue. */
+interface FirstLook extends MeasuredQueue {
+  readonly hasPending: boolean;
+}
+
+function sumOfLooks(parts: readonly PartitionLook[]): FirstLook {
+  const withins = parts[0]?.deadLetters.keys() ?? [];
+  const deadLetters = Array.from(withins, (within) => {
+    return [within, parts.reduce((sum, part) => sum + (part.deadLetters.get(within) ?? 0), 0)] as const;
+  });
+  const counted = parts.flatMap(({ statistics }) => statistics ?? []);
+  const statistics = counted.length > 0 ? sumOfStatistics(counted) : undefined;
+  return {
+    hasPending: parts.some(({ hasPending }) => hasPending),
+    deadLetters: new Map(deadLetters),
+    lacksStatistics: statistics?.on === false,
+    ...(statistics?.on && { minutes: statistics.minutes }),
+  };
+}
+
+/** The commands for one queue in the first request, and how their outcomes are read. */
+class QueueReader {
+  readonly #name: string;
+  readonly #prefix: string | undefined;
+  readonly #testNow: string;
+  readonly #since: Since;
+  readonly #withins: readonly number[];
+  readonly #needsCounts: boolean;
+  readonly #needsStatistics: boolean;
+
+  constructor({ name, rules }: WatchedQueue, since: Since, prefix: string | undefined, testNow: string) {
+    this.#name = name;
+    this.#prefix = prefix;
+    this.#testNow = testNow;
+    this.#since = since;
+    const conditions = rules.map(({ condition }) => condition);
+    this.#needsCounts = conditions.some(({ needsCounts }) => needsCounts);
+    this.#needsStatistics = conditions.some(({ needsStatistics }) => needsStatistics);
+    this.#withins = [...new Set(conditions.flatMap(({ deadLettersWithin: within }) => within ?? []))];
+  }
+
+  /** @param name of one of its partitions. @default the queue's own */
+  commandsOf(name = this.#name): Command[] {
+    const keys = queueKeys(name, this.#prefix);
+    const commands: Command[] = [];
+    if (this.#needsCounts) commands.push(["EXISTS", keys.pending, keys.fair, keys.limited]);
+    for (const within of this.#withins) {
+      commands.push(["ZCOUNT", keys.dead, `(${this.#since(within)}`, "+inf"]);
+    }
+    if (this.#needsStatistics) commands.push(callOf(statisticsScript, keys, { testNow: this.#testNow }));
+    return commands;
+  }
+
+  /** @throws {SluiceError} if Redis refused a command */
+  read(outcomes: readonly CommandOutcome[]): PartitionLook {
+    let at = 0;
+    const next = (): Reply => replyAt(outcomes, at++);
+    const hasPending = this.#needsCounts && next() !== 0;
+    const deadLetters = new Map(this.#withins.map((within) => [within, Number(next())]));
+    const statistics = this.#needsStatistics
+      ? readStatistics(this.#name, statisticsScript.decode(next()))
+      : undefined;
+    return { hasPending, deadLetters, statistics };
+  }
+}

@@ -1,0 +1,1 @@
+export { checkedEncryption, requiredEncryption } from "./checked-encryption.ts";

@@ -1,0 +1,108 @@
+import type { Shard } from "../../kernel/shard.ts";
+import { SluiceError } from "../../errors.ts";
+import { mapsKey, readPartitionName, registryKey } from "../../kernel/names/keys.ts";
+import { groupedBy, slicesOf } from "../../kernel/slices.ts";
+import { callOf } from "../../kernel/scripts/binding.ts";
+import { setIdleScript } from "./turn-scripts.ts";
+import { replyAt } from "../../kernel/scripts/replies.ts";
+import type { Command } from "../../kernel/transport.ts";
+import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
+import type { RegisteredPartition, RegistryPage } from "../../sweep/registry.ts";
+import { PartitionAdds } from "./add.ts";
+import { copySettings } from "./copy-settings.ts";
+import { markersCommand, moveNotes, readMarker, renameKeys } from "./marker.ts";
+import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { Partitions } from "./partitions.ts";
+import { resizeQueue } from "./resize.ts";
+import { rebalanceShares } from "./shares.ts";
+import { keepPartitions } from "./upkeep.ts";
+
+/** Partitions noted by one command. */
+const NOTED_PER_COMMAND = 200;
+
+/** What adds the occurrences of schedules to the partition of each. */
+export const addsOfPartitions = (queue: PartitionedQueue, onUse?: (shard: Shard) => void) =>
+  new PartitionAdds(new Partitions(queue), onUse);
+
+/** Keeps the maps and the shares of queues with partitions, and notes which partitions have nothing to do. */
+export const partitionsPart: SweepPart = (sweep) => ({
+  notesOf: (empty) => setIdleCalls(empty, sweep.options.prefix),
+  after: async (page) => keepQueues(sweep, page, await moveMarked(sweep)),
+});
+
+function setIdleCalls(empty: readonly RegisteredPartition[], prefix: string | undefined): Command[] {
+  const partitions = empty.filter(({ name, isIdle, seenAt }) => name.includes("/") && !isIdle && seenAt > 0);
+  return slicesOf(partitions, NOTED_PER_COMMAND).map((slice) => {
+    const items = slice.map(({ name, seenAt }) => ({ name, seen: String(seenAt), idle: String(-seenAt) }));
+    return callOf(setIdleScript, { queues: registryKey(prefix) }, {}, items);
+  });
+}
+
+/**
+ * Gives partition 0 what the registry still has of queues that have got partitions, as their markers show.
+ * @returns these queues
+ */
+async function moveMarked(sweep: CurrentSweep): Promise<string[]> {
+  const moved: string[] = [];
+  for (const name of sweep.marked) {
+    const queue = queueOf(sweep, name);
+    try {
+      const marked = await readMarker(queue);
+      if (!marked) continue;
+      await moveNotes(queue);
+      // The caller that renamed the keys has stopped.
+      if (marked.map.version === 0) await resizeQueue(queue, marked.count, marked.map);
+      sweep.failed.delete(name);
+      sweep.failedParts.delete(name);
+      moved.push(name);
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code === "aborted") throw error;
+      sweep.failed.set(name, error.code);
+    }
+  }
+  sweep.marked.clear();
+  return moved;
+}
+
+/**
+ * Keeps the maps and the shares of the queues with partitions.
+ * @param moved queues that are not on the page as having partitions
+ */
+async function keepQueues(
+  sweep: CurrentSweep,
+  { queues, partitioned, now }: RegistryPage,
+  moved: readonly string[],
+): Promise<void> {
+  const partitions = queues
+    .filter(({ name }) => name.includes("/"))
+    .map(({ name }) => readPartitionName(name));
+  const found = groupedBy(partitions, ({ queue }) => queue);
+  const names = [...new Set([...partitioned, ...moved, ...found.keys()])].filter(sweep.isWanted);
+  if (names.length === 0) return;
+  const { prefix, signal } = sweep.options;
+  const markers = names.map((name) => markersCommand({ name, prefix }));
+  const commands: Command[] = [["HMGET", mapsKey(prefix), ...names], ...markers];
+  const outcomes = await sweep.transport.send(commands, { signal });
+  const maps = replyAt(outcomes, 0) as readonly (string | null)[];
+  for (const [i, name] of names.entries()) {
+    const queue = queueOf(sweep, name);
+    const registered = (found.get(name) ?? []).map(({ partition }) => partition);
+    try {
+      const marks = replyAt(outcomes, i + 1) as readonly (string | null)[];
+      // Redis has lost the change that put them there. The count of a marker matters only while there is no map.
+      if (marks.includes(null) && maps[i] != null) await renameKeys(queue, 2);
+      const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, sweep.deadline);
+      const wake = sweep.waker?.window(name) ?? "";
+      const mustWake = await rebalanceShares(queue, kept, { testNow: sweep.testNow, wake });
+      if (mustWake) sweep.toWake.add(name);
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      sweep.failed.set(name, error.code);
+    }
+  }
+}
+
+function queueOf({ transport, options }: CurrentSweep, name: string): PartitionedQueue {
+  const { prefix, signal, now } = options;
+  return { name, prefix, transport, signal, now, copySettings };
+}

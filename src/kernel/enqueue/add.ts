@@ -1,0 +1,47 @@
+/** Adding any tasks to one shard. */
+import { enqueueScript } from "../scripts/enqueue-script.ts";
+import type { Call } from "../call.ts";
+import type { Shard } from "../shard.ts";
+import type { Item } from "../store.ts";
+
+export type EnqueueReply = ReturnType<typeof enqueueScript.decode>;
+
+interface AddOptions {
+  /** Whether each task is refused alone. */
+  readonly alone: boolean;
+  /** As in {@link AddBatch}. */
+  readonly wake?: string | undefined;
+  /** As the script takes them. @default the queue is not divided */
+  readonly slots?: string | undefined;
+  /** Whether it reads the queue's settings anyway. @default once a minute, and if enqueues must */
+  readonly readsSettings?: boolean;
+}
+
+/** The call that adds tasks to a shard. */
+export function addCall(
+  shard: Shard,
+  items: readonly Item[],
+  { alone, wake = "", slots = "", readsSettings = false }: AddOptions,
+): Call<EnqueueReply> {
+  const note = shard.note();
+  const withSettings = readsSettings || note.mustReadSettings ? "1" : "";
+  const args = { withSettings, wake, refuseEach: alone ? "1" : "", slots } as const;
+  return learning(shard.call(enqueueScript, args, items.map(asArguments), note));
+}
+
+/** A call whose reply says whether enqueues must read the queue's settings. Its note remembers that. */
+export function learning<T extends Pick<EnqueueReply, "mustReadSettings">>(call: Call<T>): Call<T> {
+  const read: Call<T>["read"] = (outcome) => {
+    const reply = call.read(outcome);
+    call.note?.learn(reply.mustReadSettings);
+    return reply;
+  };
+  return { ...call, read };
+}
+
+export const asArguments = ({ id, when, unique, front, payload }: Item) => ({
+  id,
+  when,
+  unique,
+  record: front + payload,
+});

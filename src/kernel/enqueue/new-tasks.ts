@@ -1,0 +1,128 @@
+/** New tasks: their drafts, and how they are encoded once their ids are known. */
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { newToken } from "../names/ids.ts";
+import { MAX_VALUE_BYTES } from "../options/limits.ts";
+import { all, type MaybePromise } from "../maybe-promise.ts";
+import { plainJson } from "../record/plain-json.ts";
+import { writeFixed } from "../record/record.ts";
+import type { AddTraceHeaders } from "../tracing.ts";
+import type { NewTask, TaskDefaults } from "../options/types.ts";
+import { taskId } from "../options/validation.ts";
+import { fixedOptions, uniqueness, whenReady } from "./task-options.ts";
+import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
+import type { AddBatch, Item } from "../store.ts";
+
+/**
+ * The payload as the codec writes it, checked by the schema. Without a schema the result for plain JSON is not a
+ * promise. What looks at all others is loaded when it is needed.
+ * @param limit of the payload, bytes. @default 1 MiB
+ * @param at what errors put before the names of options, such as `tasks[3].`
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export function checkAndEncode<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+  { id, payload }: NewTask<In>,
+  at: string,
+  limit: number = MAX_VALUE_BYTES,
+): MaybePromise<string> {
+  if (id !== undefined) taskId(id, `${at}id`);
+  const json = schema ? undefined : plainJson(payload, limit);
+  return json === undefined ? encodeWithCodec(schema, payload, `${at}payload`, limit) : `j${json}`;
+}
+
+async function encodeWithCodec<In, Out>(
+  schema: StandardSchemaV1<In, Out> | undefined,
+  payload: In,
+  path: string,
+  limit: number,
+): Promise<string> {
+  const { encodeChecked } = await import("./schema.ts");
+  return encodeChecked(schema, payload, path, limit);
+}
+
+/** What new tasks of one call have in common. */
+export interface NewTasksOptions {
+  /** The idempotency key of the call. */
+  readonly key: string | undefined;
+  /** What errors put before the names of a task's options. */
+  readonly at: (place: number) => string;
+  /**
+   * Adds to each task the headers of its trace. They are not compared when an idempotency key comes again: a resend
+   * of the call may have others. @default none
+   */
+  readonly addTraceHeaders?: AddTraceHeaders | undefined;
+}
+
+/**
+ * The tasks of one call as a batch.
+ * @param texts the results of {@link checkAndEncode}, in the order of the tasks
+ * @throws {SluiceError} `invalid_argument`, `too_large`
+ */
+export function newTasks(
+  queue: ValuesQueue,
+  defaults: TaskDefaults,
+  tasks: readonly NewTask<unknown>[],
+  texts: readonly string[],
+  { key, at, addTraceHeaders }: NewTasksOptions,
+): Pick<AddBatch, "drafts" | "encode"> {
+  let derived: Promise<(place: number) => string> | undefined;
+  const derivedId = async (place: number) => {
+    derived ??= import("./idempotency.ts").then(({ derivedTaskIds }) =>
+      derivedTaskIds(queue.name, key as string),
+    );
+    return (await derived)(place);
+  };
+  const plans = tasks.map((task, place) => planned(defaults, task, at(place), addTraceHeaders));
+  const drafts = tasks.map(({ id, group, dedup }, place) => ({
+    id,
+    group,
+    dedup,
+    derivedId: id === undefined && key !== undefined ? () => derivedId(place) : undefined,
+    path: at(place),
+    text: texts[place] ?? "",
+  }));
+  let token: Promise<string> | string | undefined;
+  const encode: AddBatch["encode"] = async (places, ids) => {
+    const sealed = await all(
+      places.map((place, i) =>
+        encryptValue(
+          queue,
+          { kind: "payload", id: ids[i] as string },
+          texts[place] ?? "",
+          `${at(place)}payload`,
+        ),
+      ),
+    );
+    token ??=
+      key === undefined
+        ? newToken()
+        : import("./idempotency.ts").then(({ tokenOfKey }) => tokenOfKey(queue.name, key, tasks, sealed, at));
+    const own = await token;
+    return places.map((place, i): Item => {
+      const { when, unique, fixed } = plans[place] as Plan;
+      // A generated id is known to its producer only, so it needs no token.
+      const needsToken = tasks[place]?.id !== undefined || key !== undefined;
+      const front = writeFixed({ token: needsToken ? own : undefined, ...fixed, payload: "" });
+      return { id: ids[i] as string, when, unique, front, payload: sealed[i] ?? "" };
+    });
+  };
+  return { drafts, encode };
+}
+
+type Plan = ReturnType<typeof planned>;
+
+/** The options of a task, checked, and as the script takes them. */
+function planned(
+  defaults: TaskDefaults,
+  task: NewTask<unknown>,
+  path: string,
+  addTraceHeaders: AddTraceHeaders | undefined,
+) {
+  const fixed = fixedOptions(defaults, task, path);
+  const headers = addTraceHeaders ? addTraceHeaders(fixed.headers) : fixed.headers;
+  return {
+    when: whenReady(defaults, task, path),
+    unique: uniqueness(task, path),
+    fixed: { ...fixed, headers },
+  };
+}

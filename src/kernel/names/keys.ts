@@ -1,0 +1,112 @@
+import { keyPrefix, partitionName } from "../options/validation.ts";
+
+/** The parts of a queue's keys. A script declares all keys that it uses. */
+export const parts = [
+  "pending",
+  "fair",
+  "fairByGroup",
+  "limited",
+  "working",
+  "delayed",
+  "tasks",
+  "expiry",
+  "dead",
+  "workers",
+  "workerLeases",
+] as const;
+
+/** The parts above, and those of schedules. */
+export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
+
+/** All parts. `operatorCalls` remembers the last calls of operators. */
+export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
+
+/** A part of a queue's own keys, in a script that renames them to those of partition 0. */
+type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
+
+/**
+ * A part, or a key outside of any queue: `queues`, the registry of all queues; `maps`, those of partitions; or
+ * `alerts`.
+ */
+export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts";
+
+/** The full keys of one partition, by part, and that of the registry. A queue without partitions is one. */
+export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts">, string>>;
+
+/** Each name with its part of the key, such as `fair-by-group`. */
+const names = allParts.map(
+  (name) => [name, name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] as const,
+);
+
+export const DEFAULT_PREFIX = "sluice";
+
+/**
+ * The key of the registry of queues.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function registryKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:queues`;
+}
+
+/**
+ * A key that never exists: deleting it shows whether Redis takes writes.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function unusedKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:unused`;
+}
+
+/**
+ * The key of the alerts of all queues.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function alertsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `${keyPrefix(prefix)}:alerts`;
+}
+
+/**
+ * The key of the area that a database's objects have in object stores. A cluster has it on the node of the maps of
+ * partitions, so that both are lost together.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function objectsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `{${registryKey(prefix)}}:objects`;
+}
+
+/**
+ * The key of the maps of partitions. A cluster has it on the node of the registry.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function mapsKey(prefix: string = DEFAULT_PREFIX): string {
+  return `{${registryKey(prefix)}}:maps`;
+}
+
+/** The name of a partition, such as `emails/3`. A queue without partitions has its own name alone. */
+export function nameOfPartition(queue: string, partition: number): string {
+  return `${queue}/${partition}`;
+}
+
+/** The queue of a partition's name, and its number; 0 for a queue without partitions. */
+export function readPartitionName(name: string): { readonly queue: string; readonly partition: number } {
+  const [queue = name, partition = "0"] = name.split("/");
+  return { queue, partition: Number(partition) };
+}
+
+/**
+ * The keys of a queue, or of one of its partitions. The name is their hash tag, so one cluster node holds
+ * them all. Partition 0 has the hash tag of the queue, so that a queue's keys can be renamed to its.
+ * @param queue such as `emails`, or `emails/3` for a partition
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
+  const name = partitionName(queue);
+  const tag = `${keyPrefix(prefix)}:${name.endsWith("/0") ? `{${name.slice(0, -2)}}/0` : `{${name}}`}`;
+  const keys = Object.fromEntries(names.map(([name, part]) => [name, `${tag}:${part}`]));
+  return { ...keys, queues: registryKey(prefix) } as Keys;
+}
+
+/** The keys of a queue under the names that they have beside those of partition 0. */
+export function plainKeys(keys: Keys): Readonly<Record<PlainKeyName, string>> {
+  const named = allParts.map((part) => [`plain${part.charAt(0).toUpperCase()}${part.slice(1)}`, keys[part]]);
+  return Object.fromEntries(named) as Record<PlainKeyName, string>;
+}

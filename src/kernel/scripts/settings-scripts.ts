@@ -1,0 +1,31 @@
+/** The scripts in lua/operate that read and write settings, bound as in `task-scripts.ts`. */
+import { readSettings } from "../record/settings-record.ts";
+import { okay, type Binding } from "./binding.ts";
+import { configure } from "../../lua/configure.gen.ts";
+import { settings } from "../../lua/settings.gen.ts";
+import type { Reply } from "../transport.ts";
+
+export const configureScript = {
+  script: configure,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "operatorCalls"],
+  args: ["testNow", "token", "group", "wake"],
+  each: ["letter", "value"],
+  decode: (reply: Reply) => {
+    const reader = okay("configure", reply);
+    return { settings: readSettings(reader.text()), wake: reader.integer() === 1 };
+  },
+} as const satisfies Binding;
+
+export const settingsScript = {
+  script: settings,
+  keys: ["tasks"],
+  args: ["group"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("settings", reply);
+    return {
+      settings: readSettings(reader.text()),
+      counts: { ready: reader.integer(), working: reader.integer(), limited: reader.integer() },
+    };
+  },
+} as const satisfies Binding;

@@ -1,0 +1,70 @@
+/** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
+import { parts } from "../names/keys.ts";
+import { okay, readExpired, type Binding } from "./binding.ts";
+import { sweep } from "../../lua/sweep.gen.ts";
+import { register } from "../../lua/register.gen.ts";
+import { listQueues } from "../../lua/list-queues.gen.ts";
+import { unregister } from "../../lua/unregister.gen.ts";
+import { forgetDequeues } from "../../lua/forget-dequeues.gen.ts";
+import type { Reply } from "../transport.ts";
+
+export const sweepScript = {
+  script: sweep,
+  keys: parts,
+  args: ["testNow", "limit", "wake", "ahead"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("sweep", reply);
+    return {
+      promoted: reader.integer(),
+      reclaimed: reader.integer(),
+      rejected: reader.integer(),
+      expired: reader.integer(),
+      more: reader.integer() === 1,
+      newer: reader.integer(),
+      wake: reader.integer() === 1,
+      /** When the next task is due or lease expires, epoch ms; 0 if it was not asked for, or there is none. */
+      nextDueAt: reader.integer(),
+      deadLetters: reader.rest(readExpired),
+    };
+  },
+} as const satisfies Binding;
+
+export const registerScript = {
+  script: register,
+  keys: ["queues"],
+  args: ["testNow"],
+  each: ["queue"],
+  decode: (reply: Reply) => okay("register", reply).rest((item) => item.text()),
+} as const satisfies Binding;
+
+export const listQueuesScript = {
+  script: listQueues,
+  keys: ["queues"],
+  args: ["testNow", "cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listQueues", reply);
+    return {
+      now: reader.integer(),
+      cursor: reader.text(),
+      queues: reader.rest((item) => ({ name: item.text(), seenAt: item.integer() })),
+    };
+  },
+} as const satisfies Binding;
+
+export const unregisterScript = {
+  script: unregister,
+  keys: ["queues"],
+  args: ["since"],
+  each: ["queue"],
+  decode: (reply: Reply) => okay("unregister", reply).integer(),
+} as const satisfies Binding;
+
+export const forgetDequeuesScript = {
+  script: forgetDequeues,
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry"],
+  args: [],
+  each: [],
+  decode: (reply: Reply) => okay("forgetDequeues", reply).integer(),
+} as const satisfies Binding;

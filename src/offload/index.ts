@@ -1,5 +1,0 @@
-export type { Offload } from "../queue/values/offload.ts";
-export type { ObjectPage, ObjectRequest, ObjectStore } from "./object-store.ts";
-export { type ObjectOffload, offload, type OffloadOptions } from "./offload.ts";
-export { r2, type R2BucketBinding } from "./r2.ts";
-export { s3, type S3Credentials, type S3Options } from "./s3.ts";

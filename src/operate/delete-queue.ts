@@ -1,0 +1,64 @@
+import { commandCall, exchange, run } from "../kernel/call.ts";
+import { forgetNote } from "../kernel/note.ts";
+import { changeAll } from "../kernel/on-all.ts";
+import type { Shard } from "../kernel/shard.ts";
+import type { RequestOptions } from "../kernel/options/types.ts";
+import { onlyOptions, REQUEST_OPTIONS, trueOrFalse } from "../kernel/options/validation.ts";
+import { deleteQueueScript } from "./operate-scripts.ts";
+import { unregisterScript } from "../kernel/scripts/sweep-scripts.ts";
+import { tokenOf } from "../kernel/call-token.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
+
+/** `still_working`: nothing was deleted, because `working` tasks are leased. */
+export type QueueDeleted =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: "still_working"; readonly working: number };
+
+/** Deletes the queue: see `Operator.deleteQueue`. */
+export async function deleteQueue(
+  queue: OperatedQueue,
+  options: RequestOptions & { readonly force?: boolean | undefined },
+): Promise<QueueDeleted> {
+  onlyOptions(options, ["force", ...REQUEST_OPTIONS]);
+  const { store } = queue;
+  const { transport } = store.queue;
+  const token = await tokenOf(queue.store.queue, "delete", options);
+  const force = trueOrFalse(options.force ?? false, "force") ? "1" : "";
+  return store.over(async () => {
+    const all = await store.shards({ ...options, fresh: true });
+    const found = all.length > 1 && force === "" ? await countWorking(queue, all, token, options) : 0;
+    if (found > 0) return { ok: false, code: "still_working", working: found };
+    const { shards, replies } = await changeAll(
+      store,
+      async (added) => {
+        const calls = added.map((shard) => shard.call(deleteQueueScript, { token, force }));
+        return (await exchange(transport, calls, options)).map((reply) => reply());
+      },
+      options,
+    );
+    const gone = shards.filter((_, i) => replies[i]?.deletedAt !== undefined);
+    // A separate request: if the first is refused, the queue must stay registered, or it would not be swept.
+    if (gone.length > 0) {
+      const since = String(Math.max(...replies.flatMap((reply) => reply.deletedAt ?? [])));
+      const names = gone.map(({ name }) => ({ queue: name }));
+      await run(transport, store.shard(0).call(unregisterScript, { since }, names), options);
+    }
+    for (const { keys } of gone) forgetNote(transport, keys);
+    const working = replies.reduce((sum, reply) => sum + (reply.working ?? 0), 0);
+    return working > 0 ? { ok: false, code: "still_working", working } : { ok: true };
+  }, options);
+}
+
+/** How many tasks are working; 0 if an earlier copy of the call has deleted the queue. */
+async function countWorking(
+  { store }: OperatedQueue,
+  shards: readonly Shard[],
+  token: string,
+  options: RequestOptions,
+): Promise<number> {
+  const calls = commandCall(["GET", store.shard(0).keys.operatorCalls], (reply) => String(reply ?? ""));
+  const counts = shards.map(({ keys }) => commandCall(["ZCARD", keys.working], Number));
+  const [made, ...working] = await exchange(store.queue.transport, [calls, ...counts], options);
+  if (made().includes(` ${token}=ok`)) return 0;
+  return working.reduce((sum, count) => sum + count(), 0);
+}

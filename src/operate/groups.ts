@@ -1,0 +1,80 @@
+import { onAll } from "../kernel/on-all.ts";
+import { MAX_BATCH } from "../kernel/options/limits.ts";
+import type { ListOptions, RequestOptions } from "../kernel/options/types.ts";
+import {
+  LIST_OPTIONS,
+  onlyOptions,
+  recordName,
+  unescaped,
+  wholeNumber,
+} from "../kernel/options/validation.ts";
+import { listGroupsScript } from "./operate-scripts.ts";
+import { settingsScript } from "../kernel/scripts/settings-scripts.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
+import { groupSettings, type GroupSettings } from "./settings.ts";
+import { readOverShards } from "./shard-cursor.ts";
+
+/** The settings of a group, and how many tasks it has. */
+export interface GroupInfo extends GroupSettings {
+  readonly queue: string;
+  readonly group: string;
+  /** Tasks that can be dequeued. */
+  readonly ready: number;
+  readonly working: number;
+  /** Tasks that wait for the limits of the group. */
+  readonly limited: number;
+}
+
+export interface GroupPage {
+  readonly groups: readonly GroupInfo[];
+  /** For the next page; null after the last. */
+  readonly cursor: string | null;
+}
+
+/** Reads the settings of a group, and counts its tasks: see `Operator.groupSettings`. */
+export async function readGroup(
+  { store }: OperatedQueue,
+  group: string,
+  options: RequestOptions,
+): Promise<GroupInfo> {
+  const args = { group: recordName(group, "group") };
+  const found = await onAll(store, (shard) => shard.call(settingsScript, args), options);
+  const owner = await store.ownerOf(group, options);
+  const counts = sumOfGroup(Array.from(found.values(), (part) => part.counts));
+  return {
+    queue: store.queue.name,
+    group,
+    ...groupSettings(found.get(owner.place)?.settings ?? {}),
+    ...counts,
+  };
+}
+
+/** Reads a page of the groups that have waiting tasks: see `Operator.groups`. */
+export async function listGroups({ store }: OperatedQueue, options: ListOptions): Promise<GroupPage> {
+  onlyOptions(options, LIST_OPTIONS);
+  const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
+  // A group has tasks in two shards while it goes to another one.
+  const found = new Map<string, GroupInfo>();
+  const cursor = await readOverShards(
+    store,
+    "groups",
+    options,
+    (shard, at) => shard.call(listGroupsScript, { cursor: at, size: String(size - found.size) }),
+    ({ groups }) => {
+      for (const { group: recorded, settings, counts } of groups) {
+        const group = unescaped(recorded);
+        const known = found.get(group);
+        const sum = known ? sumOfGroup([known, counts]) : counts;
+        found.set(group, { queue: store.queue.name, group, ...groupSettings(settings), ...sum });
+      }
+      return found.size >= size;
+    },
+  );
+  return { groups: [...found.values()], cursor: cursor || null };
+}
+
+const sumOfGroup = (counts: readonly Pick<GroupInfo, "ready" | "working" | "limited">[]) => ({
+  ready: counts.reduce((sum, { ready }) => sum + ready, 0),
+  working: counts.reduce((sum, { working }) => sum + working, 0),
+  limited: counts.reduce((sum, { limited }) => sum + limited, 0),
+});

@@ -1,0 +1,188 @@
+import { invalidArgument, SluiceError } from "../errors.ts";
+import { onAll } from "../kernel/on-all.ts";
+import { isReference, referredBytes } from "../kernel/record/envelope.ts";
+import { MAX_BATCH } from "../kernel/options/limits.ts";
+import { readTaskInfo } from "../kernel/record/read-record.ts";
+import type { TaskInfo } from "../kernel/record/task-info.ts";
+import {
+  taskStates,
+  type ListOptions,
+  type RequestOptions,
+  type TaskState,
+} from "../kernel/options/types.ts";
+import {
+  LIST_OPTIONS,
+  onlyOptions,
+  replyBytes,
+  REQUEST_OPTIONS,
+  taskId,
+  trueOrFalse,
+  wholeNumber,
+} from "../kernel/options/validation.ts";
+import { listScript, removeScript } from "./operate-scripts.ts";
+import { type ValuesQueue } from "../kernel/values/encryption.ts";
+import { decryptTask } from "../kernel/values/decrypt.ts";
+import { isUnreadable } from "../kernel/record/unreadable.ts";
+import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
+import { readOverShards } from "./shard-cursor.ts";
+
+/** A task as `list` returns it. */
+export type ListedTask = TaskInfo & {
+  /**
+   * Why payload, result, error and progress are left out: one of them cannot be decrypted, or the payload cannot be
+   * read from the object store, or does not fit into the page.
+   */
+  readonly undecryptable?: string;
+};
+
+export interface ListTasksOptions extends TaskFilter, ListOptions {
+  readonly state: TaskState;
+  /** Whether to return payloads. @default false */
+  readonly payloads?: boolean | undefined;
+  /** Most bytes of payloads, results and errors; at least one task is returned anyway. @default 8 MB */
+  readonly maxBytes?: number | undefined;
+}
+
+export interface TaskPage {
+  readonly tasks: readonly ListedTask[];
+  /** For the next page; null after the last. */
+  readonly cursor: string | null;
+  /** Tasks that were left out, because their records are invalid or of a newer release of Sluice. */
+  readonly unreadable: number;
+}
+
+export type Removed =
+  | { readonly ok: true }
+  /** `alive`: the task is pending, delayed or working. */
+  | { readonly ok: false; readonly code: "not_found" | "alive" };
+type ListReply = ReturnType<typeof listScript.decode>;
+
+const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
+
+/** Reads a page of the tasks in one state: see `Operator.list`. */
+export async function listTasks(queue: OperatedQueue, options: ListTasksOptions): Promise<TaskPage> {
+  onlyOptions(options, LIST_TASKS_OPTIONS);
+  const state = stateOf(options?.state, taskStates);
+  const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
+  const args = {
+    state,
+    filter: writeFilter(options),
+    payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
+    maxBytes: String(replyBytes(options.maxBytes)),
+  };
+  const found: ListReply["tasks"] = [];
+  let unreadable = 0;
+  const cursor = await readOverShards(
+    queue.store,
+    state === "pending" ? "pending" : "members",
+    options,
+    (shard, at) => shard.call(listScript, { ...args, cursor: at, size: String(size - found.length) }),
+    (page) => {
+      found.push(...page.tasks);
+      unreadable += page.unreadable;
+      return found.length >= size;
+    },
+  );
+  const tasks = await readTasks(queue.values, state, found, Number(args.maxBytes));
+  return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
+}
+
+/** Reads the next tasks, without leasing them: see `Operator.peek`. */
+export async function peekTasks(
+  { store, values }: OperatedQueue,
+  options: RequestOptions & { readonly max?: number | undefined },
+): Promise<readonly ListedTask[]> {
+  onlyOptions(options, ["max", ...REQUEST_OPTIONS]);
+  const { max = 10, ...request } = options;
+  const size = wholeNumber(max, "max", 1, MAX_BATCH);
+  const maxBytes = replyBytes(undefined);
+  const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1" };
+  const pages = await onAll(
+    store,
+    (shard) => shard.call(listScript, { ...args, maxBytes: String(maxBytes) }),
+    request,
+  );
+  const lines = await Promise.all(
+    Array.from(pages.values(), ({ tasks }) => readTasks(values, "pending", tasks, maxBytes)),
+  );
+  return inOrderOfDelivery(lines).slice(0, size);
+}
+
+/** Deletes the record of a task that has ended: see `Operator.remove`. */
+export async function removeTask(
+  { store }: OperatedQueue,
+  id: string,
+  options: RequestOptions,
+): Promise<Removed> {
+  const args = { id: taskId(id) };
+  const isUnknown = (reply: string) => reply === "not_found";
+  const status = await store.find(id, (shard) => shard.call(removeScript, args), isUnknown, options);
+  return status === "removed" ? { ok: true } : { ok: false, code: status };
+}
+
+async function readTasks(
+  values: ValuesQueue,
+  state: TaskState,
+  listed: ListReply["tasks"],
+  maxBytes: number,
+): Promise<ListedTask[]> {
+  const tasks: ListedTask[] = [];
+  let room = maxBytes;
+  for (const found of listed) {
+    try {
+      const task = readTaskInfo(values.name, found.id, { state, ...found });
+      if (isReference(task.payload)) room -= referredBytes(task.payload);
+      const isTooLarge = tasks.length > 0 && room < 0;
+      tasks.push(isTooLarge ? withoutValues(task, TOO_LARGE) : await decrypted(values, task));
+    } catch (error) {
+      // An invalid record must not hide the other tasks.
+      if (!(error instanceof SluiceError)) throw error;
+    }
+  }
+  return tasks;
+}
+
+async function decrypted(values: ValuesQueue, task: ListedTask): Promise<ListedTask> {
+  try {
+    return await decryptTask(values, task, task.id);
+  } catch (error) {
+    const expected = error instanceof SluiceError && error.code === "offload_failed";
+    if (!isUnreadable(error) && !expected) throw error;
+    return withoutValues(task, error.message);
+  }
+}
+
+const TOO_LARGE = "the payloads of the page would be more than maxBytes; get returns this one";
+
+function withoutValues(task: ListedTask, undecryptable: string): ListedTask {
+  const { payload: _, result: __, error: ___, progress: ____, ...rest } = task;
+  return { ...rest, errors: [], undecryptable };
+}
+
+/** Merges the lines of shards: next is the first task of that line whose first task was enqueued first. */
+function inOrderOfDelivery(lines: readonly (readonly ListedTask[])[]): ListedTask[] {
+  const merged: ListedTask[] = [];
+  const rest = lines.map((line) => [...line]);
+  for (;;) {
+    const heads = rest.filter((line) => line.length > 0);
+    const [first] = heads.toSorted((one, other) => enqueuedAt(one) - enqueuedAt(other));
+    const next = first?.shift();
+    if (!next) return merged;
+    merged.push(next);
+  }
+}
+
+const enqueuedAt = ([task]: readonly ListedTask[]) => task?.enqueuedAt ?? 0;
+
+/**
+ * A state that is one of those allowed.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function stateOf(state: unknown, allowed: readonly TaskState[]): TaskState {
+  const found = allowed.find((known) => known === state);
+  if (found === undefined) {
+    throw invalidArgument("state", `must be one of ${allowed.join(", ")}`);
+  }
+  return found;
+}

@@ -1,0 +1,161 @@
+/** The scripts in lua/operate, bound as in `task-scripts.ts`. */
+import { allParts, parts } from "../kernel/names/keys.ts";
+import { readSettings } from "../kernel/record/settings-record.ts";
+import { okay, readExpired, ReplyReader, type Binding } from "../kernel/scripts/binding.ts";
+import { list } from "../lua/list.gen.ts";
+import { remove } from "../lua/remove.gen.ts";
+import { redrive } from "../lua/redrive.gen.ts";
+import { purge } from "../lua/purge.gen.ts";
+import { declare } from "../lua/declare.gen.ts";
+import { listGroups } from "../lua/list-groups.gen.ts";
+import { statistics } from "../lua/statistics.gen.ts";
+import { failWorker } from "../lua/fail-worker.gen.ts";
+import { listWorkers } from "../lua/list-workers.gen.ts";
+import { deleteQueue } from "../lua/delete-queue.gen.ts";
+import { readRecords } from "../kernel/scripts/count-script.ts";
+import type { Reply } from "../kernel/transport.ts";
+
+export const listScript = {
+  script: list,
+  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry", "dead"],
+  args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("list", reply);
+    return {
+      cursor: reader.text(),
+      unreadable: reader.integer(),
+      tasks: reader.rest((item) => ({
+        id: item.text(),
+        at: item.integer(),
+        fixed: item.text(),
+        payload: item.text(),
+        changing: item.text(),
+      })),
+    };
+  },
+} as const satisfies Binding;
+
+export const removeScript = {
+  script: remove,
+  keys: ["tasks", "expiry", "dead"],
+  args: ["testNow", "id"],
+  each: [],
+  decode: (reply: Reply) => new ReplyReader("remove", reply).status("removed", "not_found", "alive"),
+} as const satisfies Binding;
+
+export const redriveScript = {
+  script: redrive,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "limit", "dry", "interval", "cursor", "filter", "wake"],
+  each: ["id", "lease"],
+  decode: (reply: Reply) => {
+    const reader = okay("redrive", reply);
+    return {
+      count: reader.integer(),
+      cursor: reader.text(),
+      unreadable: reader.integer(),
+      wake: reader.integer() === 1,
+      answers: reader.rest((item) =>
+        item.oneOf(["redriven", "not_found", "not_dead_letter", "lease_lost", "newer_schema"]),
+      ),
+    };
+  },
+} as const satisfies Binding;
+
+export const purgeScript = {
+  script: purge,
+  keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
+  args: ["testNow", "state", "limit", "cursor", "filter"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("purge", reply);
+    return { count: reader.integer(), cursor: reader.text(), unreadable: reader.integer() };
+  },
+} as const satisfies Binding;
+
+export const declareScript = {
+  script: declare,
+  keys: ["tasks"],
+  args: ["was", "record"],
+  each: [],
+  decode: (reply: Reply) => okay("declare", reply).integer() === 1,
+} as const satisfies Binding;
+
+export const listGroupsScript = {
+  script: listGroups,
+  keys: ["fairByGroup", "limited", "tasks"],
+  args: ["cursor", "size"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listGroups", reply);
+    return {
+      cursor: reader.text(),
+      groups: reader.rest((item) => ({
+        group: item.text(),
+        settings: readSettings(item.text()),
+        counts: { ready: item.integer(), working: item.integer(), limited: item.integer() },
+      })),
+    };
+  },
+} as const satisfies Binding;
+
+export const statisticsScript = {
+  script: statistics,
+  keys: ["tasks"],
+  args: ["testNow"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("statistics", reply);
+    return { now: reader.integer(), on: reader.integer() === 1, records: readRecords(reader) };
+  },
+} as const satisfies Binding;
+
+export const failWorkerScript = {
+  script: failWorker,
+  keys: parts,
+  args: ["testNow", "worker", "limit", "wake"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("failWorker", reply);
+    const failed = { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
+    return { failed, wake: reader.integer() === 1, deadLetters: reader.rest(readExpired) };
+  },
+} as const satisfies Binding;
+
+export const listWorkersScript = {
+  script: listWorkers,
+  keys: ["tasks", "workers", "workerLeases"],
+  args: ["testNow", "cursor", "size", "most"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = okay("listWorkers", reply);
+    return {
+      now: reader.integer(),
+      cursor: reader.text(),
+      workers: reader.rest((item) => {
+        const worker = item.nested();
+        return {
+          worker: worker.text(),
+          record: worker.text(),
+          silentAt: worker.integer(),
+          working: worker.integer(),
+          tasks: worker.rest((id) => id.text()),
+        };
+      }),
+    };
+  },
+} as const satisfies Binding;
+
+export const deleteQueueScript = {
+  script: deleteQueue,
+  keys: allParts,
+  args: ["testNow", "token", "force"],
+  each: [],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("deleteQueue", reply);
+    return reader.status("ok", "working") === "ok"
+      ? { deletedAt: reader.integer() }
+      : { working: reader.integer() };
+  },
+} as const satisfies Binding;

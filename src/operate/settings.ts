@@ -1,0 +1,143 @@
+/** The settings of a queue and of a group: checks them, and reads and writes them as records hold them. */
+import { invalidArgument } from "../errors.ts";
+import { milliseconds, type Duration } from "../kernel/options/duration.ts";
+import { settingItem, type readSettings, type SettingName } from "../kernel/record/settings-record.ts";
+import { onlyOptions, trueOrFalse, wholeNumber } from "../kernel/options/validation.ts";
+
+/** At most `most` dequeues in any period of the length `per`. */
+export interface Rate<Period = Duration> {
+  /** 1 to 1,000,000. */
+  readonly most: number;
+  /** At least 1 ms. Settings that are read have it in ms. */
+  readonly per: Period;
+}
+
+/** Changes of a queue's settings. An absent setting is unchanged; null unsets it. */
+export interface QueueChanges {
+  /** Most tasks working at once, 1 to 1,000,000. */
+  readonly maxWorking?: number | null | undefined;
+  /** Most dequeues in a period, such as `{ most: 5, per: "1s" }`. */
+  readonly rate?: Rate | null | undefined;
+  /**
+   * Most pending tasks, 1 to 100,000,000: an enqueue of more throws `queue_full`. Delayed tasks do not count
+   * until they are due. Requeued and redriven tasks are never refused.
+   */
+  readonly maxPending?: number | null | undefined;
+  /** Whether events of tasks are published. */
+  readonly events?: boolean | null | undefined;
+  /** Whether events of tasks are counted, by the minute, for an hour. */
+  readonly statistics?: boolean | null | undefined;
+}
+
+/** The settings of a queue; null if there is no limit. */
+export interface QueueSettings {
+  readonly paused: boolean;
+  readonly maxWorking: number | null;
+  readonly rate: Rate<number> | null;
+  readonly maxPending: number | null;
+  readonly events: boolean;
+  readonly statistics: boolean;
+}
+
+/** Changes of a group's settings. An absent setting is unchanged; null unsets it. */
+export interface GroupChanges {
+  /** The group's share of the queue relative to other groups, 1 to 100. Unset: 1. */
+  readonly weight?: number | null | undefined;
+  /** Most tasks of the group working at once, 1 to 1,000,000. */
+  readonly maxWorking?: number | null | undefined;
+  /** Most dequeues of its tasks in a period, such as `{ most: 5, per: "1s" }`. */
+  readonly rate?: Rate | null | undefined;
+}
+
+/** The settings of a group; null if there is no limit. */
+export interface GroupSettings {
+  readonly weight: number;
+  readonly maxWorking: number | null;
+  readonly rate: Rate<number> | null;
+}
+
+/** One setting as the scripts take it. */
+export type SettingItem = ReturnType<typeof settingItem>;
+
+/** The settings that a record has. */
+export type StoredSettings = ReturnType<typeof readSettings>;
+
+/** Checks a value, and writes it as records hold it. */
+type Write = (value: never, path: string) => string;
+
+const count = (most: number) => (value: number, path: string) => String(wholeNumber(value, path, 1, most));
+
+const flag = (value: boolean, path: string) => (trueOrFalse(value, path) ? "1" : "");
+
+function rate(value: Rate, path: string): string {
+  if (typeof value !== "object" || value === null) {
+    throw invalidArgument(path, 'must be { most, per }, such as { most: 5, per: "1s" }');
+  }
+  onlyOptions(value, ["most", "per"], `${path}.`);
+  const most = count(1_000_000)(value.most, `${path}.most`);
+  return `${most}/${milliseconds(value.per, `${path}.per`, { min: 1 })}`;
+}
+
+const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
+  maxWorking: count(1_000_000),
+  rate,
+  maxPending: count(100_000_000),
+  events: flag,
+  statistics: flag,
+};
+
+const GROUP_SETTINGS: Readonly<Record<keyof GroupChanges, Write>> = {
+  weight: count(100),
+  maxWorking: count(1_000_000),
+  rate,
+};
+
+function writeChanges(changes: object, settings: Readonly<Partial<Record<SettingName, Write>>>) {
+  onlyOptions(changes, Object.keys(settings));
+  return Object.entries(settings).flatMap(([name, write]) => {
+    const value = (changes as Readonly<Record<string, unknown>>)[name];
+    if (value === undefined) return [];
+    return [settingItem(name as SettingName, value === null ? "" : write(value as never, name))];
+  });
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function queueChanges(changes: QueueChanges): SettingItem[] {
+  return writeChanges(changes, QUEUE_SETTINGS);
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function groupChanges(changes: GroupChanges): SettingItem[] {
+  return writeChanges(changes, GROUP_SETTINGS);
+}
+
+function readCount(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text);
+}
+
+function readRate(text = ""): Rate<number> | null {
+  const [most, per] = text.split("/").map(Number);
+  return most !== undefined && per !== undefined ? { most, per } : null;
+}
+
+/** @param stored of a queue with partitions, those of partition 0 */
+export function queueSettings(stored: StoredSettings): QueueSettings {
+  // A partition with shares has the limits of the whole queue beside them.
+  const shared = stored.shares !== undefined;
+  return {
+    paused: stored.paused !== undefined,
+    maxWorking: readCount(shared ? stored.totalWorking : stored.maxWorking),
+    rate: readRate(shared ? stored.totalRate : stored.rate),
+    maxPending: readCount(shared ? stored.totalPending : stored.maxPending),
+    events: stored.events !== undefined,
+    statistics: stored.statistics !== undefined,
+  };
+}
+
+export function groupSettings(stored: StoredSettings): GroupSettings {
+  return {
+    weight: readCount(stored.weight) ?? 1,
+    maxWorking: readCount(stored.maxWorking),
+    rate: readRate(stored.rate),
+  };
+}

@@ -1,0 +1,221 @@
+import { onAll } from "../kernel/on-all.ts";
+import { readFields } from "../kernel/record/settings-record.ts";
+import type { RequestOptions } from "../kernel/options/types.ts";
+import { statisticsScript } from "./operate-scripts.ts";
+import { queueEvents, type QueueEvent } from "../kernel/tasks/events.ts";
+import type { OperatedQueue } from "./operated-queue.ts";
+
+/** How many tasks had each event. */
+export type EventCounts = Readonly<Record<QueueEvent, number>>;
+
+/**
+ * The upper bounds of the classes of durations, ms. A duration belongs to the first class whose bound is not
+ * below it. The last class has no bound.
+ */
+export const durationBounds = [
+  10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000,
+] as const;
+
+/** Durations, counted. */
+export interface DurationCounts {
+  /** How many there were. */
+  readonly count: number;
+  /** Their sum, ms. */
+  readonly total: number;
+  /** How many were in each class of {@link durationBounds}; the last number is of those above all bounds. */
+  readonly classes: readonly number[];
+}
+
+/** How many calls of each kind there were that caused an event. Calls that found no task are not counted. */
+export interface CallCounts {
+  readonly enqueue: number;
+  readonly dequeue: number;
+  readonly settle: number;
+  /** Cancel, sweep, redrive and all others. Of large ones each slice counts, and costs about as much as a call. */
+  readonly other: number;
+}
+
+/** What happened in a period. */
+export interface PeriodCounts extends EventCounts {
+  /** All attempts of the tasks that were completed or became dead letters in the period. */
+  readonly attempts: number;
+  /** The times from the enqueue of a task to its first dequeue. A delay is a part of it. */
+  readonly waits: DurationCounts;
+  /**
+   * The times from a dequeue to its settle. Not counted: expired leases, tasks that are handed back, and those
+   * that the settle cancels.
+   */
+  readonly runs: DurationCounts;
+  readonly calls: CallCounts;
+}
+
+export interface MinuteCounts extends PeriodCounts {
+  /** The start of the minute, epoch ms. */
+  readonly startsAt: number;
+}
+
+export interface TotalCounts extends PeriodCounts {
+  /** The start of the first minute, epoch ms; null if nothing was counted yet. */
+  readonly since: number | null;
+}
+
+export interface QueueStatistics {
+  readonly queue: string;
+  /** Whether the queue keeps statistics. If not, all counts are 0. */
+  readonly on: boolean;
+  /** The last 60 minutes, oldest first. The last one is not over yet. */
+  readonly minutes: readonly MinuteCounts[];
+  /** Tasks a minute, the mean of the last five full minutes: the rates by which to scale consumers. */
+  readonly perMinute: EventCounts;
+  /** All since the setting `statistics` was switched on. They begin again at 0 if it is switched off and on. */
+  readonly totals: TotalCounts;
+}
+
+const MINUTE = 60_000;
+
+/** Minutes that the queue keeps. */
+const KEPT_MINUTES = 60;
+
+/** Minutes over which rates are averaged. */
+const RATE_MINUTES = 5;
+
+/** How many attempts failed: their task was rejected or requeued, or their lease expired. */
+export function failedAttempts({ runs, completed, reclaimed }: PeriodCounts): number {
+  return runs.count - completed + reclaimed;
+}
+
+/** Reads a number of a record by its field. */
+type Count = (field: string) => number;
+
+function eventCounts(count: (event: QueueEvent) => number): EventCounts {
+  return Object.fromEntries(queueEvents.map((event) => [event, count(event)])) as Record<QueueEvent, number>;
+}
+
+/** @param kind `w` or `d`, as in the records */
+function durationCounts(count: Count, kind: string): DurationCounts {
+  const classes = Array.from({ length: durationBounds.length + 1 }, (_, i) => count(`${kind}${i}`));
+  return { count: classes.reduce((sum, number) => sum + number, 0), total: count(`${kind}ms`), classes };
+}
+
+function periodCounts(count: Count): PeriodCounts {
+  return {
+    ...eventCounts(count),
+    attempts: count("attempts"),
+    waits: durationCounts(count, "w"),
+    runs: durationCounts(count, "d"),
+    calls: { enqueue: count("cE"), dequeue: count("cD"), settle: count("cS"), other: count("cO") },
+  };
+}
+
+/** The counts of a minute without events. Minutes share them, because an overview has thousands of minutes. */
+const NOTHING = periodCounts(() => 0);
+
+/** Statistics as the scripts return them: records of the form `1;<minute>;<field>=<number>…`, or empty. */
+export interface StoredStatistics {
+  /** Of all minutes before that of `current`. */
+  readonly totals: string;
+  /** Of the last minute that had events. */
+  readonly current: string;
+  /** Of minutes before it, in any order. */
+  readonly minutes: readonly string[];
+}
+
+/**
+ * Reads the statistics of a queue.
+ * @param found.now Redis's time, epoch ms
+ */
+export function readStatistics(
+  queue: string,
+  { now, on, records }: { now: number; on: boolean; records: StoredStatistics },
+): QueueStatistics {
+  const { current, minutes: past } = records;
+  const counted = new Map([...past, current].map((record) => [minuteOf(record), readFields(record)]));
+  const last = Math.floor(now / MINUTE);
+  const minutes = Array.from({ length: KEPT_MINUTES }, (_, i) => {
+    const minute = last - KEPT_MINUTES + 1 + i;
+    const fields = counted.get(minute);
+    const period = fields ? periodCounts((field) => Number(fields.get(field) ?? 0)) : NOTHING;
+    return { startsAt: minute * MINUTE, ...period };
+  });
+  const rated = minutes.slice(-RATE_MINUTES - 1, -1);
+  const perMinute = eventCounts(
+    (event) => rated.reduce((sum, minute) => sum + minute[event], 0) / RATE_MINUTES,
+  );
+  return { queue, on, minutes, perMinute, totals: readTotals(records) };
+}
+
+/** Reads the statistics of a queue: see `Operator.statistics`. */
+export async function queueStatistics(
+  { store }: OperatedQueue,
+  options: RequestOptions,
+): Promise<QueueStatistics> {
+  const found = await onAll(store, (shard) => shard.call(statisticsScript, {}), options);
+  return sumOfStatistics(Array.from(found.values(), (part) => readStatistics(store.queue.name, part)));
+}
+
+/** Reads the sums of all minutes. */
+export function readTotals({ totals, current }: Pick<StoredStatistics, "totals" | "current">): TotalCounts {
+  const parts = [readFields(totals), readFields(current)];
+  const inTotal: Count = (field) => parts.reduce((sum, fields) => sum + Number(fields.get(field) ?? 0), 0);
+  const first = minuteOf(totals || current);
+  return { since: Number.isNaN(first) ? null : first * MINUTE, ...periodCounts(inTotal) };
+}
+
+/** The statistics of a queue, from those of its partitions. */
+export function sumOfStatistics(parts: readonly QueueStatistics[]): QueueStatistics {
+  const [first] = parts;
+  if (!first) throw new TypeError("a queue has at least one partition");
+  if (parts.length === 1) return first;
+  const last = parts.reduce((late, part) => (startOf(part) > startOf(late) ? part : late));
+  const minutes = last.minutes.map(({ startsAt }) => {
+    const same = parts.flatMap((part) => part.minutes.find((minute) => minute.startsAt === startsAt) ?? []);
+    return { startsAt, ...sumOfPeriods(same) };
+  });
+  const events = (of: (part: QueueStatistics) => EventCounts) =>
+    eventCounts((event) => parts.reduce((sum, part) => sum + of(part)[event], 0));
+  return {
+    queue: first.queue,
+    on: parts.some(({ on }) => on),
+    minutes,
+    perMinute: events(({ perMinute }) => perMinute),
+    totals: sumOfTotals(parts.map(({ totals }) => totals)),
+  };
+}
+
+/** When the last minute begins: the clocks of the partitions' nodes may differ. */
+const startOf = ({ minutes }: QueueStatistics) => minutes.at(-1)?.startsAt ?? 0;
+
+/** The totals of a queue, from those of its partitions. */
+export function sumOfTotals(parts: readonly TotalCounts[]): TotalCounts {
+  const known = parts.flatMap(({ since }) => since ?? []);
+  return { since: known.length > 0 ? Math.min(...known) : null, ...sumOfPeriods(parts) };
+}
+
+function sumOfPeriods(periods: readonly PeriodCounts[]): PeriodCounts {
+  if (periods.every((period) => period.calls === NOTHING.calls)) return NOTHING;
+  const sum = (read: (period: PeriodCounts) => number) =>
+    periods.reduce((total, period) => total + read(period), 0);
+  const durations = (kind: "waits" | "runs"): DurationCounts => ({
+    count: sum((period) => period[kind].count),
+    total: sum((period) => period[kind].total),
+    classes: NOTHING[kind].classes.map((_, i) => sum((period) => period[kind].classes[i] ?? 0)),
+  });
+  const calls = (kind: keyof CallCounts) => sum((period) => period.calls[kind]);
+  return {
+    ...eventCounts((event) => sum((period) => period[event])),
+    attempts: sum(({ attempts }) => attempts),
+    waits: durations("waits"),
+    runs: durations("runs"),
+    calls: {
+      enqueue: calls("enqueue"),
+      dequeue: calls("dequeue"),
+      settle: calls("settle"),
+      other: calls("other"),
+    },
+  };
+}
+
+/** NaN without a record. */
+function minuteOf(record: string): number {
+  return Number.parseInt(record.split(";")[1] ?? "", 10);
+}

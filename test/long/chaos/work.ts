@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { NonRetryableError, type EnqueueOptions, type Task } from "../../../src/index.ts";
+import { readReceipt } from "../../../src/kernel/names/receipt.ts";
+import type { RunProcess } from "./run-process.ts";
+
+/** The lease that all consumers take, ms. */
+export const LEASE = 1_500;
+
+/** After how long a failed task is delivered again, ms: after its first attempt, and after all others. */
+export const BACKOFF = [100, 400];
+
+/** The queues, and what each is for. */
+export const QUEUES = {
+  /** Tasks of all kinds, delayed ones, and such as several producers enqueue under one id. */
+  plain: "plain",
+  /** Groups and priorities, with limits. */
+  shared: "shared",
+  /** Tasks that take longer than their lease. */
+  long: "long",
+  /** Tasks of which most are cancelled before a consumer pulls: consumers find mostly their ghosts. */
+  recalled: "recalled",
+  /** What a schedule enqueues, each second. */
+  ticks: "ticks",
+} as const;
+
+/** How many tasks of a queue may be working at once, in all partitions together. */
+export const MAX_WORKING: Readonly<Record<string, number>> = { [QUEUES.shared]: 16 };
+
+/** What is to be done. */
+export interface Errand {
+  /** The mark of this enqueue, unlike all others. */
+  readonly mark: string;
+  readonly does: keyof typeof errands;
+}
+
+/** A leased task, and its holder. */
+export type Holding = Pick<Task<Errand>, "receipt" | "payload" | "attempt" | "signal">;
+
+/** What is done for each errand. An error that it throws fails the attempt. */
+const errands = {
+  quick: (_: Holding, roll) => sleep(5 + roll(40)),
+  /** Fails at first. */
+  stumble: async ({ attempt }, roll) => {
+    await sleep(5 + roll(20));
+    if (attempt === 1) throw new Error("it stumbles at first");
+  },
+  /** Fails each time. */
+  doom: async (_, roll) => {
+    await sleep(5 + roll(20));
+    throw new Error("it never succeeds");
+  },
+  refuse: () => Promise.reject(new NonRetryableError("this task cannot succeed")),
+  long: ({ signal }, roll) => sleep(LEASE * 1.2 + roll(LEASE), undefined, { signal }),
+  /** Kills its process, as a task does that takes too much memory. */
+  kill: async ({ attempt }) => {
+    if (attempt === 1) process.kill(process.pid, "SIGKILL");
+    await sleep(5);
+  },
+  /** The first consumer that extends no lease works past it. */
+  oversleep: async ({ attempt, receipt }, roll, runProcess) => {
+    if (attempt > 1 || runProcess.style !== "hand") return;
+    runProcess.ledger.write({ what: "overslept", receipt });
+    await sleep(LEASE * 1.3 + roll(1_000));
+  },
+} satisfies Record<
+  string,
+  (task: Holding, roll: (sides: number) => number, runProcess: RunProcess) => Promise<void>
+>;
+
+/** Does what a task says. Its result names the lease under which it was done. */
+export async function work(task: Holding, runProcess: RunProcess): Promise<{ lease: number }> {
+  await errands[task.payload.does](task, runProcess.roll, runProcess);
+  return { lease: readReceipt(task.receipt, "receipt").lease };
+}
+
+/** How many of a hundred tasks have each errand; the rest are quick. */
+const shares: readonly (readonly [Errand["does"], number, EnqueueOptions])[] = [
+  ["stumble", 8, {}],
+  ["doom", 3, { maxAttempts: 2 }],
+  ["refuse", 2, {}],
+  ["oversleep", 3, {}],
+];
+
+/** A random errand, with the options that it needs. */
+export function drawErrand(roll: (sides: number) => number): [Errand["does"], EnqueueOptions] {
+  if (roll(700) === 0) return ["kill", { maxAttempts: 3 }];
+  let lot = roll(100);
+  for (const [does, share, options] of shares) {
+    if (lot < share) return [does, options];
+    lot -= share;
+  }
+  return ["quick", {}];
+}

@@ -1,0 +1,222 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { overHttp } from "../../../src/deploy/deployment.ts";
+import { Service } from "../../../src/deploy/service.ts";
+import { defineQueue, drain, Queue, type Waker } from "../../../src/index.ts";
+import { dollars } from "../../../src/local/index.ts";
+import { useBilled } from "../../support/billed.ts";
+import { many } from "../../support/new-tasks.ts";
+
+// What whole uses cost: the examples of docs/costs.md, the rows of the README, and a queue that is idle. All other
+// figures of docs/costs.md are asserted call by call in the other files of this folder.
+
+const billed = useBilled();
+const { cost } = billed;
+beforeEach(() => void vi.spyOn(console, "log").mockImplementation(() => {}));
+afterEach(() => void vi.restoreAllMocks());
+
+/** What a request to a deployment costs that enqueues a task, up to the task's end. */
+async function alone(): Promise<{ first: number; further: number }> {
+  let completed = 0;
+  const env = { UPSTASH_REDIS_REST_URL: billed.gateway.url, UPSTASH_REDIS_REST_TOKEN: billed.gateway.token };
+  const requestTo = (name: string) => async () => {
+    const service = new Service<object>(
+      env,
+      {
+        consumers: { [name]: () => void completed++ },
+        fetch: async (_, { queue }) => Response.json(await queue(name).enqueue({ to: "a@example.com" })),
+      },
+      { transport: overHttp, budget: "5s", afterResponse: "bounded" },
+    );
+    const after: Promise<unknown>[] = [];
+    await service.fetch(new Request("http://sluice.test/"), (promise) => void after.push(promise));
+    await Promise.all(after);
+  };
+  // This process has not registered the queue yet.
+  const request = requestTo(billed.queue.name.replace("emails", "alone"));
+  const [first, further] = [await cost(request), await cost(request)];
+  expect(completed).toBe(2);
+  return { first, further };
+}
+
+/** What a hundred tasks cost that are enqueued one at a time, and worked on in tens by a drain. */
+async function inTens(): Promise<number> {
+  const wake: Waker = { wake: () => {}, window: "1h" };
+  const producer = new Queue(billed.queue.name, { transport: billed.transport, wake });
+  let completed = 0;
+  const commands = await cost(async () => {
+    for (let i = 0; i < 100; i++) await producer.enqueue({ to: "a@example.com" });
+    ({ completed } = await drain(billed.queue, () => {}, { batch: 10, concurrency: 10 }));
+  });
+  expect(completed).toBe(100);
+  return commands;
+}
+
+/** What a hundred tasks cost that are enqueued, dequeued and completed together. */
+async function inHundreds(): Promise<number> {
+  const { queue } = billed;
+  return cost(async () => {
+    await queue.enqueueMany(many(100));
+    const batch = await queue.dequeue({ max: 100 });
+    await queue.settle(batch.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+  });
+}
+
+const read = (page: string) => readFileSync(new URL(`../../../${page}`, import.meta.url), "utf8");
+const prose = (page: string) => read(page).replaceAll("\n", " ");
+/** The cells of the first row of a page that contains these words. */
+const row = (page: string, words: string) =>
+  read(page)
+    .split("\n")
+    .find((line) => line.startsWith("|") && line.includes(words))
+    ?.split("|")
+    .slice(2, -1)
+    .map((cell) => cell.trim());
+/** The commands of a month in which nothing happens while records are kept, which a test below asserts. */
+function idleCommands(): number {
+  const [, commands = ""] = /tenth minute: ([\d,]+) a month/.exec(prose("docs/costs.md")) ?? [];
+  return Number(commands.replaceAll(",", ""));
+}
+const million = (commands: number) => dollars(commands * 1_000_000).toFixed(2);
+const price = (commands: number) => [String(commands), million(commands)];
+
+test("the prices of a task in README and docs/costs.md are what it costs", async () => {
+  const { first, further } = await alone();
+  const [tens, hundreds] = [(await inTens()) / 100, (await inHundreds()) / 100];
+  expect(row("README.md", "worked on in tens")).toEqual(price(tens));
+  expect(row("README.md", "in batches of 100")).toEqual(price(hundreds));
+  expect(row("README.md", "in a deployment")).toEqual([
+    `${further} to ${first}`,
+    `${million(further)} to ${million(first)}`,
+  ]);
+  const [oneAtATime, inBatches] = row("README.md", "Sluice, on Upstash") ?? [];
+  expect([oneAtATime, inBatches]).toEqual([`32 to ${Number(million(first))}`, million(hundreds)]);
+  expect(row("docs/costs.md", "alone in a deployment")).toEqual(price(further));
+  expect(row("docs/costs.md", "the first of its instance")).toEqual(price(first));
+  expect(row("docs/costs.md", "with waking, worked on in tens")).toEqual(price(tens));
+  expect(row("docs/costs.md", "in batches of 100: ")).toEqual(price(hundreds));
+});
+
+test("the monthly sums of the examples are those of their tasks and of an idle queue with records", async () => {
+  const idle = idleCommands();
+  const costs = {
+    "welcome mails": [9_000, (await alone()).first],
+    "a nightly import": [3_000_000, (await inHundreds()) / 100],
+    webhooks: [1_000_000, (await inTens()) / 100],
+  } as const;
+  for (const [example, [tasks, each]] of Object.entries(costs)) {
+    const numbers = [tasks, each, tasks * each, idle].map((number) => number.toLocaleString("en"));
+    expect(row("docs/costs.md", `| ${example}`)).toEqual([
+      ...numbers,
+      dollars(tasks * each + idle).toFixed(2),
+    ]);
+  }
+});
+
+test("a fixed plan of 10 $ costs less from about 750,000 tasks in tens on", async () => {
+  const tasks = (10 / dollars(1) - idleCommands()) / ((await inTens()) / 100);
+  expect(Math.round(tasks / 50_000) * 50_000).toBe(750_000);
+  expect(prose("docs/costs.md")).toContain("from about 750,000 such tasks on");
+});
+
+const minutesOfMonth = 60 * 24 * 30;
+
+/** The price in dollars of that many commands a minute for a month. */
+const monthly = (commands: number) => dollars(commands * minutesOfMonth).toFixed(2);
+
+type Deployment = ConstructorParameters<typeof Service<object>>[1];
+
+/** A new instance of a deployment; `cron` and `request` return how many commands they cost. */
+function instance(deployment: Deployment) {
+  const { url, token } = billed.gateway;
+  const service = new Service<object>(
+    { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token },
+    deployment,
+    { transport: overHttp, budget: "5s", afterResponse: "bounded" },
+  );
+  return {
+    cron: () => billed.cost(() => service.cron()),
+    request: () => billed.cost(() => service.fetch(new Request("http://sluice.test/"), () => {})),
+  };
+}
+
+test("a queue with a consumer and a minute cron costs, while it is idle, what the README and docs/costs.md say", async () => {
+  const done: unknown[] = [];
+  const { cron: minute, request: enqueue } = instance({
+    consumers: { emails: ({ payload }: { payload: unknown }) => void done.push(payload) },
+    fetch: async (_, { queue }) => Response.json(await queue("emails").enqueue(1, { resultTtl: 0 })),
+  });
+  await billed.client.flushall();
+  await enqueue();
+  await minute();
+  expect(done).toEqual([1]);
+
+  /** Sets when the sweep last registered the queue. */
+  const noted = (queue: string, minutes: number) =>
+    billed.client.zadd("sluice:queues", { score: Date.now() - minutes * 60_000, member: queue });
+
+  // While records of ended tasks are kept, the queue is not empty: its script runs, and looks for ready
+  // tasks.
+  const kept = await minute();
+  expect(kept).toBe(3 + 5 + 1);
+  // Once in ten minutes the sweep asks if the queue holds anything, and registers that.
+  await noted("emails", 11);
+  const tenth = await minute();
+  expect([tenth, await minute()]).toEqual([kept + 1 + 3, kept]);
+
+  // Ten minutes after the last record is removed.
+  await billed.client.del("sluice:{emails}:expiry", "sluice:{emails}:tasks");
+  await noted("emails", 11);
+  const idle = await minute();
+  expect(idle).toBe(3 + 1);
+  await noted("further", 11);
+  const further = (await minute()) - idle;
+  expect(further).toBe(1);
+
+  const withRecords = (9 * kept + tenth) / 10;
+  const [said] =
+    /\*\*Idle\*\*: .*? \(`npm test -- test\/budget\/examples`/.exec(prose("docs/costs.md")) ?? [];
+  expect(said).toBe(
+    `**Idle**: a queue with a consumer and a minute cron costs at most ${idle} commands a minute, ` +
+      `${(idle * minutesOfMonth).toLocaleString("en")} a month: $${monthly(idle)}; ` +
+      `each further queue $${monthly(further)}. ` +
+      "That holds once no record is left. While results or dead letters are kept, it is " +
+      `${kept} commands a minute and ${tenth} in each tenth minute: ` +
+      `${(withRecords * minutesOfMonth).toLocaleString("en")} a month, $${monthly(withRecords)}. ` +
+      "(`npm test -- test/proofs/budget/examples`",
+  );
+  expect(prose("README.md")).toContain(
+    `An idle queue with a cron each minute costs $${monthly(idle)} a month, or $${monthly(withRecords)} while records`,
+  );
+
+  // An hour later the queues leave the registry, until their next task.
+  for (const queue of ["emails", "further"]) await noted(queue, 80);
+  expect(await minute()).toBe(3 + 2 * (1 + 4) + 3);
+  expect(await minute()).toBe(3);
+  await enqueue();
+  await minute();
+  expect(done).toEqual([1, 1]);
+});
+
+test("a declared queue costs a command with the first cron of an instance and then each ten minutes, and requests nothing", async () => {
+  const names = ["a", "b"];
+  const fetch: Deployment["fetch"] = async (_, { queue }) =>
+    Response.json(await queue("a").enqueue(1, { delay: "1h" }));
+  const declares = {
+    consumers: names.map((name) => defineQueue(name, { maxWorking: 20, schedules: {} }).consumer(() => {})),
+    fetch,
+  };
+  const plain = { consumers: Object.fromEntries(names.map((name) => [name, () => {}])), fetch };
+  // Applies the declarations, and registers the queues.
+  await instance(declares).cron();
+  await instance(plain).request();
+  await instance(plain).cron();
+  const [one, other] = [instance(declares), instance(plain)];
+  expect((await one.request()) - (await other.request())).toBe(0);
+  const idle = await other.cron();
+  expect(await one.cron()).toBe(idle + names.length);
+  expect(await one.cron()).toBe(idle);
+  const now = performance.now();
+  vi.spyOn(performance, "now").mockImplementation(() => now + 600_001);
+  expect(await one.cron()).toBe(idle + names.length);
+});

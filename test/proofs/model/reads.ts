@@ -1,0 +1,130 @@
+/** The calls that only read a queue: counts, pages, workers, statistics. */
+import type { QueueCounts, TaskInfo, TaskState, WorkerInfo } from "../../../src/index.ts";
+import { nextDue } from "./due.ts";
+import { fits, type ModelFilter } from "./operate.ts";
+import type { Of } from "./operations.ts";
+import { infoOf, inOrder, type QueueState } from "./state.ts";
+import { leasedBy } from "./workers.ts";
+
+/** How many tasks are in each state that counts have. */
+export function countsByState(queue: QueueState) {
+  const inState = (state: TaskState) =>
+    [...queue.tasks.values()].filter((task) => task.state === state).length;
+  return {
+    pending: inState("pending"),
+    delayed: inState("delayed"),
+    working: inState("working"),
+    rejected: queue.dead.size,
+  };
+}
+
+export function counts(queue: QueueState, now: number, name: string): QueueCounts {
+  return {
+    queue: name,
+    ...countsByState(queue),
+    oldestAge: nextListedAge(queue, now) ?? null,
+    nextDueAt: nextDue(queue) ?? null,
+    broken: 0,
+    workers: queue.workers.size,
+    paused: queue.settings.paused,
+  };
+}
+
+const ageOf = (queue: QueueState, now: number, id: string) => Math.max(0, now - queue.task(id).enqueuedAt);
+
+/** The age of the first entry of the list that is no ghost; those of an id come before its own. */
+function nextListedAge(queue: QueueState, now: number): number | undefined {
+  const seen = new Map<string, number>();
+  for (const id of queue.line) {
+    const entry = (seen.get(id) ?? 0) + 1;
+    if (entry > queue.task(id).ghosts) return ageOf(queue, now, id);
+    seen.set(id, entry);
+  }
+  return undefined;
+}
+
+/**
+ * Whether the counts may return this age if groups or priorities are in use. The model does not predict which
+ * task is next or held by a limit. So the age is that of the list's next task, or of an older one of them; if
+ * none is listed, of any of them.
+ */
+export function mayBeOldest(queue: QueueState, now: number, age: unknown): boolean {
+  const listed = nextListedAge(queue, now);
+  const ages = queue.grouped.map((id) => Math.max(ageOf(queue, now, id), listed ?? 0));
+  if (listed !== undefined) ages.push(listed);
+  return ages.length === 0 ? age === null : ages.some((possible) => possible === age);
+}
+
+/** The tasks in one state, in the order of their pages. */
+export function list(queue: QueueState, name: string, state: TaskState, filter: ModelFilter): TaskInfo[] {
+  const places: Record<TaskState, () => string[]> = {
+    pending: () => [...queue.line.filter((id) => queue.task(id).state === "pending"), ...queue.grouped],
+    delayed: () => inOrder(queue.delayed),
+    working: () => inOrder(queue.working),
+    completed: () => inOrder(queue.expiry),
+    rejected: () => inOrder(filter.reason === "cancelled" ? queue.expiry : queue.dead),
+  };
+  const ids = new Set(places[state]().filter((id) => queue.tasks.get(id)?.state === state));
+  return [...ids]
+    .filter((id) => fits(queue.task(id), filter))
+    .map((id) => infoOf(queue, name, id) as TaskInfo);
+}
+
+/** The registered workers, by name. */
+export function workers(queue: QueueState): WorkerInfo[] {
+  return [...queue.workers]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, { seenAt, silentAt, silentAfter }]) => {
+      const [name = "", incarnation = ""] = key.split(" ");
+      const ids = leasedBy(queue, key);
+      return {
+        name,
+        ...(incarnation !== "" && { incarnation }),
+        seenAt: seenAt ?? null,
+        ...(silentAfter !== undefined && seenAt !== undefined && { silentAfter }),
+        silentAt,
+        working: ids.length,
+        tasks: ids,
+      };
+    });
+}
+
+/** A group with waiting tasks. The model does not predict which of them wait for the limits of the group. */
+export interface WaitingGroup {
+  readonly group: string;
+  readonly weight: number;
+  readonly maxWorking: number | null;
+  readonly waiting: number;
+  readonly working: number;
+}
+
+/** The groups with waiting tasks, by name. */
+export function groups(queue: QueueState): WaitingGroup[] {
+  const groupsOf = (ids: Iterable<string>) => [...ids].map((id) => queue.task(id).group);
+  const waiting = groupsOf(queue.grouped);
+  const working = groupsOf(queue.working.keys());
+  const names = [...new Set(waiting)].filter((group) => group !== undefined).toSorted();
+  const inGroup = (all: typeof waiting, group: string) => all.filter((one) => one === group).length;
+  return names.map((group) => ({
+    group,
+    weight: queue.groups.get(group)?.weight ?? 1,
+    maxWorking: queue.groups.get(group)?.maxWorking ?? null,
+    waiting: inGroup(waiting, group),
+    working: inGroup(working, group),
+  }));
+}
+
+/** The counts of the last hour: the events of all tasks, by the start of the minute. */
+export function statistics(queue: QueueState, now: number): [startsAt: number, Record<string, number>][] {
+  const current = Math.floor(now / 60_000);
+  return [...queue.minutes]
+    .filter(([minute]) => minute > current - 60 && minute <= current)
+    .map(([minute, counts]) => [minute * 60_000, Object.fromEntries(counts)]);
+}
+
+/** Whether groups or priorities are in use: then the model does not predict which task is next. */
+export const usesGroups = (queue: QueueState) => queue.groups.size > 0 || queue.grouped.length > 0;
+
+/** A page shows an id at its first entry, which may be the ghost of an earlier life, and then again. */
+export const outOfTurn = (queue: QueueState, { state }: Of<"list">) =>
+  state === "pending" && (usesGroups(queue) || queue.ghosts > 0);

@@ -1,0 +1,112 @@
+/** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
+import type { Command } from "../../../src/index.ts";
+import { dequeueScript, settleAndDequeueScript } from "../../../src/kernel/scripts/take-scripts.ts";
+import { enqueuePlainScript } from "../../../src/kernel/scripts/enqueue-plain-script.ts";
+import { enqueueScript } from "../../../src/kernel/scripts/enqueue-script.ts";
+import { readQueueSpace, type QueueSpace } from "../../support/key-space.ts";
+import { casesOf } from "./cases.ts";
+import { Client } from "./client.ts";
+import { HttpClient } from "./http-client.ts";
+import { pullOf, type Mishap, type Operation } from "./operations.ts";
+import type { ModelDeadLetter } from "./state.ts";
+import { Way } from "./way.ts";
+
+/** The name of the queue. */
+export const NAME = "emails";
+
+const CLIENTS = [Client, Client, HttpClient] as const;
+
+/** The result of one call. */
+export interface Happened {
+  readonly answer: unknown;
+  /** Whether an enqueue read the settings. */
+  readonly look: boolean;
+  /** Whether the queue was in the registry before. */
+  readonly registered: boolean;
+  readonly before: QueueSpace;
+  readonly after: QueueSpace;
+}
+
+export class Real {
+  now = 0;
+  /** How often a consumer was woken. */
+  woken = 0;
+  /** The dead letters that the last call reported. */
+  deadLetters: readonly ModelDeadLetter[] = [];
+  /** How many calls were made in all. */
+  calls = 0;
+  /** The cases covered, see {@link casesOf}. */
+  readonly met = new Set<string>();
+  readonly way: Way;
+  #space: QueueSpace;
+  #clients: readonly Client[] = [];
+  #look = false;
+  #registered = false;
+  #flagged = true;
+
+  static async start(): Promise<Real> {
+    const way = await Way.start();
+    return new Real(way, await readQueueSpace(way.direct, NAME));
+  }
+
+  private constructor(way: Way, space: QueueSpace) {
+    this.way = way;
+    this.#space = space;
+  }
+
+  /** A new queue, and clients without memory of another. */
+  async reset(now: number): Promise<void> {
+    await this.way.direct.sendCommand(["FLUSHALL"]);
+    this.now = now;
+    this.woken = 0;
+    this.#registered = false;
+    this.#clients = CLIENTS.map(
+      (Kind) =>
+        new Kind({
+          name: NAME,
+          transport: this.way.transport((command) => this.#onItsWay(command)),
+          now: () => this.now,
+          wake: () => void this.woken++,
+          onDeadLetter: ({ id, reason, attempts }) =>
+            void (this.deadLetters = [...this.deadLetters, { id, reason, attempts }]),
+        }),
+    );
+    this.#space = await readQueueSpace(this.way.direct, NAME);
+  }
+
+  #onItsWay(command: Command): Command {
+    if (!("script" in command)) return command;
+    const adds = [enqueueScript.script, enqueuePlainScript.script].includes(command.script);
+    if (adds) this.#look = command.args[1] === "1";
+    // A first copy has no mark; the transport's own resends have one.
+    // Its arguments are the first of a settle with dequeue too.
+    const pulls = [dequeueScript.script, settleAndDequeueScript.script].includes(command.script);
+    if (pulls && !this.#flagged) {
+      // Each call that goes on after that first one has the mark.
+      this.#flagged = true;
+      return { ...command, args: command.args.with(dequeueScript.args.indexOf("resend"), "") };
+    }
+    return command;
+  }
+
+  /** Clients, by number, whose deep sweep has not ended yet. */
+  sweeping(): number[] {
+    return this.#clients.flatMap(({ sweeping }, by) => (sweeping ? [by] : []));
+  }
+
+  /** Makes one call. Returns its answer and the keys before and after. */
+  async run(operation: Operation, by: number, mishap: Mishap): Promise<Happened> {
+    const client = this.#clients[by % CLIENTS.length] as Client;
+    this.#flagged = pullOf(operation)?.flagged ?? true;
+    this.calls++;
+    this.deadLetters = [];
+    const answer = await this.way.call(mishap, 1, () => client.call(operation));
+    const before = this.#space;
+    const registered = this.#registered;
+    this.#registered = (await this.way.direct.sendCommand(["ZSCORE", "sluice:queues", NAME])) !== null;
+    this.#space = await readQueueSpace(this.way.direct, NAME);
+    const happened = { answer, look: this.#look, registered, before, after: this.#space };
+    for (const one of casesOf(operation, happened)) this.met.add(one);
+    return happened;
+  }
+}
