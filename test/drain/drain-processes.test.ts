@@ -11,7 +11,7 @@ const source = (path: string) => JSON.stringify(new URL(`../../src/${path}`, imp
 /** Prints the report of its drain. Its handlers hang; once two do, the drain is aborted. */
 const program = () => `
   import { drain, Queue } from ${source("index.ts")};
-  import { resp } from ${source("transport/resp.ts")};
+  import { resp } from ${source("transports/resp.ts")};
   const transport = resp(${JSON.stringify(rig.redis.url)});
   const abort = new AbortController();
   let hanging = 0;

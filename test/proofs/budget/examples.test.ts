@@ -175,7 +175,7 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
 
   const withRecords = (9 * kept + tenth) / 10;
   const [said] =
-    /\*\*Idle\*\*: .*? \(`npm test -- test\/budget\/examples`/.exec(prose("docs/costs.md")) ?? [];
+    /\*\*Idle\*\*: .*? \(`npm test -- test\/proofs\/budget\/examples`/.exec(prose("docs/costs.md")) ?? [];
   expect(said).toBe(
     `**Idle**: a queue with a consumer and a minute cron costs at most ${idle} commands a minute, ` +
       `${(idle * minutesOfMonth).toLocaleString("en")} a month: $${monthly(idle)}; ` +
