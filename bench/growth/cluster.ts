@@ -4,7 +4,7 @@
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue, type Transport } from "../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../src/kernel/names/keys.ts";
+import { nameOfShard, queueKeys } from "../../src/kernel/names/keys.ts";
 import { median, payload, printTable, quick, whole } from "../report.ts";
 import { type Masters, startMasters } from "./cluster-masters.ts";
 
@@ -51,7 +51,7 @@ function evenName({ count, masterOf }: Masters, partitions: number): string {
     const name = `queue-${i}`;
     const on = Array<number>(count).fill(0);
     for (let p = 0; p < partitions; p++) {
-      const master = masterOf(queueKeys(nameOfPartition(name, p)).tasks);
+      const master = masterOf(queueKeys(nameOfShard(name, p)).tasks);
       on[master] = (on[master] ?? 0) + 1;
     }
     if (partitions < count || Math.max(...on) - Math.min(...on) === 0) return name;

@@ -1,6 +1,7 @@
 import type { WaitUntil } from "./declared/tools.ts";
 import { plainSweep } from "../sweep/sweep.ts";
 import { sweepParts } from "../open/sweep-parts.ts";
+import { placesOf } from "../open/orphans-part.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Declarations } from "./declarations.ts";
@@ -104,7 +105,7 @@ export class Sweeps<Env extends object> {
     const budget = Math.max(LEAST_TIME, Math.min(timeLeft, ALERTS_TIME));
     await Promise.all([
       alerts?.evaluate({ ...pass, budget, log }),
-      stores.removeOrphans(declared.all, { ...pass, until }, log),
+      stores.removeOrphans(declared.all, { ...pass, placesOf, until }, log),
     ]);
   }
 

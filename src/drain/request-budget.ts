@@ -75,7 +75,7 @@ export class RequestBudget {
 /** What a transport to several databases has beside. */
 export interface SeveralDatabases {
   readonly databases: number;
-  isDown(partition: number): boolean;
+  isDown(place: number): boolean;
 }
 
 /**
@@ -107,7 +107,7 @@ export function withOnSend(transport: Transport, onSend: () => void): Transport 
         return several.subscribe?.(channel, options) as ReturnType<NonNullable<Transport["subscribe"]>>;
       },
     }),
-    ...(several.isDown && { isDown: (partition) => several.isDown?.(partition) === true }),
+    ...(several.isDown && { isDown: (place) => several.isDown?.(place) === true }),
   };
   noteRedisTime(counted, redisTime(transport));
   return counted;

@@ -4,6 +4,7 @@ import { replyOf } from "./scripts/replies.ts";
 import { Note } from "./note.ts";
 import type { CallOfScript } from "./call.ts";
 import { type QueueRef, testNowOf } from "./queue-ref.ts";
+import type { SendOptions } from "./transport.ts";
 
 /** The arguments of a script, by name. The shard gives the test clock. */
 export type ArgumentsOf<B extends QueueBinding> = Omit<Parameters<typeof callOf<B>>[2], "testNow">;
@@ -61,3 +62,12 @@ export class Shard {
     };
   }
 }
+
+/**
+ * Reads the places of all shards that queues may have, also of those of which no other knowledge is left; none for a
+ * queue that is not divided. A queue of which they cannot be read is left out. One request.
+ */
+export type PlacesOf = (
+  queues: readonly string[],
+  where: Pick<QueueRef, "transport" | "prefix"> & SendOptions,
+) => Promise<ReadonlyMap<string, readonly number[]>>;

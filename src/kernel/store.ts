@@ -176,7 +176,7 @@ export interface Taken {
 /** One settlement as the settle script takes it. */
 export interface SettlementArguments {
   /** The place of the shard that has the task. */
-  readonly partition: number;
+  readonly place: number;
   readonly id: string;
   readonly proof: string;
   readonly terms: string;

@@ -1,5 +1,10 @@
 import type { SweepPart } from "../sweep/part.ts";
+import type { PlacesOf } from "../kernel/shard.ts";
 import { checkedOffload } from "../kernel/values/offload.ts";
+
+/** Loaded when an object may have to be removed. */
+export const placesOf: PlacesOf = async (...args) =>
+  (await import("../features/partitions/stored-maps.ts")).placesOf(...args);
 
 /** At the end of a sweep of all queues with `offload`, removes objects that no task needs any more. */
 export const orphansPart: SweepPart = ({ transport, options, only, deadline }) => {
@@ -8,7 +13,7 @@ export const orphansPart: SweepPart = ({ transport, options, only, deadline }) =
   const { prefix, signal, now } = options;
   return {
     finish: async () => ({
-      objects: await offload.removeOrphans({ transport, prefix, signal, now, until: deadline }),
+      objects: await offload.removeOrphans({ transport, prefix, signal, now, placesOf, until: deadline }),
     }),
   };
 };

@@ -24,8 +24,8 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
     async () => (await import("./sweep-parts.ts")).schedulesPart,
   );
   const partitions = onDemand(
-    ({ queues, partitioned }, { marked }) =>
-      partitioned.length > 0 || marked.size > 0 || queues.some(({ name }) => name.includes("/")),
+    ({ queues, divided }, { marked }) =>
+      divided.length > 0 || marked.size > 0 || queues.some(({ name }) => name.includes("/")),
     async () => (await import("./sweep-parts.ts")).partitionsPart,
   );
   return plainSweep(transport, options, [schedules, partitions, orphansPart]);

@@ -1,5 +1,5 @@
 import { invalidArgument } from "../errors.ts";
-import { MAX_PARTITIONS } from "../kernel/names/slots.ts";
+import { MAX_SHARDS } from "../kernel/names/slots.ts";
 import type { Call } from "../kernel/call.ts";
 import { exchangeAndRead } from "../kernel/on-all.ts";
 import type { Shard } from "../kernel/shard.ts";
@@ -29,7 +29,7 @@ export function readShardCursor(
   const match = typeof cursor === "string" ? /^(\d{1,2}):(.*)$/.exec(cursor) : null;
   if (!match) return { place: 0, inner: writeCursor(cursor, kind) };
   const [, place, inner = ""] = match;
-  if (Number(place) >= MAX_PARTITIONS) {
+  if (Number(place) >= MAX_SHARDS) {
     throw invalidArgument("cursor", "must be the cursor of an earlier call");
   }
   return { place: Number(place), inner: inner === "" ? "" : writeCursor(inner, kind) };

@@ -161,10 +161,10 @@ export function readTotals({ totals, current }: Pick<StoredStatistics, "totals" 
   return { since: Number.isNaN(first) ? null : first * MINUTE, ...periodCounts(inTotal) };
 }
 
-/** The statistics of a queue, from those of its partitions. */
+/** The statistics of a queue, from those of its shards. */
 export function sumOfStatistics(parts: readonly QueueStatistics[]): QueueStatistics {
   const [first] = parts;
-  if (!first) throw new TypeError("a queue has at least one partition");
+  if (!first) throw new TypeError("a queue has at least one shard");
   if (parts.length === 1) return first;
   const last = parts.reduce((late, part) => (startOf(part) > startOf(late) ? part : late));
   const minutes = last.minutes.map(({ startsAt }) => {
@@ -185,7 +185,7 @@ export function sumOfStatistics(parts: readonly QueueStatistics[]): QueueStatist
 /** When the last minute begins: the clocks of the partitions' nodes may differ. */
 const startOf = ({ minutes }: QueueStatistics) => minutes.at(-1)?.startsAt ?? 0;
 
-/** The totals of a queue, from those of its partitions. */
+/** The totals of a queue, from those of its shards. */
 export function sumOfTotals(parts: readonly TotalCounts[]): TotalCounts {
   const known = parts.flatMap(({ since }) => since ?? []);
   return { since: known.length > 0 ? Math.min(...known) : null, ...sumOfPeriods(parts) };

@@ -2,7 +2,7 @@
 import type { Shard } from "../kernel/shard.ts";
 import type { Command, Transport } from "../kernel/transport.ts";
 import type { CheckedWaker } from "../features/waking/index.ts";
-import type { RegisteredPartition, RegistryPage } from "./registry.ts";
+import type { RegisteredShard, RegistryPage } from "./registry.ts";
 import type { SweepOptions, SweepReport } from "./types.ts";
 
 /** Begins the part of a feature in one sweep. Sends nothing. */
@@ -19,7 +19,7 @@ export interface PartOfSweep {
    * What to send in one request with the other notes in the registry.
    * @param empty queues of the page that hold nothing
    */
-  readonly notesOf?: (empty: readonly RegisteredPartition[]) => readonly Command[];
+  readonly notesOf?: (empty: readonly RegisteredShard[]) => readonly Command[];
   /** After the queues of the page were swept. */
   readonly after?: (page: RegistryPage) => Promise<void>;
   /** At the end. @returns what it adds to the report */

@@ -4,7 +4,7 @@ import { callOf } from "../kernel/scripts/binding.ts";
 import { forgetDequeuesScript, unregisterScript } from "../kernel/scripts/sweep-scripts.ts";
 import { type Command, sendForEach, type Transport } from "../kernel/transport.ts";
 import { registerCall } from "../kernel/note.ts";
-import type { RegisteredPartition } from "./registry.ts";
+import type { RegisteredShard } from "./registry.ts";
 
 /**
  * A queue whose note in the registry is older than this, ms, is first checked with one command. If it holds
@@ -22,7 +22,7 @@ const CHECKED_PER_REQUEST = 50;
 const NOTED_PER_COMMAND = 400;
 
 /** Whether a sweep leaves out a partition, because it has nothing to do and has not long been empty. */
-export function isLeftOut({ isIdle, seenAt }: RegisteredPartition, now: number): boolean {
+export function isLeftOut({ isIdle, seenAt }: RegisteredShard, now: number): boolean {
   return isIdle && now - seenAt < UNREGISTER_AFTER;
 }
 
@@ -35,9 +35,9 @@ interface NotesOptions {
 /** The queues of a page of the registry that may have left it. */
 export interface CheckedQueues {
   /** Queues with an old note that hold something. */
-  readonly used: readonly RegisteredPartition[];
+  readonly used: readonly RegisteredShard[];
   /** Queues with an old note that are empty. */
-  readonly empty: ReadonlySet<RegisteredPartition>;
+  readonly empty: ReadonlySet<RegisteredShard>;
 }
 
 /**
@@ -46,12 +46,12 @@ export interface CheckedQueues {
  */
 export async function checkOldQueues(
   transport: Transport,
-  queues: readonly RegisteredPartition[],
+  queues: readonly RegisteredShard[],
   now: number,
   options: NotesOptions,
 ): Promise<CheckedQueues> {
   const old = queues.filter(({ seenAt }) => now - seenAt >= PROBE_AFTER);
-  const empty = new Set<RegisteredPartition>();
+  const empty = new Set<RegisteredShard>();
   for (const slice of slicesOf(old, CHECKED_PER_REQUEST)) {
     const commands = slice.map(({ name, seenAt }): Command => {
       const { pending, fair, limited, working, delayed, expiry, schedules } = queueKeys(name, options.prefix);
@@ -60,7 +60,7 @@ export async function checkOldQueues(
       return ["EXISTS", ...keys, ...(now - seenAt >= UNREGISTER_AFTER ? [schedules] : [])];
     });
     for (const [i, outcome] of (await sendForEach(transport, commands, options)).entries()) {
-      if ("reply" in outcome && outcome.reply === 0) empty.add(slice[i] as RegisteredPartition);
+      if ("reply" in outcome && outcome.reply === 0) empty.add(slice[i] as RegisteredShard);
     }
   }
   return { used: old.filter((queue) => !empty.has(queue)), empty };

@@ -1,4 +1,4 @@
-import { nameOfPartition, readPartitionName, registryKey } from "../kernel/names/keys.ts";
+import { nameOfShard, readShardName, registryKey } from "../kernel/names/keys.ts";
 import { nextCursor, onlyOptions, pageArguments } from "../kernel/options/validation.ts";
 import { noteRedisTime } from "../kernel/clock.ts";
 import { lastReply, replyAt } from "../kernel/scripts/replies.ts";
@@ -32,9 +32,9 @@ export interface ListQueuesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A queue, or one of its partitions, such as `emails/3`. */
-export interface RegisteredPartition extends RegisteredQueue {
-  /** Whether it has nothing to do now: no task is ready or due. Only of partitions. */
+/** A queue, or one of its shards, such as `emails/3`. */
+export interface RegisteredShard extends RegisteredQueue {
+  /** Whether it has nothing to do now: no task is ready or due. Only of one of several. */
   readonly isIdle: boolean;
 }
 
@@ -44,11 +44,11 @@ export interface Reminder {
   readonly at: number;
 }
 
-/** What the registry has: queues, their partitions, and reminders. Those of one queue may be on several pages. */
+/** What the registry has: the shards of queues, and reminders. Those of one queue may be on several pages. */
 export interface RegistryPage extends Omit<QueuePage, "queues"> {
-  readonly queues: readonly RegisteredPartition[];
+  readonly queues: readonly RegisteredShard[];
   /** Queues that have a map. One with a single partition, too, may have shares of limits, or have lost its markers. */
-  readonly partitioned: readonly string[];
+  readonly divided: readonly string[];
   readonly reminders: readonly Reminder[];
 }
 
@@ -61,7 +61,7 @@ export interface RegistryPage extends Omit<QueuePage, "queues"> {
  */
 export async function listQueues(transport: Transport, options: ListQueuesOptions = {}): Promise<QueuePage> {
   const { queues, now, cursor } = await readRegistry(transport, options);
-  return { queues: withoutPartitions(queues), now, cursor };
+  return { queues: queuesOf(queues), now, cursor };
 }
 
 /** Reads a page as {@link listQueues}, with reminders. */
@@ -82,8 +82,8 @@ export async function readRegistry(
     // What is not a queue begins with a character that no queue's name begins with.
     queues: page.queues
       .filter(({ name }) => !/^[~/]/.test(name))
-      .map(({ name, seenAt }) => registeredPartition(name, seenAt, page.now)),
-    partitioned: page.queues.filter(({ name }) => name.startsWith("/")).map(({ name }) => name.slice(1)),
+      .map(({ name, seenAt }) => registeredShard(name, seenAt, page.now)),
+    divided: page.queues.filter(({ name }) => name.startsWith("/")).map(({ name }) => name.slice(1)),
     reminders: page.queues
       .filter(({ name }) => name.startsWith("~"))
       .map(({ name, seenAt }) => ({ queue: name.slice(1), at: seenAt })),
@@ -93,14 +93,14 @@ export async function readRegistry(
 }
 
 /** @param score as the registry has it */
-function registeredPartition(name: string, score: number, now: number): RegisteredPartition {
+function registeredShard(name: string, score: number, now: number): RegisteredShard {
   const isIdle = name.includes("/") && (score < 0 || score > now);
   return { name, seenAt: score > now && isIdle ? now : Math.abs(score), isIdle };
 }
 
 /**
  * What the registry has of one queue, as a page. The queue is in it even if it is not registered. One request, and
- * another one if it has partitions.
+ * another one if it is divided.
  */
 export async function readRegistered(
   transport: Transport,
@@ -110,35 +110,35 @@ export async function readRegistered(
   const commands: Command[] = [["ZMSCORE", registryKey(prefix), `~${queue}`, `/${queue}`]];
   if (!testNow) commands.push(["TIME"]);
   const outcomes = await checkedTransport(transport).send(commands, { signal });
-  const [reminder = null, partitions] = replyAt(outcomes, 0) as readonly (string | null)[];
+  const [reminder = null, count] = replyAt(outcomes, 0) as readonly (string | null)[];
   const [seconds, micros] = testNow ? [] : (replyAt(outcomes, 1) as readonly (string | number)[]);
   const now = testNow ? testNow() : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   noteRedisTime(transport, now);
   const reminders: Reminder[] = reminder === null ? [] : [{ queue, at: Number(reminder) }];
-  if (partitions == null) {
+  if (count == null) {
     const queues = [{ name: queue, seenAt: now, isIdle: false }];
-    return { queues, partitioned: [], reminders, now, cursor: null };
+    return { queues, divided: [], reminders, now, cursor: null };
   }
-  const queues: RegisteredPartition[] = [];
-  const all = Array.from({ length: Number(partitions) }, (_, i) => nameOfPartition(queue, i));
+  const queues: RegisteredShard[] = [];
+  const all = Array.from({ length: Number(count) }, (_, i) => nameOfShard(queue, i));
   const names = [...all, ...all.map((name) => `~${name}`)];
   const read = await transport.send([["ZMSCORE", registryKey(prefix), ...names]], { signal });
   const scores = replyAt(read, 0) as readonly (string | null)[];
   for (const [i, name] of all.entries()) {
     const [score = null, at = null] = [scores[i], scores[all.length + i]];
-    if (score !== null || i === 0) queues.push(registeredPartition(name, Number(score ?? now), now));
+    if (score !== null || i === 0) queues.push(registeredShard(name, Number(score ?? now), now));
     if (at !== null) reminders.push({ queue: name, at: Number(at) });
   }
-  return { queues, partitioned: [queue], reminders, now, cursor: null };
+  return { queues, divided: [queue], reminders, now, cursor: null };
 }
 
-/** The queues of a page of the registry: those of its partitions, each once. */
-export function withoutPartitions(
+/** The queues of a page of the registry: those of its shards, each once. */
+export function queuesOf(
   registered: readonly { readonly name: string; readonly seenAt: number }[],
 ): { name: string; seenAt: number }[] {
   const queues = new Map<string, { name: string; seenAt: number }>();
-  for (const { name: partition, seenAt } of registered) {
-    const { queue: name } = readPartitionName(partition);
+  for (const { name: shard, seenAt } of registered) {
+    const { queue: name } = readShardName(shard);
     const known = queues.get(name);
     queues.set(name, { name, seenAt: known ? Math.max(known.seenAt, seenAt) : seenAt });
   }

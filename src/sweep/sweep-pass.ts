@@ -3,7 +3,7 @@ import { eachAlone, exchange } from "../kernel/call.ts";
 import { type ReplyTo, Shard } from "../kernel/shard.ts";
 import { reportExpired } from "../kernel/record/dead-letter.ts";
 import { LAST_INSTANT } from "../kernel/options/instants.ts";
-import { readPartitionName } from "../kernel/names/keys.ts";
+import { readShardName } from "../kernel/names/keys.ts";
 import { wholeNumber } from "../kernel/options/validation.ts";
 import { isWrongType } from "../kernel/scripts/wrong-type.ts";
 import { sweepScript } from "../kernel/scripts/sweep-scripts.ts";
@@ -64,9 +64,9 @@ export class SweepPass implements CurrentSweep {
   readonly isWanted = (name: string): boolean => this.options.queues?.(queueOf(name)) ?? true;
 
   readonly shardOf = (name: string): Shard => {
-    const { queue, partition } = readPartitionName(name);
+    const { queue, place } = readShardName(name);
     const { prefix, now } = this.options;
-    return new Shard({ name: queue, prefix, transport: this.transport, now }, partition, name);
+    return new Shard({ name: queue, prefix, transport: this.transport, now }, place, name);
   };
 
   get testNow(): string {
@@ -168,7 +168,7 @@ export class SweepPass implements CurrentSweep {
   }
 }
 
-const queueOf = (name: string) => readPartitionName(name).queue;
+const queueOf = (name: string) => readShardName(name).queue;
 
 function shuffled<T>(items: readonly T[]): T[] {
   const result = [...items];

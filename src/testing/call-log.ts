@@ -1,4 +1,4 @@
-import { readPartitionName } from "../kernel/names/keys.ts";
+import { readShardName } from "../kernel/names/keys.ts";
 import { readWritten } from "../kernel/record/read-record.ts";
 import { dequeueScript, settleAndDequeueScript } from "../kernel/scripts/take-scripts.ts";
 import type { Binding } from "../kernel/scripts/binding.ts";
@@ -48,7 +48,7 @@ export class CallLog {
       const [, tag = "", first = ""] = /\{(.*)\}(\/0)?:[^:]*$/.exec(command.keys[0] ?? "") ?? [];
       const partition = tag + first;
       const { name } = command.script;
-      const { queue } = readPartitionName(partition);
+      const { queue } = readShardName(partition);
       if (name === enqueueScript.script.name)
         this.#addEnqueued(queue, command, enqueueScript, enqueueScript.decode(outcome.reply).tasks);
       if (name === enqueuePlainScript.script.name && enqueuePlainScript.decode(outcome.reply))

@@ -1,5 +1,5 @@
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
-import { type Keys, queueKeys, readPartitionName, registryKey } from "../kernel/names/keys.ts";
+import { type Keys, queueKeys, readShardName, registryKey } from "../kernel/names/keys.ts";
 import { type Open, opening } from "../open/opening.ts";
 import { LAST_INSTANT } from "../kernel/options/instants.ts";
 import type { Transport } from "../kernel/transport.ts";
@@ -193,7 +193,7 @@ export class TestDatabase {
     for (const [name] of found) {
       // The reminder of a schedule, or how many partitions a queue has.
       if (name.startsWith("~") || name.startsWith("/")) continue;
-      const { queue } = readPartitionName(name);
+      const { queue } = readShardName(name);
       this.#partitions.set(queue, (this.#partitions.get(queue) ?? new Set()).add(name));
     }
     return found;

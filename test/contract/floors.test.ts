@@ -29,7 +29,7 @@ const partOfSweep = ["part", "deep-part", "registry", "types"].map((file) => `sr
 const features = globSync("src/features/*/", { cwd: root }).map((folder) => folder.replace(/\/$/, ""));
 
 /** What others import of a feature: its entry, and of partitions what is loaded on demand too. */
-const ENTRY = /\/(?:index|partitions\/(?:operate|stored-maps|map|sweep-part|repair-part))\.ts$/;
+const ENTRY = /\/(?:index|partitions\/(?:operate|stored-maps|sweep-part|repair-part))\.ts$/;
 
 /** What composes queues and deployments. Only these import features. */
 const entries = [
@@ -71,9 +71,8 @@ const floors: Record<string, readonly string[]> = {
   // It knows of no feature, and of nothing above it.
   "src/kernel": [...base, "src/lua"],
   ...Object.fromEntries(features.map((feature) => [feature, [...kernel, ...partOfSweep]])),
-  // Two read the maps of queues of which they have only the names. Alerts measure what operators see.
+  // Alerts measure what operators see, of queues of which they have only the names.
   "src/features/alerts": [...kernel, ...partOfSweep, "src/operate", "src/features/partitions"],
-  "src/features/offload": [...kernel, ...partOfSweep, "src/features/partitions"],
   // It knows of no feature that takes part in it.
   "src/sweep": [...kernel, "src/features/waking"],
   "src/operate": [...kernel, "src/sweep", "src/features/partitions"],

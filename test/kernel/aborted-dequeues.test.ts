@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DequeueOptions, Queue, type QueueOptions } from "../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../src/kernel/names/keys.ts";
+import { nameOfShard, queueKeys } from "../../src/kernel/names/keys.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { type HeldReplies, networks, startHeldReplies } from "../support/held-replies.ts";
@@ -60,7 +60,7 @@ describe.each(layouts)("an aborted dequeue of %s", (_, partitions, databases) =>
   const direct = () => queueOver(held.direct(databases));
   /** The pending ids of a partition, the next one first. */
   const pendingOf = async (partition: number) => {
-    const own = partitions === 1 ? name : nameOfPartition(name, partition);
+    const own = partitions === 1 ? name : nameOfShard(name, partition);
     // The command names the key, by which the transport knows the database.
     const [outcome] = await held.direct(databases).send([["LRANGE", queueKeys(own).pending, "0", "-1"]]);
     return ((outcome && "reply" in outcome && outcome.reply) as string[]).toReversed();

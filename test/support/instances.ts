@@ -1,7 +1,7 @@
 /** Instances of functions that share the queue of a rig: each knows only what it has read itself. */
 import { expect } from "vitest";
 import { Operator, Queue, Schedules, sweep, type Transport } from "../../src/index.ts";
-import { nameOfPartition, queueKeys } from "../../src/kernel/names/keys.ts";
+import { nameOfShard, queueKeys } from "../../src/kernel/names/keys.ts";
 import { slotOf } from "../../src/kernel/names/slots.ts";
 import { copySettings } from "../../src/features/partitions/copy-settings.ts";
 import { fetchMap } from "../../src/features/partitions/map-calls.ts";
@@ -40,7 +40,7 @@ export function instances(rig: Rig) {
     new Queue<Payload>(QUEUE, over(transport, partitions));
   const place = (transport: Transport) => ({ name: QUEUE, prefix: undefined, transport, now, copySettings });
   const map = () => fetchMap(place(instance()));
-  const keysIn = (partition: number) => queueKeys(nameOfPartition(QUEUE, partition));
+  const keysIn = (partition: number) => queueKeys(nameOfShard(QUEUE, partition));
   const run = (transport = instance(), options: Parameters<typeof sweep>[1] = {}) =>
     sweep(transport, { now, ...options });
 

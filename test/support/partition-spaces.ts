@@ -1,12 +1,12 @@
 /** Raw reads of a queue with partitions. */
-import { nameOfPartition } from "../../src/kernel/names/keys.ts";
+import { nameOfShard } from "../../src/kernel/names/keys.ts";
 import { queueSpace, tagged, type KeySpace, type QueueSpace } from "./key-space.ts";
 
 /** The partitions that have keys, each with its part of the key space. A queue without partitions is partition 0. */
 export function partitionSpaces(space: KeySpace, queue: string): Map<number, QueueSpace> {
   const isSplit = "string" in (space[`sluice:{${queue}}:tasks`] ?? {});
   if (!isSplit) return new Map([[0, queueSpace(space, queue)]]);
-  const names = Array.from({ length: 62 }, (_, partition) => nameOfPartition(queue, partition));
+  const names = Array.from({ length: 62 }, (_, partition) => nameOfShard(queue, partition));
   const has = (name: string) => Object.keys(space).some((key) => key.startsWith(`sluice:${tagged(name)}:`));
   return new Map(names.flatMap((name, i) => (i === 0 || has(name) ? [[i, queueSpace(space, name)]] : [])));
 }
@@ -23,7 +23,7 @@ export function unregistered(space: KeySpace, queue: string): string[] {
       return pending.length + fair.size + limited.size + working.size + waiting.length > 0;
     },
   );
-  const missing = spaces.map(([partition]) => nameOfPartition(queue, partition));
+  const missing = spaces.map(([partition]) => nameOfShard(queue, partition));
   return missing.filter((name) => !names.has(name)).map((name) => `the registry lacks ${name}`);
 }
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { MAX_PARTITIONS } from "../../kernel/names/slots.ts";
+import { MAX_SHARDS } from "../../kernel/names/slots.ts";
 import type { QueuePartitions } from "../../features/partitions/index.ts";
 import { whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
@@ -13,7 +13,7 @@ export function partitionsCommand(running: Running): Command {
       "Shows what each partition of a queue has, or changes how many new tasks go to. The queue stays in use.",
     )
     .argument("<queue>")
-    .argument("[number]", "1 to 62", whole(1, MAX_PARTITIONS));
+    .argument("[number]", "1 to 62", whole(1, MAX_SHARDS));
   return operation(
     running,
     command,

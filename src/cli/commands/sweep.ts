@@ -1,4 +1,4 @@
-import { nameOfPartition } from "../../kernel/names/keys.ts";
+import { nameOfShard } from "../../kernel/names/keys.ts";
 import { Command, Option } from "commander";
 import type { DeepSweepReport } from "../../features/repair/index.ts";
 import type { SweepReport } from "../../sweep/types.ts";
@@ -88,7 +88,7 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
 
 /** The report names no partition 0. */
 const placeOf = (queue: string, partition: number | undefined) =>
-  partition === undefined ? queue : nameOfPartition(queue, partition);
+  partition === undefined ? queue : nameOfShard(queue, partition);
 
 /** Runs the deep sweep to its end. */
 export async function deepSweep(

@@ -1,5 +1,5 @@
 import { SluiceError } from "../../errors.ts";
-import { queueKeys, readPartitionName } from "../../kernel/names/keys.ts";
+import { queueKeys, readShardName } from "../../kernel/names/keys.ts";
 import { sendToStored } from "../partitions/stored-maps.ts";
 import { queueOverviews } from "../../operate/count-queues.ts";
 import { readStatistics, sumOfStatistics, type QueueStatistics } from "../../operate/statistics.ts";
@@ -24,8 +24,8 @@ export interface MeasuredQueue extends Measured {
 }
 
 interface MeasureContext extends PassContext {
-  /** Whether queues may have partitions. One more command then reads which have any. */
-  readonly partitioned: boolean;
+  /** Whether queues may be divided. One more command then reads which have any. */
+  readonly divided: boolean;
 }
 
 /** From when on dead letters are new, epoch ms. */
@@ -41,7 +41,7 @@ const NO_TASKS = { pending: 0, working: 0, oldestAge: null, paused: false, lease
 export async function measure(
   queues: readonly WatchedQueue[],
   since: Since,
-  { transport, prefix, signal, now, partitioned }: MeasureContext,
+  { transport, prefix, signal, now, divided }: MeasureContext,
 ): Promise<Map<string, MeasuredQueue>> {
   const measured = new Map<string, MeasuredQueue>();
   const testNow = now ? String(now()) : "";
@@ -50,8 +50,8 @@ export async function measure(
   );
   if ([...readers.values()].every((reader) => reader.commandsOf().length === 0)) return measured;
   const watched = [...readers.keys()];
-  const commandsOf = (name: string) => readers.get(readPartitionName(name).queue)?.commandsOf(name) ?? [];
-  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, partitioned);
+  const commandsOf = (name: string) => readers.get(readShardName(name).queue)?.commandsOf(name) ?? [];
+  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, divided);
   const found: { name: string; look: FirstLook }[] = [];
   for (const name of watched) {
     try {
@@ -73,8 +73,8 @@ export async function measure(
   return measured;
 }
 
-/** What the first request finds of one partition. */
-interface PartitionLook {
+/** What the first request finds of one shard. */
+interface ShardLook {
   readonly hasPending: boolean;
   readonly deadLetters: ReadonlyMap<number, number>;
   readonly statistics: QueueStatistics | undefined;
@@ -85,7 +85,7 @@ interface FirstLook extends MeasuredQueue {
   readonly hasPending: boolean;
 }
 
-function sumOfLooks(parts: readonly PartitionLook[]): FirstLook {
+function sumOfLooks(parts: readonly ShardLook[]): FirstLook {
   const withins = parts[0]?.deadLetters.keys() ?? [];
   const deadLetters = Array.from(withins, (within) => {
     return [within, parts.reduce((sum, part) => sum + (part.deadLetters.get(within) ?? 0), 0)] as const;
@@ -121,7 +121,7 @@ class QueueReader {
     this.#withins = [...new Set(conditions.flatMap(({ deadLettersWithin: within }) => within ?? []))];
   }
 
-  /** @param name of one of its partitions. @default the queue's own */
+  /** @param name of one of its shards. @default the queue's own */
   commandsOf(name = this.#name): Command[] {
     const keys = queueKeys(name, this.#prefix);
     const commands: Command[] = [];
@@ -134,7 +134,7 @@ class QueueReader {
   }
 
   /** @throws {SluiceError} if Redis refused a command */
-  read(outcomes: readonly CommandOutcome[]): PartitionLook {
+  read(outcomes: readonly CommandOutcome[]): ShardLook {
     let at = 0;
     const next = (): Reply => replyAt(outcomes, at++);
     const hasPending = this.#needsCounts && next() !== 0;

@@ -6,7 +6,7 @@ import { callOf } from "../../kernel/scripts/binding.ts";
 import { lastReply } from "../../kernel/scripts/replies.ts";
 import { registryKey } from "../../kernel/names/keys.ts";
 import { InstanceMemory } from "../../kernel/instance-memory.ts";
-import { readRegistry, withoutPartitions } from "../../sweep/registry.ts";
+import { readRegistry, queuesOf } from "../../sweep/registry.ts";
 import { deliver } from "./deliver.ts";
 import { measure, type MeasuredQueue, type Since, type WatchedQueue } from "./measure.ts";
 import { PassWork, type PassRules } from "./pass-work.ts";
@@ -47,12 +47,11 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
   const oldPasses = open.filter((name) => name.startsWith("~pass:"));
   const roundBefore = roundBeforeOf(pass);
   const since: Since = (within) => Math.min(begun.now - within, roundBefore ?? begun.now);
-  // If the registry was read, it shows whether any queue has partitions.
-  const partitioned =
-    named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
+  // If the registry was read, it shows whether any queue is divided.
+  const divided = named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
   const [records, measured] = await Promise.all([
     readRecords([...queues.map(({ name }) => name), ...oldPasses], context),
-    measureAll(queues, since, end, { ...context, partitioned }),
+    measureAll(queues, since, end, { ...context, divided }),
   ]);
 
   const now = context.now ? context.now() : begun.now + Math.round(performance.now() - start);
@@ -82,8 +81,8 @@ const seen = new InstanceMemory<true>();
 
 async function registered(cursor: string | undefined, { transport, prefix, signal, now }: PassContext) {
   const page = await readRegistry(transport, { prefix, signal, now, cursor, size: QUEUES_PER_PASS });
-  const names = withoutPartitions(page.queues).map(({ name }) => name);
-  if (page.partitioned.length > 0) seen.set(transport, registryKey(prefix), true);
+  const names = queuesOf(page.queues).map(({ name }) => name);
+  if (page.divided.length > 0) seen.set(transport, registryKey(prefix), true);
   return { names, cursor: page.cursor };
 }
 

@@ -82,7 +82,7 @@ async function takeTogether(
     for (const [i, task] of tasks.entries()) waiting[i]?.answer({ ...taken, tasks: [task] });
     requests.handBack(
       tasks.slice(waiting.length).map((task) => ({
-        receipt: writeReceipt({ ...task, token: taken.token, partition: taken.place }),
+        receipt: writeReceipt({ ...task, token: taken.token, place: taken.place }),
       })),
     );
     waiting = waiting.slice(tasks.length);

@@ -1,11 +1,9 @@
-import { SluiceError } from "../../errors.ts";
 import { isReference } from "../../kernel/record/envelope.ts";
-import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../../kernel/names/keys.ts";
-import { namedPartition } from "../../kernel/names/slots.ts";
+import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
+import { namedPlace } from "../../kernel/names/slots.ts";
 import { readFixed } from "../../kernel/record/read-record.ts";
 import { QUEUE } from "../../kernel/options/validation.ts";
-import { partitionsOf, readMap } from "../partitions/map.ts";
-import { lastReply, replyAt } from "../../kernel/scripts/replies.ts";
+import { lastReply } from "../../kernel/scripts/replies.ts";
 import type { CommandOutcome, PlainCommand } from "../../kernel/transport.ts";
 import type { OrphanPassOptions, OrphanReport } from "../../kernel/values/offload.ts";
 import { readArea } from "./areas.ts";
@@ -73,16 +71,14 @@ export class OrphanPass {
   async #orphansAmong(candidates: readonly Candidate[], options: OrphanPassOptions): Promise<Candidate[]> {
     const { transport, prefix, signal } = options;
     if (candidates.length === 0) return [];
-    const partitionsBy = await partitionsOfQueues(
-      [...new Set(candidates.map(({ queue }) => queue))],
-      options,
-    );
+    const places = await options.placesOf([...new Set(candidates.map(({ queue }) => queue))], options);
     const reads = slicesOf(candidates).map((slice) => {
       const ids = slice.map(({ id }) => id);
       const { queue = "" } = slice[0] ?? {};
-      const named = ids.flatMap((id) => namedPartition(id) ?? []);
-      const known = partitionsBy.get(queue);
-      const names = known?.length === 0 ? [queue] : placesOf(queue, [...(known ?? []), ...named]);
+      const named = ids.flatMap((id) => namedPlace(id) ?? []);
+      const known = places.get(queue);
+      const own = new Set([...(known ?? []), ...named]);
+      const names = known?.length === 0 ? [queue] : Array.from(own, (place) => nameOfShard(queue, place));
       const commands = (known ? names : []).map((name): PlainCommand => {
         return ["HMGET", queueKeys(name, prefix).tasks, ...ids];
       });
@@ -98,39 +94,6 @@ export class OrphanPass {
     });
   }
 }
-
-/**
- * All partitions that queues may have: those of their maps, and as many as the registry has noted; none for a queue
- * without partitions. A queue whose map cannot be read is left out.
- */
-async function partitionsOfQueues(
-  queues: readonly string[],
-  { transport, prefix, signal }: OrphanPassOptions,
-): Promise<ReadonlyMap<string, readonly number[]>> {
-  const outcomes = await transport.send(
-    [
-      ["HMGET", mapsKey(prefix), ...queues],
-      ["ZMSCORE", registryKey(prefix), ...queues.map((queue) => `/${queue}`)],
-    ],
-    { signal },
-  );
-  const maps = replyAt(outcomes, 0) as readonly (string | null)[];
-  const counts = replyAt(outcomes, 1) as readonly (string | null)[];
-  const found = new Map<string, readonly number[]>();
-  for (const [i, queue] of queues.entries()) {
-    try {
-      const map = readMap(maps[i] ?? null);
-      const noted = Array.from({ length: Number(counts[i] ?? 0) }, (_, partition) => partition);
-      found.set(queue, map.version === 0 ? noted : [0, ...noted, ...partitionsOf(map)]);
-    } catch (error) {
-      if (!(error instanceof SluiceError)) throw error;
-    }
-  }
-  return found;
-}
-
-const placesOf = (queue: string, partitions: readonly number[]) =>
-  [...new Set(partitions)].map((partition) => nameOfPartition(queue, partition));
 
 /** Objects of one queue each, in slices that one command can check. */
 function slicesOf(candidates: readonly Candidate[]): Candidate[][] {

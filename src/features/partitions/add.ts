@@ -4,7 +4,7 @@ import { type Call, exchange } from "../../kernel/call.ts";
 import { encoded } from "../../kernel/enqueue/encoded.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { AddBatch, AddedTask, AddReply, Draft, Item } from "../../kernel/store.ts";
-import { MAX_PARTITIONS, slotOf } from "../../kernel/names/slots.ts";
+import { MAX_SHARDS, slotOf } from "../../kernel/names/slots.ts";
 import { groupedBy } from "../../kernel/slices.ts";
 import { askFormerScript } from "./partition-scripts.ts";
 import type { Added } from "../../kernel/scripts/enqueue-script.ts";
@@ -49,7 +49,7 @@ export class PartitionAdds {
     const progress: Progress = { items: [...none], added: [...none], wake: false };
     let places: readonly number[] = drafts.map((_, place) => place);
     let { ids } = batch;
-    for (let left = MAX_PARTITIONS; ; left--) {
+    for (let left = MAX_SHARDS; ; left--) {
       await this.#addSome(batch, places, ids, progress);
       const full = places.filter((place) => isFull(progress.added[place]));
       places = full.filter((place) => mayBeAnywhere(drafts[place] as Draft));

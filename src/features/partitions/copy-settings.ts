@@ -1,4 +1,4 @@
-import { nameOfPartition, queueKeys } from "../../kernel/names/keys.ts";
+import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import { SHARED_LETTERS } from "../../kernel/record/settings-record.ts";
 import { callOf } from "../../kernel/scripts/binding.ts";
@@ -54,7 +54,7 @@ async function replaceSettings(
   { testNow = "" }: Pick<RebalanceOptions, "testNow">,
 ): Promise<void> {
   const { name, prefix, transport, signal } = queue;
-  const keys = queueKeys(nameOfPartition(name, partition), prefix);
+  const keys = queueKeys(nameOfShard(name, partition), prefix);
   const had = await storedSettings(queue, partition);
   const calls = [...new Set([...settings.keys(), ...had.keys()])].flatMap((group) => {
     const before = had.get(group) ?? NONE;
@@ -83,7 +83,7 @@ async function storedSettings(
   { name, prefix, transport, signal }: PartitionedQueue,
   partition: number,
 ): Promise<StoredSettings> {
-  const { tasks } = queueKeys(nameOfPartition(name, partition), prefix);
+  const { tasks } = queueKeys(nameOfShard(name, partition), prefix);
   const settings = new Map<string, ReadonlyMap<string, string>>();
   const first: Command = ["HMGET", tasks, "~set", "~groups"];
   const [set, groups] = replyAt(await transport.send([first], { signal }), 0) as (string | null)[];

@@ -5,9 +5,9 @@
 import { idsOf } from "../../kernel/enqueue/encoded.ts";
 import { Shard } from "../../kernel/shard.ts";
 import type { AddBatch, Adds, Failed, Item, Store } from "../../kernel/store.ts";
-import { nameOfPartition } from "../../kernel/names/keys.ts";
+import { nameOfShard } from "../../kernel/names/keys.ts";
 import type { MaybePromise } from "../../kernel/maybe-promise.ts";
-import { namesPartition } from "../../kernel/names/receipt.ts";
+import { namesPlace } from "../../kernel/names/receipt.ts";
 import type { Settlement } from "../../kernel/options/types.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import { isKnownSplit, placeOfMap } from "./map-memory.ts";
@@ -116,7 +116,7 @@ function discovering<S extends Adds>(
         ? divided.partitions.shard(place)
         : place === 0
           ? plain.shard(0)
-          : new Shard(queue, place, nameOfPartition(queue.name, place)),
+          : new Shard(queue, place, nameOfShard(queue.name, place)),
     shards: async (options) => (await found(options.signal)).shards(options),
     shardsCall: () => known().shardsCall?.(),
     having: async (id, options) => (await found(options.signal)).having(id, options),
@@ -153,7 +153,7 @@ function discovering<S extends Adds>(
   return store as unknown as S & MaybeDivided;
 }
 
-const isOfPartition = ({ receipt }: Settlement) => namesPartition(receipt);
+const isOfPartition = ({ receipt }: Settlement) => namesPlace(receipt);
 
 /** Encodes the tasks of a batch for these ids once only, so that copies of the batch have the same records. */
 function encodingOnce(batch: AddBatch, ids: readonly string[]): AddBatch["encode"] {

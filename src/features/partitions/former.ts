@@ -1,5 +1,5 @@
 /** When a former partition may leave the map of its queue. */
-import { mapsKey, nameOfPartition, queueKeys } from "../../kernel/names/keys.ts";
+import { mapsKey, nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
 import { slotOf } from "../../kernel/names/slots.ts";
 import { callOf } from "../../kernel/scripts/binding.ts";
 import { findForeignScript } from "./upkeep-scripts.ts";
@@ -76,7 +76,7 @@ async function emptied(
   const notBefore = search.since + 2 * MAP_AGE;
   if (now < notBefore) return { ...search, notBefore };
   if (registered.includes(partition)) return search;
-  const keys = queueKeys(nameOfPartition(queue.name, partition), queue.prefix);
+  const keys = queueKeys(nameOfShard(queue.name, partition), queue.prefix);
   const { pending, fair, limited, working, delayed, expiry, dead, schedules } = keys;
   const parts = [pending, fair, limited, working, delayed, expiry, dead, schedules];
   const found = await queue.transport.send([["EXISTS", ...parts]], { signal: queue.signal });
@@ -91,7 +91,7 @@ async function searched(
   search: Search,
   { now, until }: Asking,
 ): Promise<Search | undefined> {
-  const keys = queueKeys(nameOfPartition(name, partition), prefix);
+  const keys = queueKeys(nameOfShard(name, partition), prefix);
   let { cursor, run } = search;
   const mayGoOn = (pages: number) => pages < MAX_PAGES || run === "";
   for (let pages = 0; mayGoOn(pages) && performance.now() < until; pages++) {

@@ -1,12 +1,12 @@
 /** Maps that were lost, or that came back as they were before, when a replica took over that had not got them. */
-import { nameOfPartition, queueKeys } from "../../kernel/names/keys.ts";
-import { MAX_PARTITIONS } from "../../kernel/names/slots.ts";
+import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
+import { MAX_SHARDS } from "../../kernel/names/slots.ts";
 import { replyAt } from "../../kernel/scripts/replies.ts";
 import { fetchMap, putMap, registerPartitions, setOwned } from "./map-calls.ts";
 import { owning, type PartitionMap, writeMap } from "./map.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 
-const ALL = Array.from({ length: MAX_PARTITIONS }, (_, partition) => partition);
+const ALL = Array.from({ length: MAX_SHARDS }, (_, partition) => partition);
 
 /**
  * Reads which partitions have a note of their slots, and the latest version of a map in one; 0 if there is none. One
@@ -19,7 +19,7 @@ export async function readNotes({
   signal,
 }: PartitionedQueue): Promise<{ readonly noted: readonly number[]; readonly version: number }> {
   const outcomes = await transport.send(
-    ALL.map((partition) => ["HGET", queueKeys(nameOfPartition(name, partition), prefix).tasks, "~slots"]),
+    ALL.map((partition) => ["HGET", queueKeys(nameOfShard(name, partition), prefix).tasks, "~slots"]),
     { signal },
   );
   const notes = ALL.map((_, i) => replyAt(outcomes, i) as string | null);

@@ -1,5 +1,5 @@
 /** The calls that read and write the map of a queue, what partitions note of it, and that these are in use. */
-import { mapsKey, nameOfPartition, queueKeys, registryKey } from "../../kernel/names/keys.ts";
+import { mapsKey, nameOfShard, queueKeys, registryKey } from "../../kernel/names/keys.ts";
 import { callOf } from "../../kernel/scripts/binding.ts";
 import { ownSlotsScript, putMapScript } from "./partition-scripts.ts";
 import { replyAt } from "../../kernel/scripts/replies.ts";
@@ -22,7 +22,7 @@ export async function registerPartitions(
     registerScript,
     { queues: registryKey(prefix) },
     { testNow: now ? String(now()) : "" },
-    partitions.map((partition) => ({ queue: nameOfPartition(name, partition) })),
+    partitions.map((partition) => ({ queue: nameOfShard(name, partition) })),
   );
   replyAt(await transport.send([call], { signal }), 0);
 }
@@ -38,7 +38,7 @@ export async function setOwned(
   partitions: readonly number[],
 ): Promise<OwnedReply> {
   const calls = partitions.map((partition) =>
-    callOf(ownSlotsScript, queueKeys(nameOfPartition(name, partition), prefix), {
+    callOf(ownSlotsScript, queueKeys(nameOfShard(name, partition), prefix), {
       version: String(version),
       owned: ownedText(owners, partition),
     }),

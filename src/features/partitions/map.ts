@@ -1,6 +1,6 @@
 /** The map of a queue's partitions: which partition owns which slot. */
 import { newerSchema, SluiceError } from "../../errors.ts";
-import { digitOf, partitionOf, SLOTS } from "../../kernel/names/slots.ts";
+import { digitOf, placeOf, SLOTS } from "../../kernel/names/slots.ts";
 
 export interface PartitionMap {
   /** Rises with each change of an owner. */
@@ -28,7 +28,7 @@ export const UNPARTITIONED: PartitionMap = {
 };
 
 const digits = (partitions: readonly number[]) => partitions.map(digitOf).join("");
-const numbers = (text: string) => Array.from(text, partitionOf);
+const numbers = (text: string) => Array.from(text, placeOf);
 
 /** Writes a map as it is stored, with a character for each partition. */
 export function writeMap(map: Omit<PartitionMap, "text">): PartitionMap {

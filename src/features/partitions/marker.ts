@@ -2,7 +2,7 @@
 import { newerSchema, SluiceError } from "../../errors.ts";
 import {
   mapsKey,
-  nameOfPartition,
+  nameOfShard,
   partsWithSchedules,
   plainKeys,
   queueKeys,
@@ -56,7 +56,7 @@ export async function readMarker(queue: PartitionedQueue): Promise<Marked | unde
  */
 export async function renameKeys(queue: PartitionedQueue, count: number): Promise<number> {
   const { name, prefix, transport, signal } = queue;
-  const keys = queueKeys(nameOfPartition(name, 0), prefix);
+  const keys = queueKeys(nameOfShard(name, 0), prefix);
   // Before the keys, so that no sweep misses them.
   await registerPartitions(queue, [0]);
   const call = callOf(
@@ -78,7 +78,7 @@ export async function renameKeys(queue: PartitionedQueue, count: number): Promis
 /** Gives partition 0 the entries that the registry still has of the queue. */
 export async function moveNotes({ name, prefix, transport, signal }: PartitionedQueue): Promise<void> {
   const queues = registryKey(prefix);
-  const first = nameOfPartition(name, 0);
+  const first = nameOfShard(name, 0);
   const read = await transport.send([["ZMSCORE", queues, name, `~${name}`]], { signal });
   const [seenAt, remindsAt] = replyAt(read, 0) as readonly (string | null)[];
   const commands: Command[] = [];

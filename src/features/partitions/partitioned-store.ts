@@ -18,7 +18,7 @@ export function partitionedStore(plain: Store, partitions: Partitions): Store {
   /** The calls that settle, one for each partition, and their places in the batch. */
   const settleParts = async ({ items: given, token }: SettleBatch) => {
     const items = await given;
-    const places = groupedBy([...items.keys()], (i) => (items[i] as SettlementArguments).partition);
+    const places = groupedBy([...items.keys()], (i) => (items[i] as SettlementArguments).place);
     return Array.from(places, ([partition, own]): SettlePart & { readonly places: readonly number[] } => ({
       partition,
       places: own,

@@ -2,8 +2,8 @@ import { SluiceError } from "../../errors.ts";
 import { sleep } from "../../sleep.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { Shard } from "../../kernel/shard.ts";
-import { mapsKey, nameOfPartition } from "../../kernel/names/keys.ts";
-import { namedPartition, slotOf } from "../../kernel/names/slots.ts";
+import { mapsKey, nameOfShard } from "../../kernel/names/keys.ts";
+import { namedPlace, slotOf } from "../../kernel/names/slots.ts";
 import type { Command } from "../../kernel/transport.ts";
 import { isDown } from "./databases.ts";
 import { forgetMap, isKnownSplit, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
@@ -52,7 +52,7 @@ export class Partitions {
   shard(partition: number): Shard {
     if (partition === 0 && !this.#isSplit) return this.#plain;
     const { queue } = this;
-    return (this.#shards[partition] ??= new Shard(queue, partition, nameOfPartition(queue.name, partition)));
+    return (this.#shards[partition] ??= new Shard(queue, partition, nameOfShard(queue.name, partition)));
   }
 
   /** The map, which this instance reads once a minute. A queue without a map gets one. */
@@ -125,14 +125,14 @@ export class Partitions {
   /** The partition to which a new task goes: that which its id names, or the owner of its slot. */
   ownerOf(id: string, slot: number | undefined, map: PartitionMap): number {
     if (map.version === 0) return 0;
-    return slot === undefined ? (namedPartition(id) ?? 0) : (map.owners[slot] as number);
+    return slot === undefined ? (namedPlace(id) ?? 0) : (map.owners[slot] as number);
   }
 
   /** The partitions that may have a task, the likeliest first. */
   async having(id: string, signal?: AbortSignal): Promise<number[]> {
     const map = await this.map(signal);
     // A caller may have chosen an id of this form, such as that of a task of another queue.
-    const named = namedPartition(id) ?? [];
+    const named = namedPlace(id) ?? [];
     // A generated id that was made before the queue had partitions, or derives from an idempotency key, says nothing of
     // the slot of the task's group or dedup key. One with a tag stays where it was added, although its slot may have
     // changed hands since: no producer asks for it.

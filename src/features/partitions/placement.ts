@@ -1,7 +1,7 @@
 import { invalidArgument } from "../../errors.ts";
 import type { Draft } from "../../kernel/store.ts";
 import { newTaskId } from "../../kernel/names/ids.ts";
-import { partitionSuffix, slotOf, slotTextOf, tagOf } from "../../kernel/names/slots.ts";
+import { placeSuffix, slotOf, slotTextOf, tagOf } from "../../kernel/names/slots.ts";
 
 import { owning, type PartitionMap } from "./map.ts";
 
@@ -45,7 +45,7 @@ export class NewTaskPlacement {
       slotOf: slotOfTask,
       newId: (slot: number | undefined) => {
         if (slot !== undefined) return newTaskId() + tagOf(slot);
-        return newTaskId() + partitionSuffix((partition ??= this.#partitionFor(count, map, shuns)));
+        return newTaskId() + placeSuffix((partition ??= this.#partitionFor(count, map, shuns)));
       },
     };
   }

@@ -1,5 +1,5 @@
 /** Changes how many partitions a queue has, while it is in use. */
-import { nameOfPartition, queueKeys } from "../../kernel/names/keys.ts";
+import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
 import { replyAt } from "../../kernel/scripts/replies.ts";
 import { overtaken, readNotes } from "./lost-map.ts";
 import { fetchMap, putMap, setOwned } from "./map-calls.ts";
@@ -94,7 +94,7 @@ async function prepare(
 
 /** Whether partition 0 has settings of the queue or of its groups. */
 async function hasSettings({ name, prefix, transport, signal }: PartitionedQueue): Promise<boolean> {
-  const { tasks } = queueKeys(nameOfPartition(name, 0), prefix);
+  const { tasks } = queueKeys(nameOfShard(name, 0), prefix);
   const outcomes = await transport.send([["HMGET", tasks, "~set", "~groups"]], { signal });
   return (replyAt(outcomes, 0) as readonly (string | null)[]).some((value) => value !== null);
 }

@@ -1,7 +1,7 @@
 /** The limits of a queue with partitions: each partition has a share of them. */
 import { newerSchema, SluiceError } from "../../errors.ts";
-import { nameOfPartition, queueKeys } from "../../kernel/names/keys.ts";
-import { digitOf, partitionOf } from "../../kernel/names/slots.ts";
+import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
+import { digitOf, placeOf } from "../../kernel/names/slots.ts";
 import { readSettings } from "../../kernel/record/settings-record.ts";
 import { callOf } from "../../kernel/scripts/binding.ts";
 import { putSharesScript, setSharesScript } from "./upkeep-scripts.ts";
@@ -203,7 +203,7 @@ function usesOf(
 
 /** Reads the shares, and the limits of the whole queue. One command. */
 async function readShares({ name, prefix, transport, signal }: PartitionedQueue) {
-  const { tasks } = queueKeys(nameOfPartition(name, 0), prefix);
+  const { tasks } = queueKeys(nameOfShard(name, 0), prefix);
   const outcomes = await transport.send([["HMGET", tasks, "~shares", "~set"]], { signal });
   const [shares, set] = replyAt(outcomes, 0) as readonly (string | null)[];
   return { shares: parseShares(shares ?? ""), limits: limitsOf(set ?? "") };
@@ -241,7 +241,7 @@ async function setShares(
   };
   const calls = partitions.map((partition) => {
     const most = shareOf("rate", partition);
-    return callOf(setSharesScript, queueKeys(nameOfPartition(name, partition), prefix), {
+    return callOf(setSharesScript, queueKeys(nameOfShard(name, partition), prefix), {
       testNow,
       version: String(version),
       maxWorking: shareOf("working", partition),
@@ -267,7 +267,7 @@ async function putShares(
   was: Shares,
   { text }: Shares,
 ): Promise<string> {
-  const call = callOf(putSharesScript, queueKeys(nameOfPartition(name, 0), prefix), {
+  const call = callOf(putSharesScript, queueKeys(nameOfShard(name, 0), prefix), {
     was: was.text,
     shares: text,
   });
@@ -301,7 +301,7 @@ function parseShares(text: string): Shares {
     /^1;(\d{1,15});([01]);([0-9A-Za-z]*)((?:;[a-z]=[\d,/]+)*)$/.exec(text) ?? [];
   if (version === "")
     throw new SluiceError("unexpected_reply", "the shares of a queue's partitions are damaged");
-  const partitions = Array.from(digits, partitionOf);
+  const partitions = Array.from(digits, placeOf);
   const given = new Map(rest.split(";").map((part) => part.split("=") as [string, string]));
   const limits = eachKind((kind): LimitShares | undefined => {
     const values = given.get(LETTERS[kind]);

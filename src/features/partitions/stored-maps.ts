@@ -1,6 +1,7 @@
 /** The partitions of queues of which only the names are known. */
 import { SluiceError } from "../../errors.ts";
-import { mapsKey, nameOfPartition } from "../../kernel/names/keys.ts";
+import { mapsKey, nameOfShard, registryKey } from "../../kernel/names/keys.ts";
+import type { PlacesOf } from "../../kernel/shard.ts";
 import { replyAt } from "../../kernel/scripts/replies.ts";
 import type { Command, CommandOutcome, SendOptions, Transport } from "../../kernel/transport.ts";
 import { isKnownSplit, knownMap, lastMap, placeOfMap, rememberMap } from "./map-memory.ts";
@@ -12,9 +13,7 @@ import { resizeQueue } from "./resize.ts";
 /** The names of all partitions that may have tasks of a queue; its own name if it has none. */
 export function partitionNames(queue: string, map: PartitionMap): string[] {
   // Without a search for queues that were never partitioned: most calls are about these.
-  return map.version === 0
-    ? [queue]
-    : partitionsOf(map).map((partition) => nameOfPartition(queue, partition));
+  return map.version === 0 ? [queue] : partitionsOf(map).map((partition) => nameOfShard(queue, partition));
 }
 
 /** The names of the partitions of each queue, or why its map cannot be read. */
@@ -54,6 +53,24 @@ export async function findPartitions(
     Array.from(found, ([queue, names]) => [queue, names instanceof SluiceError ? [queue] : names]),
   );
 }
+
+/** The places of the maps of queues, and as many as the registry has noted. */
+export const placesOf: PlacesOf = async (queues, { transport, prefix, signal }) => {
+  const counts = ["ZMSCORE", registryKey(prefix), ...queues.map((queue) => `/${queue}`)] as const;
+  const outcomes = await transport.send([["HMGET", mapsKey(prefix), ...queues], counts], { signal });
+  const [maps = [], noted = []] = [0, 1].map((i) => replyAt(outcomes, i) as readonly (string | null)[]);
+  const found = new Map<string, readonly number[]>();
+  for (const [i, queue] of queues.entries()) {
+    try {
+      const map = readMap(maps[i] ?? null);
+      const places = Array.from({ length: Number(noted[i] ?? 0) }, (_, place) => place);
+      found.set(queue, map.version === 0 ? places : [0, ...places, ...partitionsOf(map)]);
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+    }
+  }
+  return found;
+};
 
 /** Errors of one queue, which do not concern the others of a call. */
 const OF_ONE_QUEUE: ReadonlySet<string> = new Set(["newer_schema", "unexpected_reply"]);
@@ -111,7 +128,7 @@ export async function sendToFirst(
   const send = async (some: readonly string[]) => {
     const calls = some.map((queue) => {
       const isSplit = isKnownSplit(transport, placeOfMap(queue, prefix));
-      return callsOf(isSplit ? nameOfPartition(queue, 0) : queue);
+      return callsOf(isSplit ? nameOfShard(queue, 0) : queue);
     });
     const outcomes = calls.length > 0 ? await transport.send(calls.flat(), options) : [];
     let from = 0;

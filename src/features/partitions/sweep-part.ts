@@ -1,13 +1,13 @@
 import type { Shard } from "../../kernel/shard.ts";
 import { SluiceError } from "../../errors.ts";
-import { mapsKey, readPartitionName, registryKey } from "../../kernel/names/keys.ts";
+import { mapsKey, readShardName, registryKey } from "../../kernel/names/keys.ts";
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";
 import { callOf } from "../../kernel/scripts/binding.ts";
 import { setIdleScript } from "./turn-scripts.ts";
 import { replyAt } from "../../kernel/scripts/replies.ts";
 import type { Command } from "../../kernel/transport.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
-import type { RegisteredPartition, RegistryPage } from "../../sweep/registry.ts";
+import type { RegisteredShard, RegistryPage } from "../../sweep/registry.ts";
 import { PartitionAdds } from "./add.ts";
 import { copySettings } from "./copy-settings.ts";
 import { markersCommand, moveNotes, readMarker, renameKeys } from "./marker.ts";
@@ -30,7 +30,7 @@ export const partitionsPart: SweepPart = (sweep) => ({
   after: async (page) => keepQueues(sweep, page, await moveMarked(sweep)),
 });
 
-function setIdleCalls(empty: readonly RegisteredPartition[], prefix: string | undefined): Command[] {
+function setIdleCalls(empty: readonly RegisteredShard[], prefix: string | undefined): Command[] {
   const partitions = empty.filter(({ name, isIdle, seenAt }) => name.includes("/") && !isIdle && seenAt > 0);
   return slicesOf(partitions, NOTED_PER_COMMAND).map((slice) => {
     const items = slice.map(({ name, seenAt }) => ({ name, seen: String(seenAt), idle: String(-seenAt) }));
@@ -70,14 +70,12 @@ async function moveMarked(sweep: CurrentSweep): Promise<string[]> {
  */
 async function keepQueues(
   sweep: CurrentSweep,
-  { queues, partitioned, now }: RegistryPage,
+  { queues, divided, now }: RegistryPage,
   moved: readonly string[],
 ): Promise<void> {
-  const partitions = queues
-    .filter(({ name }) => name.includes("/"))
-    .map(({ name }) => readPartitionName(name));
+  const partitions = queues.filter(({ name }) => name.includes("/")).map(({ name }) => readShardName(name));
   const found = groupedBy(partitions, ({ queue }) => queue);
-  const names = [...new Set([...partitioned, ...moved, ...found.keys()])].filter(sweep.isWanted);
+  const names = [...new Set([...divided, ...moved, ...found.keys()])].filter(sweep.isWanted);
   if (names.length === 0) return;
   const { prefix, signal } = sweep.options;
   const markers = names.map((name) => markersCommand({ name, prefix }));
@@ -86,7 +84,7 @@ async function keepQueues(
   const maps = replyAt(outcomes, 0) as readonly (string | null)[];
   for (const [i, name] of names.entries()) {
     const queue = queueOf(sweep, name);
-    const registered = (found.get(name) ?? []).map(({ partition }) => partition);
+    const registered = (found.get(name) ?? []).map(({ place }) => place);
     try {
       const marks = replyAt(outcomes, i + 1) as readonly (string | null)[];
       // Redis has lost the change that put them there. The count of a marker matters only while there is no map.

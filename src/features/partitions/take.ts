@@ -209,7 +209,7 @@ export class PartitionTakes {
     if (mayBeCopy) return;
     try {
       const receipts = read().tasks.map((task) => ({
-        receipt: writeReceipt({ ...task, token, partition: shard.place }),
+        receipt: writeReceipt({ ...task, token, place: shard.place }),
       }));
       requests.handBack(receipts);
     } catch {

@@ -1,7 +1,7 @@
 import type { Call } from "../../kernel/call.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { Shard } from "../../kernel/shard.ts";
-import { nameOfPartition } from "../../kernel/names/keys.ts";
+import { nameOfShard } from "../../kernel/names/keys.ts";
 import { digitOf, slotOf } from "../../kernel/names/slots.ts";
 import { listWorkScript, setIdleScript } from "./turn-scripts.ts";
 
@@ -56,7 +56,7 @@ export class PartitionTurns {
   /** The call that reads which partitions have work. */
   freshWorkCall(partitions: readonly number[]): Call<WorkReply> {
     const { name: queue } = this.#queue;
-    const names = partitions.map((partition) => ({ name: nameOfPartition(queue, partition) }));
+    const names = partitions.map((partition) => ({ name: nameOfShard(queue, partition) }));
     return this.#queue.call(listWorkScript, {}, [...names, { name: `/${queue}` }]);
   }
 
@@ -138,7 +138,7 @@ export class PartitionTurns {
       if (oldestAt > 0 || score <= 0 || score > this.#now - IDLE_AFTER) continue;
       const until = nextDueAt > 0 ? nextDueAt : -score;
       idle.push({
-        name: nameOfPartition(this.#queue.name, partition),
+        name: nameOfShard(this.#queue.name, partition),
         seen: String(score),
         idle: String(until),
       });

@@ -1,5 +1,5 @@
 /** What a sweep does for a queue with partitions, beside sweeping each of them. */
-import { nameOfPartition, queueKeys } from "../../kernel/names/keys.ts";
+import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
 import { replyAt } from "../../kernel/scripts/replies.ts";
 import type { Command } from "../../kernel/transport.ts";
 import { isDone } from "./former.ts";
@@ -60,7 +60,7 @@ async function usedPartitions(
 ): Promise<number[]> {
   if (partitions.length === 0) return [];
   const commands = partitions.map((partition): Command => {
-    const { tasks, schedules } = queueKeys(nameOfPartition(name, partition), prefix);
+    const { tasks, schedules } = queueKeys(nameOfShard(name, partition), prefix);
     return ["EXISTS", tasks, schedules];
   });
   const outcomes = await transport.send(commands, { signal });

@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import { readPartitionName } from "../../kernel/names/keys.ts";
+import { readShardName } from "../../kernel/names/keys.ts";
 import { queueName } from "../../kernel/options/validation.ts";
 import { isScannedPart, type Position } from "./deep-pass.ts";
 
@@ -15,6 +15,6 @@ export function readCursor(cursor: string | undefined): { queue: string; positio
   if (queue === undefined || part === undefined || scan === undefined || !isScannedPart(part)) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report");
   }
-  queueName(readPartitionName(queue).queue, "cursor");
+  queueName(readShardName(queue).queue, "cursor");
   return { queue, position: { part, cursor: scan } };
 }

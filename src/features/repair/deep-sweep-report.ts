@@ -1,5 +1,5 @@
 import type { Fault } from "../../kernel/errors/faults.ts";
-import { readPartitionName } from "../../kernel/names/keys.ts";
+import { readShardName } from "../../kernel/names/keys.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
 
 /** One kind of fault that was found in one queue, or one of its partitions, and repaired. */
@@ -32,8 +32,8 @@ export interface DeepSweepReport {
 
 /** A queue and its partition, as a report has them. */
 export function placeOf(name: string): { queue: string; partition?: number } {
-  const { queue, partition } = readPartitionName(name);
-  return partition === 0 ? { queue } : { queue, partition };
+  const { queue, place } = readShardName(name);
+  return place === 0 ? { queue } : { queue, partition: place };
 }
 
 export class Report {

@@ -5,7 +5,7 @@ import { DeepPass, isStart, START, type Position } from "./deep-pass.ts";
 import type { OnDeadLetter } from "../../kernel/record/dead-letter.ts";
 import { deadlineOf, type Duration } from "../../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction, wholeNumber } from "../../kernel/options/validation.ts";
-import { readPartitionName } from "../../kernel/names/keys.ts";
+import { readShardName } from "../../kernel/names/keys.ts";
 import { Shard } from "../../kernel/shard.ts";
 import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
 import type { DeepSweepPart, QueueCheck } from "../../sweep/deep-part.ts";
@@ -81,7 +81,7 @@ export async function plainDeepSweep(
   const deadline = deadlineOf(options.budget);
   const timeIsUp = () => performance.now() >= deadline;
   const start = readCursor(options.cursor);
-  const begun = start && readPartitionName(start.queue).queue;
+  const begun = start && readShardName(start.queue).queue;
   if (options.queue !== undefined && begun !== undefined && begun !== options.queue) {
     throw invalidArgument("cursor", "must be the cursor of an earlier report on this queue");
   }
@@ -93,7 +93,7 @@ export async function plainDeepSweep(
     const continued = start !== undefined && !isStart(start.position) ? start.queue : undefined;
     const unbegun = page.filter((name) => name !== continued);
     const checks = await checkQueues(transport, unbegun, options);
-    /** Partitions that queues of this page have got meanwhile. */
+    /** Shards that queues of this page have got meanwhile. */
     const added: string[] = [];
     /** The cursor at a name. What was added before is not passed over. */
     const at = (name: string, position: Position) =>
@@ -129,8 +129,8 @@ async function sweepQueue(
   timeIsUp: () => boolean,
 ): Promise<Position | readonly string[] | null> {
   const findings = report.begin(name);
-  const { queue, partition } = readPartitionName(name);
-  const shard = new Shard({ name: queue, prefix, transport, now }, partition, name);
+  const { queue, place } = readShardName(name);
+  const shard = new Shard({ name: queue, prefix, transport, now }, place, name);
   try {
     if (check?.valid === true) {
       findings.checked(check.entries);
@@ -144,7 +144,7 @@ async function sweepQueue(
     return null;
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
-    if (isWrongType(error) && !isPartition(name)) {
+    if (isWrongType(error) && !shard.isPart) {
       for (const part of parts) {
         const names = await part.namesOfMarked?.(shard.queue, { signal });
         if (names) return names;
@@ -157,5 +157,3 @@ async function sweepQueue(
     return null;
   }
 }
-
-const isPartition = (name: string) => name.includes("/");

@@ -1,7 +1,7 @@
 import { slicesOf } from "../../kernel/slices.ts";
 import { queueName } from "../../kernel/options/validation.ts";
 import type { Transport } from "../../kernel/transport.ts";
-import { readRegistry, withoutPartitions } from "../../sweep/registry.ts";
+import { readRegistry, queuesOf } from "../../sweep/registry.ts";
 import type { DeepSweepPart } from "../../sweep/deep-part.ts";
 
 /** Of how many queues one request reads whether they are divided. */
@@ -16,7 +16,7 @@ interface Wanted {
 }
 
 /**
- * The names of the queues that a deep sweep checks, or of their partitions, in order, so that a cursor can name the
+ * The names of the queues that a deep sweep checks, or of their shards, in order, so that a cursor can name the
  * next.
  * @throws {SluiceError} `invalid_argument`
  */
@@ -26,8 +26,8 @@ export async function queuesToSweep(
   parts: readonly DeepSweepPart[],
 ): Promise<string[]> {
   if (wanted.queue !== undefined) return allNames(transport, [queueName(wanted.queue)], wanted, parts);
-  const { queues, partitioned } = await registered(transport, wanted);
-  return partitioned ? allNames(transport, queues, wanted, parts) : inOrder(queues);
+  const { queues, divided } = await registered(transport, wanted);
+  return divided ? allNames(transport, queues, wanted, parts) : inOrder(queues);
 }
 
 export function inOrder(names: readonly string[]): string[] {
@@ -36,16 +36,16 @@ export function inOrder(names: readonly string[]): string[] {
 
 async function registered(transport: Transport, { prefix, signal, now, queues = () => true }: Wanted) {
   const names = new Set<string>();
-  /** Whether the registry shows that queues have partitions. */
-  let partitioned = false;
+  /** Whether the registry shows that queues are divided. */
+  let divided = false;
   let cursor: string | undefined;
   do {
     const page = await readRegistry(transport, { prefix, signal, now, cursor, size: 1_000 });
-    for (const { name } of withoutPartitions(page.queues)) if (queues(name)) names.add(name);
-    partitioned ||= page.partitioned.length > 0;
+    for (const { name } of queuesOf(page.queues)) if (queues(name)) names.add(name);
+    divided ||= page.divided.length > 0;
     cursor = page.cursor ?? undefined;
   } while (cursor !== undefined);
-  return { queues: [...names], partitioned };
+  return { queues: [...names], divided };
 }
 
 async function allNames(

@@ -64,7 +64,7 @@ export async function placeOccurrences(
   queue: QueueRef,
   schedules: readonly GroupedSchedule[],
   { addsTo, signal, until }: PlaceOptions,
-): Promise<{ placed: readonly PlacedOccurrences[]; partitions: ReadonlySet<string> }> {
+): Promise<{ placed: readonly PlacedOccurrences[]; shards: ReadonlySet<string> }> {
   const used = new Set<string>();
   // The sweep goes on to these partitions, and wakes a consumer.
   const adds = addsTo(queue, ({ name }) => used.add(name));
@@ -108,7 +108,7 @@ export async function placeOccurrences(
       return alone;
     }
   };
-  return { placed: await place(schedules), partitions: used };
+  return { placed: await place(schedules), shards: used };
 }
 
 /** @throws {SluiceError} `invalid_argument` if the name has another group in braces; `unexpected_reply` */

@@ -66,10 +66,10 @@ class SchedulePass implements PartOfSweep {
 
   /**
    * Runs the schedules of queues whose reminders are due.
-   * @returns the queues that had schedules due, and the partitions, and so have new tasks
+   * @returns the queues that had schedules due, and the shards of others, and so have new tasks
    */
   async #run(reminders: readonly Reminder[]): Promise<ReadonlySet<string>> {
-    await this.#notePartitions(reminders);
+    await this.#noteShards(reminders);
     const withTasks = new Set<string>();
     let rest = reminders;
     while (rest.length > 0) {
@@ -102,13 +102,13 @@ class SchedulePass implements PartOfSweep {
     return withTasks;
   }
 
-  /** Notes that partitions are in use whose schedules are due: they are about to have tasks. */
-  async #notePartitions(reminders: readonly Reminder[]): Promise<void> {
-    const partitions = reminders.map(({ queue }) => queue).filter((name) => name.includes("/"));
-    if (partitions.length === 0) return;
+  /** Notes that shards are in use whose schedules are due: they are about to have tasks. */
+  async #noteShards(reminders: readonly Reminder[]): Promise<void> {
+    const shards = reminders.map(({ queue }) => queue).filter((name) => name.includes("/"));
+    if (shards.length === 0) return;
     const { transport, options, testNow } = this.#sweep;
     const keys = { queues: registryKey(options.prefix) };
-    await transport.send([registerCall(keys, partitions, testNow)], options);
+    await transport.send([registerCall(keys, shards, testNow)], options);
   }
 
   /** Reads the schedules that are due, and computes what to enqueue. A queue that fails is left out. */
@@ -143,7 +143,7 @@ class SchedulePass implements PartOfSweep {
 
   /**
    * Enqueues what is due.
-   * @param withTasks gets the partitions that have new tasks
+   * @param withTasks gets the shards that have new tasks
    * @returns for each queue also its next occurrence, epoch ms. It is undefined if the queue is full, or
    *   another caller changed its schedules
    */
@@ -193,12 +193,12 @@ class SchedulePass implements PartOfSweep {
     nexts: number[],
     withTasks: Set<string>,
   ): Promise<void> {
-    const { placed, partitions } = await placeOccurrences(this.#sweep.shardOf(name).queue, due, {
+    const { placed, shards } = await placeOccurrences(this.#sweep.shardOf(name).queue, due, {
       addsTo: this.#addsTo,
       signal: this.#sweep.options.signal,
       until: this.#until,
     });
-    for (const partition of partitions) withTasks.add(partition);
+    for (const shard of shards) withTasks.add(shard);
     const items = [];
     for (const [i, result] of placed.entries()) {
       const schedule = due[i] as DueSchedule;

@@ -120,7 +120,7 @@ export class Delivery<Out> {
 
   #raw({ tasks, token, place, nextDueAt, paused }: Taken): RawBatch {
     const { lease: leasedFor, maxBytes, requests } = this.request;
-    const receiptOf = (task: Taken["tasks"][number]) => writeReceipt({ ...task, token, partition: place });
+    const receiptOf = (task: Taken["tasks"][number]) => writeReceipt({ ...task, token, place });
     if (requests.isAbandoned) {
       requests.handBack(tasks.map((task) => ({ receipt: receiptOf(task) })));
       throw abortedBySignal(true);

@@ -68,8 +68,8 @@ export function encryptedArguments(
 export function settlementArguments(settlement: Settlement, at: string): PlainArguments {
   onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
   const { outcome } = settlement;
-  const { id, lease, token, charged, partition } = readReceipt(settlement.receipt, `${at}.receipt`);
-  const plain = { partition, id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
+  const { id, lease, token, charged, place } = readReceipt(settlement.receipt, `${at}.receipt`);
+  const plain = { place, id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
   const withError = (error: unknown) => {
     const text = encodeError(error, `${at}.error`);
     return { text, short: shortForm(error, text) };

@@ -1,4 +1,4 @@
-import { keyPrefix, partitionName } from "../options/validation.ts";
+import { keyPrefix, shardName } from "../options/validation.ts";
 
 /** The parts of a queue's keys. A script declares all keys that it uses. */
 export const parts = [
@@ -21,7 +21,7 @@ export const partsWithSchedules = [...parts, "schedules", "timetable"] as const;
 /** All parts. `operatorCalls` remembers the last calls of operators. */
 export const allParts = [...partsWithSchedules, "operatorCalls"] as const;
 
-/** A part of a queue's own keys, in a script that renames them to those of partition 0. */
+/** A part of a queue's own keys, in a script that renames them to those of place 0. */
 type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
 
 /**
@@ -30,7 +30,7 @@ type PlainKeyName = `plain${Capitalize<(typeof allParts)[number]>}`;
  */
 export type KeyName = (typeof allParts)[number] | PlainKeyName | "queues" | "maps" | "alerts";
 
-/** The full keys of one partition, by part, and that of the registry. A queue without partitions is one. */
+/** The full keys of one shard, by part, and that of the registry. */
 export type Keys = Readonly<Record<Exclude<KeyName, PlainKeyName | "maps" | "alerts">, string>>;
 
 /** Each name with its part of the key, such as `fair-by-group`. */
@@ -81,31 +81,31 @@ export function mapsKey(prefix: string = DEFAULT_PREFIX): string {
   return `{${registryKey(prefix)}}:maps`;
 }
 
-/** The name of a partition, such as `emails/3`. A queue without partitions has its own name alone. */
-export function nameOfPartition(queue: string, partition: number): string {
-  return `${queue}/${partition}`;
+/** The name of a shard of a queue that is divided, such as `emails/3`. That of any other queue has its own name. */
+export function nameOfShard(queue: string, place: number): string {
+  return `${queue}/${place}`;
 }
 
-/** The queue of a partition's name, and its number; 0 for a queue without partitions. */
-export function readPartitionName(name: string): { readonly queue: string; readonly partition: number } {
-  const [queue = name, partition = "0"] = name.split("/");
-  return { queue, partition: Number(partition) };
+/** The queue of a shard, by its name, and its place. */
+export function readShardName(name: string): { readonly queue: string; readonly place: number } {
+  const [queue = name, place = "0"] = name.split("/");
+  return { queue, place: Number(place) };
 }
 
 /**
- * The keys of a queue, or of one of its partitions. The name is their hash tag, so one cluster node holds
- * them all. Partition 0 has the hash tag of the queue, so that a queue's keys can be renamed to its.
- * @param queue such as `emails`, or `emails/3` for a partition
+ * The keys of a shard. The name is their hash tag, so one cluster node holds
+ * them all. Place 0 has the hash tag of the queue, so that a queue's keys can be renamed to its.
+ * @param queue such as `emails`, or `emails/3` for a part of it
  * @throws {SluiceError} `invalid_argument`
  */
 export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys {
-  const name = partitionName(queue);
+  const name = shardName(queue);
   const tag = `${keyPrefix(prefix)}:${name.endsWith("/0") ? `{${name.slice(0, -2)}}/0` : `{${name}}`}`;
   const keys = Object.fromEntries(names.map(([name, part]) => [name, `${tag}:${part}`]));
   return { ...keys, queues: registryKey(prefix) } as Keys;
 }
 
-/** The keys of a queue under the names that they have beside those of partition 0. */
+/** The keys of a queue under the names that they have beside those of place 0. */
 export function plainKeys(keys: Keys): Readonly<Record<PlainKeyName, string>> {
   const named = allParts.map((part) => [`plain${part.charAt(0).toUpperCase()}${part.slice(1)}`, keys[part]]);
   return Object.fromEntries(named) as Record<PlainKeyName, string>;

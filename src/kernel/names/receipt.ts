@@ -11,13 +11,13 @@ export interface Lease {
   /** Number of the lease, from a counter of the queue that never repeats. */
   readonly lease: number;
   readonly token: string;
-  /** The partition that has the task. @default 0 */
-  readonly partition?: number | undefined;
+  /** The place of the shard that has the task. @default 0 */
+  readonly place?: number | undefined;
 }
 
 /** The lease that a receipt proves. */
 export interface ProvenLease extends Pick<Lease, "id" | "lease" | "token"> {
-  readonly partition: number;
+  readonly place: number;
   readonly attempt: number;
   /** The attempts that count towards `maxAttempts`, this one included. */
   readonly charged: number;
@@ -30,8 +30,8 @@ const RECEIPT =
 const SUSPECT = /^(?:1|2\.\d+)\.\d+,\d+,[1-9]/;
 
 /** The receipt of a lease: an opaque text with which the holder settles the task. */
-export function writeReceipt({ id, delivery, lease, token, partition }: Lease): string {
-  const form = partition ? `2.${partition}` : "1";
+export function writeReceipt({ id, delivery, lease, token, place }: Lease): string {
+  const form = place ? `2.${place}` : "1";
   return `${form}.${delivery}.${lease}.${token}.${id}`;
 }
 
@@ -50,19 +50,19 @@ export function readReceipt(receipt: unknown, path: string): ProvenLease {
   if (!match) {
     throw invalidArgument(path, "must be a receipt that dequeue returned");
   }
-  const [, partition = "0", attempt = "", charged = attempt, lease, token = "", id = ""] = match;
+  const [, place = "0", attempt = "", charged = attempt, lease, token = "", id = ""] = match;
   return {
     id,
     attempt: Number(attempt),
     charged: Number(charged),
     lease: Number(lease),
     token,
-    partition: Number(partition),
+    place: Number(place),
   };
 }
 
-/** Whether a receipt is of a partition above 0. */
-export function namesPartition(receipt: unknown): boolean {
+/** Whether a receipt names a place, because that is above 0. */
+export function namesPlace(receipt: unknown): boolean {
   return typeof receipt === "string" && receipt.startsWith("2.");
 }
 
@@ -74,13 +74,13 @@ export interface NamedLease {
 }
 
 /**
- * The leases of a heartbeat's receipts, each once, by partition.
+ * The leases of a heartbeat's receipts, each once, by the places of their shards.
  * @throws {SluiceError} `invalid_argument`
  */
 export function readReceipts(receipts: readonly string[]): Map<number, NamedLease[]> {
   listOf(receipts, "receipts", MAX_BATCH);
   const leases = new Map(receipts.map((receipt, i) => [receipt, readReceipt(receipt, `receipts[${i}]`)]));
-  const byPartition = groupedBy([...leases.values()], ({ partition }) => partition);
+  const byPlace = groupedBy([...leases.values()], ({ place }) => place);
   const named = ({ id, lease, token }: ProvenLease) => ({ id, lease: String(lease), token });
-  return new Map(Array.from(byPartition, ([partition, own]) => [partition, own.map(named)]));
+  return new Map(Array.from(byPlace, ([place, own]) => [place, own.map(named)]));
 }

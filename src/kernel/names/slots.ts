@@ -1,15 +1,15 @@
-/** The slots of a queue with partitions: which slot an id, a dedup key or a group has. */
+/** The slots of a queue that is divided: which slot an id, a dedup key or a group has. */
 
 /** How many slots a queue has. */
 export const SLOTS = 256;
 
-/** Most partitions of a queue. */
-export const MAX_PARTITIONS = 62;
+/** Most shards of a queue. */
+export const MAX_SHARDS = 62;
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** A generated id that names its partition with the last character. */
-const WITH_PARTITION = /^[0-9A-Za-z]{20}~([0-9A-Za-z])$/;
+/** A generated id that names its place with the last character. */
+const WITH_PLACE = /^[0-9A-Za-z]{20}~([0-9A-Za-z])$/;
 
 /** CRC-16 with the polynomial 0x1021, from 0, as in XMODEM and Redis Cluster. */
 function crc16(text: string): number {
@@ -49,23 +49,23 @@ export function tagOf(slot: number): string {
   return tag;
 }
 
-/** What a generated id ends with, so that it names its partition. */
-export function partitionSuffix(partition: number): string {
-  return `~${digitOf(partition)}`;
+/** What a generated id ends with, so that it names its place. */
+export function placeSuffix(place: number): string {
+  return `~${digitOf(place)}`;
 }
 
-/** The partition that a generated id names; undefined for an id that has a slot. */
-export function namedPartition(id: string): number | undefined {
-  const digit = WITH_PARTITION.exec(id)?.[1];
-  return digit === undefined ? undefined : partitionOf(digit);
+/** The place that a generated id names; undefined for an id that has a slot. */
+export function namedPlace(id: string): number | undefined {
+  const digit = WITH_PLACE.exec(id)?.[1];
+  return digit === undefined ? undefined : placeOf(digit);
 }
 
-/** A partition as one character of a map. */
-export function digitOf(partition: number): string {
-  return DIGITS[partition] as string;
+/** A place as one character of a map. */
+export function digitOf(place: number): string {
+  return DIGITS[place] as string;
 }
 
-/** The partition of a character, or -1. */
-export function partitionOf(digit: string): number {
+/** The place of a character, or -1. */
+export function placeOf(digit: string): number {
   return DIGITS.indexOf(digit);
 }

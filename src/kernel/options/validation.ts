@@ -3,7 +3,7 @@ import { MAX_BATCH } from "./limits.ts";
 
 export const QUEUE = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
 export const ID = /^[A-Za-z0-9][!-~]{0,127}$/;
-const QUEUE_OR_PARTITION = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/(?:0|[1-9]\d?))?$/;
+const QUEUE_OR_SHARD = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}(?:\/(?:0|[1-9]\d?))?$/;
 const PREFIX = /^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,63}$/;
 export const TOKEN = /^[A-Za-z0-9_-]{8,64}$/;
 export const KEY = /^[!-~]{1,255}$/;
@@ -31,8 +31,8 @@ export function queueName(value: unknown, path = "queue"): string {
  * Checks the name of a queue, or of one of its partitions above 0, such as `emails/3`.
  * @throws {SluiceError} `invalid_argument`
  */
-export function partitionName(value: string): string {
-  return QUEUE_OR_PARTITION.test(value) ? value : queueName(value);
+export function shardName(value: string): string {
+  return QUEUE_OR_SHARD.test(value) ? value : queueName(value);
 }
 
 /**

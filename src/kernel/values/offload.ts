@@ -7,6 +7,7 @@ import type { LeasedPayload } from "../record/leased-payload.ts";
 import type { QueueRef } from "../queue-ref.ts";
 import type { Adds } from "../store.ts";
 import type { Settlement, Settler } from "../options/types.ts";
+import type { PlacesOf } from "../shard.ts";
 import type { Transport } from "../transport.ts";
 
 /** The queue whose payloads are read. */
@@ -35,6 +36,7 @@ export interface OrphanReport {
 
 /** How a pass over an object store reaches Redis, and when it ends. */
 export interface OrphanPassOptions {
+  readonly placesOf: PlacesOf;
   readonly transport: Transport;
   readonly prefix?: string | undefined;
   readonly signal?: AbortSignal | undefined;

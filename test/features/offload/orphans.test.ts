@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SluiceError, sweep, type SweepOptions } from "../../../src/index.ts";
+import { placesOf } from "../../../src/open/orphans-part.ts";
 import { readArea } from "../../../src/features/offload/areas.ts";
 import { newToken } from "../../../src/kernel/names/ids.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
@@ -235,7 +236,7 @@ describe("a sweep never removes an object that a task may need", () => {
     const { store, offload, pass } = setUp();
     await crashedEnqueue(store, "a");
     rig.now = START + 2 * HOUR;
-    const context = { transport: rig.transport, now: () => rig.now };
+    const context = { transport: rig.transport, now: () => rig.now, placesOf };
     expect(await offload.removeOrphans({ ...context, until: 0 })).toEqual({ checked: 0, removed: 0 });
     expect(await pass()).toEqual({ checked: 1, removed: 1 });
   });

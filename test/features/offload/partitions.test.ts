@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { sweep } from "../../../src/index.ts";
+import { placesOf } from "../../../src/open/orphans-part.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { large, withStore } from "./rig.ts";
@@ -52,7 +53,7 @@ test("if the map of a queue is lost, the objects of all partitions stay that the
   const map = String(await rig.command("HGET", maps, QUEUE));
   await rig.command("HDEL", maps, QUEUE);
   rig.now = START + 2 * HOUR;
-  const context = { transport: rig.transport, now: () => rig.now, until: Infinity };
+  const context = { transport: rig.transport, now: () => rig.now, placesOf, until: Infinity };
   expect(await offload.removeOrphans(context)).toEqual({ checked: 24, removed: 0 });
   await rig.command("HSET", maps, QUEUE, map);
 });

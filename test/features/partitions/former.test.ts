@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deepSweep, Queue, SluiceError } from "../../../src/index.ts";
 import { derivedTaskIds } from "../../../src/kernel/names/derived-ids.ts";
-import { nameOfPartition } from "../../../src/kernel/names/keys.ts";
+import { nameOfShard } from "../../../src/kernel/names/keys.ts";
 import { slotOf } from "../../../src/kernel/names/slots.ts";
 import { resizeQueue } from "../../../src/features/partitions/resize.ts";
 import { instances } from "../../support/instances.ts";
@@ -134,7 +134,7 @@ describe("a former partition", () => {
   test("keeps a dead letter if the owner of its slot cannot be reached", async () => {
     const [id = ""] = await endedIds("reject");
     const { owners } = await map();
-    const owner = nameOfPartition(QUEUE, owners[slotOf(id)] as number);
+    const owner = nameOfShard(QUEUE, owners[slotOf(id)] as number);
     const transport = instance((_, commands) => {
       if (JSON.stringify(commands).includes(`{${owner}}`)) throw new SluiceError("redis_unreachable", "down");
     });

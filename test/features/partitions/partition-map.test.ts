@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { newTaskId } from "../../../src/kernel/names/ids.ts";
 import {
   digitOf,
-  namedPartition,
-  partitionOf,
-  partitionSuffix,
+  namedPlace,
+  placeOf,
+  placeSuffix,
   SLOTS,
   slotOf,
   tagOf,
@@ -49,16 +49,16 @@ describe("the slot of a text", () => {
 
   test("of a generated id is that of its end, for each slot", () => {
     for (let slot = 0; slot < SLOTS; slot++) expect(slotOf(newTaskId() + tagOf(slot))).toBe(slot);
-    expect(namedPartition(newTaskId() + tagOf(7))).toBe(undefined);
+    expect(namedPlace(newTaskId() + tagOf(7))).toBe(undefined);
   });
 
   test("a generated id without a slot names its partition", () => {
     for (let partition = 0; partition < 62; partition++) {
-      expect(namedPartition(newTaskId() + partitionSuffix(partition))).toBe(partition);
-      expect(partitionOf(digitOf(partition))).toBe(partition);
+      expect(namedPlace(newTaskId() + placeSuffix(partition))).toBe(partition);
+      expect(placeOf(digitOf(partition))).toBe(partition);
     }
-    expect(namedPartition(newTaskId())).toBe(undefined);
-    expect(namedPartition("order-17~3")).toBe(undefined);
+    expect(namedPlace(newTaskId())).toBe(undefined);
+    expect(namedPlace("order-17~3")).toBe(undefined);
   });
 });
 
@@ -130,10 +130,10 @@ describe("a map", () => {
 test("a receipt of a partition above 0 has form 2, and names it", () => {
   const lease = { id: "a.b{c}", lease: 7, token: "token-01" };
   const read = { ...lease, attempt: 3, charged: 3 };
-  expect(writeReceipt({ ...lease, delivery: 3, partition: 61 })).toBe("2.61.3.7.token-01.a.b{c}");
-  expect(readReceipt("2.61.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...read, partition: 61 });
-  expect(writeReceipt({ ...lease, delivery: 3, partition: 0 })).toBe("1.3.7.token-01.a.b{c}");
-  expect(readReceipt("1.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...read, partition: 0 });
+  expect(writeReceipt({ ...lease, delivery: 3, place: 61 })).toBe("2.61.3.7.token-01.a.b{c}");
+  expect(readReceipt("2.61.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...read, place: 61 });
+  expect(writeReceipt({ ...lease, delivery: 3, place: 0 })).toBe("1.3.7.token-01.a.b{c}");
+  expect(readReceipt("1.3.7.token-01.a.b{c}", "receipt")).toEqual({ ...read, place: 0 });
   for (const wrong of [
     "2.0.3.7.token-01.a",
     "2.3.7.token-01.a",
@@ -158,9 +158,9 @@ test("a receipt has the charged attempts and the expired leases if they say more
       ["5,5,1", 5, true],
       ["5,2,12", 2, true],
     ] as const) {
-      const receipt = writeReceipt({ ...lease, delivery, partition });
+      const receipt = writeReceipt({ ...lease, delivery, place: partition });
       expect(receipt).toBe(`${form}.${delivery}.7.12345678.a,1,1`);
-      expect(readReceipt(receipt, "receipt")).toEqual({ ...lease, partition, attempt: 5, charged });
+      expect(readReceipt(receipt, "receipt")).toEqual({ ...lease, place: partition, attempt: 5, charged });
       expect(isSuspect(receipt)).toBe(suspect);
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { derivedName } from "../../../src/kernel/names/derived-ids.ts";
 import { newTaskId } from "../../../src/kernel/names/ids.ts";
-import { namedPartition } from "../../../src/kernel/names/slots.ts";
+import { namedPlace } from "../../../src/kernel/names/slots.ts";
 import { forgetMap, placeOfMap } from "../../../src/features/partitions/map-memory.ts";
 import type { Command, Transport } from "../../../src/kernel/transport.ts";
 import { instances } from "../../support/instances.ts";
@@ -36,13 +36,13 @@ test("a task whose id has the form of another queue's generated id is found, and
   const queue = queueOf(8);
   for (let partition = 0; partition < 8; partition++) {
     const id = `${newTaskId()}~${partition}`;
-    expect(namedPartition(id)).toBe(partition);
+    expect(namedPlace(id)).toBe(partition);
     await queue.enqueue(1, { id });
     expect(await queue.get(id)).toMatchObject({ id, state: "pending" });
     expect(await queue.cancel(id)).toMatchObject({ ok: true });
   }
   expect(await queue.get(`${newTaskId()}~z`)).toBe(null);
-  expect(namedPartition(await derivedName("id", "q", "k"))).toBe(undefined);
+  expect(namedPlace(await derivedName("id", "q", "k"))).toBe(undefined);
 });
 
 test("a slot that changes hands between two copies of an enqueue gets its task once, without an id too", async () => {

@@ -1,4 +1,4 @@
-import { nameOfPartition, readPartitionName } from "../../../src/kernel/names/keys.ts";
+import { nameOfShard, readShardName } from "../../../src/kernel/names/keys.ts";
 import { says } from "../../support/key-space.ts";
 import { MAX_WORKING } from "./work.ts";
 
@@ -63,8 +63,8 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
     if (/^exec$/i.test(name)) faults.push(...overLimits(working));
     const tag = /^sluice:\{(.+)\}(?:\/0)?:tasks$/.exec(key)?.[1];
     if (tag === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
-    const { queue, partition } = readPartitionName(tag);
-    const place = nameOfPartition(queue, partition);
+    const { queue, place: partition } = readShardName(tag);
+    const place = nameOfShard(queue, partition);
     for (let i = 0; i < rest.length; i += 2) {
       const [field = "", value = ""] = rest.slice(i, i + 2);
       if (/^~r\d/i.test(field)) slots.write(`${place} ${field}`, value.split(" ")[0] as string);
@@ -99,7 +99,7 @@ function newHistory(place: string, id: string, fixed: string): TaskHistory {
   const letter = (name: string) => new RegExp(`;${name}=(\\d+)`).exec(options)?.[1];
   const body = texts.join("\n").slice(Number(letter("h") ?? 0));
   return {
-    queue: readPartitionName(place).queue,
+    queue: readShardName(place).queue,
     place,
     id,
     mark: body.startsWith("j") ? (JSON.parse(body.slice(1)) as { mark: string }).mark : undefined,

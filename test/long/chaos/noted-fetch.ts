@@ -1,4 +1,4 @@
-import { readPartitionName } from "../../../src/kernel/names/keys.ts";
+import { readShardName } from "../../../src/kernel/names/keys.ts";
 import { writeReceipt } from "../../../src/kernel/names/receipt.ts";
 import {
   dequeueScript,
@@ -68,7 +68,7 @@ interface Call {
   readonly number: number;
   readonly binding: (typeof bindings)[number];
   readonly queue: string;
-  readonly partition: number;
+  readonly place: number;
   /** Of its settlements. */
   readonly receipts: readonly string[];
   /** Of the leases that it takes. */
@@ -78,7 +78,7 @@ interface Call {
 /** What a process writes down of its calls. */
 class CallNotes {
   readonly #ledger: Ledger;
-  /** By queue, partition and lease: all that this process was given. */
+  /** By queue, place and lease: all that this process was given. */
   readonly #receipts = new Map<string, string>();
 
   constructor(ledger: Ledger) {
@@ -89,14 +89,14 @@ class CallNotes {
   ask([name = "", script = "", keys = "0", ...words]: readonly string[]): Call | undefined {
     const binding = /^eval/i.test(name) ? byName.get(script) : undefined;
     if (!binding) return undefined;
-    const { queue, partition } = readPartitionName(/\{(.*)\}/.exec(words[0] ?? "")?.[1] ?? "");
+    const { queue, place } = readShardName(/\{(.*)\}/.exec(words[0] ?? "")?.[1] ?? "");
     const args = words.slice(Number(keys));
     const token = args[(binding.args as readonly string[]).indexOf("token")] ?? "";
     const settle: (readonly [receipt: string, outcome: string])[] = [];
     const size = binding.each.length || Infinity;
     for (let i = binding.args.length; i < args.length; i += size) {
       const [id, proof = "", terms = ""] = args.slice(i, i + size);
-      const receipt = this.#receipts.get(`${queue}/${partition} ${proof.split(",")[0]}`);
+      const receipt = this.#receipts.get(`${queue}/${place} ${proof.split(",")[0]}`);
       if (receipt === undefined)
         this.#ledger.write({
           what: "broken",
@@ -113,7 +113,7 @@ class CallNotes {
       pull: binding !== settleScript,
       wait: false,
     });
-    return { number, binding, queue, partition, receipts: settle.map(([receipt]) => receipt), token };
+    return { number, binding, queue, place, receipts: settle.map(([receipt]) => receipt), token };
   }
 
   /** @param answer undefined if the call got none */
@@ -136,10 +136,10 @@ class CallNotes {
     });
   }
 
-  #given({ queue, partition, token }: Call, dequeued: Reply): string[] {
+  #given({ queue, place, token }: Call, dequeued: Reply): string[] {
     return dequeueScript.decode(dequeued).tasks.map(({ id, delivery, lease }) => {
-      const receipt = writeReceipt({ id, delivery, lease, token, partition });
-      this.#receipts.set(`${queue}/${partition} ${lease}`, receipt);
+      const receipt = writeReceipt({ id, delivery, lease, token, place });
+      this.#receipts.set(`${queue}/${place} ${lease}`, receipt);
       return receipt;
     });
   }

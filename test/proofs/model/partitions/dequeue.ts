@@ -72,7 +72,7 @@ function mustBeFirstOfGroup(
 
 function lease(state: PartitionsState, task: ModelTask, pull: Pull, given: Delivered): void {
   const { id, receipt, payload, attempt, enqueuedAt, deadlineAt, group } = given;
-  const { lease: number, token, partition } = readReceipt(receipt, "receipt");
+  const { lease: number, token, place: partition } = readReceipt(receipt, "receipt");
   must(number > (state.leases.get(partition) ?? 0), `lease number ${number} of ${id} is used again`);
   state.leases.set(partition, number);
   state.lease = number - 1;

@@ -92,7 +92,7 @@ export class PartitionsState extends QueueState {
   settle(items: readonly OperationSettlement[]): object[] {
     return items.flatMap((item, i): object[] => {
       const { receipt, outcome } = item;
-      const { id, lease, token, partition } = readReceipt(receipt, "receipt");
+      const { id, lease, token, place: partition } = readReceipt(receipt, "receipt");
       if (this.partitions.get(id) !== partition) return [{ receipt, ok: false, code: "lease_lost" }];
       const wasWorking = this.tasks.get(id)?.state === "working";
       const answers = model.settle(this, this.now, [{ ...item, id, lease, token }]);
