@@ -14,3 +14,11 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
     signal?.addEventListener("abort", end);
   });
 }
+
+/** Waits until the work ends or the time is over. Returns whether the work ended in time. */
+export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const over = new AbortController();
+  const inTime = await Promise.race([work.then(() => true), sleep(ms, over.signal).then(() => false)]);
+  over.abort();
+  return inTime;
+}

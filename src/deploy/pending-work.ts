@@ -1,5 +1,5 @@
 import type { WaitUntil } from "./declared/tools.ts";
-import { sleep } from "../sleep.ts";
+import { endsWithin } from "../sleep.ts";
 import { LEAST_TIME } from "./invocation.ts";
 
 /** Background work: of a process, or of an invocation. */
@@ -17,14 +17,6 @@ export class PendingWork {
     // Work that ends may have started more.
     while (this.#all.size > 0) await Promise.all(this.#all);
   }
-}
-
-/** Waits until the work ends or the time is over. Returns whether the work ended in time. */
-export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const over = new AbortController();
-  const inTime = await Promise.race([work.then(() => true), sleep(ms, over.signal).then(() => false)]);
-  over.abort();
-  return inTime;
 }
 
 /**

@@ -98,6 +98,9 @@ export const WORK_OPTIONS = [
   "requestsPerTask",
 ] as const satisfies readonly (keyof DrainOptions)[];
 
+/** How long an aborted drain waits for its source, ms. */
+const AFTER_ABORT = 1_000;
+
 const OPTIONS: readonly (keyof DrainOptions)[] = [
   "budget",
   ...WORK_OPTIONS,
@@ -108,7 +111,7 @@ const OPTIONS: readonly (keyof DrainOptions)[] = [
   "onFailure",
 ];
 
-function run<T>(
+async function run<T>(
   source: TaskSource<T>,
   handler: unknown,
   callHandler: CallHandler<T>,
@@ -124,10 +127,15 @@ function run<T>(
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
   const { wholeBatches } = defaults;
-  return new DrainLoop<T>(source, callHandler, {
-    ...checkedOptions(options, defaults),
-    wholeBatches,
-  }).run();
+  const checked = checkedOptions(options, defaults);
+  const end = performance.now() + checked.budget;
+  const loop = new DrainLoop<T>(source, callHandler, { ...checked, wholeBatches });
+  try {
+    return await loop.run();
+  } finally {
+    const left = Math.max(0, end - performance.now());
+    await source.ended?.(options.signal?.aborted ? Math.min(left, AFTER_ABORT) : left);
+  }
 }
 
 /**

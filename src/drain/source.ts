@@ -19,6 +19,11 @@ export type TaskSource<T = unknown> = Pick<
     readonly counted?: ((onSend: () => void) => TaskSource<T>) | undefined;
     /** Over how many databases one call may be spread. @default 1, or as the transport of a {@link Queue} has */
     readonly databases?: number | undefined;
+    /**
+     * Called when a drain has ended, with the time that it may still take, ms. The drain waits for it.
+     * @default nothing to wait for
+     */
+    readonly ended?: ((timeLeft: number) => Promise<unknown>) | undefined;
   };
 
 /** A source that calls `onDequeue` with the tasks of each dequeue before it returns them. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { withScaleOut } from "../../src/index.ts";
+import { drain, withScaleOut } from "../../src/index.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
-import { failing, noting } from "./draining.ts";
+import { failing, hanging, noting, reported } from "./draining.ts";
 
 const rig = useRig();
 let woken: string[];
@@ -57,4 +57,26 @@ test("a failure of its call does not affect the drain", async () => {
   const transport = failing(rig, (_, scripts) => (scripts === "wake" ? "before" : undefined));
   expect(await withScaleOut(queue(transport)).dequeue()).toHaveLength(1);
   expect(await withScaleOut(rig.queue()).dequeue()).toHaveLength(1);
+});
+
+test("a drain ends after the wakes that its source has begun", async () => {
+  const wake = async (name: string) => {
+    await expect.poll(() => rig.queue().counts()).toMatchObject({ pending: 0, working: 0 });
+    woken.push(name);
+  };
+  const source = withScaleOut(rig.queue({ wake: { wake, window: 100 } }));
+  expect(await drain(source, () => {}, { batch: 10 })).toEqual(reported({ completed: 20 }));
+  expect(woken).toEqual(["emails"]);
+});
+
+test("a wake that hangs does not delay the end of a drain beyond its budget, nor an abort", async () => {
+  const source = () => withScaleOut(rig.queue({ wake: { wake: hanging, window: 100 } }));
+  const whole = await drain(source(), () => {}, { batch: 10, budget: 200 });
+  expect(whole).toEqual(reported({ completed: 20 }));
+  await rig.queue().enqueueMany(many(10));
+  pass(5_000);
+  const stop = new AbortController();
+  const options = { batch: 10, budget: "1h", signal: stop.signal } as const;
+  const aborted = await drain(source(), () => stop.abort(), options);
+  expect(aborted).toMatchObject({ completed: 1, handedBack: 9, ended: "aborted" });
 });

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, beforeEach, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, vi } from "vitest";
 import type { CommandOutcome, Transport } from "../../src/kernel/transport.ts";
+import { loadedOnDemand } from "./loaded-on-demand.ts";
 import { type Rig, START } from "./rig.ts";
 
 /**
@@ -124,6 +125,8 @@ export function useSimulatedTime(rig?: Rig): SimulatedTime {
       keySpace: () => time.during(keySpace()),
     });
   }
+  // No request is under way while a module is read.
+  beforeAll(async () => void (await loadedOnDemand()));
   beforeEach(() => {
     time.begin();
     if (rig) rig.transport = time.through(rig.transport);
