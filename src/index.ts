@@ -98,7 +98,7 @@ export {
 } from "./operate/statistics.ts";
 export type { QueueEvent } from "./kernel/tasks/events.ts";
 export { sweep } from "./open/sweep.ts";
-export type { SweepOptions, SweepReport } from "./sweep/types.ts";
+export type { SweepOptions, SweepReport } from "./open/sweep-with.ts";
 export type { TaskFilter } from "./operate/filters.ts";
 export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./operate/list-tasks.ts";
 export type { PurgeOptions, PurgeReport } from "./operate/purge.ts";
@@ -109,7 +109,7 @@ export type { QueueCounts, SweepCounts } from "./kernel/tasks/counts.ts";
 export type * from "./kernel/record/task-info.ts";
 export type * from "./kernel/options/types.ts";
 export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./operate/workers.ts";
-export type { DefinedOptions, QueueDefinition, QueueOrName } from "./kernel/definition.ts";
+export type { DefinedOptions, QueueDefinition, QueueOrName } from "./open/definition.ts";
 export type { TaskEvent } from "./kernel/tasks/watch.ts";
 export type { WaitOptions, WatchOptions } from "./kernel/tasks/watch-options.ts";
 export type {

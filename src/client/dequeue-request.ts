@@ -80,7 +80,7 @@ export async function decoded<Out>(
 ): Promise<Batch<Out>> {
   const { tasks, nextDueAt, paused } = first;
   const hasBytes = tasks.some(({ encoding }) => encoding !== undefined);
-  if (queue.defaults.schema || queue.values.encryption || hasBytes) {
+  if (queue.defaults.schema || queue.values.areSealed || hasBytes) {
     const { decodeReply } = await onDemand();
     return decodeReply(queue, first, request);
   }

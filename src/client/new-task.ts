@@ -4,10 +4,11 @@ import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
 import { newTaskId } from "../kernel/names/ids.ts";
 import { plainJson } from "../kernel/record/plain-json.ts";
 import { optionsObject, requestKey } from "../kernel/options/validation.ts";
-import type { ValuesQueue } from "../kernel/values/encryption.ts";
+import type { Values } from "../kernel/values/values.ts";
 import type { EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "../kernel/options/types.ts";
 import type { QueueOptions } from "../open/options.ts";
 import { onDemand } from "./load.ts";
+import type { DequeuingQueue } from "./types.ts";
 
 /** Limit of a payload, bytes. The server has its own, which depends on its object store. */
 export const MAX_PAYLOAD = 100_000_000;
@@ -30,7 +31,7 @@ export interface ClientQueueOptions<In = unknown, Out = In>
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function taskJson<In, Out>(
-  queue: ValuesQueue,
+  { name, values }: Pick<DequeuingQueue<Out>, "name" | "values">,
   queueOptions: ClientQueueOptions<In, Out>,
   task: NewTask<In>,
   options: RequestOptions,
@@ -39,7 +40,7 @@ export async function taskJson<In, Out>(
   const at = index === undefined ? "" : `tasks[${index}]`;
   optionsObject(task, at);
   const { payload, ...own } = given(task) as NewTask<In>;
-  const id = own.id ?? (await newId(queue, own, options, index ?? 0));
+  const id = own.id ?? (await newId(name, values, own, options, index ?? 0));
   const { delay, unique, ...defaults } = pick(queueOptions, DEFAULT_OPTIONS);
   const fields = {
     ...defaults,
@@ -49,12 +50,12 @@ export async function taskJson<In, Out>(
     id,
   };
   const { schema } = queueOptions;
-  const hasOptions = schema || queue.encryption || own.headers || typeof own.at === "object";
+  const hasOptions = schema || values.areSealed || own.headers || typeof own.at === "object";
   const isPlain = !hasOptions && !(payload instanceof Uint8Array);
   const plain = isPlain ? plainJson({ payload, ...fields }, MAX_PAYLOAD) : undefined;
   // Of a payload that JSON does not have, nothing is written.
   if (plain?.startsWith('{"payload":')) return plain;
-  return (await onDemand()).taskJson({ queue, schema, fields, at }, payload);
+  return (await onDemand()).taskJson({ values, schema, fields, at }, payload);
 }
 
 /**
@@ -62,7 +63,8 @@ export async function taskJson<In, Out>(
  * call gets the same.
  */
 async function newId(
-  { name, encryption }: ValuesQueue,
+  name: string,
+  { areSealed }: Values,
   { again, unique }: EnqueueOptions,
   options: RequestOptions,
   index: number,
@@ -72,5 +74,5 @@ async function newId(
   const key = requestKey(options);
   if (key === undefined) return newTaskId();
   // An encrypted payload is bound to its id, so the id must be known here.
-  return encryption ? (await (await onDemand()).derivedTaskIds(name, key))(index) : undefined;
+  return areSealed ? (await (await onDemand()).derivedTaskIds(name, key))(index) : undefined;
 }

@@ -2,9 +2,10 @@ import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
 import { MAX_BATCH } from "../kernel/options/limits.ts";
 import { listOf, onlyOptions, optionalFunction, queueName, taskId } from "../kernel/options/validation.ts";
 import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
-import { nameAndOptions, type QueueOrName } from "../kernel/definition.ts";
+import { nameAndOptions, type QueueOrName } from "../open/definition.ts";
 import { checkedWatch, type WaitOptions, type WatchOptions } from "../kernel/tasks/watch-options.ts";
-import { checkedEncryption } from "../features/encryption/index.ts";
+import { plainValues } from "../kernel/values/values.ts";
+import { checkedEncryption, encrypted } from "../features/encryption/index.ts";
 import type { QueueCounts } from "../kernel/tasks/counts.ts";
 import type { TaskInfo } from "../kernel/record/task-info.ts";
 import type { Tracing } from "../kernel/tracing.ts";
@@ -59,7 +60,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     this.#options = options;
     this.#dequeuing = {
       name,
-      values: { name, encryption: checkedEncryption(options.encryption), maxPayload: MAX_PAYLOAD },
+      values: encrypted(plainValues(MAX_PAYLOAD), name, checkedEncryption(options.encryption)),
       defaults: options,
       tracing: connection.tracing,
       pull: (request) => this.#pull(request),
@@ -86,7 +87,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
     return traceEnqueue(this, { tasks: [options], many: false }, async (addTraceHeaders) => {
       const { request, fields } = splitOptions(options);
-      const body = await taskJson(this.#dequeuing.values, this.#options, { ...fields, payload }, request);
+      const body = await taskJson(this.#dequeuing, this.#options, { ...fields, payload }, request);
       return this.#request<Enqueued>("/tasks", request, { body, replyField: "id", addTraceHeaders });
     });
   }
@@ -102,7 +103,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     const { request, fields } = splitOptions(options);
     if (tasks.length === 0) return [];
     const items = await Promise.all(
-      tasks.map((task, i) => taskJson(this.#dequeuing.values, this.#options, task, request, i)),
+      tasks.map((task, i) => taskJson(this.#dequeuing, this.#options, task, request, i)),
     );
     const body = withFields({ tasks: `[${items.join()}]` }, await fieldsJson(fields));
     return traceEnqueue(this, { tasks, many: true }, async (addTraceHeaders) => {

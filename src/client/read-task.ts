@@ -1,5 +1,5 @@
 import type { TaskInfo } from "../kernel/record/task-info.ts";
-import type { ValuesQueue } from "../kernel/values/encryption.ts";
+import type { Values } from "../kernel/values/values.ts";
 import { onDemand } from "./load.ts";
 import type { TaskReply } from "./types.ts";
 
@@ -8,9 +8,9 @@ import type { TaskReply } from "./types.ts";
  * @param id the id for which the task was requested
  * @throws {SluiceError} `undecryptable`
  */
-export async function readTask(queue: ValuesQueue, task: TaskReply, id: string): Promise<TaskInfo> {
+export async function readTask(values: Values, task: TaskReply, id: string): Promise<TaskInfo> {
   // Only bytes, which have an encoding, and progress that is a text may be encrypted.
   const hasBytes = [task, ...task.errors].some((part) => /encoding/i.test(Object.keys(part).join()));
-  if (!hasBytes && typeof task.progress !== "string" && !queue.encryption) return task as TaskInfo;
-  return (await onDemand()).openTask(queue, task, id);
+  if (!hasBytes && typeof task.progress !== "string" && !values.areSealed) return task as TaskInfo;
+  return (await onDemand()).openTask(values, task, id);
 }

@@ -2,23 +2,20 @@ import { MAX_BATCH, MAX_PROGRESS_BYTES, MAX_VALUE_BYTES } from "../kernel/option
 import { plainJson } from "../kernel/record/plain-json.ts";
 import { listOf, optionsObject } from "../kernel/options/validation.ts";
 import type { Settlement } from "../kernel/options/types.ts";
-import type { ValuesQueue } from "../kernel/values/encryption.ts";
+import type { Values } from "../kernel/values/values.ts";
 import { onDemand } from "./load.ts";
 
 /**
  * The JSON of a list of settlements.
  * @throws {SluiceError} `invalid_argument` or `too_large` for a result, an error or progress
  */
-export async function settlementsJson(
-  queue: ValuesQueue,
-  settlements: readonly Settlement[],
-): Promise<string> {
+export async function settlementsJson(values: Values, settlements: readonly Settlement[]): Promise<string> {
   listOf(settlements, "settlements", MAX_BATCH);
   const items = settlements.map(async (settlement, i) => {
     const at = `settlements[${i}]`;
     optionsObject(settlement, at);
-    const plain = queue.encryption ? undefined : plainSettlement(settlement);
-    return plain ?? (await onDemand()).settlementJson(queue, settlement, at);
+    const plain = values.areSealed ? undefined : plainSettlement(settlement);
+    return plain ?? (await onDemand()).settlementJson(values, settlement, at);
   });
   return `[${(await Promise.all(items)).join()}]`;
 }

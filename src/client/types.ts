@@ -4,7 +4,7 @@ import type { RequestOptions, Settled, Settlement } from "../kernel/options/type
 import type { RawTask } from "../kernel/lease/decode-tasks.ts";
 import type { Queue } from "../open/queue.ts";
 import type { QueueOptions } from "../open/options.ts";
-import type { ValuesQueue } from "../kernel/values/encryption.ts";
+import type { Values } from "../kernel/values/values.ts";
 
 /** The server's reply to a dequeue. */
 export interface DequeueReply {
@@ -39,7 +39,7 @@ export interface Pull {
 /** What a dequeue needs of its queue. */
 export interface DequeuingQueue<Out> {
   readonly name: string;
-  readonly values: ValuesQueue;
+  readonly values: Values;
   readonly defaults: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
   readonly pull: (request: Pull) => Promise<DequeueReply>;
   readonly settle: (settlements: readonly Settlement[], options?: RequestOptions) => Promise<Settled[]>;

@@ -13,9 +13,9 @@ import { instantMs, LAST_DUE } from "../kernel/options/instants.ts";
 import { decodeBatch, nextToken } from "../kernel/lease/decode-tasks.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
 import { encodeChecked } from "../kernel/enqueue/schema.ts";
-import { encryptValue, type ValuesQueue } from "../kernel/values/encryption.ts";
-import { encryptSettlementValue } from "../kernel/values/encrypt-settlement.ts";
-import { decryptTask } from "../kernel/values/decrypt.ts";
+import type { Values } from "../kernel/values/values.ts";
+import { sealSettlement } from "../kernel/values/seal-settlement.ts";
+import { openTask as openValues } from "../kernel/values/open-task.ts";
 import { withFields } from "./fields.ts";
 import type { DequeueReply, DequeuingQueue, Pull, TaskReply } from "./types.ts";
 
@@ -27,7 +27,7 @@ export function valueFields(name: string, encoded: string): Record<string, strin
 
 /** A new task, as its fields are sent. */
 interface TaskFields<In, Out> {
-  readonly queue: ValuesQueue;
+  readonly values: Values;
   readonly schema: StandardSchemaV1<In, Out> | undefined;
   readonly fields: Pick<EnqueueOptions, "id" | "at" | "headers">;
   /** Path of the task, for errors. */
@@ -39,7 +39,7 @@ interface TaskFields<In, Out> {
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export async function taskJson<In, Out>(
-  { queue, schema, fields, at }: TaskFields<In, Out>,
+  { values, schema, fields, at }: TaskFields<In, Out>,
   payload: In,
 ): Promise<string> {
   const pathOf = (field: string) => (at === "" ? field : `${at}.${field}`);
@@ -50,8 +50,8 @@ export async function taskJson<In, Out>(
     ...(headers !== undefined && { headers: headerTexts(headers, pathOf("headers")) }),
   };
   const path = pathOf("payload");
-  const encoded = await encodeChecked(schema, payload, path, queue.maxPayload);
-  const text = await encryptValue(queue, { kind: "payload", id }, encoded, path);
+  const encoded = await encodeChecked(schema, payload, path, values.maxPayload);
+  const text = await values.seal({ kind: "payload", id }, encoded, path);
   return withFields(valueFields("payload", text), losslessJson(checked, at, true));
 }
 
@@ -68,11 +68,7 @@ const encoders = new Map<unknown, readonly [name: string, encode: (value: unknow
  * @param at path of the settlement, for errors
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export async function settlementJson(
-  queue: ValuesQueue,
-  settlement: Settlement,
-  at: string,
-): Promise<string> {
+export async function settlementJson(values: Values, settlement: Settlement, at: string): Promise<string> {
   const fields: Record<string, unknown> = { ...settlement };
   if (settlement.outcome === "requeue" && typeof settlement.backoff === "function") {
     // The server cannot call the function. A list of one delay sets exactly the delay that it chose.
@@ -84,7 +80,7 @@ export async function settlementJson(
   if (!encode || value === undefined) return losslessJson(fields, at, true);
   delete fields[name];
   const encoded = encode(value, `${at}.${name}`);
-  const text = await encryptSettlementValue(queue, settlement, encoded, at);
+  const text = await sealSettlement(values, settlement, encoded, at);
   return withFields(valueFields(name, text), losslessJson(fields, at, true));
 }
 
@@ -116,7 +112,7 @@ function rawBatch({ tasks, nextDueAt, paused }: DequeueReply) {
  * @throws {SluiceError} `undecryptable`
  */
 export async function openTask(
-  queue: ValuesQueue,
+  values: Values,
   { encoding, errorEncoding, payloadEncoding, ...rest }: TaskReply,
   id: string,
 ): Promise<TaskInfo> {
@@ -130,7 +126,7 @@ export async function openTask(
       error: valueOf(one.error, each) as AttemptError["error"],
     })),
   };
-  return decryptTask(queue, task as TaskInfo, id);
+  return openValues(values, task as TaskInfo, id);
 }
 
 /** The value in a reply of the server: itself, or bytes. */

@@ -3,7 +3,7 @@ import type { DrainOptions } from "../drain/types.ts";
 import { isDeclared, type QueueConsumer, type WorkOptions } from "./declared/define-queue.ts";
 import { invalidArgument } from "../errors.ts";
 import { onlyOptions, queueName } from "../kernel/options/validation.ts";
-import type { QueueDefinition } from "../kernel/definition.ts";
+import type { QueueDefinition } from "../open/definition.ts";
 import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
 import { requiredEncryption } from "../features/encryption/index.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";

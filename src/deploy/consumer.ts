@@ -3,7 +3,7 @@ import type { Environment } from "../config.ts";
 import type { Task } from "../drain/types.ts";
 import type { WorkOptions } from "./declared/define-queue.ts";
 import type { DeploymentTools } from "./declared/tools.ts";
-import type { Encryption } from "../kernel/values/encryption.ts";
+import type { Encryption } from "../features/encryption/index.ts";
 
 /**
  * Handles one task of a queue, like a handler of `drain`. `env` is the deployment's environment. `queue` of the tools

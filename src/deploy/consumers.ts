@@ -4,7 +4,7 @@ import { type DrainReport, type Task } from "../drain/types.ts";
 import { scalingOut } from "../drain/with-scale-out.ts";
 import { opening, type OpeningOptions } from "../open/opening.ts";
 import { timeUntil } from "../kernel/clock.ts";
-import type { QueueDefinition } from "../kernel/definition.ts";
+import type { QueueDefinition } from "../open/definition.ts";
 import { toConsole, type Waker } from "../features/waking/index.ts";
 import { sleep } from "../sleep.ts";
 import type { Setup } from "./setup.ts";

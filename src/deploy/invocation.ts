@@ -3,7 +3,7 @@ import { opening, type OpeningOptions } from "../open/opening.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter, OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import { callHook } from "../kernel/options/hook.ts";
-import type { QueueOrName } from "../kernel/definition.ts";
+import type { QueueOrName } from "../open/definition.ts";
 import type { QueueOptions } from "../open/options.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Drains } from "./drains.ts";

@@ -1,6 +1,6 @@
 import { messageOf } from "../errors.ts";
 import { optionalFunction } from "../kernel/options/validation.ts";
-import { checkedOffload, type Offload, type OrphanPassOptions } from "../kernel/values/offload.ts";
+import { checkedOffload, type Offload, type OrphanPassOptions } from "../features/offload/types.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** A queue that may declare its own object store. */

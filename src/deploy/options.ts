@@ -8,7 +8,7 @@ import type { Duration } from "../kernel/options/duration.ts";
 import type { Tracing } from "../kernel/tracing.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { Offload } from "../kernel/values/offload.ts";
+import type { Offload } from "../features/offload/types.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
 import type { PartOptions, PartsOnDemand } from "./optional-parts.ts";

@@ -7,7 +7,7 @@ import { createApp } from "../http/app.ts";
 import type { App } from "../http/services.ts";
 import { Problem, problemResponse } from "../http/problems/problem.ts";
 import { type Open, opening, type OpeningOptions } from "../open/opening.ts";
-import type { QueueDefinition } from "../kernel/definition.ts";
+import type { QueueDefinition } from "../open/definition.ts";
 import type { AlarmKind } from "./alarms.ts";
 import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";

@@ -1,7 +1,7 @@
 import type { WaitUntil } from "./declared/tools.ts";
 import { plainSweep } from "../sweep/sweep.ts";
 import { sweepParts } from "../open/sweep-parts.ts";
-import { placesOf } from "../open/orphans-part.ts";
+import { placesOf } from "../open/sweep-with.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Declarations } from "./declarations.ts";

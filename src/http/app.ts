@@ -5,7 +5,7 @@ import { opening } from "../open/opening.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { onlyOptions, optionalFunction } from "../kernel/options/validation.ts";
 import { withPrefix } from "../kernel/transport.ts";
-import { checkedOffload } from "../kernel/values/offload.ts";
+import { checkedOffload } from "../features/offload/types.ts";
 import { respond } from "../respond.ts";
 import { APP_OPTIONS, type AppOptions } from "./app-options.ts";
 import { Authenticator, forbidden } from "./auth/authenticator.ts";

@@ -3,7 +3,7 @@ import type { BodyBounds } from "../bounded-body.ts";
 import type { OpeningOptions, OpenQueue } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
-import type { Offload } from "../kernel/values/offload.ts";
+import type { Offload } from "../features/offload/types.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { Grants } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";

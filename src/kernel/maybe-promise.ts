@@ -7,6 +7,6 @@ export function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonl
 }
 
 /** Whether a value is a promise, also of another realm, which `instanceof` does not recognise. */
-function isPromise(value: unknown): boolean {
+export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as { then?: unknown } | undefined)?.then === "function";
 }

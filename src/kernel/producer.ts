@@ -6,7 +6,7 @@ import type { AddTraceHeaders, Tracing } from "./tracing.ts";
 import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "./options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "./options/validation.ts";
 import { fixedOptions, TASK_OPTIONS, whenReady } from "./enqueue/task-options.ts";
-import type { ValuesQueue } from "./values/encryption.ts";
+import type { Values } from "./values/values.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./enqueue/new-tasks.ts";
 import { refusal } from "./refusal.ts";
 import type { AddBatch, AddReply, Adds } from "./store.ts";
@@ -18,7 +18,7 @@ const NEW_TASK_OPTIONS = ["payload", ...TASK_OPTIONS];
 /** What a producer is made of. */
 export interface ProducerParts<In, Out> {
   readonly store: Adds;
-  readonly values: ValuesQueue;
+  readonly values: Values;
   readonly defaults: TaskDefaults;
   readonly schema: StandardSchemaV1<In, Out> | undefined;
   readonly tracing: Tracing | undefined;
@@ -118,7 +118,15 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const texts = await all(
       tasks.map((task, i) => checkAndEncode(this.schema, task, options.at(i), maxPayload)),
     );
-    return { ...newTasks(this.values, this.#defaults, tasks, texts, options), alone: false };
+    return {
+      ...newTasks(
+        { queue: this.store.queue, values: this.values, defaults: this.#defaults },
+        tasks,
+        texts,
+        options,
+      ),
+      alone: false,
+    };
   }
 
   /** @throws {SluiceError} if a task was refused */

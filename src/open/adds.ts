@@ -9,9 +9,9 @@ import type { Opened, ProducerOptions, QueueBaseOptions } from "./options.ts";
 type AddsOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;
 
 /** The store of a queue, for producers. */
-export function addsOf({ options, values }: Opened<AddsOptions>): Adds {
-  let adds: Adds = discoverForAdds(plainAdds(values), options.partitions);
-  if (values.offload) adds = values.offload.layer(adds);
+export function addsOf({ options, queue }: Opened<AddsOptions>): Adds {
+  let adds: Adds = discoverForAdds(plainAdds(queue), options.partitions);
+  if (options.offload) adds = options.offload.layer(adds);
   if (options.wake) adds = wakeForAdds(adds, new CheckedWaker(options.wake));
-  return coalesceAdds(adds, new Coalescer(options.coalesce, values.transport));
+  return coalesceAdds(adds, new Coalescer(options.coalesce, queue.transport));
 }

@@ -2,10 +2,10 @@ import { given } from "../pick.ts";
 import { queueName } from "../kernel/options/validation.ts";
 import { Operator } from "./operator.ts";
 import { Schedules } from "./schedules.ts";
-import { notAQueue, type QueueDefinition, type QueueOrName } from "../kernel/definition.ts";
+import { notAQueue, type QueueDefinition, type QueueOrName } from "./definition.ts";
 import { Queue } from "./queue.ts";
 import type { QueueOptions } from "./options.ts";
-import type { Offload } from "../kernel/values/offload.ts";
+import type { Offload } from "../features/offload/types.ts";
 
 /** What the queues of a service have in common, or those of one invocation of it: any options of a queue. */
 export interface OpeningOptions extends Omit<QueueOptions, "schema" | "offload"> {

@@ -8,8 +8,8 @@ import { discoverForAdds, type MaybeDivided, sharingLimits } from "../features/p
 import type { Opened, QueueBaseOptions } from "./options.ts";
 
 /** The store of a queue, for operators. */
-export function operatedStore({ options, values }: Opened<QueueBaseOptions>): Adds & MaybeDivided {
-  let adds = sharingLimits(discoverForAdds(plainAdds(values), options.partitions));
+export function operatedStore({ options, queue }: Opened<QueueBaseOptions>): Adds & MaybeDivided {
+  let adds = sharingLimits(discoverForAdds(plainAdds(queue), options.partitions));
   if (options.wake) adds = wakeForAdds(adds, new CheckedWaker(options.wake));
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   return onDeadLetter ? reportExpiredTasks(adds, onDeadLetter) : adds;

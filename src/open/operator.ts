@@ -33,8 +33,8 @@ import type { ListOptions, RequestOptions, WorkerName } from "../kernel/options/
 import { onlyOptions, REQUEST_OPTIONS } from "../kernel/options/validation.ts";
 import type { QueuePartitions, MaybeDivided } from "../features/partitions/index.ts";
 import type { Adds } from "../kernel/store.ts";
-import type { QueueOrName } from "../kernel/definition.ts";
-import { opened, type QueueBaseOptions } from "./options.ts";
+import type { QueueOrName } from "./definition.ts";
+import { opened, type QueueBaseOptions, valuesOf } from "./options.ts";
 import { operatedStore } from "./operated-store.ts";
 
 /**
@@ -56,8 +56,8 @@ export class Operator {
    */
   constructor(queue: QueueOrName<unknown, unknown>, given: QueueBaseOptions) {
     const own = opened(queue, given);
-    this.name = own.values.name;
-    this.#queue = { store: operatedStore(own), values: own.values };
+    this.name = own.queue.name;
+    this.#queue = { store: operatedStore(own), values: valuesOf(own) };
   }
 
   /**

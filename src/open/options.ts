@@ -1,17 +1,17 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Waker } from "../features/waking/index.ts";
+import { checkedEncryption, encrypted, type MaybeEncryption } from "../features/encryption/index.ts";
+import { checkedOffload, type Offload } from "../features/offload/types.ts";
+import { plainValues, type Values } from "../kernel/values/values.ts";
 import type { QueueRef } from "../kernel/queue-ref.ts";
-import { nameAndOptions, type QueueOrName } from "../kernel/definition.ts";
+import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
 import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Tracing } from "../kernel/tracing.ts";
 import type { TaskDefaults } from "../kernel/options/types.ts";
 import { queueName } from "../kernel/options/validation.ts";
 import { checkedTransport, type Transport } from "../kernel/transport.ts";
-import { checkedEncryption } from "../features/encryption/index.ts";
-import type { MaybeEncryption, ValuesQueue } from "../kernel/values/encryption.ts";
-import { checkedOffload, type Offload } from "../kernel/values/offload.ts";
 
 /** Options of all that works on a queue. */
 export interface QueueBaseOptions {
@@ -102,28 +102,31 @@ export const QUEUE_OPTIONS = [
 /** A queue with its options, and those of its declaration. */
 export interface Opened<Options> {
   readonly options: Options;
-  /** Where the queue is, and what its values need. */
-  readonly values: ValuesQueue & QueueRef;
+  readonly queue: QueueRef;
 }
 
 /**
  * Reads what all classes of a queue are made of.
- * @param queue its name, or a queue that `defineQueue` made
  * @param given options; those of a declared queue are the defaults
  * @throws {SluiceError} `invalid_argument`
  */
 export function opened<Options extends QueueBaseOptions>(
-  queue: QueueOrName<unknown, unknown>,
+  definition: QueueOrName<unknown, unknown>,
   given: Options,
 ): Opened<Options> {
-  const { name, options } = nameAndOptions(queue, given);
+  const { name, options } = nameAndOptions(definition, given);
   queueName(name);
   const transport = checkedTransport(options?.transport);
   const { prefix = transport.prefix, now } = options;
-  const encryption = checkedEncryption(options.encryption);
+  return { options, queue: { name, prefix, transport, now } };
+}
+
+/**
+ * How a queue writes and reads its values: in an object store, and encrypted, if it has these options.
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function valuesOf({ options, queue }: Opened<QueueBaseOptions>): Values {
   const offload = checkedOffload(options.offload);
-  return {
-    options,
-    values: { name, prefix, transport, now, encryption, offload, maxPayload: offload?.maxBytes },
-  };
+  const values = encrypted(plainValues(offload?.maxBytes), queue.name, checkedEncryption(options.encryption));
+  return offload ? offload.values(values, queue) : values;
 }

@@ -1,9 +1,9 @@
 import { Producer as KernelProducer, type ProducerParts } from "../kernel/producer.ts";
 import { checkedTracing } from "../kernel/tracing.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
-import type { QueueOrName } from "../kernel/definition.ts";
+import type { QueueOrName } from "./definition.ts";
 import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
-import { type Opened, opened, type ProducerOptions, QUEUE_OPTIONS } from "./options.ts";
+import { type Opened, opened, type ProducerOptions, QUEUE_OPTIONS, valuesOf } from "./options.ts";
 import { addsOf } from "./adds.ts";
 
 /** Adds tasks to a queue. `Queue` also consumes them; a bundle with `Producer` alone is smaller. */
@@ -20,14 +20,14 @@ export class Producer<In = unknown, Out = In> extends KernelProducer<In, Out> {
 }
 
 /** @throws {SluiceError} `invalid_argument` */
-export function producerParts<In, Out>({
-  options,
-  values,
-}: Opened<ProducerOptions<In, Out>>): Omit<ProducerParts<In, Out>, "store"> {
+export function producerParts<In, Out>(
+  own: Opened<ProducerOptions<In, Out>>,
+): Omit<ProducerParts<In, Out>, "store"> {
+  const { options } = own;
   onlyOptions(options, QUEUE_OPTIONS);
   const { lease, maxAttempts, resultTtl, deadTtl, delay, unique } = options;
   return {
-    values,
+    values: valuesOf(own),
     defaults: { lease, maxAttempts, resultTtl, deadTtl, delay, unique },
     schema: checkedSchema(options.schema),
     tracing: checkedTracing(options.tracing),

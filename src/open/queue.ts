@@ -3,7 +3,7 @@ import { milliseconds } from "../kernel/options/duration.ts";
 import { DEFAULT_LEASE } from "../kernel/record/record.ts";
 import { replyBytes } from "../kernel/options/validation.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { QueueOrName } from "../kernel/definition.ts";
+import type { QueueOrName } from "./definition.ts";
 import { opened, type QueueOptions } from "./options.ts";
 import { producerParts } from "./producer.ts";
 import { storeOf } from "./store.ts";
@@ -26,7 +26,7 @@ export class Queue<In = unknown, Out = In> extends KernelQueue<In, Out> {
    */
   constructor(queue: QueueOrName<In, Out>, given: QueueOptions<In, Out>) {
     const own = opened(queue, given);
-    const { options, values } = own;
+    const { options } = own;
     super({
       ...producerParts(own),
       store: storeOf(own),
@@ -34,6 +34,6 @@ export class Queue<In = unknown, Out = In> extends KernelQueue<In, Out> {
       maxBytes: replyBytes(options.maxBytes),
     });
     this.options = options;
-    this.transport = values.transport;
+    this.transport = own.queue.transport;
   }
 }

@@ -1,6 +1,6 @@
 import { Schedules as KernelSchedules } from "../features/schedules/index.ts";
-import type { QueueOrName } from "../kernel/definition.ts";
-import { opened, type QueueBaseOptions } from "./options.ts";
+import type { QueueOrName } from "./definition.ts";
+import { opened, type QueueBaseOptions, valuesOf } from "./options.ts";
 import { operatedStore } from "./operated-store.ts";
 
 /**
@@ -20,6 +20,6 @@ export class Schedules<T = unknown> extends KernelSchedules<T> {
   constructor(queue: QueueOrName<T, unknown>, options: QueueBaseOptions) {
     const own = opened(queue, options);
     const defaults = typeof queue === "string" ? {} : queue.options;
-    super({ store: operatedStore(own), values: own.values, defaults });
+    super({ store: operatedStore(own), values: valuesOf(own), defaults });
   }
 }

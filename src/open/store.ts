@@ -12,11 +12,11 @@ type StoreOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;
 
 /** The store of a queue. */
 export function storeOf(opened: Opened<StoreOptions>): Store {
-  const { options, values } = opened;
-  let store: Store = discover(plainStore(values), options.partitions);
-  if (values.offload) store = values.offload.layer(store);
+  const { options, queue } = opened;
+  let store: Store = discover(plainStore(queue), options.partitions);
+  if (options.offload) store = options.offload.layer(store);
   if (options.wake) store = wake(store, new CheckedWaker(options.wake));
-  store = coalesce(store, new Coalescer(options.coalesce, values.transport));
+  store = coalesce(store, new Coalescer(options.coalesce, queue.transport));
   const onDeadLetter = optionalFunction(options.onDeadLetter, "onDeadLetter");
   return onDeadLetter ? reportDeadLetters(store, onDeadLetter) : store;
 }

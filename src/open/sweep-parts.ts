@@ -2,11 +2,10 @@
 import { addsOfPartitions, partitionsPart } from "../features/partitions/sweep-part.ts";
 import { schedulesPart as schedulesWith } from "../features/schedules/index.ts";
 import type { SweepPart } from "../sweep/part.ts";
-import { orphansPart } from "./orphans-part.ts";
 
 export const schedulesPart: SweepPart = (sweep) => schedulesWith(sweep, addsOfPartitions);
 
 export { partitionsPart };
 
 /** In their order: schedules add tasks, and partitions are kept after their queues were swept. */
-export const sweepParts: readonly SweepPart[] = [schedulesPart, partitionsPart, orphansPart];
+export const sweepParts: readonly SweepPart[] = [schedulesPart, partitionsPart];

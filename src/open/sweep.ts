@@ -1,9 +1,7 @@
 import type { Transport } from "../kernel/transport.ts";
 import type { CurrentSweep, PartOfSweep, SweepPart } from "../sweep/part.ts";
 import type { RegistryPage } from "../sweep/registry.ts";
-import { plainSweep } from "../sweep/sweep.ts";
-import type { SweepOptions, SweepReport } from "../sweep/types.ts";
-import { orphansPart } from "./orphans-part.ts";
+import { type SweepOptions, type SweepReport, sweepWith } from "./sweep-with.ts";
 
 /**
  * Sweeps every registered queue: promotes due tasks, reclaims expired leases, removes expired records, and
@@ -18,7 +16,7 @@ import { orphansPart } from "./orphans-part.ts";
  * // From a cron trigger, each minute.
  * const { promoted, reclaimed, more } = await sweep(upstash(env), { budget: "20s" });
  */
-export async function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
+export function sweep(transport: Transport, options: SweepOptions = {}): Promise<SweepReport> {
   const schedules = onDemand(
     ({ reminders, now }, { isWanted }) => reminders.some(({ queue, at }) => at <= now && isWanted(queue)),
     async () => (await import("./sweep-parts.ts")).schedulesPart,
@@ -28,7 +26,7 @@ export async function sweep(transport: Transport, options: SweepOptions = {}): P
       divided.length > 0 || marked.size > 0 || queues.some(({ name }) => name.includes("/")),
     async () => (await import("./sweep-parts.ts")).partitionsPart,
   );
-  return plainSweep(transport, options, [schedules, partitions, orphansPart]);
+  return sweepWith([schedules, partitions], transport, options);
 }
 
 /** A part that is loaded at the first page of the registry for which it is needed. */

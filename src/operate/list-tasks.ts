@@ -20,8 +20,8 @@ import {
   wholeNumber,
 } from "../kernel/options/validation.ts";
 import { listScript, removeScript } from "./operate-scripts.ts";
-import { type ValuesQueue } from "../kernel/values/encryption.ts";
-import { decryptTask } from "../kernel/values/decrypt.ts";
+import type { Values } from "../kernel/values/values.ts";
+import { openTask } from "../kernel/values/open-task.ts";
 import { isUnreadable } from "../kernel/record/unreadable.ts";
 import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
@@ -84,13 +84,13 @@ export async function listTasks(queue: OperatedQueue, options: ListTasksOptions)
       return found.length >= size;
     },
   );
-  const tasks = await readTasks(queue.values, state, found, Number(args.maxBytes));
+  const tasks = await readTasks(queue, state, found, Number(args.maxBytes));
   return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
 }
 
 /** Reads the next tasks, without leasing them: see `Operator.peek`. */
 export async function peekTasks(
-  { store, values }: OperatedQueue,
+  queue: OperatedQueue,
   options: RequestOptions & { readonly max?: number | undefined },
 ): Promise<readonly ListedTask[]> {
   onlyOptions(options, ["max", ...REQUEST_OPTIONS]);
@@ -99,12 +99,12 @@ export async function peekTasks(
   const maxBytes = replyBytes(undefined);
   const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1" };
   const pages = await onAll(
-    store,
+    queue.store,
     (shard) => shard.call(listScript, { ...args, maxBytes: String(maxBytes) }),
     request,
   );
   const lines = await Promise.all(
-    Array.from(pages.values(), ({ tasks }) => readTasks(values, "pending", tasks, maxBytes)),
+    Array.from(pages.values(), ({ tasks }) => readTasks(queue, "pending", tasks, maxBytes)),
   );
   return inOrderOfDelivery(lines).slice(0, size);
 }
@@ -122,7 +122,7 @@ export async function removeTask(
 }
 
 async function readTasks(
-  values: ValuesQueue,
+  { store, values }: OperatedQueue,
   state: TaskState,
   listed: ListReply["tasks"],
   maxBytes: number,
@@ -131,7 +131,7 @@ async function readTasks(
   let room = maxBytes;
   for (const found of listed) {
     try {
-      const task = readTaskInfo(values.name, found.id, { state, ...found });
+      const task = readTaskInfo(store.queue.name, found.id, { state, ...found });
       if (isReference(task.payload)) room -= referredBytes(task.payload);
       const isTooLarge = tasks.length > 0 && room < 0;
       tasks.push(isTooLarge ? withoutValues(task, TOO_LARGE) : await decrypted(values, task));
@@ -143,9 +143,9 @@ async function readTasks(
   return tasks;
 }
 
-async function decrypted(values: ValuesQueue, task: ListedTask): Promise<ListedTask> {
+async function decrypted(values: Values, task: ListedTask): Promise<ListedTask> {
   try {
-    return await decryptTask(values, task, task.id);
+    return await openTask(values, task, task.id);
   } catch (error) {
     const expected = error instanceof SluiceError && error.code === "offload_failed";
     if (!isUnreadable(error) && !expected) throw error;

@@ -1,8 +1,8 @@
 import type { Adds } from "../kernel/store.ts";
-import type { ValuesQueue } from "../kernel/values/encryption.ts";
+import type { Values } from "../kernel/values/values.ts";
 
 /** A queue, for its operators. */
 export interface OperatedQueue {
   readonly store: Adds;
-  readonly values: ValuesQueue;
+  readonly values: Values;
 }

@@ -3,7 +3,7 @@ import type { Shard } from "../kernel/shard.ts";
 import type { Command, Transport } from "../kernel/transport.ts";
 import type { CheckedWaker } from "../features/waking/index.ts";
 import type { RegisteredShard, RegistryPage } from "./registry.ts";
-import type { SweepOptions, SweepReport } from "./types.ts";
+import type { SweepOptions } from "./types.ts";
 
 /** Begins the part of a feature in one sweep. Sends nothing. */
 export type SweepPart = (sweep: CurrentSweep) => PartOfSweep;
@@ -23,7 +23,7 @@ export interface PartOfSweep {
   /** After the queues of the page were swept. */
   readonly after?: (page: RegistryPage) => Promise<void>;
   /** At the end. @returns what it adds to the report */
-  readonly finish?: () => Partial<SweepReport> | Promise<Partial<SweepReport>>;
+  readonly finish?: () => object | Promise<object>;
 }
 
 /** A sweep as its parts see it. Queues have the names of the registry: `emails`, or `emails/3` for a partition. */

@@ -2,7 +2,6 @@ import type { SweepCounts } from "../kernel/tasks/counts.ts";
 import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Duration } from "../kernel/options/duration.ts";
 import type { Waker } from "../features/waking/index.ts";
-import type { Offload, OrphanReport } from "../kernel/values/offload.ts";
 
 export interface SweepOptions {
   /** When to stop, and report `more`. A sweep takes at least one step. @default "20s" */
@@ -28,11 +27,6 @@ export interface SweepOptions {
    * @default none
    */
   readonly onDeadLetter?: OnDeadLetter | undefined;
-  /**
-   * Also removes objects that no task needs any more: looks at a page of the object store. Ignored if `queue` is given.
-   * @default none: such objects stay
-   */
-  readonly offload?: Offload | undefined;
   /** Aborts the requests; `sweep` then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
@@ -47,7 +41,6 @@ export const SWEEP_OPTIONS = [
   "limit",
   "wake",
   "onDeadLetter",
-  "offload",
   "signal",
   "now",
 ] as const satisfies readonly (keyof SweepOptions)[];
@@ -61,6 +54,4 @@ export interface SweepReport extends SweepCounts {
   readonly woken: number;
   /** Queues that could not be swept completely, each with the code of the error. */
   readonly failed: readonly { readonly queue: string; readonly code: string }[];
-  /** What was done in the object store; only if the sweep has `offload`. */
-  readonly objects?: OrphanReport | undefined;
 }

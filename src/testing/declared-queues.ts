@@ -3,7 +3,7 @@ import type { DeclaredQueue, QueueConnection } from "../deploy/declared/define-q
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
 import { type OpenQueue, opening } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { Offload } from "../kernel/values/offload.ts";
+import type { Offload } from "../features/offload/types.ts";
 
 /** By declared queue, the function that disconnects it from the last test's database. */
 const disconnects = new WeakMap<object, () => void>();

@@ -1,5 +1,5 @@
 import { type ObjectStore, offload, type ObjectOffload } from "../features/offload/index.ts";
-import type { Offload } from "../kernel/values/offload.ts";
+import type { Offload } from "../features/offload/types.ts";
 
 const PAGE = 1_000;
 

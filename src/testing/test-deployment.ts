@@ -12,7 +12,7 @@ import { onlyOptions } from "../kernel/options/validation.ts";
 import type { TaskState } from "../kernel/options/types.ts";
 import type { ListedTask } from "../operate/list-tasks.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { QueueDefinition, QueueOrName } from "../kernel/definition.ts";
+import type { QueueDefinition, QueueOrName } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import { declaredAmong } from "../deploy/declarations.ts";
 import { onDemand } from "../deploy/on-demand.ts";

@@ -11,11 +11,11 @@ import { taskStates, type Enqueued, type EnqueueOptions, type TaskState } from "
 import type { Operator } from "../open/operator.ts";
 import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { Offload } from "../kernel/values/offload.ts";
+import type { Offload } from "../features/offload/types.ts";
 import type { Schedules } from "../open/schedules.ts";
-import { plainSweep } from "../sweep/sweep.ts";
+import { sweepWith } from "../open/sweep-with.ts";
 import { sweepParts } from "../open/sweep-parts.ts";
-import { notAQueue } from "../kernel/definition.ts";
+import { notAQueue } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import type { EnqueuedTask } from "./call-log.ts";
 import { applyDeclared, connectDeclared } from "./declared-queues.ts";
@@ -163,7 +163,7 @@ export class TestQueue<In = unknown, Out = In> {
   }
 
   async #sweep(): Promise<void> {
-    await plainSweep(this.transport, { offload: this.#offload }, sweepParts);
+    await sweepWith(sweepParts, this.transport, { offload: this.#offload });
   }
 
   /** Applies the declaration, before the first command. */

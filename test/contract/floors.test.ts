@@ -28,8 +28,11 @@ const partOfSweep = ["part", "deep-part", "registry", "types"].map((file) => `sr
 /** The features that are layers: a folder each. A feature imports the kernel, and no other feature. */
 const features = globSync("src/features/*/", { cwd: root }).map((folder) => folder.replace(/\/$/, ""));
 
-/** What others import of a feature: its entry, and of partitions what is loaded on demand too. */
-const ENTRY = /\/(?:index|partitions\/(?:operate|stored-maps|sweep-part|repair-part))\.ts$/;
+/**
+ * What others import of a feature: its entry, and of partitions what is loaded on demand too. The index of `offload` is
+ * that of the package.
+ */
+const ENTRY = /\/(?:index|offload\/types|partitions\/(?:operate|stored-maps|sweep-part|repair-part))\.ts$/;
 
 /** What composes queues and deployments. Only these import features. */
 const entries = [

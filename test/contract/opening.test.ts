@@ -9,7 +9,7 @@ import { optionsOfRequests } from "../../src/http/options-of-requests.ts";
 import type { RequestContext, Variables } from "../../src/http/services.ts";
 import { opening } from "../../src/open/opening.ts";
 import type { TaskDefaults } from "../../src/kernel/options/types.ts";
-import type { DefinedOptions } from "../../src/kernel/definition.ts";
+import type { DefinedOptions } from "../../src/open/definition.ts";
 import type { QueueOptions } from "../../src/open/options.ts";
 import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";

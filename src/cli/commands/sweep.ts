@@ -1,8 +1,8 @@
 import { nameOfShard } from "../../kernel/names/keys.ts";
 import { Command, Option } from "commander";
 import type { DeepSweepReport } from "../../features/repair/index.ts";
-import type { SweepReport } from "../../sweep/types.ts";
-import type { OrphanReport } from "../../kernel/values/offload.ts";
+import type { SweepReport } from "../../open/sweep-with.ts";
+import type { OrphanReport } from "../../features/offload/types.ts";
 import { UsageError } from "../exit.ts";
 import { counted } from "../output/counted.ts";
 import { operation, type Running, type Session } from "../session.ts";

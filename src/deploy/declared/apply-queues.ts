@@ -14,8 +14,8 @@ import { replyAt } from "../../kernel/scripts/replies.ts";
 import { type Command, type Reply, type Transport, withPrefix } from "../../kernel/transport.ts";
 import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
 import { encodeChecked } from "../../kernel/enqueue/schema.ts";
-import { encryptValue, type ValuesQueue } from "../../kernel/values/encryption.ts";
-import { decryptValue } from "../../kernel/values/decrypt.ts";
+import { encrypted } from "../../features/encryption/index.ts";
+import { plainValues, type Values } from "../../kernel/values/values.ts";
 import { canonicalDeclaration } from "./canonical.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
@@ -92,7 +92,7 @@ async function apply(
   const { name, schedules } = queue;
   const settings = settingsOf(queue);
   const { prefix, signal } = options;
-  const values: ValuesQueue = { name, encryption: queue.options.encryption };
+  const values = encrypted(plainValues(), name, queue.options.encryption);
   // Schedules keep the defaults of their tasks.
   const defaults = Object.keys(schedules).length > 0 ? pick(queue.options, DEFAULT_OPTIONS) : {};
   const before = await readApplied(stored, values);
@@ -229,13 +229,13 @@ interface Applied {
 /** The hash is encrypted as the payloads of schedules are: it must not help to guess them. */
 const HASH = { kind: "schedule", id: FIELD } as const;
 
-async function writeApplied({ settings, schedules, hash }: Applied, values: ValuesQueue): Promise<string> {
-  const text = await encryptValue(values, HASH, `j${JSON.stringify(hash ?? null)}`, "schedules");
+async function writeApplied({ settings, schedules, hash }: Applied, values: Values): Promise<string> {
+  const text = await values.seal(HASH, `j${JSON.stringify(hash ?? null)}`, "schedules");
   return `1;${settings.join()};${schedules.map(escaped).join(" ")}\n${text}`;
 }
 
 /** @throws {SluiceError} `newer_schema`, `unexpected_reply` */
-async function readApplied(record: string, values: ValuesQueue): Promise<Applied> {
+async function readApplied(record: string, values: Values): Promise<Applied> {
   if (record === "") return { settings: [], schedules: [], hash: undefined };
   if (/^(?!1;)\d+;/.test(record)) throw newerSchema("the declaration that was applied last");
   const [line = "", text = ""] = record.split("\n");
@@ -247,9 +247,9 @@ async function readApplied(record: string, values: ValuesQueue): Promise<Applied
   };
 }
 
-async function readHash(text: string, { name: queue, encryption }: ValuesQueue): Promise<string | undefined> {
+async function readHash(text: string, values: Values): Promise<string | undefined> {
   try {
-    const hash = await decryptValue(encryption, decodeValue(text), { ...HASH, queue });
+    const hash = await values.open(HASH, decodeValue(text));
     return typeof hash === "string" ? hash : undefined;
   } catch {
     // After a change of keys the declaration counts as changed.

@@ -12,12 +12,12 @@ import { partitionCount } from "../../features/partitions/index.ts";
 import type { Transport } from "../../kernel/transport.ts";
 import { scheduleName, type NewSchedule } from "../../features/schedules/index.ts";
 import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
-import type { DefinedOptions } from "../../kernel/definition.ts";
+import type { DefinedOptions } from "../../open/definition.ts";
 import { fixedOptions, whenReady } from "../../kernel/enqueue/task-options.ts";
 import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
 import type { Waker } from "../../features/waking/index.ts";
-import type { Encryption } from "../../kernel/values/encryption.ts";
-import type { Offload } from "../../kernel/values/offload.ts";
+import type { Encryption } from "../../features/encryption/index.ts";
+import type { Offload } from "../../features/offload/types.ts";
 
 /** A value, or a function that returns it. The function is called at the first use, when the environment is known. */
 export type OrMade<T> = T | (() => T);

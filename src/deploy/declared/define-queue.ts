@@ -12,7 +12,7 @@ import { processVariable } from "../../environment.ts";
 import { prefixVariable } from "../../redis-variables.ts";
 import { queueName } from "../../kernel/options/validation.ts";
 import type { NewSchedule } from "../../features/schedules/index.ts";
-import type { DefinedOptions, QueueDefinition } from "../../kernel/definition.ts";
+import type { DefinedOptions, QueueDefinition } from "../../open/definition.ts";
 import { Producer } from "../../open/producer.ts";
 import type { ProducerOptions } from "../../open/options.ts";
 import { given, pick } from "../../pick.ts";

@@ -15,10 +15,10 @@ import {
 } from "../../kernel/record/envelope.ts";
 import { fromBytes, toBytes } from "../../kernel/record/value-bytes.ts";
 import { onlyOptions, trueOrFalse } from "../../kernel/options/validation.ts";
-import { type Encryption, type ValueContext } from "../../kernel/values/encryption.ts";
-import { describeKey, undecryptable } from "../../kernel/values/decrypt.ts";
+import { type Encryption, type ValueContext } from "./encryption.ts";
+import { describeKey, undecryptable } from "../../kernel/values/values.ts";
 
-export type { Encryption } from "../../kernel/values/encryption.ts";
+export type { Encryption } from "./encryption.ts";
 
 /** A key of AES-256-GCM: 32 bytes, the same in base64, or a `CryptoKey`. */
 export type EncryptionKey = string | Uint8Array | CryptoKey;
@@ -109,15 +109,18 @@ class AesGcm implements Encryption {
     if (!envelope) {
       // A consumer without the key stores a plain error if it cannot decrypt a payload.
       if (this.#acceptPlain || context.kind === "error") return value;
-      throw undecryptable(context, "it is not encrypted, and acceptPlain is not set");
+      throw undecryptable(context.kind, "it is not encrypted, and acceptPlain is not set");
     }
     if (!isKnown(envelope)) {
-      throw undecryptable(context, "a newer release of Sluice encrypted it; deploy that release here too");
+      throw undecryptable(
+        context.kind,
+        "a newer release of Sluice encrypted it; deploy that release here too",
+      );
     }
     const id = keyIdOf(envelope) ?? "";
     const key = this.#keys.get(id);
     const how = `it is ${describeKey(envelope)}`;
-    if (!key) throw undecryptable(context, `${how}, which is not among the keys given`);
+    if (!key) throw undecryptable(context.kind, `${how}, which is not among the keys given`);
     const kind = String.fromCharCode(envelope[KIND_AT] ?? 0);
     const owner = ownerOf(context, kind);
     const ivAt = KEY_ID_AT + 1 + id.length;
@@ -131,7 +134,7 @@ class AesGcm implements Encryption {
       }));
     if (plain) return valueOf(plain, context);
     const why = "was altered, belongs to another task or queue, or that id has another key here";
-    throw undecryptable(context, `${how}, and ${why}`);
+    throw undecryptable(context.kind, `${how}, and ${why}`);
   }
 }
 
@@ -168,7 +171,7 @@ function valueOf(plain: Uint8Array, context: ValueContext): unknown {
     return fromBytes(plain);
   } catch {
     // The message of the parser may quote the value.
-    throw undecryptable(context, "the decrypted value is neither JSON nor bytes");
+    throw undecryptable(context.kind, "the decrypted value is neither JSON nor bytes");
   }
 }
 

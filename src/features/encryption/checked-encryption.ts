@@ -1,5 +1,5 @@
 import { invalidArgument } from "../../errors.ts";
-import type { Encryption, MaybeEncryption } from "../../kernel/values/encryption.ts";
+import type { Encryption, MaybeEncryption } from "./encryption.ts";
 
 /** @throws {SluiceError} `invalid_argument` */
 export function checkedEncryption(value: MaybeEncryption): MaybeEncryption {

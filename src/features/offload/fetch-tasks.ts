@@ -3,7 +3,7 @@ import { isReference, referredBytes } from "../../kernel/record/envelope.ts";
 import type { LeasedPayload } from "../../kernel/record/leased-payload.ts";
 import type { Settler, Settlement } from "../../kernel/options/types.ts";
 import { isUnreadable } from "../../kernel/record/unreadable.ts";
-import type { FetchedTasks } from "../../kernel/values/offload.ts";
+import type { FetchedTasks } from "../../kernel/values/values.ts";
 import { each } from "./store-requests.ts";
 
 /** When a task is delivered again whose object could not be read for now, ms. */

@@ -1,4 +1,4 @@
-export type { Offload } from "../../kernel/values/offload.ts";
+export type { Offload } from "./types.ts";
 export type { ObjectPage, ObjectRequest, ObjectStore } from "./object-store.ts";
 export { type ObjectOffload, offload, type OffloadOptions } from "./offload.ts";
 export { r2, type R2BucketBinding } from "./r2.ts";

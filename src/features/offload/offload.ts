@@ -1,18 +1,12 @@
 import { invalidArgument, messageOf, SluiceError } from "../../errors.ts";
 import type { Adds, Store } from "../../kernel/store.ts";
 import { isReference } from "../../kernel/record/envelope.ts";
-import type { LeasedPayload } from "../../kernel/record/leased-payload.ts";
-import type { Settler } from "../../kernel/options/types.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { onlyOptions, wholeNumber } from "../../kernel/options/validation.ts";
 import { fromBytes } from "../../kernel/record/value-bytes.ts";
 import { asUnreadable } from "../../kernel/record/unreadable.ts";
-import type {
-  FetchedTasks,
-  Offload,
-  OffloadingQueue,
-  OrphanPassOptions,
-  OrphanReport,
-} from "../../kernel/values/offload.ts";
+import type { Values } from "../../kernel/values/values.ts";
+import type { Offload, OrphanPassOptions, OrphanReport } from "./types.ts";
 import { Areas } from "./areas.ts";
 import { fetchTasks } from "./fetch-tasks.ts";
 import { objectKey } from "./object-keys.ts";
@@ -94,24 +88,34 @@ export class ObjectOffload implements Offload {
     return { ...next, ...layer };
   }
 
-  fetch<Task extends LeasedPayload>(
-    queue: OffloadingQueue,
-    readers: readonly (() => Task)[],
-    maxBytes: number,
-    settle: Settler["settle"],
-  ): Promise<FetchedTasks<Task>> {
-    const read = (task: Task) => {
-      this.#settled.remember(task.receipt, keyOf(queue, task.id, readReference(task.payload as Uint8Array)));
-      return this.read(queue, task.id, task.payload);
+  values(next: Values, queue: QueueRef): Values {
+    return {
+      ...next,
+      open: (of, stored) => {
+        if (!isReference(stored)) return next.open(of, stored);
+        const reference = readReference(stored);
+        return this.#read(keyOf(queue, of.id, reference), reference).then((bytes) => next.open(of, bytes));
+      },
+      fetch: (readers, maxBytes, settle) => {
+        const clock = queue.now ?? (() => performance.now());
+        return fetchTasks(
+          readers,
+          maxBytes,
+          ({ id, receipt, payload }) => {
+            const reference = readReference(payload as Uint8Array);
+            const key = keyOf(queue, id, reference);
+            this.#settled.remember(receipt, key);
+            return this.#read(key, reference);
+          },
+          settle,
+          clock,
+        );
+      },
     };
-    return fetchTasks(readers, maxBytes, read, settle, queue.now ?? (() => performance.now()));
   }
 
-  async read(queue: OffloadingQueue, id: string, value: unknown): Promise<unknown> {
-    if (!isReference(value)) return value;
-    const reference = readReference(value);
-    const { length, sha256 } = reference;
-    const bytes = await this.#requests.get(keyOf(queue, id, reference), length);
+  async #read(key: string, { length, sha256 }: Reference): Promise<unknown> {
+    const bytes = await this.#requests.get(key, length);
     if (!bytes) throw unreadable("is missing in the object store");
     const found = bytes.length === length && (await sha256Of(bytes));
     if (!found || found.some((byte, i) => byte !== sha256[i])) {
@@ -130,7 +134,7 @@ export class ObjectOffload implements Offload {
   }
 }
 
-function keyOf({ name: queue, prefix }: OffloadingQueue, id: string, { area, name }: Reference): string {
+function keyOf({ name: queue, prefix }: QueueRef, id: string, { area, name }: Reference): string {
   return objectKey(prefix, area, { queue, id, name });
 }
 

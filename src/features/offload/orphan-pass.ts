@@ -5,7 +5,7 @@ import { readFixed } from "../../kernel/record/read-record.ts";
 import { QUEUE } from "../../kernel/options/validation.ts";
 import { lastReply } from "../../kernel/scripts/replies.ts";
 import type { CommandOutcome, PlainCommand } from "../../kernel/transport.ts";
-import type { OrphanPassOptions, OrphanReport } from "../../kernel/values/offload.ts";
+import type { OrphanPassOptions, OrphanReport } from "./types.ts";
 import { readArea } from "./areas.ts";
 import { type ObjectOwner, objectsOf, positionKey, readKey } from "./object-keys.ts";
 import { readReference } from "./reference.ts";

@@ -26,8 +26,7 @@ import {
   type Plan,
   type Schedule,
 } from "./schedule-record.ts";
-import { encryptValue, type ValuesQueue } from "../../kernel/values/encryption.ts";
-import { decryptValue } from "../../kernel/values/decrypt.ts";
+import type { Values } from "../../kernel/values/values.ts";
 import { listSchedulesScript } from "./schedule-scripts.ts";
 import type { ListOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { type Draft, putSchedule, scheduleToken, writeSchedule } from "./write-schedule.ts";
@@ -55,7 +54,7 @@ export type ListSchedulesOptions = ListOptions;
 /** What the schedules of a queue are made of. */
 export interface SchedulesParts {
   readonly store: Adds;
-  readonly values: ValuesQueue;
+  readonly values: Values;
   /** The defaults of the tasks. */
   readonly defaults: TaskDefaults;
 }
@@ -64,7 +63,7 @@ export interface SchedulesParts {
 export class Schedules<T = unknown> {
   readonly name: string;
   readonly #store: Adds;
-  readonly #values: ValuesQueue;
+  readonly #values: Values;
   /** Those of a declared queue. */
   readonly #defaults: TaskDefaults;
 
@@ -95,7 +94,7 @@ export class Schedules<T = unknown> {
     onlyOptions(options, REQUEST_OPTIONS);
     const { recurrence, missed, until, paused } = checkedSchedule(schedule);
     const encoded = encodePayload(schedule.payload, "payload");
-    const payload = await encryptValue(this.#values, { kind: "schedule", id: checked }, encoded, "payload");
+    const payload = await this.#values.seal({ kind: "schedule", id: checked }, encoded, "payload");
     const task = writeTask(checked, this.#defaults, schedule, payload);
     const written = await writeSchedule(this.#store, checked, "put", options, ({ plan: before, at, now }) => {
       // Throws here, not in each sweep.
@@ -130,8 +129,7 @@ export class Schedules<T = unknown> {
     const [found] = (await this.#list(args, options)).schedules;
     if (!found) return null;
     const task = readTask(found.task);
-    const context = { kind: "schedule", queue: this.name, id: found.name } as const;
-    const payload = (await decryptValue(this.#values.encryption, task.payload, context)) as T;
+    const payload = (await this.#values.open({ kind: "schedule", id: found.name }, task.payload)) as T;
     return { ...listedSchedule(this.name, found.name, readPlan(found.record), found.at), ...task, payload };
   }
 

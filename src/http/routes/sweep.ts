@@ -1,4 +1,4 @@
-import { plainSweep } from "../../sweep/sweep.ts";
+import { sweepWith } from "../../open/sweep-with.ts";
 import { sweepParts } from "../../open/sweep-parts.ts";
 import type { Duration } from "../../kernel/options/duration.ts";
 import { json } from "../../respond.ts";
@@ -28,7 +28,7 @@ export function sweepRoutes(app: App, services: Services): void {
     const { transport, prefix, wake, onDeadLetter } = optionsOf(c);
     const around = { prefix, wake, onDeadLetter, offload: sweptStore };
     const limits = { budget, queues, ...around };
-    const reply: ReplyOf<typeof replies.swept> = await plainSweep(transport, limits, sweepParts);
+    const reply: ReplyOf<typeof replies.swept> = await sweepWith(sweepParts, transport, limits);
     const evaluated = afterSweep?.(propsOf(c));
     const waitUntil = waitUntilOf(c);
     if (evaluated && waitUntil) waitUntil(evaluated);

@@ -9,7 +9,8 @@ import type { AddTraceHeaders } from "../tracing.ts";
 import type { NewTask, TaskDefaults } from "../options/types.ts";
 import { taskId } from "../options/validation.ts";
 import { fixedOptions, uniqueness, whenReady } from "./task-options.ts";
-import { encryptValue, type ValuesQueue } from "../values/encryption.ts";
+import type { Values } from "../values/values.ts";
+import type { QueueRef } from "../queue-ref.ts";
 import type { AddBatch, Item } from "../store.ts";
 
 /**
@@ -40,6 +41,13 @@ async function encodeWithCodec<In, Out>(
   return encodeChecked(schema, payload, path, limit);
 }
 
+/** The queue of new tasks. */
+interface NewTasksParts {
+  readonly queue: Pick<QueueRef, "name">;
+  readonly values: Values;
+  readonly defaults: TaskDefaults;
+}
+
 /** What new tasks of one call have in common. */
 export interface NewTasksOptions {
   /** The idempotency key of the call. */
@@ -59,8 +67,7 @@ export interface NewTasksOptions {
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export function newTasks(
-  queue: ValuesQueue,
-  defaults: TaskDefaults,
+  { queue, values, defaults }: NewTasksParts,
   tasks: readonly NewTask<unknown>[],
   texts: readonly string[],
   { key, at, addTraceHeaders }: NewTasksOptions,
@@ -85,12 +92,7 @@ export function newTasks(
   const encode: AddBatch["encode"] = async (places, ids) => {
     const sealed = await all(
       places.map((place, i) =>
-        encryptValue(
-          queue,
-          { kind: "payload", id: ids[i] as string },
-          texts[place] ?? "",
-          `${at(place)}payload`,
-        ),
+        values.seal({ kind: "payload", id: ids[i] as string }, texts[place] ?? "", `${at(place)}payload`),
       ),
     );
     token ??=

@@ -4,8 +4,8 @@ import { type Batch, LeasedTask } from "./leased-task.ts";
 import type { LeasedPayload } from "../record/leased-payload.ts";
 import { readReceipt } from "../names/receipt.ts";
 import { schemaError, validatePayload } from "../enqueue/schema.ts";
-import { type ValuesQueue } from "../values/encryption.ts";
-import { decryptValue } from "../values/decrypt.ts";
+import type { Values } from "../values/values.ts";
+import { isPromise } from "../maybe-promise.ts";
 import { isUnreadable } from "../record/unreadable.ts";
 import type { Tracing } from "../tracing.ts";
 import type { Settled, Settlement } from "../options/types.ts";
@@ -25,7 +25,7 @@ export interface RawBatch extends Pick<Batch<unknown>, "nextDueAt" | "paused"> {
 
 /** What decoding needs of its queue. */
 interface DecodingQueue {
-  readonly values: ValuesQueue;
+  readonly values: Values;
   readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
   readonly tracing: Tracing | undefined;
 }
@@ -94,9 +94,9 @@ async function decodeTasks<Out>(
   schema: StandardSchemaV1<unknown, Out> | undefined,
   { readers: leased, maxBytes = Infinity }: RawBatch,
 ): Promise<DecodedTasks<Out>> {
-  const { name, encryption, offload } = queue.values;
+  const { values } = queue;
   const settle = (settlements: readonly Settlement[]) => queue.settle(settlements);
-  const fetched = offload && (await offload.fetch(queue.values, leased, maxBytes, settle));
+  const fetched = values.fetch && (await values.fetch(leased, maxBytes, settle));
   const { readers, handBacks = [] } = fetched ?? { readers: leased };
   const tasks: LeasedTask<Out>[] = [];
   const rejections: Settlement[] = [];
@@ -107,14 +107,14 @@ async function decodeTasks<Out>(
       const task = read();
       ({ receipt } = task);
       if (task.failure) throw task.failure;
-      // Results are encrypted for the id in the receipt. An untrusted server may send another id beside it.
-      const id = encryption ? readReceipt(receipt, "receipt").id : task.id;
-      const decrypted = decryptValue(encryption, task.payload, { kind: "payload", queue: name, id });
+      // Values are sealed for the id in the receipt. An untrusted server may send another id beside it.
+      const id = values.areSealed ? readReceipt(receipt, "receipt").id : task.id;
+      const opened = values.open({ kind: "payload", id }, task.payload);
       // Plain payloads are not awaited: a microtask for each would be most of the cost.
-      const payload = encryption ? await decrypted : decrypted;
+      const payload = isPromise(opened) ? await opened : opened;
       const validated = schema ? await validatePayload(schema, payload) : { payload: payload as Out };
       if ("issues" in validated) {
-        const error = schemaError(validated.issues, encryption !== undefined);
+        const error = schemaError(validated.issues, values.areSealed);
         rejections.push({ receipt, outcome: "reject", error });
       } else {
         tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));

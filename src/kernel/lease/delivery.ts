@@ -21,7 +21,7 @@ import type { Batch } from "./leased-task.ts";
 import type { LeasingRequests } from "./leasing-requests.ts";
 import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
 import { workerArguments } from "./worker-info.ts";
-import type { ValuesQueue } from "../values/encryption.ts";
+import type { Values } from "../values/values.ts";
 import type { Store, Taken, TakeRequest } from "../store.ts";
 
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
@@ -29,7 +29,7 @@ const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUE
 /** What a dequeue needs of its queue. */
 export interface DeliveringQueue<Out> {
   readonly store: Store;
-  readonly values: ValuesQueue;
+  readonly values: Values;
   readonly schema: StandardSchemaV1<unknown, Out> | undefined;
   /** ms */
   readonly lease: number;

@@ -8,8 +8,8 @@ import { all, type MaybePromise } from "../maybe-promise.ts";
 import { escaped, onlyOptions, trueOrFalse } from "../options/validation.ts";
 import { encodeProgress } from "../record/record.ts";
 import { readReceipt } from "../names/receipt.ts";
-import { type ValuesQueue } from "../values/encryption.ts";
-import { encryptSettlementValue } from "../values/encrypt-settlement.ts";
+import type { Values } from "../values/values.ts";
+import { sealSettlement } from "../values/seal-settlement.ts";
 import type { settleScript } from "../scripts/take-scripts.ts";
 import type { Settled, Settlement } from "../options/types.ts";
 
@@ -43,18 +43,18 @@ interface PlainArguments extends SettlementArguments {
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export function encryptedArguments(
-  queue: ValuesQueue,
+  queue: Values,
   settlement: Settlement,
   at: string,
 ): MaybePromise<SettlementArguments> {
   const { short, ...plain } = settlementArguments(settlement, at);
-  const text = encryptSettlementValue(queue, settlement, plain.text, at);
+  const text = sealSettlement(queue, settlement, plain.text, at);
   const withText = (value: string): SettlementArguments => ({
     ...plain,
     text: settlement.outcome === "extend" ? escaped(value) : value,
   });
   if (short !== "") {
-    const both = all([encryptSettlementValue(queue, settlement, short, at), text]);
+    const both = all([sealSettlement(queue, settlement, short, at), text]);
     const joined = (values: readonly string[]) => withText(`s${values.join("\n")}`);
     return both instanceof Promise ? both.then(joined) : joined(both);
   }

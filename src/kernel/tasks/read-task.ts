@@ -3,8 +3,8 @@ import type { TaskInfo } from "../record/task-info.ts";
 import type { GetOptions } from "../options/types.ts";
 import { onlyOptions, REQUEST_OPTIONS, taskId, trueOrFalse } from "../options/validation.ts";
 import { getScript } from "../scripts/get-script.ts";
-import { decryptTask } from "../values/decrypt.ts";
-import type { ValuesQueue } from "../values/encryption.ts";
+import { openTask } from "../values/open-task.ts";
+import type { Values } from "../values/values.ts";
 import type { Adds } from "../store.ts";
 
 const OPTIONS = ["payload", ...REQUEST_OPTIONS];
@@ -12,7 +12,7 @@ const OPTIONS = ["payload", ...REQUEST_OPTIONS];
 /** Reads a task: see `Queue.get`. */
 export async function readTask(
   store: Adds,
-  values: ValuesQueue,
+  values: Values,
   id: string,
   options: GetOptions,
 ): Promise<TaskInfo | null> {
@@ -25,5 +25,5 @@ export async function readTask(
     (reply) => !reply,
     options,
   );
-  return found && decryptTask(values, readTaskInfo(store.queue.name, id, found), id);
+  return found && openTask(values, readTaskInfo(store.queue.name, id, found), id);
 }

@@ -1,15 +1,15 @@
 import type { TaskInfo } from "../record/task-info.ts";
 import type { Cancelled, GetOptions, RequestOptions } from "../options/types.ts";
-import type { ValuesQueue } from "../values/encryption.ts";
+import type { Values } from "../values/values.ts";
 import type { Adds } from "../store.ts";
 
 /** Reads and cancels tasks of a queue by their ids. What that needs is loaded at the first call. */
 export class TasksById {
   readonly name: string;
   protected readonly store: Adds;
-  protected readonly values: ValuesQueue;
+  protected readonly values: Values;
 
-  constructor(store: Adds, values: ValuesQueue) {
+  constructor(store: Adds, values: Values) {
     this.name = store.queue.name;
     this.store = store;
     this.values = values;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Scope, TokenEntry } from "../../http/auth/tokens.ts";
-import type { SweepReport } from "../../sweep/types.ts";
+import type { SweepReport } from "../../open/sweep-with.ts";
 import { type Database, removeKeys, startDatabase } from "./database.ts";
 import { startCron } from "./cron.ts";
 import { freePort } from "./port.ts";

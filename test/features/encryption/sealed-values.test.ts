@@ -5,7 +5,7 @@ import {
   encryption,
   type EncryptionOptions,
 } from "../../../src/features/encryption/aes-gcm.ts";
-import type { ValueContext } from "../../../src/kernel/values/encryption.ts";
+import type { ValueContext } from "../../../src/features/encryption/encryption.ts";
 import { encrypting, KEYS, MARKER, openByHand } from "../../support/encrypting.ts";
 
 const place: ValueContext = { kind: "payload", queue: "emails", id: "a" };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { createApp } from "../../../src/http/index.ts";
-import type { Offload } from "../../../src/kernel/values/offload.ts";
+import type { Offload } from "../../../src/features/offload/types.ts";
 import { QUEUE, key, useRig } from "../../support/rig.ts";
 import { large, offloading, testStore } from "./rig.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { drain, Producer, Schedules, SluiceError } from "../../../src/index.ts";
-import type { Offload } from "../../../src/kernel/values/offload.ts";
+import type { Offload } from "../../../src/features/offload/types.ts";
 import { encrypting, MARKER, shows } from "../../support/encrypting.ts";
 import { awkwardPayloads, comparable } from "../../support/payloads.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SluiceError, sweep, type SweepOptions } from "../../../src/index.ts";
-import { placesOf } from "../../../src/open/orphans-part.ts";
+import { placesOf } from "../../../src/open/sweep-with.ts";
 import { readArea } from "../../../src/features/offload/areas.ts";
 import { newToken } from "../../../src/kernel/names/ids.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sweep } from "../../../src/index.ts";
-import { placesOf } from "../../../src/open/orphans-part.ts";
+import { placesOf } from "../../../src/open/sweep-with.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { large, withStore } from "./rig.ts";

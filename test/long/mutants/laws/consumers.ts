@@ -41,7 +41,7 @@ export const consumers: LawMutants = {
     breaks: "law 5: a producer that encrypts is refused when it repeats its call",
   },
   "the short form of an error is not encrypted": {
-    src: change("encryptSettlementValue(_, _, short, _)", "short"),
+    src: change("sealSettlement(_, _, short, _)", "short"),
     breaks: "access: Redis sees what only holders of the key may see",
   },
   "a caller may enqueue a reference": {

@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidArgument, type SluiceError } from "../errors.ts";
 import { given } from "../pick.ts";
-import type { TaskDefaults } from "./options/types.ts";
-import type { MaybeEncryption } from "./values/encryption.ts";
-import type { Offload } from "./values/offload.ts";
+import type { TaskDefaults } from "../kernel/options/types.ts";
+import type { MaybeEncryption } from "../features/encryption/index.ts";
+import type { Offload } from "../features/offload/types.ts";
 
 /** The options of a queue that its declaration sets. */
 export interface DefinedOptions<In, Out> extends TaskDefaults {
