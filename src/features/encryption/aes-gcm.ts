@@ -1,10 +1,11 @@
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument, type SluiceError } from "../../errors.ts";
 import { fromBase64, toBase64 } from "../../base64.ts";
 import { encodeValue } from "../../kernel/record/codec.ts";
 import { MAX_PROGRESS_BYTES } from "../../kernel/options/limits.ts";
 import {
   ENVELOPE,
   isEnvelope,
+  isReference,
   isKnown,
   KEY_ID,
   KEY_ID_AT,
@@ -16,7 +17,9 @@ import {
 import { fromBytes, toBytes } from "../../kernel/record/value-bytes.ts";
 import { onlyOptions, trueOrFalse } from "../../kernel/options/validation.ts";
 import { type Encryption, type ValueContext } from "./encryption.ts";
-import { describeKey, undecryptable } from "../../kernel/values/values.ts";
+import { asUnreadable } from "../../kernel/record/unreadable.ts";
+import { describeKey, undecryptable } from "../../kernel/values/refusal.ts";
+import type { Values } from "../../kernel/values/values.ts";
 
 export type { Encryption } from "./encryption.ts";
 
@@ -86,6 +89,27 @@ class AesGcm implements Encryption {
     this.#keys = keys;
     this.#current = current;
     this.#acceptPlain = acceptPlain;
+  }
+
+  values(next: Values, queue: string): Values {
+    return {
+      ...next,
+      areSealed: true,
+      seal: ({ kind, id }, encoded, path) => {
+        const limit = kind === "payload" ? next.maxPayload : undefined;
+        return this.encrypt(encoded, { kind, queue, id }, path, limit);
+      },
+      open: (of, stored) =>
+        isReference(stored) ? next.open(of, stored) : this.#open({ ...of, queue }, stored),
+    };
+  }
+
+  async #open(context: ValueContext, stored: unknown): Promise<unknown> {
+    try {
+      return await this.decrypt(stored, context);
+    } catch (error) {
+      throw (error as SluiceError).code === "undecryptable" ? asUnreadable(error as SluiceError) : error;
+    }
   }
 
   async encrypt(encoded: string, context: ValueContext, path: string, limit?: number): Promise<string> {

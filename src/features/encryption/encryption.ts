@@ -1,7 +1,5 @@
-import type { SluiceError } from "../../errors.ts";
+import { refused, type ValueOf, type Values } from "../../kernel/values/values.ts";
 import { isReference } from "../../kernel/record/envelope.ts";
-import { asUnreadable } from "../../kernel/record/unreadable.ts";
-import { refuseReference, type ValueOf, type Values } from "../../kernel/values/values.ts";
 
 /**
  * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context
@@ -28,43 +26,20 @@ export interface Encryption {
    * @throws {SluiceError} `undecryptable`
    */
   decrypt(value: unknown, context: ValueContext): Promise<unknown>;
+  /** The values of a queue, encrypted. */
+  values(next: Values, queue: string): Values;
 }
 
 /** The encryption of a queue. Null returns envelopes as bytes; undefined throws `undecryptable` for them. */
 export type MaybeEncryption = Encryption | null | undefined;
 
-/** The values of a queue, encrypted. */
+/** The values of a queue, encrypted if it has encryption. */
 export function encrypted(next: Values, queue: string, encryption: MaybeEncryption): Values {
-  if (encryption === undefined) return next;
-  if (encryption === null) return asStored(next);
-  return {
-    ...next,
-    areSealed: true,
-    seal: ({ kind, id }, encoded, path) => {
-      const limit = kind === "payload" ? next.maxPayload : undefined;
-      return encryption.encrypt(encoded, { kind, queue, id }, path, limit);
-    },
-    open: (of, stored) => {
-      return isReference(stored) ? next.open(of, stored) : decrypted(encryption, { ...of, queue }, stored);
-    },
-  };
+  return encryption === null ? asStored(next) : (encryption?.values(next, queue) ?? next);
 }
 
 /** Values that are neither encrypted nor decrypted: only their readers have the keys. */
 function asStored(next: Values): Values {
-  return {
-    ...next,
-    open(_, stored) {
-      refuseReference(stored);
-      return stored;
-    },
-  };
-}
-
-async function decrypted(encryption: Encryption, context: ValueContext, value: unknown): Promise<unknown> {
-  try {
-    return await encryption.decrypt(value, context);
-  } catch (error) {
-    throw (error as SluiceError).code === "undecryptable" ? asUnreadable(error as SluiceError) : error;
-  }
+  const open: Values["open"] = ({ kind }, stored) => (isReference(stored) ? refused(kind, stored) : stored);
+  return { ...next, open };
 }

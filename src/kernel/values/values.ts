@@ -1,10 +1,9 @@
 /** The values of a queue on their way to and from its records: payloads, results, errors and progress. */
-import { SluiceError } from "../../errors.ts";
+import type { SluiceError } from "../../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { Settlement, Settler } from "../options/types.ts";
-import { ENVELOPE_BASE64, isEnvelope, isReference, keyIdOf } from "../record/envelope.ts";
+import { ENVELOPE_BASE64, isEnvelope } from "../record/envelope.ts";
 import type { LeasedPayload } from "../record/leased-payload.ts";
-import { asUnreadable } from "../record/unreadable.ts";
 
 /** What a value is, and to which task it belongs. */
 export interface ValueOf {
@@ -67,34 +66,19 @@ export function plainValues(maxPayload?: number): Values {
     areSealed: false,
     seal: (_, encoded) => encoded,
     open({ kind }, stored) {
-      refuseReference(stored);
       const isSealed =
         kind === "progress"
           ? typeof stored === "string" && stored.startsWith(ENVELOPE_BASE64)
           : isEnvelope(stored);
-      if (!isSealed) return stored;
-      throw asUnreadable(
-        undecryptable(kind, `it is ${describeKey(stored)}, and this queue has no encryption`),
-      );
+      return isSealed ? refused(kind, stored) : stored;
     },
   };
 }
 
-/** @throws {SluiceError} `offload_failed` for a reference that was not followed before */
-export function refuseReference(value: unknown): void {
-  if (isReference(value)) throw asUnreadable(new SluiceError("offload_failed", WITHOUT_OFFLOAD));
-}
-
-const WITHOUT_OFFLOAD = "the payload is in an object store, and this queue has no offload to read it";
-
-/** Describes how a value is encrypted, for errors. */
-export function describeKey(envelope: unknown): string {
-  const id = envelope instanceof Uint8Array ? keyIdOf(envelope) : undefined;
-  return id === undefined ? "encrypted" : `encrypted with the key "${id}"`;
-}
-
-/** The error for a value that cannot be decrypted. It does not quote the value. */
-export function undecryptable(kind: ValueOf["kind"], why: string): SluiceError {
-  const what = kind === "schedule" ? "payload" : kind;
-  return new SluiceError("undecryptable", `the ${what} cannot be decrypted: ${why}`);
+/**
+ * For a value that cannot be opened.
+ * @throws {SluiceError} `undecryptable`, `offload_failed`
+ */
+export async function refused(kind: ValueOf["kind"], stored: unknown): Promise<never> {
+  throw (await import("./refusal.ts")).refusalOf(kind, stored);
 }
