@@ -62,7 +62,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
       name,
       values: encrypted(plainValues(MAX_PAYLOAD), name, checkedEncryption(options.encryption)),
       defaults: options,
-      tracing: connection.tracing,
+      onSettle: connection.tracing?.noteTask.bind(connection.tracing),
       pull: (request) => this.#pull(request),
       settle: (settlements, own) => this.settle(settlements, own),
     };

@@ -1,6 +1,6 @@
 import type { AttemptError, TaskInfo } from "../kernel/record/task-info.ts";
-import type { Tracing } from "../kernel/tracing.ts";
 import type { RequestOptions, Settled, Settlement } from "../kernel/options/types.ts";
+import type { TaskSettler } from "../kernel/lease/leased-task.ts";
 import type { RawTask } from "../kernel/lease/decode-tasks.ts";
 import type { Queue } from "../open/queue.ts";
 import type { QueueOptions } from "../open/options.ts";
@@ -43,7 +43,7 @@ export interface DequeuingQueue<Out> {
   readonly defaults: Pick<QueueOptions<unknown, Out>, "lease" | "maxBytes" | "schema">;
   readonly pull: (request: Pull) => Promise<DequeueReply>;
   readonly settle: (settlements: readonly Settlement[], options?: RequestOptions) => Promise<Settled[]>;
-  readonly tracing: Tracing | undefined;
+  readonly onSettle: TaskSettler["onSettle"];
 }
 
 /** The methods of a queue that work over HTTP too, with the same arguments and results. */

@@ -66,7 +66,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const { signal, idempotencyKey, ...rest } = options;
     const key = requestKey({ idempotencyKey });
     const tasks = [{ ...rest, payload }];
-    const batch = await this.#batch(tasks, { key, at: () => "", addTraceHeaders });
+    const batch = await this.#batch(tasks, { key, at: () => "", addHeaders: addTraceHeaders });
     const [enqueued] = await this.#answers(await this.store.add({ ...batch, shared: true, signal }));
     return enqueued as Enqueued;
   }
@@ -100,7 +100,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     if (tasks.length === 0) return [];
     const key = requestKey(options);
     try {
-      const batch = await this.#batch(tasks, { key, at, addTraceHeaders });
+      const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders });
       return await this.#answers(await this.store.add({ ...batch, shared: false, signal: options.signal }));
     } catch (error) {
       // A trace must not make a call fail.

@@ -251,10 +251,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   #delivery(requests: LeasingRequests): Promise<Delivery<Out>> {
     const { store, values, schema, tracing } = this;
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
-    return Delivery.of(
-      { store, values, schema, lease: this.#lease, maxBytes: this.#maxBytes, settle, tracing },
-      requests,
-    );
+    const onSettle = tracing?.noteTask.bind(tracing);
+    const limits = { lease: this.#lease, maxBytes: this.#maxBytes };
+    return Delivery.of({ store, values, schema, ...limits, settle, onSettle }, requests);
   }
 }
 

@@ -28,13 +28,13 @@ const FEATURES: readonly Feature[] = [
     name: "offload",
     own: ["features/offload"],
     words: /offload/i,
-    most: 10,
+    most: GOAL,
   },
   {
     name: "tracing",
     own: ["features/tracing", "kernel/tracing.ts"],
     words: /[tT]racing|[tT]raced|Trace|trace[A-Z]/,
-    most: 15,
+    most: 10,
   },
   {
     name: "waking",

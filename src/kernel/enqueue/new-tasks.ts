@@ -5,7 +5,6 @@ import { MAX_VALUE_BYTES } from "../options/limits.ts";
 import { all, type MaybePromise } from "../maybe-promise.ts";
 import { plainJson } from "../record/plain-json.ts";
 import { writeFixed } from "../record/record.ts";
-import type { AddTraceHeaders } from "../tracing.ts";
 import type { NewTask, TaskDefaults } from "../options/types.ts";
 import { taskId } from "../options/validation.ts";
 import { fixedOptions, uniqueness, whenReady } from "./task-options.ts";
@@ -55,10 +54,10 @@ export interface NewTasksOptions {
   /** What errors put before the names of a task's options. */
   readonly at: (place: number) => string;
   /**
-   * Adds to each task the headers of its trace. They are not compared when an idempotency key comes again: a resend
-   * of the call may have others. @default none
+   * Adds headers to those of each task. They are not compared when an idempotency key comes again: a resend of the call
+   * may have others. @default none
    */
-  readonly addTraceHeaders?: AddTraceHeaders | undefined;
+  readonly addHeaders?: ((headers: NewTask<unknown>["headers"]) => NewTask<unknown>["headers"]) | undefined;
 }
 
 /**
@@ -70,7 +69,7 @@ export function newTasks(
   { queue, values, defaults }: NewTasksParts,
   tasks: readonly NewTask<unknown>[],
   texts: readonly string[],
-  { key, at, addTraceHeaders }: NewTasksOptions,
+  { key, at, addHeaders }: NewTasksOptions,
 ): Pick<AddBatch, "drafts" | "encode"> {
   let derived: Promise<(place: number) => string> | undefined;
   const derivedId = async (place: number) => {
@@ -79,7 +78,7 @@ export function newTasks(
     );
     return (await derived)(place);
   };
-  const plans = tasks.map((task, place) => planned(defaults, task, at(place), addTraceHeaders));
+  const plans = tasks.map((task, place) => planned(defaults, task, at(place), addHeaders));
   const drafts = tasks.map(({ id, group, dedup }, place) => ({
     id,
     group,
@@ -118,10 +117,10 @@ function planned(
   defaults: TaskDefaults,
   task: NewTask<unknown>,
   path: string,
-  addTraceHeaders: AddTraceHeaders | undefined,
+  addHeaders: NewTasksOptions["addHeaders"],
 ) {
   const fixed = fixedOptions(defaults, task, path);
-  const headers = addTraceHeaders ? addTraceHeaders(fixed.headers) : fixed.headers;
+  const headers = addHeaders ? addHeaders(fixed.headers) : fixed.headers;
   return {
     when: whenReady(defaults, task, path),
     unique: uniqueness(task, path),

@@ -1,14 +1,13 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { derivedName } from "../names/derived-ids.ts";
-import { type Batch, LeasedTask } from "./leased-task.ts";
+import { type Batch, LeasedTask, type TaskSettler } from "./leased-task.ts";
 import type { LeasedPayload } from "../record/leased-payload.ts";
 import { readReceipt } from "../names/receipt.ts";
 import { schemaError, validatePayload } from "../enqueue/schema.ts";
 import type { Values } from "../values/values.ts";
 import { isPromise } from "../maybe-promise.ts";
 import { isUnreadable } from "../record/unreadable.ts";
-import type { Tracing } from "../tracing.ts";
-import type { Settled, Settlement } from "../options/types.ts";
+import type { Settlement } from "../options/types.ts";
 
 /** How many times one dequeue starts again because all its tasks were invalid. */
 const MAX_ROUNDS = 10;
@@ -24,10 +23,8 @@ export interface RawBatch extends Pick<Batch<unknown>, "nextDueAt" | "paused"> {
 }
 
 /** What decoding needs of its queue. */
-interface DecodingQueue {
+interface DecodingQueue extends TaskSettler {
   readonly values: Values;
-  readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
-  readonly tracing: Tracing | undefined;
 }
 
 /** The tasks of one request. */

@@ -6,8 +6,6 @@ import { newToken } from "../names/ids.ts";
 import { MAX_BATCH } from "../options/limits.ts";
 import { writeReceipt } from "../names/receipt.ts";
 import { readFixed } from "../record/read-record.ts";
-import type { Tracing } from "../tracing.ts";
-import type { Settled, Settlement } from "../options/types.ts";
 import {
   leaseToken,
   onlyOptions,
@@ -17,7 +15,7 @@ import {
   wholeNumber,
 } from "../options/validation.ts";
 import { decodeBatch, nextToken, type RawBatch } from "./decode-tasks.ts";
-import type { Batch } from "./leased-task.ts";
+import type { Batch, TaskSettler } from "./leased-task.ts";
 import type { LeasingRequests } from "./leasing-requests.ts";
 import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
 import { workerArguments } from "./worker-info.ts";
@@ -27,15 +25,13 @@ import type { Store, Taken, TakeRequest } from "../store.ts";
 const OPTIONS = ["max", "lease", "maxBytes", "worker", "token", "wait", ...REQUEST_OPTIONS];
 
 /** What a dequeue needs of its queue. */
-export interface DeliveringQueue<Out> {
+export interface DeliveringQueue<Out> extends TaskSettler {
   readonly store: Store;
   readonly values: Values;
   readonly schema: StandardSchemaV1<unknown, Out> | undefined;
   /** ms */
   readonly lease: number;
   readonly maxBytes: number;
-  readonly settle: (settlements: readonly Settlement[]) => Promise<Settled[]>;
-  readonly tracing: Tracing | undefined;
 }
 
 /** One dequeue: takes tasks, and decodes them for its caller. If no task is there, it may wait for one. */

@@ -2,10 +2,12 @@ import { SluiceError } from "../../errors.ts";
 import type { Backoff } from "../options/backoff.ts";
 import type { Settled, Settlement, Settler } from "../options/types.ts";
 import type { Duration } from "../options/duration.ts";
-import type { Tracing } from "../tracing.ts";
 
 /** What settles a leased task. */
-type TracedSettler = Settler & { readonly tracing?: Tracing | undefined };
+export interface TaskSettler extends Settler {
+  /** Called before a task settles itself. @default none */
+  readonly onSettle?: ((settlement: Settlement, headers: LeasedTask["headers"]) => void) | undefined;
+}
 
 /**
  * A task that was dequeued, with the right to settle it. Instants are epoch ms.
@@ -27,10 +29,10 @@ export class LeasedTask<T = unknown> {
   readonly leasedFor: number;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly group: string | undefined;
-  readonly #queue: TracedSettler;
+  readonly #queue: TaskSettler;
 
   constructor(
-    queue: TracedSettler,
+    queue: TaskSettler,
     task: Pick<
       LeasedTask<T>,
       | "id"
@@ -121,7 +123,7 @@ export class LeasedTask<T = unknown> {
 
   async #settle(how: WithoutReceipt<Settlement>): Promise<Settled> {
     const settlement = { receipt: this.receipt, ...how };
-    this.#queue.tracing?.noteTask(settlement, this.headers);
+    this.#queue.onSettle?.(settlement, this.headers);
     try {
       const [settled] = await this.#queue.settle([settlement]);
       return settled as Settled;
