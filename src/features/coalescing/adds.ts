@@ -1,66 +1,15 @@
-import { MAX_BATCH } from "../../kernel/options/limits.ts";
-import type { AddBatch, AddReply, AddedTask, Adds, Failed, Item } from "../../kernel/store.ts";
-import type { Coalescer, Shareable, SharedCall } from "./coalescer.ts";
-
-type AddCall = SharedCall<AddBatch, AddReply>;
+import type { AddBatch, AddReply, Adds } from "../../kernel/store.ts";
+import type { Coalescer, Kind } from "./coalescer.ts";
 
 /** Adds single tasks that are enqueued together in one request. */
 export function coalesceAdds<S extends Adds>(next: S, coalescer: Coalescer): S {
-  const kind: Shareable<AddBatch, AddReply> = {
-    most: MAX_BATCH,
-    text: ({ drafts }) => drafts[0]?.text ?? "",
-    send: (calls, signal) => addTogether(next, calls, signal),
+  const kind: Kind<AddBatch, AddReply> = {
+    alone: (batch) => next.add(batch),
+    together: ({ addTogether }) => addTogether(next),
   };
   const pool = `enqueue ${next.pool}`;
   return {
     ...next,
-    add: (batch) =>
-      batch.shared ? coalescer.call(kind, pool, Promise.resolve(batch), batch.signal) : next.add(batch),
+    add: (batch) => (batch.shared ? coalescer.call(kind, pool, batch, batch.signal) : next.add(batch)),
   };
-}
-
-/** Adds the tasks of several calls, each of which may fail alone. */
-async function addTogether(
-  next: Adds,
-  calls: readonly AddCall[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const [first, ...others] = calls;
-  if (!first) return;
-  if (others.length === 0) return first.answer(await next.add({ ...first.item, signal }));
-  const { items, added, after } = await next.add({
-    drafts: calls.flatMap(({ item }) => item.drafts),
-    encode: (places, ids) => encodeEach(calls, places, ids),
-    alone: true,
-    shared: false,
-    signal,
-  });
-  // Only the first call waits for what follows, such as a wake where the platform has no `waitUntil`.
-  for (const [i, call] of others.entries()) call.answer(answerOf(items[i + 1], added[i + 1]));
-  await Promise.all(after);
-  first.answer(answerOf(items[0], added[0]));
-}
-
-const answerOf = (item: Item | undefined, added: AddedTask | undefined): AddReply => ({
-  items: [item],
-  added: added ? [added] : [],
-  wake: false,
-  after: [],
-});
-
-function encodeEach(
-  calls: readonly AddCall[],
-  places: readonly number[],
-  ids: readonly string[],
-): Promise<readonly (Item | Failed)[]> {
-  return Promise.all(
-    places.map(async (place, i): Promise<Item | Failed> => {
-      try {
-        const [item] = await (calls[place] as AddCall).item.encode([0], [ids[i] as string]);
-        return item as Item | Failed;
-      } catch (failed) {
-        return { failed };
-      }
-    }),
-  );
 }

@@ -1,7 +1,8 @@
 import { setImmediate as macrotask } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
-import { type Coalesce, Coalescer, type Shareable } from "../../../src/features/coalescing/coalescer.ts";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { type Coalesce, Coalescer, type Kind } from "../../../src/features/coalescing/coalescer.ts";
 import type { Transport } from "../../../src/kernel/transport.ts";
+import { times } from "../../support/recorded.ts";
 
 const transport = (): Transport => ({ send: async () => [] });
 
@@ -22,31 +23,54 @@ interface Request {
   fail(error: Error): void;
 }
 
+/** An item, which may have to be prepared. */
+type Text = string | Promise<string>;
+
+/** A kind of call that `send` sends, alone and with others. */
+const kindOf = (
+  send: (items: readonly string[], signal: AbortSignal | undefined) => Promise<readonly string[]>,
+  most = 100,
+): Kind<Text, string> => ({
+  alone: async (item) => (await send([await item], undefined))[0] as string,
+  together: () => ({
+    most,
+    prepare: async (item) => item,
+    text: (item) => item as string,
+    async send(calls, signal) {
+      const answers = await send(
+        calls.map(({ item }) => item as string),
+        signal,
+      );
+      for (const [i, answer] of answers.entries()) calls[i]?.answer(answer);
+    },
+  }),
+});
+
 /** A coalescer of one kind of call, whose answers are the items in capitals. */
 function fake(mode?: Coalesce, { most = 100, at = transport(), at_once = true } = {}) {
   const requests: Request[] = [];
   const coalescer = new Coalescer(mode, at);
-  const kind: Shareable<string, string> = {
-    most,
-    text: (item) => item,
-    async send(calls, signal) {
-      await new Promise<void>((answer, fail) => {
-        requests.push({ items: calls.map(({ item }) => item), signal, answer, fail });
-        signal?.addEventListener("abort", () => fail(new Error("request aborted")));
-        if (at_once) answer();
-      });
-      for (const call of calls) call.answer(call.item.toUpperCase());
-    },
-  };
+  const kind = kindOf(async (items, signal) => {
+    await new Promise<void>((answer, fail) => {
+      requests.push({ items, signal, answer, fail });
+      signal?.addEventListener("abort", () => fail(new Error("request aborted")));
+      if (at_once) answer();
+    });
+    return items.map((item) => item.toUpperCase());
+  }, most);
   return {
     requests,
     items: () => requests.map(({ items }) => items),
-    call: (
-      item: string | Promise<string>,
-      { signal, pool = "a" }: { signal?: AbortSignal | undefined; pool?: string } = {},
-    ) => coalescer.call(kind, pool, Promise.resolve(item), signal),
+    call: (item: Text, { signal, pool = "a" }: { signal?: AbortSignal | undefined; pool?: string } = {}) =>
+      coalescer.call(kind, pool, item, signal),
   };
 }
+
+// What sends several calls is loaded with the first of them.
+beforeAll(async () => {
+  const both = fake();
+  await times(2, (i) => both.call(String(i)));
+});
 
 const steps = async (count: number) => {
   for (let i = 0; i < count; i++) await Promise.resolve();
@@ -120,9 +144,13 @@ describe("calls of one turn", () => {
     requests[0]?.fail(new Error("lost"));
     expect(await both).toMatchObject([{ reason: { message: "lost" } }, { reason: { message: "lost" } }]);
 
-    const silent: Shareable<string, string> = { most: 9, send: async () => {} };
-    const unanswered = new Coalescer("turn", transport()).call(silent, "a", Promise.resolve("a"), undefined);
-    await expect(unanswered).rejects.toMatchObject({ code: "unexpected_reply" });
+    const coalescer = new Coalescer("turn", transport());
+    const half = kindOf(async () => ["A"]);
+    const ends = ["a", "b"].map((item) => coalescer.call(half, "a", item, undefined));
+    expect(await Promise.allSettled(ends)).toMatchObject([
+      { value: "A" },
+      { reason: { code: "unexpected_reply" } },
+    ]);
   });
 });
 

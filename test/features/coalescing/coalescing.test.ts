@@ -5,7 +5,7 @@ import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { aborted, recorded, times } from "../../support/recorded.ts";
 
-// Calls that share requests. The coalescer itself is tested in test/unit.
+// Calls that share requests. The coalescer itself is tested in coalescer.test.ts.
 const rig = useRig();
 
 describe("enqueues of one turn", () => {

@@ -1,0 +1,51 @@
+import { MAX_BATCH } from "../../../kernel/options/limits.ts";
+import type { AddBatch, AddedTask, AddReply, Adds, Failed, Item } from "../../../kernel/store.ts";
+import type { Shareable, SharedCall } from "./shared-call.ts";
+
+/** Adds the tasks of several calls, each of which may fail alone. */
+export function addTogether(next: Adds): Shareable<AddBatch, AddReply> {
+  return {
+    most: MAX_BATCH,
+    text: ({ drafts }) => drafts[0]?.text ?? "",
+    async send(calls, signal) {
+      const [first, ...others] = calls;
+      if (!first) return;
+      if (others.length === 0) return first.answer(await next.add({ ...first.item, signal }));
+      const { items, added, after } = await next.add({
+        drafts: calls.flatMap(({ item }) => item.drafts),
+        encode: (places, ids) => encodeEach(calls, places, ids),
+        alone: true,
+        shared: false,
+        signal,
+      });
+      // Only the first call waits for what follows, such as a wake where the platform has no `waitUntil`.
+      for (const [i, call] of others.entries()) call.answer(answerOf(items[i + 1], added[i + 1]));
+      await Promise.all(after);
+      first.answer(answerOf(items[0], added[0]));
+    },
+  };
+}
+
+const answerOf = (item: Item | undefined, added: AddedTask | undefined): AddReply => ({
+  items: [item],
+  added: added ? [added] : [],
+  wake: false,
+  after: [],
+});
+
+function encodeEach(
+  calls: readonly SharedCall<AddBatch, AddReply>[],
+  places: readonly number[],
+  ids: readonly string[],
+): Promise<readonly (Item | Failed)[]> {
+  return Promise.all(
+    places.map(async (place, i): Promise<Item | Failed> => {
+      try {
+        const [item] = await (calls[place] as (typeof calls)[number]).item.encode([0], [ids[i] as string]);
+        return item as Item | Failed;
+      } catch (failed) {
+        return { failed };
+      }
+    }),
+  );
+}

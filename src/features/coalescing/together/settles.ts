@@ -1,0 +1,27 @@
+import { MAX_BATCH } from "../../../kernel/options/limits.ts";
+import type { Settled } from "../../../kernel/options/types.ts";
+import type { SettlementArguments, SettleBatch, Store } from "../../../kernel/store.ts";
+import type { Shareable } from "./shared-call.ts";
+
+/** Settles the tasks of several calls. */
+export function settleTogether(next: Store): Shareable<SettleBatch, Settled[]> {
+  return {
+    most: MAX_BATCH,
+    prepare: async (batch) => ({ ...batch, items: await batch.items }),
+    text: (batch) => itemsOf(batch)[0]?.text ?? "",
+    async send(calls, signal) {
+      const all = calls.map(({ item }) => item);
+      const settled = await next.settle({
+        settlements: all.flatMap(({ settlements }) => settlements),
+        items: all.flatMap(itemsOf),
+        token: all.find(({ token }) => token !== "")?.token ?? "",
+        shared: false,
+        signal,
+      });
+      for (const [i, result] of settled.entries()) calls[i]?.answer([result]);
+    },
+  };
+}
+
+/** Those of a batch that is prepared. */
+const itemsOf = ({ items }: SettleBatch) => items as readonly SettlementArguments[];
