@@ -1,9 +1,25 @@
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** As `Promise.all`, but returns the values themselves if none is a promise. */
-export function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
-  return values.some(isPromise) ? Promise.all(values) : (values as readonly T[]);
+/**
+ * Applies a function to each item, as `Promise.all`, but returns the results themselves if none is a promise.
+ * @throws what the function throws; first, what those before it reject with
+ */
+export function all<T, R>(
+  items: readonly T[],
+  apply: (item: T, index: number) => MaybePromise<R>,
+): MaybePromise<readonly R[]> {
+  const results: MaybePromise<R>[] = [];
+  try {
+    for (const [i, item] of items.entries()) results.push(apply(item, i));
+  } catch (error) {
+    if (!results.some(isPromise)) throw error;
+    // A process ends if a promise rejects for which no call waits.
+    return Promise.all(results).then(() => {
+      throw error;
+    });
+  }
+  return results.some(isPromise) ? Promise.all(results) : (results as readonly R[]);
 }
 
 /** Whether a value is a promise, also of another realm, which `instanceof` does not recognise. */

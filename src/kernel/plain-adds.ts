@@ -2,11 +2,15 @@ import type { EnqueueRefusal } from "./scripts/enqueue-script.ts";
 import { addPlainlyCall, arePlain } from "./enqueue/add-plainly.ts";
 import { run } from "./call.ts";
 import { byPlace, encoded, idsOf } from "./enqueue/encoded.ts";
+import { OnDemand } from "./on-demand.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import { Shard } from "./shard.ts";
 import type { AddedTask, Adds } from "./store.ts";
 
 const CREATED: AddedTask = { created: true };
+
+/** Loaded when it is needed: the script is most of what a producer carries. */
+const full = new OnDemand(() => import("./enqueue/add.ts"));
 
 /** The store of a queue that is not divided, for producers: one shard, and one request for each call. */
 export function plainAdds(queue: QueueRef): Adds {
@@ -25,13 +29,13 @@ export function plainAdds(queue: QueueRef): Adds {
       if (items.length === 0) return { items: [], added, wake: false, after: [] };
       const options = { signal, onSend };
       const note = shard.note();
-      const isPlain = note.mayTakePlain && items.length === drafts.length && arePlain(drafts, items);
+      const mayBePlain = note.mayTakePlain && !full.isLoading;
+      const isPlain = mayBePlain && items.length === drafts.length && arePlain(drafts, items);
       if (isPlain) {
         const reply = await run(transport, addPlainlyCall(shard, note, items, wake), options);
         if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
       }
-      // Loaded when it is needed: the script is most of what a producer carries.
-      const { addCall } = await import("./enqueue/add.ts");
+      const { addCall } = full.loaded ?? (await full.load());
       const reply = await run(
         transport,
         addCall(shard, items, { alone, wake, readsSettings: isPlain }),

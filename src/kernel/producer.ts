@@ -115,9 +115,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     options: NewTasksOptions,
   ): Promise<Omit<AddBatch, "shared" | "signal">> {
     const { maxPayload } = this.values;
-    const texts = await all(
-      tasks.map((task, i) => checkAndEncode(this.schema, task, options.at(i), maxPayload)),
-    );
+    const texts = await all(tasks, (task, i) => checkAndEncode(this.schema, task, options.at(i), maxPayload));
     return {
       ...newTasks(
         { queue: this.store.queue, values: this.values, defaults: this.#defaults },

@@ -124,8 +124,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     options: RequestOptions,
     shared: boolean,
   ): Promise<SettleBatch> {
-    const sealed = all(
-      settlements.map((settlement, i) => encryptedArguments(this.values, settlement, `settlements[${i}]`)),
+    const sealed = all(settlements, (settlement, i) =>
+      encryptedArguments(this.values, settlement, `settlements[${i}]`),
     );
     const items = shared ? sealed : refusedIfTooLarge(await sealed);
     const hasProgress = settlements.some((one) => one.outcome === "extend" && one.progress !== undefined);

@@ -8,7 +8,7 @@ import type { AddBatch, AddedTask, Draft, Failed, Item } from "../store.ts";
 
 /** The ids of new tasks in a queue that is not divided. */
 export function idsOf(drafts: readonly Draft[]): MaybePromise<readonly string[]> {
-  return all(drafts.map(({ id, derivedId }) => id ?? derivedId?.() ?? newTaskId()));
+  return all(drafts, ({ id, derivedId }) => id ?? derivedId?.() ?? newTaskId());
 }
 
 /** Encoded tasks: those that can be sent, with the places of their drafts, and why the others cannot. */

@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { newToken } from "../names/ids.ts";
 import { MAX_VALUE_BYTES } from "../options/limits.ts";
 import { all, type MaybePromise } from "../maybe-promise.ts";
+import { OnDemand } from "../on-demand.ts";
 import { plainJson } from "../record/plain-json.ts";
 import { writeFixed } from "../record/record.ts";
 import type { NewTask, TaskDefaults } from "../options/types.ts";
@@ -12,9 +13,12 @@ import type { Values } from "../values/values.ts";
 import type { QueueRef } from "../queue-ref.ts";
 import type { AddBatch, Item } from "../store.ts";
 
+/** What looks at a payload that is not plain JSON. */
+const codec = new OnDemand(() => import("../record/codec.ts"));
+
 /**
- * The payload as the codec writes it, checked by the schema. Without a schema the result for plain JSON is not a
- * promise. What looks at all others is loaded when it is needed.
+ * The payload as the codec writes it, checked by the schema. Without a schema the result is a promise only while the
+ * codec is loaded, at the first payload that is not plain JSON.
  * @param limit of the payload, bytes. @default 1 MiB
  * @param at what errors put before the names of options, such as `tasks[3].`
  * @throws {SluiceError} `invalid_argument`, `too_large`
@@ -26,12 +30,16 @@ export function checkAndEncode<In, Out>(
   limit: number = MAX_VALUE_BYTES,
 ): MaybePromise<string> {
   if (id !== undefined) taskId(id, `${at}id`);
-  const json = schema ? undefined : plainJson(payload, limit);
-  return json === undefined ? encodeWithCodec(schema, payload, `${at}payload`, limit) : `j${json}`;
+  const path = `${at}payload`;
+  if (schema) return encodeBySchema(schema, payload, path, limit);
+  const json = codec.isLoading ? undefined : plainJson(payload, limit);
+  if (json !== undefined) return `j${json}`;
+  if (codec.loaded) return codec.loaded.encodePayload(payload, path, limit);
+  return codec.load().then(({ encodePayload }) => encodePayload(payload, path, limit));
 }
 
-async function encodeWithCodec<In, Out>(
-  schema: StandardSchemaV1<In, Out> | undefined,
+async function encodeBySchema<In, Out>(
+  schema: StandardSchemaV1<In, Out>,
   payload: In,
   path: string,
   limit: number,
@@ -89,10 +97,8 @@ export function newTasks(
   }));
   let token: Promise<string> | string | undefined;
   const encode: AddBatch["encode"] = async (places, ids) => {
-    const sealed = await all(
-      places.map((place, i) =>
-        values.seal({ kind: "payload", id: ids[i] as string }, texts[place] ?? "", `${at(place)}payload`),
-      ),
+    const sealed = await all(places, (place, i) =>
+      values.seal({ kind: "payload", id: ids[i] as string }, texts[place] ?? "", `${at(place)}payload`),
     );
     token ??=
       key === undefined

@@ -48,16 +48,17 @@ export function encryptedArguments(
   at: string,
 ): MaybePromise<SettlementArguments> {
   const { short, ...plain } = settlementArguments(settlement, at);
-  const text = sealSettlement(queue, settlement, plain.text, at);
+  const sealed = (text: string) => sealSettlement(queue, settlement, text, at);
   const withText = (value: string): SettlementArguments => ({
     ...plain,
     text: settlement.outcome === "extend" ? escaped(value) : value,
   });
   if (short !== "") {
-    const both = all([sealSettlement(queue, settlement, short, at), text]);
+    const both = all([short, plain.text], sealed);
     const joined = (values: readonly string[]) => withText(`s${values.join("\n")}`);
     return both instanceof Promise ? both.then(joined) : joined(both);
   }
+  const text = sealed(plain.text);
   return typeof text === "string" ? withText(text) : text.then(withText);
 }
 

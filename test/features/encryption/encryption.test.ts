@@ -108,6 +108,11 @@ describe("every value comes back identical", () => {
     expect(await sealed().get("a")).toMatchObject({ state: "working", progress: "x".repeat(700) });
     const more = task?.extend("1m", { progress: "x".repeat(800) });
     await expect(more).rejects.toMatchObject({ code: "too_large", path: "progress" });
+    const together = sealed().settle([
+      { receipt: task?.receipt ?? "", outcome: "extend", progress: "x".repeat(800) },
+      { receipt: "none", outcome: "complete" },
+    ]);
+    await expect(together).rejects.toMatchObject({ code: "too_large", path: "settlements[0].progress" });
   });
 });
 

@@ -41,7 +41,10 @@ export const consumers: LawMutants = {
     breaks: "law 5: a producer that encrypts is refused when it repeats its call",
   },
   "the short form of an error is not encrypted": {
-    src: change("sealSettlement(_, _, short, _)", "short"),
+    src: change(
+      "all([short, plain.text], sealed)",
+      "all([short, plain.text], (text) => (text === short ? text : sealed(text)))",
+    ),
     breaks: "access: Redis sees what only holders of the key may see",
   },
   "a caller may enqueue a reference": {
