@@ -1,3 +1,4 @@
+import { type Binding, callOf } from "./scripts/binding.ts";
 import { replyOf } from "./scripts/replies.ts";
 import {
   type Command,
@@ -45,6 +46,21 @@ export function commandCall<T>(command: Command, read: (reply: ReturnType<typeof
 }
 
 /**
+ * A call of a bound script on any keys. For those of one queue, see `Shard.call`.
+ */
+export function scriptCall<const B extends Binding>(
+  binding: B,
+  keys: Parameters<typeof callOf<B>>[1],
+  args: Parameters<typeof callOf<B>>[2],
+  items?: Parameters<typeof callOf<B>>[3],
+): CallOfScript<ReturnType<B["decode"]>> {
+  return {
+    command: callOf(binding, keys, args, items),
+    read: (outcome) => binding.decode(replyOf(outcome)) as ReturnType<B["decode"]>,
+  };
+}
+
+/**
  * Sends calls in one request, behind their notes; on a cluster, where commands may run in any order, the notes in a
  * request of their own.
  * @throws {SluiceError} if the request as a whole failed
@@ -56,6 +72,18 @@ export async function exchange<const Calls extends readonly Call<unknown>[]>(
 ): Promise<Replies<Calls>> {
   const outcomes = await sendNoted(link, calls, options);
   return calls.map((call, i) => () => call.read(outcomes[i])) as unknown as Replies<Calls>;
+}
+
+/**
+ * Sends calls in one request, as {@link exchange}.
+ * @throws {SluiceError} if the request failed, or the error of the first command that did
+ */
+export async function runAll<T>(
+  link: Link,
+  calls: readonly Call<T>[],
+  options: SendOptions = {},
+): Promise<readonly T[]> {
+  return (await exchange(link, calls, options)).map((reply) => reply());
 }
 
 /**

@@ -1,8 +1,7 @@
 import { type Keys, queueKeys } from "./names/keys.ts";
-import { callOf, type QueueBinding } from "./scripts/binding.ts";
-import { replyOf } from "./scripts/replies.ts";
+import type { callOf, QueueBinding } from "./scripts/binding.ts";
 import { Note } from "./note.ts";
-import type { CallOfScript } from "./call.ts";
+import { type CallOfScript, scriptCall } from "./call.ts";
 import { type QueueRef, testNowOf } from "./queue-ref.ts";
 import type { SendOptions } from "./transport.ts";
 
@@ -55,11 +54,7 @@ export class Shard {
     note?: Note,
   ): CallOfScript<ReplyTo<B>> {
     const given = { testNow: testNowOf(this.queue), ...args } as Parameters<typeof callOf<B>>[2];
-    return {
-      command: callOf(binding, this.keys, given, items),
-      note,
-      read: (outcome) => binding.decode(replyOf(outcome)) as ReplyTo<B>,
-    };
+    return { ...scriptCall(binding, this.keys, given, items), note };
   }
 }
 

@@ -1,10 +1,8 @@
 import { SluiceError } from "../errors.ts";
 import { sumOfCounts, type QueueCounts } from "../kernel/tasks/counts.ts";
-import { queueKeys } from "../kernel/names/keys.ts";
-import { sendToStored } from "../features/partitions/stored-maps.ts";
-import { callOf } from "../kernel/scripts/binding.ts";
+import { exchangeByName } from "../features/partitions/stored-maps.ts";
 import { countScript } from "../kernel/scripts/count-script.ts";
-import { lastReply } from "../kernel/scripts/replies.ts";
+import type { Shard } from "../kernel/shard.ts";
 import { type Transport, withPrefix } from "../kernel/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";
 import { countCommands } from "./estimated-commands.ts";
@@ -138,19 +136,12 @@ async function countEach<Counted extends object>(
 ): Promise<(({ readonly queue: string } & Counted) | NotCounted)[]> {
   if (names.length === 0) return [];
   const { prefix, signal, now } = withPrefix(transport, options);
-  const args = { testNow: now ? String(now()) : "", overview };
-  const callsOf = (name: string) => [callOf(countScript, queueKeys(name, prefix), args)];
-  const counted = await sendToStored(transport, names, prefix, callsOf, { signal });
+  const callsOf = (shard: Shard) => [shard.call(countScript, { overview })] as const;
+  const counted = await exchangeByName({ transport, prefix, now }, names, callsOf, { signal });
   return names.map((queue) => {
     try {
-      const parts = counted.get(queue) ?? [];
-      return {
-        queue,
-        ...read(
-          parts.map(({ outcomes }) => countScript.decode(lastReply(outcomes))),
-          queue,
-        ),
-      };
+      const parts = (counted.get(queue) ?? []).map(({ replies: [counts] }) => counts());
+      return { queue, ...read(parts, queue) };
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
       return { queue, code: error.code };

@@ -1,7 +1,7 @@
-import { queueKeys } from "../kernel/names/keys.ts";
-import { sendToStored } from "../features/partitions/stored-maps.ts";
-import { replyAt } from "../kernel/scripts/replies.ts";
-import { checkedTransport, type Command, type CommandOutcome, type Transport } from "../kernel/transport.ts";
+import { type Call, commandCall } from "../kernel/call.ts";
+import { exchangeByName } from "../features/partitions/stored-maps.ts";
+import type { Shard } from "../kernel/shard.ts";
+import { checkedTransport, type CommandOutcome, type Transport } from "../kernel/transport.ts";
 import { listQueues } from "../sweep/registry.ts";
 import type { CheckOptions, CheckQueues } from "../sweep/deep-part.ts";
 
@@ -84,33 +84,36 @@ export async function queueDiagnostics(
   check: CheckQueues | undefined,
 ): Promise<QueueDiagnostics> {
   const { prefix, signal } = options;
-  const sizesOf = (name: string): Command[] => {
-    const { tasks } = queueKeys(name, prefix);
-    return [
-      ["HLEN", tasks],
-      ["MEMORY", "USAGE", tasks, "SAMPLES", SAMPLES],
-    ];
-  };
-  const found = await sendToStored(checkedTransport(transport), [queue], prefix, sizesOf, { signal });
+  const where = { transport: checkedTransport(transport), prefix };
+  const sizesOf = ({ keys: { tasks } }: Shard) =>
+    [commandCall(["HLEN", tasks], Number), usageCall(tasks)] as const;
+  const found = await exchangeByName(where, [queue], sizesOf, { signal });
   const parts = found.get(queue) ?? [];
-  const names = parts.map(({ name }) => name);
+  const names = parts.map(({ shard }) => shard.name);
+  const fields = parts.map(({ replies: [length] }) => length());
   const checks = await check?.(transport, names, options);
   const validOf = (name: string) =>
     checks?.has(name) === false ? false : (checks?.get(name)?.valid ?? null);
   const valid = names.map(validOf);
-  const bytes = parts.map(({ outcomes: [length, usage] }) => {
-    if (Number(replyAt([length as CommandOutcome], 0)) === 0) return 0;
-    return usage && "reply" in usage && typeof usage.reply === "number" ? usage.reply : null;
-  });
+  const bytes = parts.map(({ replies: [, usage] }, i) => (fields[i] === 0 ? 0 : usage()));
   return {
     queue,
-    fields: parts.reduce((sum, { outcomes }) => sum + Number(replyAt(outcomes, 0)), 0),
+    fields: fields.reduce((sum, length) => sum + length, 0),
     bytes: bytes.includes(null) ? null : bytes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
     valid: valid.includes(false) ? false : valid.includes(null) ? null : true,
     entries: names.reduce((sum, name) => {
       const checked = checks?.get(name);
       return sum + (checked?.valid ? checked.entries : 0);
     }, 0),
+  };
+}
+
+/** The size of a hash, in bytes; null if this Redis does not report it. */
+function usageCall(key: string): Call<number | null> {
+  return {
+    command: ["MEMORY", "USAGE", key, "SAMPLES", SAMPLES],
+    read: (outcome) =>
+      outcome && "reply" in outcome && typeof outcome.reply === "number" ? outcome.reply : null,
   };
 }
 

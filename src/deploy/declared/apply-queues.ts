@@ -3,15 +3,14 @@ import { opening } from "../../open/opening.ts";
 import { pick } from "../../pick.ts";
 import { decodeValue } from "../../kernel/record/codec.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
-import { type Keys, queueKeys } from "../../kernel/names/keys.ts";
+import { type Call, commandCall } from "../../kernel/call.ts";
 import { escaped, onlyOptions, unescaped } from "../../kernel/options/validation.ts";
 import type { QueueChanges } from "../../operate/settings.ts";
-import { callOf } from "../../kernel/scripts/binding.ts";
 import { declarePartitions } from "../../features/partitions/operate.ts";
-import { sendToFirst } from "../../features/partitions/stored-maps.ts";
+import { exchangeByName, type ShardReplies } from "../../features/partitions/stored-maps.ts";
 import { declareScript } from "../../operate/operate-scripts.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
-import { type Command, type Reply, type Transport, withPrefix } from "../../kernel/transport.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import { type Transport, withPrefix } from "../../kernel/transport.ts";
 import { DEFAULT_OPTIONS } from "../../kernel/options/default-options.ts";
 import { encodeChecked } from "../../kernel/enqueue/schema.ts";
 import { encrypted } from "../../features/encryption/index.ts";
@@ -61,16 +60,10 @@ export async function applyQueues(
   const failed: ApplyReport["failed"][number][] = [];
   if (queues.length === 0) return { applied, deferred, failed };
   const names = queues.map(({ name }) => name);
-  const read = (name: string) => [["HGET", queueKeys(name, options.prefix).tasks, FIELD] as const];
-  const found = await sendToFirst(transport, names, options.prefix, read, options);
+  const found = await onFirst(transport, names, readField, options);
   for (const queue of queues) {
     try {
-      const result = await apply(
-        transport,
-        queue,
-        storedText(replyAt(found.get(queue.name) ?? [], 0)),
-        options,
-      );
+      const result = await apply(transport, queue, found(queue.name), options);
       if (result === "applied") applied.push(queue.name);
       if (result === "deferred") deferred.push(queue.name);
     } catch (error) {
@@ -82,6 +75,24 @@ export async function applyQueues(
   return { applied, deferred, failed };
 }
 
+const readField = ({ keys }: Shard) =>
+  commandCall(["HGET", keys.tasks, FIELD], (reply) => (typeof reply === "string" ? reply : ""));
+
+/** Sends a call to the shard of place 0 of each queue. @returns what returns its reply, or throws its error */
+async function onFirst<T>(
+  transport: Transport,
+  names: readonly string[],
+  callOf: (shard: Shard) => Call<T>,
+  { prefix, signal }: ApplyOptions,
+): Promise<(name: string) => T> {
+  const callsOf = (shard: Shard) => [callOf(shard)] as const;
+  const found = await exchangeByName({ transport, prefix }, names, callsOf, { signal }, { first: true });
+  return (name) => {
+    const [{ replies }] = found.get(name) as [ShardReplies<readonly [Call<T>]>];
+    return replies[0]();
+  };
+}
+
 /** @returns `deferred` if another caller began to apply a declaration meanwhile */
 async function apply(
   transport: Transport,
@@ -91,7 +102,6 @@ async function apply(
 ): Promise<"applied" | "unchanged" | "deferred"> {
   const { name, schedules } = queue;
   const settings = settingsOf(queue);
-  const { prefix, signal } = options;
   const values = encrypted(plainValues(), name, queue.options.encryption);
   // Schedules keep the defaults of their tasks.
   const defaults = Object.keys(schedules).length > 0 ? pick(queue.options, DEFAULT_OPTIONS) : {};
@@ -104,23 +114,18 @@ async function apply(
   const nothing = declared.settings.length === 0 && declared.schedules.length === 0;
   if (declared.hash === before.hash || (nothing && stored === "")) return "unchanged";
 
-  /** Sends a command on partition 0, or on the queue itself if it has no partitions. */
-  const send = async (commandOf: (keys: Keys) => Command): Promise<Reply> => {
-    const calls = (place: string) => [commandOf(queueKeys(place, prefix))];
-    return replyAt((await sendToFirst(transport, [name], prefix, calls, { signal })).get(name) ?? [], 0);
-  };
+  const send = async <T>(callOf: (shard: Shard) => Call<T>): Promise<T> =>
+    (await onFirst(transport, [name], callOf, options))(name);
   const record = async (was: string, applied: Applied): Promise<string | undefined> => {
     const text = await writeApplied(applied, values);
-    const recorded = declareScript.decode(
-      await send((keys) => callOf(declareScript, keys, { was, record: text })),
-    );
+    const recorded = await send((shard) => shard.call(declareScript, { was, record: text }));
     return recorded ? text : undefined;
   };
   /** Makes the next call apply all again, because another caller's record may name what this call has overwritten. */
   const invalidateOther = async (): Promise<void> => {
     let done = false;
     while (!done) {
-      const found = storedText(await send(({ tasks }) => ["HGET", tasks, FIELD]));
+      const found = await send(readField);
       const { hash, ...names } = await readApplied(found, values);
       if (hash?.endsWith(declared.hash)) return;
       const both = union(names, declared);
@@ -196,11 +201,6 @@ function errorOfSchedule(name: string, error: unknown): unknown {
   // The schedule as a whole, or an unknown option of it.
   const placed = (text: string) => at + text.slice("schedule".length);
   return new SluiceError(error.code, placed(error.message), placed(error.path), error.issues);
-}
-
-/** The stored field; empty if there is none. */
-function storedText(reply: unknown): string {
-  return typeof reply === "string" ? reply : "";
 }
 
 type Names = Pick<Applied, "settings" | "schedules">;

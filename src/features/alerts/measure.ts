@@ -1,12 +1,10 @@
 import { SluiceError } from "../../errors.ts";
-import { queueKeys, readShardName } from "../../kernel/names/keys.ts";
-import { sendToStored } from "../partitions/stored-maps.ts";
+import { type Call, commandCall } from "../../kernel/call.ts";
+import type { ReplyTo, Shard } from "../../kernel/shard.ts";
+import { exchangeByName } from "../partitions/stored-maps.ts";
 import { queueOverviews } from "../../operate/count-queues.ts";
 import { readStatistics, sumOfStatistics, type QueueStatistics } from "../../operate/statistics.ts";
-import { callOf } from "../../kernel/scripts/binding.ts";
 import { statisticsScript } from "../../operate/operate-scripts.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
-import type { Command, CommandOutcome, Reply } from "../../kernel/transport.ts";
 import type { Measured } from "./conditions.ts";
 import type { CheckedRule } from "./rules.ts";
 import type { PassContext } from "./types.ts";
@@ -44,19 +42,17 @@ export async function measure(
   { transport, prefix, signal, now, divided }: MeasureContext,
 ): Promise<Map<string, MeasuredQueue>> {
   const measured = new Map<string, MeasuredQueue>();
-  const testNow = now ? String(now()) : "";
-  const readers = new Map(
-    queues.map((queue) => [queue.name, new QueueReader(queue, since, prefix, testNow)]),
-  );
-  if ([...readers.values()].every((reader) => reader.commandsOf().length === 0)) return measured;
+  const where = { transport, prefix, now };
+  const readers = new Map(queues.map((queue) => [queue.name, new QueueReader(queue, since)]));
+  if ([...readers.values()].every((reader) => !reader.isNeeded)) return measured;
   const watched = [...readers.keys()];
-  const commandsOf = (name: string) => readers.get(readShardName(name).queue)?.commandsOf(name) ?? [];
-  const outcomes = await sendToStored(transport, watched, prefix, commandsOf, { signal }, divided);
+  const callsOf = (shard: Shard) => readers.get(shard.queue.name)?.callsOf(shard) ?? [];
+  const replies = await exchangeByName(where, watched, callsOf, { signal }, { readsMaps: divided });
   const found: { name: string; look: FirstLook }[] = [];
   for (const name of watched) {
     try {
-      const parts = (outcomes.get(name) ?? []).map((part) => readers.get(name)?.read(part.outcomes));
-      found.push({ name, look: sumOfLooks(parts.filter((part) => part !== undefined)) });
+      const parts = (replies.get(name) ?? []).flatMap((part) => readers.get(name)?.read(part.replies) ?? []);
+      found.push({ name, look: sumOfLooks(parts) });
     } catch (error) {
       // The sweep reports the queue's error.
       if (!(error instanceof SluiceError)) throw error;
@@ -100,20 +96,16 @@ function sumOfLooks(parts: readonly ShardLook[]): FirstLook {
   };
 }
 
-/** The commands for one queue in the first request, and how their outcomes are read. */
+/** The calls for one queue in the first request, and how their replies are read. */
 class QueueReader {
   readonly #name: string;
-  readonly #prefix: string | undefined;
-  readonly #testNow: string;
   readonly #since: Since;
   readonly #withins: readonly number[];
   readonly #needsCounts: boolean;
   readonly #needsStatistics: boolean;
 
-  constructor({ name, rules }: WatchedQueue, since: Since, prefix: string | undefined, testNow: string) {
+  constructor({ name, rules }: WatchedQueue, since: Since) {
     this.#name = name;
-    this.#prefix = prefix;
-    this.#testNow = testNow;
     this.#since = since;
     const conditions = rules.map(({ condition }) => condition);
     this.#needsCounts = conditions.some(({ needsCounts }) => needsCounts);
@@ -121,26 +113,30 @@ class QueueReader {
     this.#withins = [...new Set(conditions.flatMap(({ deadLettersWithin: within }) => within ?? []))];
   }
 
-  /** @param name of one of its shards. @default the queue's own */
-  commandsOf(name = this.#name): Command[] {
-    const keys = queueKeys(name, this.#prefix);
-    const commands: Command[] = [];
-    if (this.#needsCounts) commands.push(["EXISTS", keys.pending, keys.fair, keys.limited]);
-    for (const within of this.#withins) {
-      commands.push(["ZCOUNT", keys.dead, `(${this.#since(within)}`, "+inf"]);
-    }
-    if (this.#needsStatistics) commands.push(callOf(statisticsScript, keys, { testNow: this.#testNow }));
-    return commands;
+  /** Whether the first request has anything to read. */
+  get isNeeded(): boolean {
+    return this.#needsCounts || this.#needsStatistics || this.#withins.length > 0;
+  }
+
+  callsOf(shard: Shard): Call<unknown>[] {
+    const { pending, fair, limited, dead } = shard.keys;
+    const calls: Call<unknown>[] = [];
+    if (this.#needsCounts)
+      calls.push(commandCall(["EXISTS", pending, fair, limited], (reply) => reply !== 0));
+    for (const within of this.#withins)
+      calls.push(commandCall(["ZCOUNT", dead, `(${this.#since(within)}`, "+inf"], Number));
+    if (this.#needsStatistics) calls.push(shard.call(statisticsScript, {}));
+    return calls;
   }
 
   /** @throws {SluiceError} if Redis refused a command */
-  read(outcomes: readonly CommandOutcome[]): ShardLook {
+  read(replies: readonly (() => unknown)[]): ShardLook {
     let at = 0;
-    const next = (): Reply => replyAt(outcomes, at++);
-    const hasPending = this.#needsCounts && next() !== 0;
-    const deadLetters = new Map(this.#withins.map((within) => [within, Number(next())]));
+    const next = () => replies[at++]?.();
+    const hasPending = this.#needsCounts && next() === true;
+    const deadLetters = new Map(this.#withins.map((within) => [within, next() as number]));
     const statistics = this.#needsStatistics
-      ? readStatistics(this.#name, statisticsScript.decode(next()))
+      ? readStatistics(this.#name, next() as ReplyTo<typeof statisticsScript>)
       : undefined;
     return { hasPending, deadLetters, statistics };
   }

@@ -1,14 +1,14 @@
 /** Adding tasks to the partitions that own their slots. */
+import { type Call, runAll } from "../../kernel/call.ts";
 import { addCall, asArguments, learning } from "../../kernel/enqueue/add.ts";
-import { type Call, exchange } from "../../kernel/call.ts";
 import { encoded } from "../../kernel/enqueue/encoded.ts";
-import type { Shard } from "../../kernel/shard.ts";
-import type { AddBatch, AddedTask, AddReply, Draft, Item } from "../../kernel/store.ts";
 import { MAX_SHARDS, slotOf } from "../../kernel/names/slots.ts";
-import { groupedBy } from "../../kernel/slices.ts";
-import { askFormerScript } from "./partition-scripts.ts";
 import type { Added } from "../../kernel/scripts/enqueue-script.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import { groupedBy } from "../../kernel/slices.ts";
+import type { AddBatch, AddedTask, AddReply, Adds, Draft, Item } from "../../kernel/store.ts";
 import type { PartitionMap } from "./map.ts";
+import { askFormerScript } from "./partition-scripts.ts";
 import type { Partitions } from "./partitions.ts";
 import { NewTaskPlacement, placedBy, slotOfTask } from "./placement.ts";
 
@@ -19,61 +19,65 @@ interface PlacedItem {
   readonly place: number;
 }
 
-/** What has become of the tasks of a batch so far, by the places of their drafts. */
-interface Progress {
-  readonly items: (Item | undefined)[];
-  readonly added: (AddedTask | undefined)[];
-  wake: boolean;
+/**
+ * What adds tasks to the partitions of a queue.
+ * @param onUse called with each shard to which tasks are sent. @default none
+ */
+export function addsTo(partitions: Partitions, onUse?: (shard: Shard) => void): Adds["add"] {
+  const placement = new NewTaskPlacement((partition) => partitions.isDown(partition));
+  return (batch) => new Adding(batch, partitions, placement, onUse).run();
 }
 
-/** Adds the tasks of a queue to its partitions. */
-export class PartitionAdds {
+/** A batch on its way. */
+class Adding {
+  readonly #batch: AddBatch;
   readonly #partitions: Partitions;
-  readonly #placement = new NewTaskPlacement();
+  readonly #placement: NewTaskPlacement;
   readonly #onUse: ((shard: Shard) => void) | undefined;
+  /** What has become of the tasks so far, by the places of their drafts. */
+  readonly #items: (Item | undefined)[];
+  readonly #added: (AddedTask | undefined)[];
+  #wake = false;
 
-  /** @param onUse called with each shard to which tasks are sent. @default none */
-  constructor(partitions: Partitions, onUse?: (shard: Shard) => void) {
+  constructor(
+    batch: AddBatch,
+    partitions: Partitions,
+    placement: NewTaskPlacement,
+    onUse: ((shard: Shard) => void) | undefined,
+  ) {
+    this.#batch = batch;
     this.#partitions = partitions;
+    this.#placement = placement;
     this.#onUse = onUse;
+    this.#items = batch.drafts.map(() => undefined);
+    this.#added = batch.drafts.map(() => undefined);
   }
 
   /**
-   * Adds tasks, in one request. If the partition that was chosen for tasks which may be in any has no room, they go to
-   * another one, under other ids: a refused enqueue of such tasks has added none.
+   * Adds the tasks, in one request. If the partition that was chosen for tasks which may be in any has no room, they go
+   * to another one, under other ids: a refused enqueue of such tasks has added none.
    * @throws {SluiceError} `invalid_argument` if no partition may have a task
    */
-  async add(batch: AddBatch): Promise<AddReply> {
-    const { drafts, signal } = batch;
-    const none = Array<undefined>(drafts.length).fill(undefined);
-    const progress: Progress = { items: [...none], added: [...none], wake: false };
-    let places: readonly number[] = drafts.map((_, place) => place);
-    let { ids } = batch;
+  async run(): Promise<AddReply> {
+    const { drafts, alone, signal } = this.#batch;
+    let places = [...drafts.keys()];
+    let { ids } = this.#batch;
     for (let left = MAX_SHARDS; ; left--) {
-      await this.#addSome(batch, places, ids, progress);
-      const full = places.filter((place) => isFull(progress.added[place]));
-      places = full.filter((place) => mayBeAnywhere(drafts[place] as Draft));
-      if (places.length === 0 || left === 0 || !(batch.alone || places.length === drafts.length)) break;
-      if (!(await this.#partitions.mayHaveRoom(batch.alone ? 1 : places.length, signal))) break;
-      for (const place of places) progress.added[place] = undefined;
+      await this.#addSome(places, ids);
+      places = places.filter((place) => isFull(this.#added[place]) && mayBeAnywhere(drafts[place] as Draft));
+      if (places.length === 0 || left === 0 || !(alone || places.length === drafts.length)) break;
+      const map = await this.#partitions.map(signal);
+      if (this.#placement.open(alone ? 1 : places.length, map).length === 0) break;
+      for (const place of places) this.#added[place] = undefined;
       ids = undefined;
     }
-    return { ...progress, added: progress.added as AddedTask[], after: [] };
+    return { items: this.#items, added: this.#added as AddedTask[], wake: this.#wake, after: [] };
   }
 
-  async #addSome(
-    batch: AddBatch,
-    places: readonly number[],
-    chosen: readonly string[] | undefined,
-    progress: Progress,
-  ): Promise<void> {
-    const { drafts, alone, signal } = batch;
-    const { added } = progress;
-    const partitions = this.#partitions;
-    const map = await partitions.map(signal);
-    const { newId } = this.#placement.placing(places.length, map, (partition) =>
-      partitions.shuns(partition, places.length),
-    );
+  async #addSome(places: readonly number[], chosen: readonly string[] | undefined): Promise<void> {
+    const { drafts, alone, signal, isAgain = false } = this.#batch;
+    const map = await this.#partitions.map(signal);
+    const newId = this.#placement.newIds(places.length, map);
     const placed: number[] = [];
     const ids: string[] = [];
     for (const place of places) {
@@ -85,19 +89,19 @@ export class PartitionAdds {
         placed.push(place);
       } catch (failed) {
         if (!alone) throw failed;
-        added[place] = { failed };
+        this.#added[place] = { failed };
       }
     }
-    const found = await encoded(batch, placed, ids);
-    for (const [place, failed] of found.added.entries()) if (failed) added[place] = failed;
-    const rest = found.items.map((item, i): PlacedItem => {
+    const found = await encoded(this.#batch, placed, ids);
+    for (const [place, failed] of found.added.entries()) if (failed) this.#added[place] = failed;
+    const items = found.items.map((item, i): PlacedItem => {
       const place = found.places[i] as number;
-      progress.items[place] = item;
+      this.#items[place] = item;
       const draft = drafts[place] as Draft;
       const text = placedBy(draft) ?? (draft.derivedId && item.id);
       return { item, place, slot: text === undefined ? undefined : slotOf(text) };
     });
-    await this.#send(batch, rest, map, progress, chosen !== undefined && batch.isAgain === true);
+    await this.#send(items, map, chosen !== undefined && isAgain);
   }
 
   /**
@@ -106,15 +110,9 @@ export class PartitionAdds {
    * the ids and dedup keys, in a request of its own.
    * @param isResent whether the tasks were sent before, to the queue's own keys
    */
-  async #send(
-    batch: AddBatch,
-    items: readonly PlacedItem[],
-    known: PartitionMap,
-    progress: Progress,
-    isResent: boolean,
-  ): Promise<void> {
-    const { added } = progress;
+  async #send(items: readonly PlacedItem[], known: PartitionMap, isResent: boolean): Promise<void> {
     const partitions = this.#partitions;
+    const { alone, wake, signal } = this.#batch;
     let rest = [...items];
     let map = known;
     for (let tries = 1; rest.length > 0; tries++) {
@@ -122,27 +120,26 @@ export class PartitionAdds {
         // After `moved` also a generated id may be known: an earlier copy of the request, whose reply was lost, may
         // have added it before the slot changed hands.
         const asked = isResent || tries > 1 ? rest : rest.filter(({ item }) => isKnowable(item));
-        await this.#askFormer(batch, asked, map, progress);
-        rest = rest.filter(({ place }) => added[place] === undefined);
+        await this.#askFormer(asked, map);
+        rest = rest.filter(({ place }) => this.#added[place] === undefined);
       }
-      const groups = Array.from(groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map)));
+      const groups = groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map));
       const { version } = map;
-      const { alone, wake } = batch;
-      const replies = await this.#exchange(batch, groups, (shard, own) => {
+      const replies = await this.#exchange(groups, (shard, own) => {
         this.#onUse?.(shard);
         const items = own.map(({ item }) => item);
         return addCall(shard, items, { alone, wake, slots: slotsText(version, own) });
       });
       rest = [];
-      for (const [i, { refused, wake, tasks }] of replies.entries()) {
-        const [partition, own] = groups[i] as (typeof groups)[number];
-        progress.wake ||= wake;
+      for (const { partition, own, reply } of replies) {
+        const { refused, tasks } = reply;
         if (refused === "moved") rest.push(...own);
-        else for (const [j, { place }] of own.entries()) added[place] = refused ? { refused } : tasks[j];
+        else
+          for (const [j, { place }] of own.entries()) this.#added[place] = refused ? { refused } : tasks[j];
         if (refused === "full" || tasks.some(isFull))
-          partitions.noteFull(partition, refused ? own.length : 1);
+          this.#placement.noteFull(partition, refused ? own.length : 1);
       }
-      if (rest.length > 0) map = await partitions.refresh(map, tries, batch.signal);
+      if (rest.length > 0) map = await partitions.refresh(map, tries, signal);
     }
   }
 
@@ -150,45 +147,38 @@ export class PartitionAdds {
    * Answers the tasks that partitions know which once owned their slots, and those that begin a new life there. What
    * is not known there stays so, because the slots are sealed.
    */
-  async #askFormer(
-    batch: AddBatch,
-    items: readonly PlacedItem[],
-    { owners, former }: PartitionMap,
-    progress: Progress,
-  ): Promise<void> {
-    const { added } = progress;
-    const asked = new Map<number, PlacedItem[]>();
-    for (const placed of items) {
+  async #askFormer(items: readonly PlacedItem[], { owners, former }: PartitionMap): Promise<void> {
+    const asked = items.flatMap((placed) => {
       const owner = placed.slot === undefined ? undefined : owners[placed.slot];
-      if (owner === undefined) continue;
+      if (owner === undefined) return [];
       const others = former.filter((partition) => partition !== owner);
       // One of the others may have its dedup key, and the owner its id, which decides.
       const partitions = others.length > 0 && hasDedupKey(placed.item) ? [...others, owner] : others;
-      for (const partition of partitions) asked.set(partition, [...(asked.get(partition) ?? []), placed]);
-    }
-    const groups = Array.from(asked);
-    const replies = await this.#exchange(batch, groups, (shard, own) => askCall(shard, own, batch));
-    for (const [i, { refused, tasks, wake }] of replies.entries()) {
-      progress.wake ||= wake;
-      for (const [j, { place }] of (groups[i]?.[1] ?? []).entries()) {
+      return partitions.map((partition) => ({ ...placed, partition }));
+    });
+    const groups = groupedBy(asked, ({ partition }) => partition);
+    const replies = await this.#exchange(groups, (shard, own) => askCall(shard, own, this.#batch));
+    for (const { own, reply } of replies) {
+      for (const [j, { place }] of own.entries()) {
         // A task that it does not know has no answer.
-        const answer: Added | undefined = refused ? { refused } : tasks[j];
+        const answer: Added | undefined = reply.refused ? { refused: reply.refused } : reply.tasks[j];
         if (!answer) continue;
         const isOfId = "refused" in answer || answer.id === undefined;
-        if (isOfId || added[place] === undefined) added[place] = answer;
+        if (isOfId || this.#added[place] === undefined) this.#added[place] = answer;
       }
     }
   }
 
   /** Sends one call to each partition, in one request. */
-  async #exchange<Reply>(
-    { signal, onSend }: AddBatch,
-    groups: readonly (readonly [number, readonly PlacedItem[]])[],
+  async #exchange<Reply extends { readonly wake: boolean }>(
+    groups: ReadonlyMap<number, readonly PlacedItem[]>,
     callOf: (shard: Shard, own: readonly PlacedItem[]) => Call<Reply>,
-  ): Promise<Reply[]> {
-    const calls = groups.map(([partition, own]) => callOf(this.#partitions.shard(partition), own));
-    const replies = await exchange(this.#partitions.queue.transport, calls, { signal, onSend });
-    return replies.map((reply) => reply());
+  ) {
+    const { signal, onSend } = this.#batch;
+    const calls = Array.from(groups, ([partition, own]) => callOf(this.#partitions.shard(partition), own));
+    const replies = await runAll(this.#partitions.queue.transport, calls, { signal, onSend });
+    this.#wake ||= replies.some(({ wake }) => wake);
+    return Array.from(groups, ([partition, own], i) => ({ partition, own, reply: replies[i] as Reply }));
   }
 }
 

@@ -3,19 +3,26 @@
  * without partitions needs none of it.
  */
 import { idsOf } from "../../kernel/enqueue/encoded.ts";
-import { Shard } from "../../kernel/shard.ts";
-import type { AddBatch, Adds, Failed, Item, Store } from "../../kernel/store.ts";
-import { nameOfShard } from "../../kernel/names/keys.ts";
 import type { MaybePromise } from "../../kernel/maybe-promise.ts";
 import { namesPlace } from "../../kernel/names/receipt.ts";
-import type { Settlement } from "../../kernel/options/types.ts";
-import type { SendOptions } from "../../kernel/transport.ts";
-import { isKnownSplit, placeOfMap } from "./map-memory.ts";
-import { partitionCount } from "./partition-count.ts";
-import type { Divided, MaybeDivided } from "./divided.ts";
+import { MAX_SHARDS } from "../../kernel/names/slots.ts";
+import { wholeNumber } from "../../kernel/options/validation.ts";
 import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
+import type { AddBatch, Adds, Failed, Item, SettleBatch, Store } from "../../kernel/store.ts";
+import { isKnownSplit } from "./map-memory.ts";
+import { partitionOf } from "./partitioned-queue.ts";
+import type { Divided } from "./partitions.ts";
+
+/** A store whose queue may have partitions, or get some. */
+export interface MaybeDivided {
+  /** Loads what works on the partitions as a whole. */
+  readonly divided: () => Promise<Pick<Divided<Adds>, "partitions">>;
+}
 
 type Signal = AbortSignal | undefined;
+
+/** Chooses the store to use. */
+type Choose = (signal: Signal) => Promise<Store>;
 
 /** Loads the store over the partitions of a queue. `wanted`: how many one without a map gets; undefined: no map. */
 type Load<S extends Adds> = (plain: S, wanted: number | undefined) => Promise<Divided<S>>;
@@ -23,15 +30,20 @@ type Load<S extends Adds> = (plain: S, wanted: number | undefined) => Promise<Di
 /** {@link discovering} for those that do not consume the queue. */
 export function discoverForAdds(plain: Adds, wanted?: number | "stored"): Adds & MaybeDivided {
   return discovering(plain, wanted, async (...args) =>
-    (await import("./divided-adds.ts")).dividedAdds(...args),
+    (await import("./partitioned-adds.ts")).partitionedAdds(...args),
   );
 }
 
 /** {@link discovering} for those that consume the queue. */
 export function discover(plain: Store, wanted?: number | "stored"): Store & MaybeDivided {
   return discovering(plain, wanted, async (...args) =>
-    (await import("./divided-store.ts")).dividedStore(...args),
+    (await import("./partitioned-store.ts")).partitionedStore(...args),
   );
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+export function partitionCount(value: unknown, path = "partitions"): number {
+  return wholeNumber(value, path, 1, MAX_SHARDS);
 }
 
 /**
@@ -51,21 +63,37 @@ function discovering<S extends Adds>(
   const plain = plainAdds as unknown as Store;
   const { queue } = plain;
   const count = wanted === "stored" ? undefined : partitionCount(wanted);
+  /** Whether to look for partitions before a call. */
+  let isSought = count !== 1 || isKnownSplit(queue);
   let divided: Divided<Store> | undefined;
   const load = async (): Promise<Divided<Store>> => {
     const loaded = divided ?? (await loadDivided(plainAdds, count === 1 ? undefined : count));
     isSought = true;
     return (divided ??= loaded as unknown as Divided<Store>);
   };
-  /** Whether to look for partitions before a call. */
-  let isSought = count !== 1 || isKnownSplit(queue.transport, placeOfMap(queue.name, queue.prefix));
   const known = (): Store => (divided?.partitions.isSplit ? divided.store : plain);
 
-  /** The store to use, by a map that this instance has read within a minute. */
-  const found = async (signal: Signal): Promise<Store> => {
+  /** By a map that this instance has read within a minute. */
+  const found: Choose = async (signal) => {
     if (!isSought) return plain;
     const { store, partitions } = await load();
     return (await partitions.map(signal)).version > 0 ? store : plain;
+  };
+
+  /** By what is known of the partitions. */
+  const loaded: Choose = async () => {
+    await load();
+    return known();
+  };
+
+  /** For a batch whose receipts name partitions that over these. */
+  const settling = ({ settlements }: SettleBatch, otherwise: Choose): Choose => {
+    const isOfPartitions = settlements.some(({ receipt }) => namesPlace(receipt));
+    isSought ||= isOfPartitions;
+    return async (signal) => {
+      const use = await otherwise(signal);
+      return isOfPartitions ? (await load()).store : use;
+    };
   };
 
   /**
@@ -80,11 +108,7 @@ function discovering<S extends Adds>(
   };
 
   /** @param use uses a store. Called again if the queue turns out to have partitions */
-  const run = async <T>(
-    choose: (signal: Signal) => Promise<Store>,
-    use: (store: Store) => Promise<T>,
-    signal: Signal,
-  ): Promise<T> => {
+  const run = async <T>(choose: Choose, use: (store: Store) => Promise<T>, signal: Signal): Promise<T> => {
     const wasSplit = divided?.partitions.isSplit === true;
     try {
       return await use(isSought ? await choose(signal) : plain);
@@ -111,49 +135,28 @@ function discovering<S extends Adds>(
     },
     find: (id, call, isUnknown, options) =>
       run(found, (use) => use.find(id, call, isUnknown, options), options.signal),
-    shard: (place) =>
-      divided
-        ? divided.partitions.shard(place)
-        : place === 0
-          ? plain.shard(0)
-          : new Shard(queue, place, nameOfShard(queue.name, place)),
+    shard: (place) => {
+      if (divided) return divided.partitions.shard(place);
+      return place === 0 ? plain.shard(0) : partitionOf(queue, place);
+    },
     shards: async (options) => (await found(options.signal)).shards(options),
     shardsCall: () => known().shardsCall?.(),
     having: async (id, options) => (await found(options.signal)).having(id, options),
     ownerOf: async (group, options) => (await found(options.signal)).ownerOf(group, options),
-    over: (calls, { signal }: SendOptions) =>
-      run(
-        async () => (await load(), plain),
-        () => calls(),
-        signal,
-      ),
-    settle: (batch) => {
-      const isOfPartitions = batch.settlements.some(isOfPartition);
-      isSought ||= isOfPartitions;
-      // It needs no map: receipts name their partitions.
-      const choose = async () => {
-        const { partitions, store } = await load();
-        return partitions.isSplit || isOfPartitions ? store : plain;
-      };
-      return run(choose, (use) => use.settle(batch), batch.signal);
-    },
+    over: (calls, { signal }) => run(loaded, () => calls(), signal),
+    // Receipts name their partitions, so that it needs no map.
+    settle: (batch) => run(settling(batch, loaded), (use) => use.settle(batch), batch.signal),
     take: (request) => run(found, (use) => use.take(request), request.requests.options.signal),
-    settleAndTake: (batch, request) => {
-      const isOfPartitions = batch.settlements.some(isOfPartition);
-      isSought ||= isOfPartitions;
-      const { signal } = request.requests.options;
-      const choose = async () => {
-        const use = await found(signal);
-        return isOfPartitions ? (await load()).store : use;
-      };
-      return run(choose, (use) => use.settleAndTake(batch, request), signal);
-    },
+    settleAndTake: (batch, request) =>
+      run(
+        settling(batch, found),
+        (use) => use.settleAndTake(batch, request),
+        request.requests.options.signal,
+      ),
     peek: (request) => run(found, (use) => use.peek(request), request.signal),
   };
   return store as unknown as S & MaybeDivided;
 }
-
-const isOfPartition = ({ receipt }: Settlement) => namesPlace(receipt);
 
 /** Encodes the tasks of a batch for these ids once only, so that copies of the batch have the same records. */
 function encodingOnce(batch: AddBatch, ids: readonly string[]): AddBatch["encode"] {

@@ -1,13 +1,12 @@
 /** When a former partition may leave the map of its queue. */
-import { mapsKey, nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
+import { commandCall, run } from "../../kernel/call.ts";
+import { mapsKey, nameOfShard } from "../../kernel/names/keys.ts";
 import { slotOf } from "../../kernel/names/slots.ts";
-import { callOf } from "../../kernel/scripts/binding.ts";
-import { findForeignScript } from "./upkeep-scripts.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
 import { replaceMap } from "./map-calls.ts";
 import { MAP_AGE } from "./map-memory.ts";
 import { owning, type PartitionMap } from "./map.ts";
-import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
+import { findForeignScript } from "./upkeep-scripts.ts";
 
 /** Pages of one partition that a call searches if a later one can go on, and fields in each. */
 const MAX_PAGES = 200;
@@ -50,15 +49,13 @@ export async function isDone(
   partition: number,
   by: Asking,
 ): Promise<boolean> {
-  const { name, prefix, transport, signal } = queue;
-  const field = `${name}/${partition}`;
-  const read = await transport.send([["HGET", mapsKey(prefix), field]], { signal });
-  const search = readSearch((replyAt(read, 0) as string | null) ?? "", map.version, by.now);
+  const { name, prefix, transport } = queue;
+  const field = nameOfShard(name, partition);
+  const stored = commandCall(["HGET", mapsKey(prefix), field], (reply) => (reply as string | null) ?? "");
+  const search = readSearch(await run(transport, stored, queue), map.version, by.now);
   if (search.notBefore > by.now) return false;
-  const isOwner = owning(map).includes(partition);
-  const next = isOwner
-    ? await searched(queue, map, partition, search, by)
-    : await emptied(queue, partition, search, by);
+  const look = owning(map).includes(partition) ? searched : emptied;
+  const next = await look(queue, map, partition, search, by);
   const text = next ? writeSearch(map.version, next) : "";
   if (text !== search.text) await replaceMap(queue, field, { was: search.text, map: text, partitions: "" });
   return next === undefined;
@@ -67,6 +64,7 @@ export async function isDone(
 /** Looks whether a partition that owns no slots is empty. @returns undefined if it is */
 async function emptied(
   queue: PartitionedQueue,
+  _: PartitionMap,
   partition: number,
   search: Search,
   { registered, now }: Asking,
@@ -76,41 +74,40 @@ async function emptied(
   const notBefore = search.since + 2 * MAP_AGE;
   if (now < notBefore) return { ...search, notBefore };
   if (registered.includes(partition)) return search;
-  const keys = queueKeys(nameOfShard(queue.name, partition), queue.prefix);
-  const { pending, fair, limited, working, delayed, expiry, dead, schedules } = keys;
+  const { pending, fair, limited, working, delayed, expiry, dead, schedules } = partitionOf(
+    queue,
+    partition,
+  ).keys;
   const parts = [pending, fair, limited, working, delayed, expiry, dead, schedules];
-  const found = await queue.transport.send([["EXISTS", ...parts]], { signal: queue.signal });
-  return replyAt(found, 0) === 0 ? undefined : search;
+  const isEmpty = commandCall(["EXISTS", ...parts], (reply) => reply === 0);
+  return (await run(queue.transport, isEmpty, queue)) ? undefined : search;
 }
 
 /** Searches a partition that still owns slots for records of others. @returns undefined if there are none */
 async function searched(
-  { name, prefix, transport, signal }: PartitionedQueue,
+  queue: PartitionedQueue,
   { owners }: PartitionMap,
   partition: number,
   search: Search,
   { now, until }: Asking,
 ): Promise<Search | undefined> {
-  const keys = queueKeys(nameOfShard(name, partition), prefix);
-  let { cursor, run } = search;
-  const mayGoOn = (pages: number) => pages < MAX_PAGES || run === "";
+  const shard = partitionOf(queue, partition);
+  const before = String(search.since + CLOCK_SKEW);
+  let { cursor, run: redisRun } = search;
+  const mayGoOn = (pages: number) => pages < MAX_PAGES || redisRun === "";
   for (let pages = 0; mayGoOn(pages) && performance.now() < until; pages++) {
-    const call = callOf(findForeignScript, keys, {
-      cursor,
-      size: String(PAGE),
-      before: String(search.since + CLOCK_SKEW),
-    });
-    const page = findForeignScript.decode(replyAt(await transport.send([call], { signal }), 0));
+    const call = shard.call(findForeignScript, { cursor, size: String(PAGE), before });
+    const page = await run(queue.transport, call, queue);
     if (page.names.some((found) => isForeign(found, owners, partition))) {
       return { ...search, cursor: "0", notBefore: now + SEARCH_EVERY };
     }
-    const isValid = cursor === "0" || page.run === run;
+    const isValid = cursor === "0" || page.run === redisRun;
     if (isValid && page.cursor === "0") return undefined;
     cursor = isValid ? page.cursor : "0";
-    ({ run } = page);
+    redisRun = page.run;
   }
   // Where the run is not known, a search has to end in one sweep.
-  return { ...search, cursor: run === "" ? "0" : cursor, run, notBefore: 0 };
+  return { ...search, cursor: redisRun === "" ? "0" : cursor, run: redisRun, notBefore: 0 };
 }
 
 /**

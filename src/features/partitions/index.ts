@@ -1,6 +1,4 @@
 export { databases, type DatabasesTransport } from "./databases.ts";
-export { discover, discoverForAdds } from "./discovery.ts";
-export type { MaybeDivided } from "./divided.ts";
+export { discover, discoverForAdds, type MaybeDivided, partitionCount } from "./discovery.ts";
 export type { PartitionInfo, QueuePartitions } from "./operate.ts";
-export { partitionCount } from "./partition-count.ts";
 export { sharingLimits } from "./share-limits.ts";

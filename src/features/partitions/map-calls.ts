@@ -1,52 +1,52 @@
 /** The calls that read and write the map of a queue, what partitions note of it, and that these are in use. */
-import { mapsKey, nameOfShard, queueKeys, registryKey } from "../../kernel/names/keys.ts";
-import { callOf } from "../../kernel/scripts/binding.ts";
-import { ownSlotsScript, putMapScript } from "./partition-scripts.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
+import { type Call, commandCall, run, runAll, scriptCall } from "../../kernel/call.ts";
+import { mapsKey, nameOfShard, registryKey } from "../../kernel/names/keys.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { registerScript } from "../../kernel/scripts/sweep-scripts.ts";
+import { Shard } from "../../kernel/shard.ts";
 import { ownedText, type PartitionMap, partitionsOf, readMap } from "./map.ts";
-import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { ownSlotsScript, putMapScript } from "./partition-scripts.ts";
+import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
+
+/** Reads the map of a queue. */
+export function mapCall({ name, prefix }: QueueRef): Call<PartitionMap> {
+  return commandCall(["HGET", mapsKey(prefix), name], (reply) => readMap(reply as string | null));
+}
 
 /** Reads the map of a queue. One request of one command. */
-export async function fetchMap({ name, prefix, transport, signal }: PartitionedQueue): Promise<PartitionMap> {
-  const outcomes = await transport.send([["HGET", mapsKey(prefix), name]], { signal });
-  return readMap(replyAt(outcomes, 0) as string | null);
+export function fetchMap(queue: PartitionedQueue): Promise<PartitionMap> {
+  return run(queue.transport, mapCall(queue), queue);
 }
 
 /** Notes in the registry that partitions are in use. */
 export async function registerPartitions(
-  { name, prefix, transport, signal, now }: PartitionedQueue,
+  queue: PartitionedQueue,
   partitions: readonly number[],
 ): Promise<void> {
-  const call = callOf(
-    registerScript,
-    { queues: registryKey(prefix) },
-    { testNow: now ? String(now()) : "" },
-    partitions.map((partition) => ({ queue: nameOfShard(name, partition) })),
-  );
-  replyAt(await transport.send([call], { signal }), 0);
+  const names = partitions.map((partition) => ({ queue: nameOfShard(queue.name, partition) }));
+  await run(queue.transport, new Shard(queue).call(registerScript, {}, names), queue);
 }
 
-/** Which partitions had been used before; or the version of the latest map that one knows, if it is later. */
-type OwnedReply = { readonly used: readonly boolean[] } | { readonly newer: number };
-
-/** Notes in partitions which slots they own, unless they know a later map. */
+/**
+ * Notes in partitions which slots they own.
+ * @returns which of them had been used before; undefined if one knows a later map
+ */
 export async function setOwned(
-  { name, prefix, transport, signal }: PartitionedQueue,
+  queue: PartitionedQueue,
   version: number,
   owners: readonly number[],
   partitions: readonly number[],
-): Promise<OwnedReply> {
+): Promise<readonly boolean[] | undefined> {
   const calls = partitions.map((partition) =>
-    callOf(ownSlotsScript, queueKeys(nameOfShard(name, partition), prefix), {
+    partitionOf(queue, partition).call(ownSlotsScript, {
       version: String(version),
       owned: ownedText(owners, partition),
     }),
   );
-  const outcomes = calls.length > 0 ? await transport.send(calls, { signal }) : [];
-  const replies = calls.map((_, i) => ownSlotsScript.decode(replyAt(outcomes, i)));
-  const newer = Math.max(0, ...replies.map(({ noted = 0 }) => noted));
-  return newer > 0 ? { newer } : { used: replies.map(({ used }) => used ?? false) };
+  const replies = await runAll(queue.transport, calls, queue);
+  return replies.some(({ noted }) => noted !== undefined)
+    ? undefined
+    : replies.map(({ used }) => used === true);
 }
 
 /** Writes a map if it is still as it was read. Returns the map that is there then. */
@@ -60,12 +60,11 @@ export async function putMap(
 }
 
 /** Replaces a field of the maps, if it is still as it was read. Returns what is there then. */
-export async function replaceMap(
-  { prefix, transport, signal }: PartitionedQueue,
+export function replaceMap(
+  queue: PartitionedQueue,
   field: string,
   args: { readonly was: string; readonly map: string; readonly partitions: string },
 ): Promise<string> {
-  const keys = { queues: registryKey(prefix), maps: mapsKey(prefix) };
-  const call = callOf(putMapScript, keys, { queue: field, ...args });
-  return putMapScript.decode(replyAt(await transport.send([call], { signal }), 0));
+  const keys = { queues: registryKey(queue.prefix), maps: mapsKey(queue.prefix) };
+  return run(queue.transport, scriptCall(putMapScript, keys, { queue: field, ...args }), queue);
 }

@@ -58,14 +58,19 @@ export function readMap(text: string | null): PartitionMap {
   };
 }
 
+/** Partitions in order, each once. */
+export function inOrder(partitions: readonly number[]): number[] {
+  return [...new Set(partitions)].toSorted((one, other) => one - other);
+}
+
 /** The partitions that own slots, in order. */
 export function owning(map: Pick<PartitionMap, "owners">): number[] {
-  return [...new Set(map.owners)].toSorted((one, other) => one - other);
+  return inOrder(map.owners);
 }
 
 /** All partitions that may have tasks: those that own slots, did own some, or are about to. */
 export function partitionsOf({ owners, next = [], former }: PartitionMap): number[] {
-  return owning({ owners: [...owners, ...next, ...former] });
+  return inOrder([...owners, ...next, ...former]);
 }
 
 /** The slots of a partition as it notes them: 64 hex digits, four slots in each, the lowest first. */

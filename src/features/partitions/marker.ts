@@ -1,25 +1,27 @@
 /** The markers in the place of a queue's own keys, once its keys were renamed to those of partition 0. */
 import { newerSchema, SluiceError } from "../../errors.ts";
+import { type Call, commandCall, exchange, run, runAll, scriptCall } from "../../kernel/call.ts";
 import {
-  mapsKey,
   nameOfShard,
   partsWithSchedules,
   plainKeys,
   queueKeys,
   registryKey,
 } from "../../kernel/names/keys.ts";
-import { callOf } from "../../kernel/scripts/binding.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
+import type { PlainCommand } from "../../kernel/transport.ts";
+import { mapCall, registerPartitions } from "./map-calls.ts";
+import type { PartitionMap } from "./map.ts";
 import { renameKeysScript } from "./partition-scripts.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
-import type { Command } from "../../kernel/transport.ts";
-import { registerPartitions } from "./map-calls.ts";
-import { type PartitionMap, readMap } from "./map.ts";
-import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 
-/** The command that reads all markers of a queue. In place of each that Redis has lost, its reply has null. */
-export function markersCommand({ name, prefix }: Pick<PartitionedQueue, "name" | "prefix">): Command {
+/** Reads all markers of a queue. In place of each that Redis has lost, the reply has null. */
+export function markersCall({ name, prefix }: Omit<QueueRef, "transport">) {
   const keys = queueKeys(name, prefix);
-  return ["MGET", ...partsWithSchedules.map((part) => keys[part])];
+  return commandCall(
+    ["MGET", ...partsWithSchedules.map((part) => keys[part])],
+    (reply) => reply as readonly (string | null)[],
+  );
 }
 
 /** What is known of a queue whose keys hold markers. */
@@ -32,20 +34,17 @@ interface Marked {
 
 /** Reads whether the keys of a queue hold markers, and its map. Undefined if they hold none. */
 export async function readMarker(queue: PartitionedQueue): Promise<Marked | undefined> {
-  const { name, prefix, transport, signal } = queue;
-  const outcomes = await transport.send(
-    [
-      ["GET", queueKeys(name, prefix).tasks],
-      ["HGET", mapsKey(prefix), name],
-    ],
-    { signal },
-  );
-  const [marker] = outcomes;
-  if (!marker || !("reply" in marker) || typeof marker.reply !== "string") return undefined;
-  const [, version, count] = /^(\d+);(.*)$/.exec(marker.reply) ?? [];
+  const { tasks } = queueKeys(queue.name, queue.prefix);
+  // Without markers it is a key of another type.
+  const markerCall: Call<unknown> = {
+    command: ["GET", tasks],
+    read: (outcome) => outcome && "reply" in outcome && outcome.reply,
+  };
+  const [readText, readMap] = await exchange(queue.transport, [markerCall, mapCall(queue)], queue);
+  const [, version, count] = /^(\d+);(.*)$/.exec(String(readText())) ?? [];
   if (version === undefined) return undefined;
   if (version !== "1") throw newerSchema("the marker of a queue with partitions");
-  return { count: Number(count), map: readMap(replyAt(outcomes, 1) as string | null) };
+  return { count: Number(count), map: readMap() };
 }
 
 /**
@@ -55,16 +54,11 @@ export async function readMarker(queue: PartitionedQueue): Promise<Marked | unde
  * @throws {SluiceError} `unexpected_reply` if Redis has lost an earlier call, and both have tasks
  */
 export async function renameKeys(queue: PartitionedQueue, count: number): Promise<number> {
-  const { name, prefix, transport, signal } = queue;
-  const keys = queueKeys(nameOfShard(name, 0), prefix);
+  const { name, prefix, transport } = queue;
   // Before the keys, so that no sweep misses them.
   await registerPartitions(queue, [0]);
-  const call = callOf(
-    renameKeysScript,
-    { ...keys, ...plainKeys(queueKeys(name, prefix)) },
-    { count: String(count) },
-  );
-  const first = renameKeysScript.decode(replyAt(await transport.send([call], { signal }), 0));
+  const keys = { ...partitionOf(queue, 0).keys, ...plainKeys(queueKeys(name, prefix)) };
+  const first = await run(transport, scriptCall(renameKeysScript, keys, { count: String(count) }), queue);
   if (first === undefined) {
     throw new SluiceError(
       "unexpected_reply",
@@ -76,16 +70,20 @@ export async function renameKeys(queue: PartitionedQueue, count: number): Promis
 }
 
 /** Gives partition 0 the entries that the registry still has of the queue. */
-export async function moveNotes({ name, prefix, transport, signal }: PartitionedQueue): Promise<void> {
-  const queues = registryKey(prefix);
+export async function moveNotes(queue: PartitionedQueue): Promise<void> {
+  const { name, transport } = queue;
+  const queues = registryKey(queue.prefix);
   const first = nameOfShard(name, 0);
-  const read = await transport.send([["ZMSCORE", queues, name, `~${name}`]], { signal });
-  const [seenAt, remindsAt] = replyAt(read, 0) as readonly (string | null)[];
-  const commands: Command[] = [];
+  const notes = commandCall(["ZMSCORE", queues, name, `~${name}`], (reply) => reply as (string | null)[]);
+  const [seenAt, remindsAt] = await run(transport, notes, queue);
+  const commands: PlainCommand[] = [];
   if (seenAt != null) commands.push(["ZADD", queues, "GT", seenAt, first]);
   if (remindsAt != null) commands.push(["ZADD", queues, "LT", remindsAt, `~${first}`]);
   if (commands.length === 0) return;
   commands.push(["ZREM", queues, name, `~${name}`]);
-  const moved = await transport.send(commands, { signal });
-  for (const i of commands.keys()) replyAt(moved, i);
+  await runAll(
+    transport,
+    commands.map((command) => commandCall(command, () => {})),
+    queue,
+  );
 }

@@ -1,14 +1,13 @@
-import { exchange } from "../../kernel/call.ts";
+import { runAll } from "../../kernel/call.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import type { Adds } from "../../kernel/store.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
 import { countScript } from "../../kernel/scripts/count-script.ts";
 import { copySettings } from "./copy-settings.ts";
-import type { MaybeDivided } from "./divided.ts";
-import { placeOfMap, rememberMap } from "./map-memory.ts";
+import { type MaybeDivided, partitionCount } from "./discovery.ts";
+import { rememberMap } from "./map-memory.ts";
 import { owning, partitionsOf } from "./map.ts";
-import { partitionCount } from "./partition-count.ts";
 import { resizeQueue } from "./resize.ts";
 
 /** What one partition of a queue has. */
@@ -34,8 +33,7 @@ export async function declarePartitions(
   queue: QueueRef & Pick<RequestOptions, "signal">,
   count: number,
 ): Promise<void> {
-  const map = await resizeQueue({ ...queue, copySettings }, count);
-  rememberMap(queue.transport, placeOfMap(queue.name, queue.prefix), map);
+  rememberMap(queue, await resizeQueue({ ...queue, copySettings }, count));
 }
 
 /** Changes how many partitions the queue has: see `Operator.resize`. */
@@ -60,9 +58,9 @@ export async function listPartitions(
     const map = await known.storedMap(options.signal);
     const all = partitionsOf(map);
     const calls = all.map((partition) => known.shard(partition).call(countScript, { overview: "" }));
-    const counted = await exchange(store.queue.transport, calls, options);
+    const counted = await runAll(store.queue.transport, calls, options);
     const partitions = all.map((partition, i) => {
-      const { pending = 0, delayed = 0, working = 0, rejected = 0 } = counted[i]?.().counts ?? {};
+      const { pending = 0, delayed = 0, working = 0, rejected = 0 } = counted[i]?.counts ?? {};
       const slots = map.owners.filter((owner) => owner === partition).length;
       return { partition, slots, pending, delayed, working, rejected };
     });

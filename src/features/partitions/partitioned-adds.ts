@@ -1,20 +1,23 @@
 import { run } from "../../kernel/call.ts";
+import { slotOf } from "../../kernel/names/slots.ts";
 import { exchangeAndRead } from "../../kernel/on-all.ts";
 import type { Adds } from "../../kernel/store.ts";
-import { slotOf } from "../../kernel/names/slots.ts";
-import { PartitionAdds } from "./add.ts";
-import { partitionsOf, readMap } from "./map.ts";
-import type { Partitions } from "./partitions.ts";
+import { addsTo } from "./add.ts";
+import { mapCall } from "./map-calls.ts";
+import { partitionsOf } from "./map.ts";
+import { type Divided, Partitions } from "./partitions.ts";
 
 /**
- * The store of a queue with partitions, for those that do not consume it.
- * @param plain that of the same queue without them
+ * The partitions of a queue, and its store for those that do not consume it.
+ * @param plain the store of the same queue without them
+ * @param wanted how many partitions a queue without a map gets. @default it gets no map
  */
-export function partitionedAdds(plain: Adds, partitions: Partitions): Adds {
+export function partitionedAdds<S extends Adds>(plain: S, wanted: number | undefined): Divided<S> {
   const { transport } = plain.queue;
-  const adds = new PartitionAdds(partitions);
+  const partitions = new Partitions(plain.queue, wanted);
+  const call = mapCall(plain.queue);
   const shardsOf = (places: readonly number[]) => places.map((place) => partitions.shard(place));
-  const store: Adds = {
+  const store: S = {
     ...plain,
     shard: (place) => partitions.shard(place),
     async shards({ signal, fresh }) {
@@ -22,18 +25,17 @@ export function partitionedAdds(plain: Adds, partitions: Partitions): Adds {
         fresh ? partitionsOf(await partitions.storedMap(signal)) : await partitions.all(signal),
       );
     },
-    shardsCall: () =>
-      // Without the first database, what is known of the partitions still counts.
-      ({
-        command: partitions.readCommand(),
-        read: (outcome) => {
-          if (outcome && "reply" in outcome) partitions.remember(readMap(outcome.reply as string | null));
-        },
-      }),
+    shardsCall: () => ({
+      command: call.command,
+      read: (outcome) => {
+        // Without the first database, what is known of the partitions still counts.
+        if (outcome && "reply" in outcome) partitions.remember(call.read(outcome));
+      },
+    }),
     ownerOf: async (group, { signal }) =>
       partitions.shard((await partitions.map(signal)).owners[slotOf(group)] as number),
     having: async (id, { signal }) => shardsOf(await partitions.having(id, signal)),
-    add: (batch) => adds.add(batch),
+    add: addsTo(partitions),
     async find(id, call, isUnknown, options) {
       const [first = 0, ...rest] = await partitions.having(id, options.signal);
       let reply = await run(transport, call(partitions.shard(first)), options);
@@ -57,5 +59,5 @@ export function partitionedAdds(plain: Adds, partitions: Partitions): Adds {
       return reply;
     },
   };
-  return store;
+  return { partitions, store };
 }

@@ -1,4 +1,6 @@
+import { nameOfShard } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { Shard } from "../../kernel/shard.ts";
 
 /** A queue, for what works on its partitions as a whole. */
 export interface PartitionedQueue extends QueueRef {
@@ -8,11 +10,11 @@ export interface PartitionedQueue extends QueueRef {
    * queue has none.
    */
   readonly copySettings?:
-    | ((
-        queue: PartitionedQueue,
-        partitions: readonly number[],
-        added: readonly number[],
-        options: { readonly testNow?: string | undefined },
-      ) => Promise<void>)
+    | ((queue: PartitionedQueue, partitions: readonly number[], added: readonly number[]) => Promise<void>)
     | undefined;
+}
+
+/** The shard of a partition. */
+export function partitionOf(queue: QueueRef, partition: number): Shard {
+  return new Shard(queue, partition, nameOfShard(queue.name, partition));
 }

@@ -1,71 +1,56 @@
-import { exchange } from "../../kernel/call.ts";
-import type { SettleBatch, SettlementArguments, Store } from "../../kernel/store.ts";
+import { runAll } from "../../kernel/call.ts";
+import { readSettled } from "../../kernel/lease/settle.ts";
 import { settleCall, type SettleReply } from "../../kernel/lease/take.ts";
 import { groupedBy } from "../../kernel/slices.ts";
-import { readSettled } from "../../kernel/lease/settle.ts";
+import type { SettleBatch, SettlementArguments, Store } from "../../kernel/store.ts";
 import { partitionedAdds } from "./partitioned-adds.ts";
-import type { Partitions } from "./partitions.ts";
+import type { Divided } from "./partitions.ts";
 import { PartitionTakes, type SettlePart } from "./take.ts";
 
 /**
- * The store of a queue with partitions.
- * @param plain that of the same queue without them
+ * The partitions of a queue, and its store.
+ * @param plain the store of the same queue without them
+ * @param wanted how many partitions a queue without a map gets. @default it gets no map
  */
-export function partitionedStore(plain: Store, partitions: Partitions): Store {
-  const { transport } = plain.queue;
+export function partitionedStore(plain: Store, wanted: number | undefined): Divided<Store> {
+  const { partitions, store } = partitionedAdds(plain, wanted);
   const takes = new PartitionTakes(partitions);
 
-  /** The calls that settle, one for each partition, and their places in the batch. */
-  const settleParts = async ({ items: given, token }: SettleBatch) => {
+  /** The calls that settle, one for each partition, and what puts their replies into the order of the batch. */
+  const split = async ({ settlements, items: given, token }: SettleBatch) => {
     const items = await given;
     const places = groupedBy([...items.keys()], (i) => (items[i] as SettlementArguments).place);
-    return Array.from(places, ([partition, own]): SettlePart & { readonly places: readonly number[] } => ({
-      partition,
-      places: own,
-      call: settleCall(
-        partitions.shard(partition),
-        own.map((i) => items[i] as SettlementArguments),
-        token,
-      ),
-    }));
-  };
-  const joined = (
-    parts: readonly { readonly places: readonly number[] }[],
-    replies: readonly SettleReply[],
-  ) => {
-    const all: SettleReply = [];
-    for (const [i, { places }] of parts.entries()) {
-      for (const [j, place] of places.entries()) {
-        const one = replies[i]?.[j];
-        if (one) all[place] = one;
-      }
-    }
-    return all;
+    const parts = Array.from(places, ([partition, own]): SettlePart => {
+      const ownItems = own.map((i) => items[i] as SettlementArguments);
+      return { partition, call: settleCall(partitions.shard(partition), ownItems, token) };
+    });
+    const settled = (replies: readonly SettleReply[]) => {
+      const all: SettleReply = [];
+      for (const [i, own] of [...places.values()].entries())
+        for (const [j, one] of (replies[i] ?? []).entries()) all[own[j] as number] = one;
+      return readSettled(settlements, all);
+    };
+    return { parts, settled };
   };
 
-  return {
-    ...plain,
-    ...partitionedAdds(plain, partitions),
+  const divided: Store = {
+    ...store,
     async settle(batch) {
-      const parts = await settleParts(batch);
+      const { parts, settled } = await split(batch);
       const calls = parts.map(({ call }) => call);
-      const replies = await exchange(transport, calls, { signal: batch.signal });
-      return readSettled(
-        batch.settlements,
-        joined(
-          parts,
-          replies.map((reply) => reply()),
-        ),
-      );
+      return settled(await runAll(plain.queue.transport, calls, { signal: batch.signal }));
     },
-    take: (request) => takes.take(request),
+    async take(request) {
+      return (await takes.settleAndTake([], request)).taken();
+    },
     async settleAndTake(batch, request) {
-      const parts = await settleParts(batch);
-      const { settled, taken } = await takes.settleAndTake(parts, request);
-      return { settled: readSettled(batch.settlements, joined(parts, settled)), taken };
+      const { parts, settled } = await split(batch);
+      const replies = await takes.settleAndTake(parts, request);
+      return { settled: settled(replies.settled), taken: replies.taken };
     },
     async peek({ signal }) {
       return { hasPending: await takes.mayHaveTasks(signal) };
     },
   };
+  return { partitions, store: divided };
 }

@@ -1,46 +1,46 @@
 import { SluiceError } from "../../errors.ts";
-import { sleep } from "../../sleep.ts";
+import { slotOf, namedPlace } from "../../kernel/names/slots.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { Shard } from "../../kernel/shard.ts";
-import { mapsKey, nameOfShard } from "../../kernel/names/keys.ts";
-import { namedPlace, slotOf } from "../../kernel/names/slots.ts";
-import type { Command } from "../../kernel/transport.ts";
+import type { Adds } from "../../kernel/store.ts";
+import { sleep } from "../../sleep.ts";
 import { isDown } from "./databases.ts";
-import { forgetMap, isKnownSplit, knownMap, placeOfMap, rememberMap } from "./map-memory.ts";
-import { overtaken } from "./lost-map.ts";
 import { fetchMap, setOwned } from "./map-calls.ts";
-import { readMarker } from "./marker.ts";
+import { forgetMap, isKnownSplit, knownMap, rememberMap } from "./map-memory.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
-import type { PartitionedQueue } from "./partitioned-queue.ts";
-import { resizeQueue } from "./resize.ts";
+import { readMarker } from "./marker.ts";
+import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
+import { overtaken, resizeQueue } from "./resize.ts";
 
 /** Most pauses of a call while the slot of one of its tasks changes hands, and the length of each, ms. */
 const MAX_PAUSES = 40;
 const PAUSE = 25;
 
-/** How long a partition counts as full after it has refused tasks, ms. */
-const FULL_FOR = 10_000;
+/** A generated id that says nothing of the slot of its task's group or dedup key, and one with a tag. */
+const ANYWHERE = /^(?:[0-9A-Za-z]{20}|[0-9A-Za-z]{22}|.*\{\d+\})$/;
+
+/** The partitions of a queue that has some, or is to get some, and the store over them. */
+export interface Divided<S extends Adds> {
+  readonly partitions: Partitions;
+  readonly store: S;
+}
 
 /** The partitions of one queue: their keys, and which of them has which task. */
 export class Partitions {
   readonly queue: QueueRef;
   /** How many a queue without a map gets; undefined to give it none. */
   readonly #wanted: number | undefined;
-  readonly #place: string;
   readonly #plain: Shard;
   readonly #shards: Shard[] = [];
   /** Whether the queue had a map when this was last found out. */
   #isSplit: boolean;
-  /** For how many tasks a partition last had no room, and when that was, by this instance's clock. */
-  readonly #full = new Map<number, { readonly count: number; readonly at: number }>();
 
   /** @param wanted how many partitions a queue without a map gets. @default it gets no map */
   constructor(queue: QueueRef, wanted?: number) {
     this.queue = queue;
     this.#wanted = wanted;
-    this.#place = placeOfMap(queue.name, queue.prefix);
     this.#plain = new Shard(queue);
-    this.#isSplit = isKnownSplit(queue.transport, this.#place);
+    this.#isSplit = isKnownSplit(queue);
   }
 
   /** Whether the queue is known to have partitions. Once it has, it keeps them. */
@@ -51,23 +51,21 @@ export class Partitions {
   /** The shard of a partition; of a queue without partitions, for 0, its own. */
   shard(partition: number): Shard {
     if (partition === 0 && !this.#isSplit) return this.#plain;
-    const { queue } = this;
-    return (this.#shards[partition] ??= new Shard(queue, partition, nameOfShard(queue.name, partition)));
+    return (this.#shards[partition] ??= partitionOf(this.queue, partition));
   }
 
   /** The map, which this instance reads once a minute. A queue without a map gets one. */
   async map(signal?: AbortSignal): Promise<PartitionMap> {
-    const found = knownMap(this.queue.transport, this.#place);
+    const found = knownMap(this.queue);
     const isComplete = this.#wanted === undefined && !this.#isSplit;
     if (found && (found.version > 0 || isComplete)) return this.#noted(found);
-    const map = await fetchMap(this.#queue(signal));
+    const queue = { ...this.queue, signal };
+    const map = await fetchMap(queue);
     if (map.version > 0 || isComplete) return this.remember(map);
-    if (this.#wanted !== undefined) {
-      return this.remember(await resizeQueue(this.#queue(signal), this.#wanted, map));
-    }
+    if (this.#wanted !== undefined) return this.remember(await resizeQueue(queue, this.#wanted, map));
     // Redis has lost the map. Without markers it has lost the whole change.
     this.#isSplit = false;
-    return this.remember((await this.#marked(signal)) ?? map);
+    return this.remember((await marked(queue)) ?? map);
   }
 
   /**
@@ -75,23 +73,9 @@ export class Partitions {
    * @returns whether it has
    */
   async find(signal?: AbortSignal): Promise<boolean> {
-    if (this.#isSplit) return true;
-    const map = await this.#marked(signal);
+    const map = this.#isSplit ? undefined : await marked({ ...this.queue, signal });
     if (map) this.remember(map);
     return this.#isSplit;
-  }
-
-  /** The map, if the keys of the queue hold markers. If another caller has not given it the first one yet, this does. */
-  async #marked(signal: AbortSignal | undefined): Promise<PartitionMap | undefined> {
-    const queue = this.#queue(signal);
-    const marked = await readMarker(queue);
-    if (!marked || marked.map.version > 0) return marked?.map;
-    return resizeQueue(queue, marked.count, marked.map);
-  }
-
-  /** The command that reads the map. Call `remember` with what it returns. */
-  readCommand(): Command {
-    return ["HGET", mapsKey(this.queue.prefix), this.queue.name];
   }
 
   /** The map as it is stored now. */
@@ -111,15 +95,13 @@ export class Partitions {
     }
     // Another caller changes the map just now: it needs some requests more.
     if (tries > 1) await sleep(PAUSE, signal);
-    const queue = this.#queue(signal);
+    const queue = { ...this.queue, signal };
     let map = await resizeQueue(queue, undefined, await fetchMap(queue));
-    if (map.version === 0) return this.storedMap(signal);
-    if (map.text === stale.text && !map.next) {
+    if (map.version > 0 && map.text === stale.text && !map.next) {
       const owned = await setOwned(queue, map.version, map.owners, owning(map));
-      if ("newer" in owned) map = await resizeQueue(queue, undefined, await overtaken(queue, map));
-      if (map.version === 0) return this.storedMap(signal);
+      if (!owned) map = await resizeQueue(queue, undefined, await overtaken(queue, map));
     }
-    return this.remember(map);
+    return map.version === 0 ? this.storedMap(signal) : this.remember(map);
   }
 
   /** The partition to which a new task goes: that which its id names, or the owner of its slot. */
@@ -136,30 +118,13 @@ export class Partitions {
     // A generated id that was made before the queue had partitions, or derives from an idempotency key, says nothing of
     // the slot of the task's group or dedup key. One with a tag stays where it was added, although its slot may have
     // changed hands since: no producer asks for it.
-    const anywhere = /^(?:[0-9A-Za-z]{20}|[0-9A-Za-z]{22}|.*\{\d+\})$/.test(id) ? owning(map) : [];
+    const anywhere = ANYWHERE.test(id) ? owning(map) : [];
     return [...new Set([named, map.owners[slotOf(id)] as number, ...map.former, 0, ...anywhere].flat())];
   }
 
   /** Whether the database of a partition could not be reached a short time ago. */
   isDown(partition: number): boolean {
     return isDown(this.queue.transport, partition);
-  }
-
-  /** Takes note that a partition had no room for so many tasks, because its share of `maxPending` is used up. */
-  noteFull(partition: number, count: number): void {
-    this.#full.set(partition, { count, at: Date.now() });
-  }
-
-  /** Whether so many new tasks without a slot should go elsewhere, if they can. */
-  shuns(partition: number, count: number): boolean {
-    const full = this.#full.get(partition);
-    const age = full && full.count <= count ? Date.now() - full.at : -1;
-    return (age >= 0 && age < FULL_FOR) || this.isDown(partition);
-  }
-
-  /** Whether any partition may have room for so many new tasks without a slot. */
-  async mayHaveRoom(count: number, signal?: AbortSignal): Promise<boolean> {
-    return owning(await this.map(signal)).some((partition) => !this.shuns(partition, count));
   }
 
   /** All partitions that may have tasks. */
@@ -169,20 +134,26 @@ export class Partitions {
 
   /** Makes this instance read the map again, because the queue has more partitions. */
   forget(): void {
-    forgetMap(this.queue.transport, this.#place);
+    forgetMap(this.queue);
   }
 
   /** Uses this map from now on, as it was just read. */
   remember(map: PartitionMap): PartitionMap {
-    return this.#noted(rememberMap(this.queue.transport, this.#place, map));
+    return this.#noted(rememberMap(this.queue, map));
   }
 
   #noted(map: PartitionMap): PartitionMap {
     this.#isSplit ||= map.version > 0;
     return map;
   }
+}
 
-  #queue(signal: AbortSignal | undefined): PartitionedQueue {
-    return { ...this.queue, signal };
-  }
+/**
+ * The map of a queue whose keys hold markers; undefined if they hold none. If another caller has not given it the first
+ * one yet, this does.
+ */
+async function marked(queue: PartitionedQueue): Promise<PartitionMap | undefined> {
+  const found = await readMarker(queue);
+  if (!found || found.map.version > 0) return found?.map;
+  return resizeQueue(queue, found.count, found.map);
 }

@@ -1,11 +1,10 @@
 /** Changes how many partitions a queue has, while it is in use. */
-import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
-import { overtaken, readNotes } from "./lost-map.ts";
-import { fetchMap, putMap, setOwned } from "./map-calls.ts";
-import { owning, type PartitionMap, partitionsOf, spread, writeMap } from "./map.ts";
+import { commandCall, run, runAll } from "../../kernel/call.ts";
+import { MAX_SHARDS } from "../../kernel/names/slots.ts";
+import { fetchMap, putMap, registerPartitions, setOwned } from "./map-calls.ts";
+import { inOrder, owning, type PartitionMap, partitionsOf, spread, writeMap } from "./map.ts";
 import { renameKeys } from "./marker.ts";
-import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 
 /** How often a resize begins again, because another one has changed the map. */
 const MAX_ROUNDS = 10;
@@ -45,20 +44,17 @@ export async function resizeQueue(
     const isKept = sameOwners(next, map.owners);
     if (map.next && map.isPreparing && !sameOwners(next, map.next)) {
       map = await ask(writeMap({ ...map, next: isKept ? undefined : next }));
-      continue;
-    }
-    if (map.next) {
+    } else if (map.next) {
       const after = await handOver(queue, map, map.next);
       if (after.text === map.text) return map;
       map = after;
-      continue;
-    }
-    if (isKept) return map;
-    if ((await readNotes(queue)).version > map.version) {
+    } else if (isKept) {
+      return map;
+    } else if ((await readNotes(queue)).version > map.version) {
       map = await overtaken(queue, map);
-      continue;
+    } else {
+      map = await ask(writeMap({ ...map, version: map.version + 1, next, isPreparing: true }));
     }
-    map = await ask(writeMap({ ...map, version: map.version + 1, next, isPreparing: true }));
   }
   return map;
 }
@@ -85,18 +81,18 @@ async function prepare(
 ): Promise<PartitionMap> {
   const had = partitionsOf({ ...map, next: undefined });
   const added = owning({ owners: next }).filter((partition) => !had.includes(partition));
-  const { copySettings, now } = queue;
-  if (added.length > 0 && copySettings) {
-    await copySettings(queue, partitionsOf(map), added, { testNow: now ? String(now()) : "" });
-  } else if (added.length > 0 && (await hasSettings(queue))) return map;
+  if (added.length > 0 && queue.copySettings) await queue.copySettings(queue, partitionsOf(map), added);
+  else if (added.length > 0 && (await hasSettings(queue))) return map;
   return putMap(queue, map, writeMap({ ...map, isPreparing: false }));
 }
 
 /** Whether partition 0 has settings of the queue or of its groups. */
-async function hasSettings({ name, prefix, transport, signal }: PartitionedQueue): Promise<boolean> {
-  const { tasks } = queueKeys(nameOfShard(name, 0), prefix);
-  const outcomes = await transport.send([["HMGET", tasks, "~set", "~groups"]], { signal });
-  return (replyAt(outcomes, 0) as readonly (string | null)[]).some((value) => value !== null);
+function hasSettings(queue: PartitionedQueue): Promise<boolean> {
+  const { tasks } = partitionOf(queue, 0).keys;
+  const call = commandCall(["HMGET", tasks, "~set", "~groups"], (reply) =>
+    (reply as readonly (string | null)[]).some((value) => value !== null),
+  );
+  return run(queue.transport, call, queue);
 }
 
 /** Seals the slots that change hands, gives them to their new owners, and ends the change. */
@@ -110,12 +106,53 @@ async function handOver(
   if (map.isPreparing) return prepare(queue, map, next);
   const kept = owners.map((owner, slot) => (owner === next[slot] ? owner : -1));
   const sealed = await setOwned(queue, version, kept, before);
-  if ("newer" in sealed) return overtaken(queue, map);
-  const given = await setOwned(queue, version, next, owning({ owners: next }));
-  if ("newer" in given) return overtaken(queue, map);
+  const given = sealed && (await setOwned(queue, version, next, owning({ owners: next })));
+  if (!given) return overtaken(queue, map);
   const losing = before.filter((partition, i) => {
-    return sealed.used[i] && owners.some((owner, slot) => owner === partition && next[slot] !== partition);
+    return sealed[i] && owners.some((owner, slot) => owner === partition && next[slot] !== partition);
   });
-  const former = [...new Set([...map.former, ...losing])].toSorted((one, other) => one - other);
+  const former = inOrder([...map.former, ...losing]);
   return putMap(queue, map, writeMap({ version, owners: next, next: undefined, former, isPreparing: false }));
+}
+
+const ALL = Array.from({ length: MAX_SHARDS }, (_, partition) => partition);
+
+/**
+ * Reads which partitions have a note of their slots, and the latest version of a map in one; 0 if there is none. One
+ * request of a command for each partition that a queue may have.
+ */
+async function readNotes(
+  queue: PartitionedQueue,
+): Promise<{ readonly noted: readonly number[]; readonly version: number }> {
+  const calls = ALL.map((partition) =>
+    commandCall(
+      ["HGET", partitionOf(queue, partition).keys.tasks, "~slots"],
+      (note) => note as string | null,
+    ),
+  );
+  const notes = await runAll(queue.transport, calls, queue);
+  const versions = notes.map((note) => Number(/^\d+;(\d+);/.exec(note ?? "")?.[1] ?? 0));
+  return { noted: ALL.filter((partition) => notes[partition] !== null), version: Math.max(...versions) };
+}
+
+/**
+ * The map after a partition has answered that it knows a later one. If there is none, that was lost, or came back as it
+ * was before, when a replica took over that had not got it: then this map gets a version above it. All partitions that
+ * have noted a map are `former`, for each may have tasks and know ids of slots that this map gives to another.
+ * @returns a map with `next`, so that a resize goes on with it; or that which another caller has put
+ */
+export async function overtaken(queue: PartitionedQueue, map: PartitionMap): Promise<PartitionMap> {
+  const now = await fetchMap(queue);
+  if (now.text !== map.text) return now;
+  const { noted, version: latest } = await readNotes(queue);
+  const version = Math.max(map.version, latest) + 1;
+  // The registry may be lost, too. Consumers and sweeps visit no partition that it does not have.
+  await registerPartitions(queue, noted);
+  const owners = owning(map);
+  // A resize seals slots only in the owners that its map names.
+  const others = noted.filter((partition) => !owners.includes(partition));
+  if (!(await setOwned(queue, version, [], others))) return fetchMap(queue);
+  const former = inOrder([...map.former, ...noted]);
+  const next = map.next ?? map.owners;
+  return putMap(queue, map, writeMap({ version, owners: map.owners, next, former, isPreparing: true }));
 }

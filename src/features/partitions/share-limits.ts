@@ -1,6 +1,5 @@
-import { testNowOf } from "../../kernel/queue-ref.ts";
 import type { Adds } from "../../kernel/store.ts";
-import type { MaybeDivided } from "./divided.ts";
+import type { MaybeDivided } from "./discovery.ts";
 
 /** The store of a queue whose partitions share its limits. */
 export function sharingLimits<S extends Adds & MaybeDivided>(next: S): S {
@@ -9,7 +8,7 @@ export function sharingLimits<S extends Adds & MaybeDivided>(next: S): S {
     if (!shards.some(({ isPart }) => isPart)) return false;
     const { rebalanceShares } = await import("./shares.ts");
     const places = shards.map(({ place }) => place);
-    return rebalanceShares({ ...queue, signal }, places, { testNow: testNowOf(queue), wake });
+    return rebalanceShares({ ...queue, signal }, places, wake);
   };
   return { ...next, shareLimits };
 }

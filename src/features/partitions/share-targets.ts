@@ -87,28 +87,3 @@ export function stepTowards(limit: number, uses: readonly Use[], wanted: Divisio
   const isReached = uses.every(({ partition }) => shares.get(partition) === wanted.shares.get(partition));
   return { shares, first: isReached ? wanted.first : first };
 }
-
-/**
- * Whether shares need not change: all of the limit is given out, and no partition waits for a share that another
- * one does not need.
- */
-export function isDivided(
-  limit: number,
-  uses: readonly Use[],
-  kind: "working" | "rate" | "pending",
-): boolean {
-  const active = uses.filter((use) => use.active);
-  const given = uses.reduce((sum, { share }) => sum + (share ?? Number.POSITIVE_INFINITY), 0);
-  if (given !== limit) return false;
-  if (kind === "pending") {
-    const room = active.map(({ share, used }) => (share ?? 0) - used);
-    const even = room.reduce((sum, one) => sum + one, 0) / Math.max(1, active.length);
-    return room.every((one) => one >= Math.floor(even / 2));
-  }
-  const reserve = reserveOf(limit, Math.max(1, active.length)) + 1;
-  const isShort = ({ share, used, waiting }: Use) =>
-    waiting > 0 && (kind === "rate" || share === 0 || used >= (share ?? 0));
-  const isIdle = ({ share, used, waiting }: Use) => (share ?? 0) > Math.max(reserve, used + waiting);
-  const short = active.filter(isShort);
-  return !(short.some(({ share }) => share === 0) || (short.length > 0 && active.some(isIdle)));
-}

@@ -1,69 +1,81 @@
 /** The partitions of queues of which only the names are known. */
 import { SluiceError } from "../../errors.ts";
-import { mapsKey, nameOfShard, registryKey } from "../../kernel/names/keys.ts";
-import type { PlacesOf } from "../../kernel/shard.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
-import type { Command, CommandOutcome, SendOptions, Transport } from "../../kernel/transport.ts";
-import { isKnownSplit, knownMap, lastMap, placeOfMap, rememberMap } from "./map-memory.ts";
+import { type Call, commandCall, type Replies, runAll } from "../../kernel/call.ts";
+import { mapsKey, registryKey } from "../../kernel/names/keys.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
+import { type PlacesOf, Shard } from "../../kernel/shard.ts";
+import type { CommandOutcome, SendOptions } from "../../kernel/transport.ts";
+import { isKnownSplit, knownMap, lastMap, rememberMap } from "./map-memory.ts";
 import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
 import { readMarker } from "./marker.ts";
-import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
+import { partitionOf } from "./partitioned-queue.ts";
 import { resizeQueue } from "./resize.ts";
 
-/** The names of all partitions that may have tasks of a queue; its own name if it has none. */
-export function partitionNames(queue: string, map: PartitionMap): string[] {
+/** Where queues are. */
+type Where = Omit<QueueRef, "name">;
+
+/** By queue, its map, or why it cannot be read. */
+type FoundMaps = Map<string, PartitionMap | SluiceError>;
+
+const textsOf = (reply: unknown) => reply as readonly (string | null)[];
+
+/** The shards of a queue that may have tasks: itself if it has no partitions. */
+export function shardsOf(queue: QueueRef, map: PartitionMap | SluiceError | undefined): Shard[] {
   // Without a search for queues that were never partitioned: most calls are about these.
-  return map.version === 0 ? [queue] : partitionsOf(map).map((partition) => nameOfShard(queue, partition));
+  const isSplit = map && "version" in map && map.version > 0;
+  return isSplit ? partitionsOf(map).map((partition) => partitionOf(queue, partition)) : [new Shard(queue)];
 }
 
-/** The names of the partitions of each queue, or why its map cannot be read. */
-type FoundPartitions = Map<string, readonly string[] | SluiceError>;
+/** Reads the maps of queues. No command if there are none. */
+const mapsCalls = (queues: readonly QueueRef[]): Call<FoundMaps>[] =>
+  queues.length === 0
+    ? []
+    : [
+        commandCall(["HMGET", mapsKey(queues[0]?.prefix), ...queues.map(({ name }) => name)], (reply) => {
+          const texts = textsOf(reply);
+          const readOne = (queue: QueueRef, i: number) => {
+            try {
+              return rememberMap(queue, readMap(texts[i] ?? null));
+            } catch (error) {
+              if (!(error instanceof SluiceError)) throw error;
+              return error;
+            }
+          };
+          return new Map(queues.map((queue, i) => [queue.name, readOne(queue, i)]));
+        }),
+      ];
 
-/** The command that reads the maps of queues, and what it has found. */
-function mapsRead(transport: Transport, queues: readonly string[], prefix: string | undefined) {
-  const command: Command | undefined = queues.length > 0 ? ["HMGET", mapsKey(prefix), ...queues] : undefined;
-  const read = (outcome: CommandOutcome | undefined): FoundPartitions => {
-    const found: FoundPartitions = new Map();
-    if (!outcome) return found;
-    const texts = replyAt([outcome], 0) as readonly (string | null)[];
-    for (const [i, queue] of queues.entries()) {
-      try {
-        const map = rememberMap(transport, placeOfMap(queue, prefix), readMap(texts[i] ?? null));
-        found.set(queue, partitionNames(queue, map));
-      } catch (error) {
-        if (!(error instanceof SluiceError)) throw error;
-        found.set(queue, error);
-      }
-    }
-    return found;
-  };
-  return { command, read };
+async function readMaps(queues: readonly QueueRef[], where: Where, options: SendOptions): Promise<FoundMaps> {
+  const [found = new Map()] = await runAll(where.transport, mapsCalls(queues), options);
+  return found;
 }
 
-/** Reads the names of the partitions of queues; of a queue whose map cannot be read, its own. One command. */
+/** Reads the names of the shards of queues; of a queue whose map cannot be read, its own. One command. */
 export async function findPartitions(
-  transport: Transport,
-  queues: readonly string[],
-  prefix: string | undefined,
-  options: SendOptions,
+  names: readonly string[],
+  where: Where & SendOptions,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { command, read } = mapsRead(transport, queues, prefix);
-  const found = read(command && (await transport.send([command], options))[0]);
+  const { transport, prefix, signal } = where;
+  const queues = names.map((name) => ({ name, transport, prefix }));
+  const found = await readMaps(queues, where, { signal });
   return new Map(
-    Array.from(found, ([queue, names]) => [queue, names instanceof SluiceError ? [queue] : names]),
+    queues.map((queue) => [queue.name, shardsOf(queue, found.get(queue.name)).map(({ name }) => name)]),
   );
 }
 
 /** The places of the maps of queues, and as many as the registry has noted. */
 export const placesOf: PlacesOf = async (queues, { transport, prefix, signal }) => {
-  const counts = ["ZMSCORE", registryKey(prefix), ...queues.map((queue) => `/${queue}`)] as const;
-  const outcomes = await transport.send([["HMGET", mapsKey(prefix), ...queues], counts], { signal });
-  const [maps = [], noted = []] = [0, 1].map((i) => replyAt(outcomes, i) as readonly (string | null)[]);
+  const calls = [
+    commandCall(["HMGET", mapsKey(prefix), ...queues], textsOf),
+    commandCall(["ZMSCORE", registryKey(prefix), ...queues.map((queue) => `/${queue}`)], textsOf),
+  ];
+  const [maps = [], counts = []] = await runAll(transport, calls, { signal });
   const found = new Map<string, readonly number[]>();
   for (const [i, queue] of queues.entries()) {
     try {
       const map = readMap(maps[i] ?? null);
-      const places = Array.from({ length: Number(noted[i] ?? 0) }, (_, place) => place);
+      const places = Array.from({ length: Number(counts[i] ?? 0) }, (_, place) => place);
       found.set(queue, map.version === 0 ? places : [0, ...places, ...partitionsOf(map)]);
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;
@@ -76,130 +88,111 @@ export const placesOf: PlacesOf = async (queues, { transport, prefix, signal }) 
 const OF_ONE_QUEUE: ReadonlySet<string> = new Set(["newer_schema", "unexpected_reply"]);
 
 /**
- * Reads the names of the partitions of queues whose own keys hold values of another type. If these are markers, and the
- * caller that put them has not written the first map yet, this does.
+ * Reads the maps of queues whose own keys hold values of another type. If these are markers, and the caller that put
+ * them has not written the first map yet, this does.
  */
 async function findMarked(
-  transport: Transport,
-  queues: readonly string[],
-  prefix: string | undefined,
+  queues: readonly QueueRef[],
+  where: Where,
   { signal }: SendOptions,
-): Promise<FoundPartitions> {
-  const { command, read } = mapsRead(transport, queues, prefix);
-  const found = read(command && (await transport.send([command], { signal }))[0]);
-  for (const [name, names] of found) {
-    const place = placeOfMap(name, prefix);
-    if (names instanceof SluiceError || isKnownSplit(transport, place)) continue;
+): Promise<FoundMaps> {
+  const found = await readMaps(queues, where, { signal });
+  for (const queue of queues) {
+    if (found.get(queue.name) instanceof SluiceError || isKnownSplit(queue)) continue;
     try {
-      const queue = { name, prefix, transport, signal };
-      const marked = await readMarker(queue);
+      const marked = await readMarker({ ...queue, signal });
       if (!marked) continue;
-      const map = marked.map.version > 0 ? marked.map : await resizeQueue(queue, marked.count, marked.map);
-      found.set(name, partitionNames(name, rememberMap(transport, place, map)));
+      const { count, map } = marked;
+      const written = map.version > 0 ? map : await resizeQueue({ ...queue, signal }, count, map);
+      found.set(queue.name, rememberMap(queue, written));
     } catch (error) {
       if (!(error instanceof SluiceError) || !OF_ONE_QUEUE.has(error.code)) throw error;
-      found.set(name, error);
+      found.set(queue.name, error);
     }
   }
   return found;
 }
 
-/** The outcomes of one partition's commands. */
-export interface PartitionOutcomes {
-  /** Such as `emails/3`; the queue's own name if it has no partitions. */
-  readonly name: string;
+/** What one shard of a queue has answered. */
+export interface ShardReplies<Calls extends readonly Call<unknown>[]> {
+  readonly shard: Shard;
+  readonly replies: Replies<Calls>;
+}
+
+interface Sent<Calls> {
+  readonly calls: Calls;
   readonly outcomes: readonly CommandOutcome[];
 }
 
-/**
- * Sends calls to partition 0 of queues, or to the queues themselves if they have none. One request, and two more if
- * one of them turns out to have partitions.
- * @param callsOf the commands for partition 0, or for a queue without partitions. The first must fail on a key of
- *   another type
- */
-export async function sendToFirst(
-  transport: Transport,
-  queues: readonly string[],
-  prefix: string | undefined,
-  callsOf: (name: string) => readonly Command[],
-  options: SendOptions,
-): Promise<ReadonlyMap<string, readonly CommandOutcome[]>> {
-  const found = new Map<string, readonly CommandOutcome[]>();
-  const send = async (some: readonly string[]) => {
-    const calls = some.map((queue) => {
-      const isSplit = isKnownSplit(transport, placeOfMap(queue, prefix));
-      return callsOf(isSplit ? nameOfShard(queue, 0) : queue);
-    });
-    const outcomes = calls.length > 0 ? await transport.send(calls.flat(), options) : [];
-    let from = 0;
-    for (const [i, queue] of some.entries()) {
-      found.set(queue, outcomes.slice(from, (from += calls[i]?.length ?? 0)));
-    }
-  };
-  await send(queues);
-  const marked = queues.filter((queue) => found.get(queue)?.some(hasWrongType));
-  if (marked.length > 0) await findMarked(transport, marked, prefix, options);
-  await send(marked.filter((queue) => isKnownSplit(transport, placeOfMap(queue, prefix))));
-  return found;
+/** To which shards of queues calls are sent. */
+interface NamedShards {
+  /** Whether only to that of place 0. Then nothing else is asked, if no queue turns out to have partitions. */
+  readonly first?: boolean | undefined;
+  /**
+   * Whether the first request reads the maps that this instance has not read within a minute.
+   * @default only those of queues that are known to have partitions
+   */
+  readonly readsMaps?: boolean | undefined;
 }
 
 /**
- * Sends calls to all partitions of queues of which only the names are known. The first request has those of the
+ * Sends calls to all shards of queues of which only the names are known. The first request has those of the
  * partitions that are known, and of all other queues their own; it also reads whether the known partitions are still
  * all. If a queue turns out to have others, a second request reads the maps, and a last one has their calls.
- * @param callsOf the commands for one partition, or for a queue without partitions. At least one of them must fail on
- *   a key of another type, unless `readsMaps`
- * @param readsMaps whether the first request reads the maps that this instance has not read within a minute. @default
- *   only those of queues that are known to have partitions
- * @returns for each queue the outcomes of its partitions, in order
+ * @param callsOf the calls for one shard. At least one of them must fail on a key of another type, unless `readsMaps`
+ * @returns for each queue the replies of its shards, in order
  */
-export async function sendToStored(
-  transport: Transport,
+export async function exchangeByName<const Calls extends readonly Call<unknown>[]>(
+  where: Where,
   names: readonly string[],
-  prefix: string | undefined,
-  callsOf: (name: string) => readonly Command[],
+  callsOf: (shard: Shard) => Calls,
   options: SendOptions,
-  readsMaps = false,
-): Promise<Map<string, readonly PartitionOutcomes[]>> {
-  const queues = [...new Set(names)];
-  const sent = new Map<string, readonly CommandOutcome[]>();
-  const send = async (places: readonly string[], last?: Command) => {
-    const calls = places.map(callsOf);
-    const commands = [...calls.flat(), ...(last ? [last] : [])];
-    const outcomes = commands.length > 0 ? await transport.send(commands, options) : [];
+  { first = false, readsMaps: readsUnknown = false }: NamedShards = {},
+): Promise<Map<string, readonly ShardReplies<Calls>[]>> {
+  const queues = [...new Set(names)].map((name) => ({ ...where, name }));
+  const sent = new Map<string, Sent<Calls>>();
+  const send = async (shards: readonly Shard[], others: readonly Call<FoundMaps>[] = []) => {
+    const calls = shards.map(callsOf);
+    const commands = [...calls.flat(), ...others].map(({ command }) => command);
+    const outcomes = commands.length > 0 ? await where.transport.send(commands, options) : [];
     let from = 0;
-    for (const [i, name] of places.entries()) {
-      sent.set(name, outcomes.slice(from, (from += calls[i]?.length ?? 0)));
+    for (const [i, { name }] of shards.entries()) {
+      const own = calls[i] as Calls;
+      sent.set(name, { calls: own, outcomes: outcomes.slice(from, (from += own.length)) });
     }
-    return last && outcomes.at(-1);
+    return others[0]?.read(outcomes.at(-1)) ?? new Map<string, never>();
   };
-  const place = (queue: string) => placeOfMap(queue, prefix);
-  const known = new Map<string, readonly string[]>(
-    queues.map((queue) => {
-      const map = lastMap(transport, place(queue));
-      return [queue, map ? partitionNames(queue, map) : [queue]];
-    }),
+  const wanted = (queue: QueueRef, map: PartitionMap | undefined): Shard[] =>
+    first && map && map.version > 0 ? [partitionOf(queue, 0)] : shardsOf(queue, map);
+  const known = new Map(queues.map((queue) => [queue.name, wanted(queue, lastMap(queue))]));
+  const asked = queues.filter(
+    (queue) => !first && (isKnownSplit(queue) || (readsUnknown && !knownMap(queue))),
   );
-  const asked = queues.filter((queue) => {
-    return isKnownSplit(transport, place(queue)) || (readsMaps && !knownMap(transport, place(queue)));
-  });
-  const first = mapsRead(transport, asked, prefix);
-  const found = first.read(await send([...known.values()].flat(), first.command));
-  const marked = queues.filter((queue) => !found.has(queue) && sent.get(queue)?.some(hasWrongType));
-  for (const [queue, all] of await findMarked(transport, marked, prefix, options)) found.set(queue, all);
-  const all = (queue: string) => found.get(queue) ?? known.get(queue) ?? [];
-  const rest = queues.flatMap((queue) => {
-    const wanted = all(queue);
-    return wanted instanceof SluiceError ? [] : wanted.filter((name) => !sent.has(name));
-  });
-  if (rest.length > 0) await send(rest);
+  const found: FoundMaps = await send([...known.values()].flat(), mapsCalls(asked));
+  const isMarked = ({ name }: QueueRef) =>
+    !found.has(name) && known.get(name)?.some((shard) => sent.get(shard.name)?.outcomes.some(hasWrongType));
+  for (const [name, map] of await findMarked(queues.filter(isMarked), where, options)) found.set(name, map);
+  const shardsNow = (queue: QueueRef) => {
+    const map = found.get(queue.name);
+    if (map instanceof SluiceError) return [];
+    return map ? wanted(queue, map) : (known.get(queue.name) ?? []);
+  };
+  await send(queues.flatMap(shardsNow).filter(({ name }) => !sent.has(name)));
+  const repliesOf = (shard: Shard, { calls, outcomes }: Sent<Calls>) => {
+    const replies = calls.map((call, i) => () => call.read(outcomes[i])) as unknown as Replies<Calls>;
+    return { shard, replies };
+  };
   return new Map(
     queues.map((queue) => {
-      const wanted = all(queue);
-      if (wanted instanceof SluiceError) {
-        return [queue, [{ name: queue, outcomes: callsOf(queue).map(() => ({ error: wanted })) }]];
-      }
-      return [queue, wanted.map((name) => ({ name, outcomes: sent.get(name) ?? [] }))];
+      const error = found.get(queue.name);
+      if (!(error instanceof SluiceError))
+        return [
+          queue.name,
+          shardsNow(queue).map((shard) => repliesOf(shard, sent.get(shard.name) as Sent<Calls>)),
+        ];
+      const shard = new Shard(queue);
+      const calls = callsOf(shard);
+      return [queue.name, [repliesOf(shard, { calls, outcomes: calls.map(() => ({ error })) })]];
     }),
   );
 }

@@ -4,13 +4,14 @@ import { mapsKey, readShardName, registryKey } from "../../kernel/names/keys.ts"
 import { groupedBy, slicesOf } from "../../kernel/slices.ts";
 import { callOf } from "../../kernel/scripts/binding.ts";
 import { setIdleScript } from "./turn-scripts.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
+import { commandCall, exchange } from "../../kernel/call.ts";
+import type { QueueRef } from "../../kernel/queue-ref.ts";
 import type { Command } from "../../kernel/transport.ts";
 import type { CurrentSweep, SweepPart } from "../../sweep/part.ts";
 import type { RegisteredShard, RegistryPage } from "../../sweep/registry.ts";
-import { PartitionAdds } from "./add.ts";
+import { addsTo } from "./add.ts";
 import { copySettings } from "./copy-settings.ts";
-import { markersCommand, moveNotes, readMarker, renameKeys } from "./marker.ts";
+import { markersCall, moveNotes, readMarker, renameKeys } from "./marker.ts";
 import type { PartitionedQueue } from "./partitioned-queue.ts";
 import { Partitions } from "./partitions.ts";
 import { resizeQueue } from "./resize.ts";
@@ -21,8 +22,9 @@ import { keepPartitions } from "./upkeep.ts";
 const NOTED_PER_COMMAND = 200;
 
 /** What adds the occurrences of schedules to the partition of each. */
-export const addsOfPartitions = (queue: PartitionedQueue, onUse?: (shard: Shard) => void) =>
-  new PartitionAdds(new Partitions(queue), onUse);
+export const addsOfPartitions = (queue: QueueRef, onUse?: (shard: Shard) => void) => ({
+  add: addsTo(new Partitions(queue), onUse),
+});
 
 /** Keeps the maps and the shares of queues with partitions, and notes which partitions have nothing to do. */
 export const partitionsPart: SweepPart = (sweep) => ({
@@ -78,20 +80,19 @@ async function keepQueues(
   const names = [...new Set([...divided, ...moved, ...found.keys()])].filter(sweep.isWanted);
   if (names.length === 0) return;
   const { prefix, signal } = sweep.options;
-  const markers = names.map((name) => markersCommand({ name, prefix }));
-  const commands: Command[] = [["HMGET", mapsKey(prefix), ...names], ...markers];
-  const outcomes = await sweep.transport.send(commands, { signal });
-  const maps = replyAt(outcomes, 0) as readonly (string | null)[];
+  const markers = names.map((name) => markersCall({ name, prefix }));
+  const mapsCall = commandCall(["HMGET", mapsKey(prefix), ...names], (reply) => reply as (string | null)[]);
+  const [readMaps, ...marks] = await exchange(sweep.transport, [mapsCall, ...markers], { signal });
+  const maps = readMaps();
   for (const [i, name] of names.entries()) {
     const queue = queueOf(sweep, name);
     const registered = (found.get(name) ?? []).map(({ place }) => place);
     try {
-      const marks = replyAt(outcomes, i + 1) as readonly (string | null)[];
       // Redis has lost the change that put them there. The count of a marker matters only while there is no map.
-      if (marks.includes(null) && maps[i] != null) await renameKeys(queue, 2);
+      if (marks[i]?.().includes(null) && maps[i] != null) await renameKeys(queue, 2);
       const kept = await keepPartitions(queue, maps[i] ?? null, registered, now, sweep.deadline);
       const wake = sweep.waker?.window(name) ?? "";
-      const mustWake = await rebalanceShares(queue, kept, { testNow: sweep.testNow, wake });
+      const mustWake = await rebalanceShares(queue, kept, wake);
       if (mustWake) sweep.toWake.add(name);
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;

@@ -1,15 +1,14 @@
 /** Taking tasks from partitions. */
 import { type Call, type CallOfScript, exchange, type Link } from "../../kernel/call.ts";
 import { pendingCall } from "../../kernel/lease/peek.ts";
-import type { Shard } from "../../kernel/shard.ts";
-import type { Taken, TakeRequest } from "../../kernel/store.ts";
 import { bothCall, type SettleReply, takeCall, takenBy, type TakeReply } from "../../kernel/lease/take.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import { writeReceipt } from "../../kernel/names/receipt.ts";
 import { readFixed } from "../../kernel/record/read-record.ts";
-import { redisTime } from "../../kernel/clock.ts";
-import { headScript } from "./turn-scripts.ts";
+import type { Shard } from "../../kernel/shard.ts";
+import type { Taken, TakeRequest } from "../../kernel/store.ts";
 import type { Partitions } from "./partitions.ts";
+import { headScript } from "./turn-scripts.ts";
 import { type PartitionHead, PartitionTurns, type WorkReply } from "./turns.ts";
 
 /** The settlements of one partition, which the first request of a take also does. */
@@ -18,24 +17,12 @@ export interface SettlePart {
   readonly call: CallOfScript<SettleReply>;
 }
 
-/** What one request of a take has answered. */
-interface Answered {
+/** What a settle and a take in one request have answered. */
+interface SettledAndTaken {
   /** One for each part of the settle. */
   readonly settled: readonly SettleReply[];
+  /** Finishes the take. */
   readonly taken: () => Promise<Taken>;
-}
-
-/** What a take has found out so far. */
-interface Round {
-  readonly all: readonly number[];
-  readonly request: TakeRequest;
-  readonly seen: Map<number, PartitionHead>;
-  /** The partitions from which it has taken. */
-  readonly tried: Set<number>;
-  /** Whether it has read which partitions have work. */
-  hasWork: boolean;
-  /** The error of a database that is down. */
-  failure?: unknown;
 }
 
 const NOTHING: Taken = {
@@ -46,8 +33,6 @@ const NOTHING: Taken = {
   paused: false,
   endedEarly: false,
 };
-
-const nothing = async () => NOTHING;
 
 /**
  * Takes from the partitions of a queue: from the one whose next task is the oldest, as far as this instance knows. It
@@ -60,220 +45,13 @@ export class PartitionTakes {
 
   constructor(partitions: Partitions) {
     this.#partitions = partitions;
-    const { queue } = partitions;
-    this.#turns = new PartitionTurns(queue, () => this.#now());
+    this.#turns = new PartitionTurns(partitions);
   }
 
-  async take(request: TakeRequest): Promise<Taken> {
-    const { taken } = await this.settleAndTake([], request);
-    return taken();
-  }
-
-  /** @returns the replies, one for each part; and what finishes the take */
-  async settleAndTake(
-    parts: readonly SettlePart[],
-    request: TakeRequest,
-  ): Promise<{ readonly settled: readonly SettleReply[]; readonly taken: () => Promise<Taken> }> {
+  /** @param parts what the first request settles */
+  async settleAndTake(parts: readonly SettlePart[], request: TakeRequest): Promise<SettledAndTaken> {
     const all = await this.#partitions.all(request.requests.options.signal);
-    const round: Round = { all, request, seen: new Map(), tried: new Set(), hasWork: false };
-    const [home, ...others] = this.#untried(round);
-    const second = this.#turns.leastKnown(others);
-    const first = await this.#exchange(round, home, second === undefined ? [] : [second], parts);
-    return { settled: first.settled, taken: () => this.#finish(round, first.taken) };
-  }
-
-  /** Takes from one partition after the other, until there are tasks. */
-  async #finish(round: Round, first: Answered["taken"]): Promise<Taken> {
-    const { request, seen } = round;
-    let taken = await first();
-    for (let looked = false; taken.tasks.length === 0 && !taken.paused;) {
-      const next = this.#next(round, looked);
-      if (next === undefined && looked) break;
-      if (next === undefined) {
-        looked = true;
-        const unknown = request.mayBeCopy ? [] : this.#untried(round).filter((one) => !seen.has(one));
-        taken = await (await this.#exchange(round, undefined, unknown)).taken();
-      } else {
-        taken = await (await this.#exchange(round, next, [])).taken();
-      }
-    }
-    if (round.failure !== undefined && seen.size === 0) throw round.failure;
-    const nextDueAt = this.#nextDue(round);
-    if (taken.tasks.length === 0 && !taken.paused) await this.#noteIdle(round);
-    const isShort = taken.tasks.length > 0 && taken.tasks.length < request.max;
-    const endedEarly = isShort && (taken.endedEarly || (nextDueAt !== null && nextDueAt <= this.#now()));
-    return { ...taken, nextDueAt, endedEarly };
-  }
-
-  #untried({ all, tried, request }: Round): number[] {
-    return this.#turns
-      .order(all, request.mayBeCopy ? request.token : undefined)
-      .filter((partition) => !tried.has(partition) && !this.#partitions.isDown(partition));
-  }
-
-  /**
-   * The partition to visit next: one that had tasks, or after a look at all of them one that may have some. A take
-   * that may be a resend keeps to its order, so that each copy visits the same partitions.
-   */
-  #next(round: Round, looked: boolean): number | undefined {
-    const untried = this.#untried(round);
-    if (round.request.mayBeCopy) return untried[0];
-    if (looked) return untried.find((partition) => !this.#isEmpty(round.seen.get(partition)));
-    return untried.find((partition) => this.#turns.hadTasks(partition));
-  }
-
-  /**
-   * One request: takes from a partition, looks at others, and reads which have work, if the round has not.
-   * @param partition to take from. @default none: nothing is taken
-   * @param settle what the request does beside that. @default nothing
-   */
-  async #exchange(
-    round: Round,
-    partition: number | undefined,
-    looks: readonly number[],
-    settle: readonly SettlePart[] = [],
-  ): Promise<Answered> {
-    const { all, request, tried } = round;
-    const partitions = this.#partitions;
-    const own = partition === undefined ? undefined : this.#takeFrom(partition, request);
-    if (partition !== undefined) tried.add(partition);
-    const joined = own ? settle.findIndex((part) => part.partition === partition) : -1;
-    const calls: Call<unknown>[] = settle.map(({ call }, i) =>
-      i === joined && own ? bothCall(call, own.call) : call,
-    );
-    if (own && joined < 0) calls.push(own.call);
-    const from = calls.length;
-    calls.push(...looks.map((other) => partitions.shard(other).call(headScript, {})));
-    // A round that finds nothing must have read it, because a producer may just have noted a partition.
-    const work = own ? this.#turns.workCall(all) : round.hasWork ? undefined : this.#turns.freshWorkCall(all);
-    if (work) calls.push(work);
-    const replies = await this.#send(calls, request, own !== undefined).catch((error: unknown) => {
-      // One database that is down does not keep back the tasks of others.
-      const asked = partition === undefined ? looks : [partition, ...looks];
-      if (settle.length > 0 || !asked.every((one) => partitions.isDown(one))) throw error;
-      round.failure = error;
-    });
-    if (!replies) return { settled: [], taken: nothing };
-    const readSettled = (_: SettlePart, i: number) => {
-      const reply = replies[i]?.();
-      return i === joined ? (reply as { settled: SettleReply }).settled : (reply as SettleReply);
-    };
-    const readTaken = () => {
-      const reply = replies[joined < 0 ? settle.length : joined]?.();
-      return joined < 0 ? (reply as TakeReply) : (reply as { taken: TakeReply }).taken;
-    };
-    try {
-      for (const [i, other] of looks.entries()) this.#readHead(round, other, replies[from + i]);
-      if (work) this.#noteWork(round, replies.at(-1));
-      const settled = settle.map(readSettled);
-      if (!own) return { settled, taken: nothing };
-      const reply = this.#unlessDown(round, own.shard.place, readTaken, settle.length > 0);
-      return { settled, taken: reply ? () => this.#taken(round, own, reply) : nothing };
-    } catch (error) {
-      // Another command of the request has failed.
-      if (own) this.#giveBack(own, readTaken);
-      throw error;
-    }
-  }
-
-  #takeFrom(partition: number, given: TakeRequest): Take {
-    const shard = this.#partitions.shard(partition);
-    const request = given.mayBeCopy ? given : { ...given, token: newToken() };
-    return { shard, request, call: takeCall(shard, request) };
-  }
-
-  /** Completes the take of one partition, and notes what is there. */
-  async #taken(round: Round, { shard, request, call }: Take, reply: TakeReply): Promise<Taken> {
-    const taken = await takenBy(shard, request, call, reply);
-    const last = taken.tasks.at(-1);
-    const isFull = taken.tasks.length >= request.max;
-    const oldestAt = isFull && last ? readFixed(last.record).enqueuedAt : 0;
-    this.#noteHead(round, shard.place, { oldestAt, nextDueAt: taken.nextDueAt ?? 0 });
-    return taken;
-  }
-
-  /** A reply; undefined if the database of its partition is down. */
-  #unlessDown<T>(round: Round, partition: number, read: () => T, mustAnswer: boolean): T | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (mustAnswer || !this.#partitions.isDown(partition)) throw error;
-      round.failure = error;
-      return undefined;
-    }
-  }
-
-  /** Hands back what a reply has leased. If the caller can send the dequeue again, it gets the tasks then. */
-  #giveBack({ shard, request }: Take, read: () => TakeReply): void {
-    const { mayBeCopy, requests, token } = request;
-    if (mayBeCopy) return;
-    try {
-      const receipts = read().tasks.map((task) => ({
-        receipt: writeReceipt({ ...task, token, place: shard.place }),
-      }));
-      requests.handBack(receipts);
-    } catch {
-      // It has leased nothing.
-    }
-  }
-
-  async #send(calls: readonly Call<unknown>[], { requests }: TakeRequest, mayLease: boolean) {
-    const { transport } = this.#partitions.queue;
-    const link: Link = mayLease ? requests.over(transport) : transport;
-    return exchange(link, calls, { signal: requests.options.signal });
-  }
-
-  /** If the registry cannot be reached, all partitions count as active. */
-  #noteWork(round: Pick<Round, "all" | "hasWork">, read: (() => unknown) | undefined): void {
-    round.hasWork = true;
-    let reply: WorkReply;
-    try {
-      reply = read?.() as WorkReply;
-    } catch (error) {
-      if (this.#partitions.isDown(0)) return;
-      throw error;
-    }
-    if (this.#turns.noteWork(round.all, reply)) this.#partitions.forget();
-  }
-
-  #readHead(round: Round, partition: number, read: (() => unknown) | undefined): void {
-    let head: PartitionHead;
-    try {
-      head = read?.() as PartitionHead;
-    } catch (error) {
-      if (this.#partitions.isDown(partition)) return;
-      throw error;
-    }
-    this.#noteHead(round, partition, head);
-  }
-
-  #noteHead({ seen }: Round, partition: number, head: PartitionHead): void {
-    seen.set(partition, head);
-    this.#turns.noteHead(partition, head);
-  }
-
-  /** Whether a partition was seen without tasks that are ready or due. */
-  #isEmpty(head: PartitionHead | undefined): boolean {
-    if (!head || head.oldestAt > 0) return false;
-    return head.nextDueAt === 0 || head.nextDueAt > this.#now();
-  }
-
-  /** When to take again: at once if a partition may have tasks. */
-  #nextDue({ all, seen }: Round): number | null {
-    const turns = this.#turns;
-    const due = all.flatMap((partition) => {
-      if (this.#partitions.isDown(partition)) return [];
-      const head = seen.get(partition);
-      if (head) return head.oldestAt > 0 ? this.#now() : head.nextDueAt || [];
-      return turns.mayHaveWork(partition) ? this.#now() : turns.idleUntil(partition) || [];
-    });
-    return due.length > 0 ? Math.min(...due) : null;
-  }
-
-  async #noteIdle({ seen, request }: Round): Promise<void> {
-    const call = this.#turns.idleCall(seen);
-    const { signal } = request.requests.options;
-    if (call) await exchange(this.#partitions.queue.transport, [call], { signal });
+    return new Round(this.#partitions, this.#turns, all, request).begin(parts);
   }
 
   /** Whether a partition may have tasks. */
@@ -284,20 +62,13 @@ export class PartitionTakes {
     const active = all.filter((partition) => turns.mayHaveWork(partition) && !partitions.isDown(partition));
     const work = turns.workCall(all);
     const calls: Call<unknown>[] = active.map((partition) => pendingCall(partitions.shard(partition)));
-    if (work) calls.push(work);
-    const replies = await exchange(partitions.queue.transport, calls, { signal });
+    const replies = await exchange(partitions.queue.transport, work ? [...calls, work] : calls, { signal });
     const hasPending = active.some(
       (partition, i) => !partitions.isDown(partition) && replies[i]?.() === true,
     );
     if (!work) return hasPending;
-    this.#noteWork({ all, hasWork: true }, replies.at(-1));
+    turns.noteWork(all, replies.at(-1) as () => WorkReply);
     return hasPending || all.some((partition) => !active.includes(partition) && turns.mayHaveWork(partition));
-  }
-
-  /** Redis's time, epoch ms, as nearly as it is known. */
-  #now(): number {
-    const { now, transport } = this.#partitions.queue;
-    return now?.() ?? redisTime(transport);
   }
 }
 
@@ -306,4 +77,211 @@ interface Take {
   readonly shard: Shard;
   readonly request: TakeRequest;
   readonly call: CallOfScript<TakeReply>;
+}
+
+/** One take, and what it has found out so far. */
+class Round {
+  readonly #partitions: Partitions;
+  readonly #turns: PartitionTurns;
+  readonly #all: readonly number[];
+  readonly #request: TakeRequest;
+  readonly #seen = new Map<number, PartitionHead>();
+  /** The partitions from which it has taken. */
+  readonly #tried = new Set<number>();
+  /** Whether it has read which partitions have work. */
+  #hasWork = false;
+  /** The error of a database that is down. */
+  #failure: unknown;
+
+  constructor(partitions: Partitions, turns: PartitionTurns, all: readonly number[], request: TakeRequest) {
+    this.#partitions = partitions;
+    this.#turns = turns;
+    this.#all = all;
+    this.#request = request;
+  }
+
+  async begin(parts: readonly SettlePart[]): Promise<SettledAndTaken> {
+    const [home, ...others] = this.#untried();
+    const second = this.#turns.leastKnown(others);
+    const { settled, taken } = await this.#exchange(home, second === undefined ? [] : [second], parts);
+    return { settled, taken: () => this.#finish(taken) };
+  }
+
+  /** Takes from one partition after the other, until there are tasks. */
+  async #finish(first: SettledAndTaken["taken"]): Promise<Taken> {
+    const { mayBeCopy, max } = this.#request;
+    let taken = await first();
+    for (let looked = false; taken.tasks.length === 0 && !taken.paused;) {
+      const next = this.#next(looked);
+      if (next === undefined && looked) break;
+      const isUnknown = (one: number) => next === undefined && !mayBeCopy && !this.#seen.has(one);
+      looked ||= next === undefined;
+      taken = await (await this.#exchange(next, this.#untried().filter(isUnknown))).taken();
+    }
+    if (this.#failure !== undefined && this.#seen.size === 0) throw this.#failure;
+    const nextDueAt = this.#nextDue();
+    if (taken.tasks.length === 0 && !taken.paused) await this.#noteIdle();
+    const isShort = taken.tasks.length > 0 && taken.tasks.length < max;
+    const isDue = nextDueAt !== null && nextDueAt <= this.#turns.now();
+    return { ...taken, nextDueAt, endedEarly: isShort && (taken.endedEarly || isDue) };
+  }
+
+  #untried(): number[] {
+    const { mayBeCopy, token } = this.#request;
+    return this.#turns
+      .order(this.#all, mayBeCopy ? token : undefined)
+      .filter((partition) => !this.#tried.has(partition) && !this.#partitions.isDown(partition));
+  }
+
+  /**
+   * The partition to visit next: one that had tasks, or after a look at all of them one that may have some. A take
+   * that may be a resend keeps to its order, so that each copy visits the same partitions.
+   */
+  #next(looked: boolean): number | undefined {
+    const untried = this.#untried();
+    if (this.#request.mayBeCopy) return untried[0];
+    if (looked) return untried.find((partition) => !this.#isEmpty(this.#seen.get(partition)));
+    return untried.find((partition) => this.#turns.hadTasks(partition));
+  }
+
+  /**
+   * One request: takes from a partition, looks at others, and reads which have work, if the round has not.
+   * @param partition to take from. @default none: nothing is taken
+   * @param settle what the request does beside that. @default nothing
+   */
+  async #exchange(
+    partition: number | undefined,
+    looks: readonly number[],
+    settle: readonly SettlePart[] = [],
+  ): Promise<SettledAndTaken> {
+    const partitions = this.#partitions;
+    const own = partition === undefined ? undefined : this.#takeFrom(partition);
+    if (partition !== undefined) this.#tried.add(partition);
+    const joined = own && settle.find((part) => part.partition === partition);
+    const both = own && joined && bothCall(joined.call, own.call);
+    const heads = looks.map((other) => partitions.shard(other).call(headScript, {}));
+    // A round that finds nothing must have read it, because a producer may just have noted a partition.
+    const work = own
+      ? this.#turns.workCall(this.#all)
+      : this.#hasWork
+        ? undefined
+        : this.#turns.freshWorkCall(this.#all);
+    const calls: readonly Call<unknown>[] = [
+      ...settle.map((part) => (part === joined && both ? both : part.call)),
+      ...(own && !both ? [own.call] : []),
+      ...heads,
+      ...(work ? [work] : []),
+    ];
+    const replies = await this.#send(calls, own !== undefined).catch((error: unknown) => {
+      // One database that is down does not keep back the tasks of others.
+      const asked = partition === undefined ? looks : [partition, ...looks];
+      if (settle.length > 0 || !asked.every((one) => partitions.isDown(one))) throw error;
+      this.#failure = error;
+    });
+    if (!replies) return { settled: [], taken: async () => NOTHING };
+    const replyTo = <T>(call: Call<T>) => (replies[calls.indexOf(call)] as () => T)();
+    const readTaken = ({ call }: Take) => (both ? replyTo(both).taken : replyTo(call));
+    try {
+      for (const [i, other] of looks.entries()) {
+        const head = this.#unlessDown(other, () => replyTo(heads[i] as (typeof heads)[number]));
+        if (head) this.#noteHead(other, head);
+      }
+      this.#hasWork ||= work !== undefined;
+      if (work) this.#turns.noteWork(this.#all, () => replyTo(work));
+      const settled = settle.map((part) =>
+        part === joined && both ? replyTo(both).settled : replyTo(part.call),
+      );
+      if (!own) return { settled, taken: async () => NOTHING };
+      const mustAnswer = settle.length > 0;
+      const reply = mustAnswer
+        ? readTaken(own)
+        : this.#unlessDown(
+            own.shard.place,
+            () => readTaken(own),
+            (error) => (this.#failure = error),
+          );
+      return { settled, taken: async () => (reply ? this.#taken(own, reply) : NOTHING) };
+    } catch (error) {
+      // Another command of the request has failed.
+      if (own) this.#giveBack(own, readTaken);
+      throw error;
+    }
+  }
+
+  #takeFrom(partition: number): Take {
+    const shard = this.#partitions.shard(partition);
+    const request = this.#request.mayBeCopy ? this.#request : { ...this.#request, token: newToken() };
+    return { shard, request, call: takeCall(shard, request) };
+  }
+
+  /** Completes the take of one partition, and notes what is there. */
+  async #taken({ shard, request, call }: Take, reply: TakeReply): Promise<Taken> {
+    const taken = await takenBy(shard, request, call, reply);
+    const last = taken.tasks.at(-1);
+    const isFull = taken.tasks.length >= request.max;
+    const oldestAt = isFull && last ? readFixed(last.record).enqueuedAt : 0;
+    this.#noteHead(shard.place, { oldestAt, nextDueAt: taken.nextDueAt ?? 0 });
+    return taken;
+  }
+
+  /** A reply; undefined if the database of its partition is down. */
+  #unlessDown<T>(partition: number, read: () => T, note?: (error: unknown) => void): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!this.#partitions.isDown(partition)) throw error;
+      note?.(error);
+      return undefined;
+    }
+  }
+
+  /** Hands back what a reply has leased. If the caller can send the dequeue again, it gets the tasks then. */
+  #giveBack(own: Take, read: (own: Take) => TakeReply): void {
+    const { mayBeCopy, requests, token } = own.request;
+    if (mayBeCopy) return;
+    try {
+      const { place } = own.shard;
+      requests.handBack(
+        read(own).tasks.map((task) => ({ receipt: writeReceipt({ ...task, token, place }) })),
+      );
+    } catch {
+      // It has leased nothing.
+    }
+  }
+
+  #send(calls: readonly Call<unknown>[], mayLease: boolean) {
+    const { requests } = this.#request;
+    const { transport } = this.#partitions.queue;
+    const link: Link = mayLease ? requests.over(transport) : transport;
+    return exchange(link, calls, { signal: requests.options.signal });
+  }
+
+  #noteHead(partition: number, head: PartitionHead): void {
+    this.#seen.set(partition, head);
+    this.#turns.noteHead(partition, head);
+  }
+
+  /** Whether a partition was seen without tasks that are ready or due. */
+  #isEmpty(head: PartitionHead | undefined): boolean {
+    if (!head || head.oldestAt > 0) return false;
+    return head.nextDueAt === 0 || head.nextDueAt > this.#turns.now();
+  }
+
+  /** When to take again: at once if a partition may have tasks. */
+  #nextDue(): number | null {
+    const turns = this.#turns;
+    const due = this.#all.flatMap((partition) => {
+      if (this.#partitions.isDown(partition)) return [];
+      const head = this.#seen.get(partition);
+      if (head) return head.oldestAt > 0 ? turns.now() : head.nextDueAt || [];
+      return turns.mayHaveWork(partition) ? turns.now() : turns.idleUntil(partition) || [];
+    });
+    return due.length > 0 ? Math.min(...due) : null;
+  }
+
+  async #noteIdle(): Promise<void> {
+    const call = this.#turns.idleCall(this.#seen);
+    const { signal } = this.#request.requests.options;
+    if (call) await exchange(this.#partitions.queue.transport, [call], { signal });
+  }
 }

@@ -1,8 +1,9 @@
 import type { Call } from "../../kernel/call.ts";
-import type { QueueRef } from "../../kernel/queue-ref.ts";
+import { redisTime } from "../../kernel/clock.ts";
 import { Shard } from "../../kernel/shard.ts";
 import { nameOfShard } from "../../kernel/names/keys.ts";
 import { digitOf, slotOf } from "../../kernel/names/slots.ts";
+import type { Partitions } from "./partitions.ts";
 import { listWorkScript, setIdleScript } from "./turn-scripts.ts";
 
 /** How long a consumer uses what it has read of the registry, ms. */
@@ -33,24 +34,29 @@ export interface PartitionHead {
 
 /** From which partition a consumer takes tasks: from the one whose next task was enqueued first. */
 export class PartitionTurns {
+  readonly #partitions: Partitions;
   /** The queue as a whole, with the key of the registry. */
   readonly #queue: Shard;
-  readonly #clock: () => number;
   readonly #scores = new Map<number, number>();
   readonly #heads = new Map<number, PartitionHead & { readonly seenAt: number }>();
   #readAt = Number.NEGATIVE_INFINITY;
   /** The registry's time when it was read, epoch ms. */
   #now = 0;
 
-  /** @param clock Redis's time, epoch ms, as nearly as it is known */
-  constructor(queue: QueueRef, clock: () => number) {
-    this.#queue = new Shard(queue);
-    this.#clock = clock;
+  constructor(partitions: Partitions) {
+    this.#partitions = partitions;
+    this.#queue = new Shard(partitions.queue);
+  }
+
+  /** Redis's time, epoch ms, as nearly as it is known. */
+  now(): number {
+    const { now, transport } = this.#partitions.queue;
+    return now?.() ?? redisTime(transport);
   }
 
   /** The call that reads which partitions have work; undefined if this was read a short time ago. */
   workCall(partitions: readonly number[]): Call<WorkReply> | undefined {
-    return Math.abs(this.#clock() - this.#readAt) < WORK_AGE ? undefined : this.freshWorkCall(partitions);
+    return Math.abs(this.now() - this.#readAt) < WORK_AGE ? undefined : this.freshWorkCall(partitions);
   }
 
   /** The call that reads which partitions have work. */
@@ -60,16 +66,27 @@ export class PartitionTurns {
     return this.#queue.call(listWorkScript, {}, [...names, { name: `/${queue}` }]);
   }
 
-  /** @returns whether the queue has partitions beyond those that the call has named */
-  noteWork(partitions: readonly number[], { now, scores }: WorkReply): boolean {
+  /**
+   * Notes which partitions have work. If the registry cannot be reached, all count as active. If the queue has others,
+   * this instance reads the map again.
+   */
+  noteWork(partitions: readonly number[], read: () => WorkReply): void {
+    let reply: WorkReply;
+    try {
+      reply = read();
+    } catch (error) {
+      if (this.#partitions.isDown(0)) return;
+      throw error;
+    }
+    const { now, scores } = reply;
     for (const [i, partition] of partitions.entries()) this.#scores.set(partition, scores[i] ?? 0);
     this.#now = now;
-    this.#readAt = this.#clock();
-    return (scores.at(-1) ?? 0) > Math.max(...partitions) + 1;
+    this.#readAt = this.now();
+    if ((scores.at(-1) ?? 0) > Math.max(...partitions) + 1) this.#partitions.forget();
   }
 
   noteHead(partition: number, head: PartitionHead): void {
-    this.#heads.set(partition, { ...head, seenAt: this.#clock() });
+    this.#heads.set(partition, { ...head, seenAt: this.now() });
   }
 
   /** Whether a partition may have tasks that are ready or due. */
@@ -91,7 +108,7 @@ export class PartitionTurns {
    *   know of others that have work. If it is not known now which of them have work, none is left out
    */
   order(partitions: readonly number[], token: string | undefined): number[] {
-    const isOld = Math.abs(this.#clock() - this.#readAt) >= WORK_AGE;
+    const isOld = Math.abs(this.now() - this.#readAt) >= WORK_AGE;
     const active = partitions.filter((partition) => {
       return (token !== undefined && isOld) || this.mayHaveWork(partition);
     });
@@ -108,7 +125,7 @@ export class PartitionTurns {
   leastKnown(partitions: readonly number[]): number | undefined {
     const seenAt = (partition: number) => this.#heads.get(partition)?.seenAt ?? Number.NEGATIVE_INFINITY;
     const [least] = partitions.toSorted((one, other) => seenAt(one) - seenAt(other));
-    return least !== undefined && Math.abs(this.#clock() - seenAt(least)) > LOOK_EVERY ? least : undefined;
+    return least !== undefined && Math.abs(this.now() - seenAt(least)) > LOOK_EVERY ? least : undefined;
   }
 
   /** Whether a partition had ready tasks when this consumer last saw it, a short time ago. */
@@ -124,7 +141,7 @@ export class PartitionTurns {
 
   #recent(partition: number): PartitionHead | undefined {
     const head = this.#heads.get(partition);
-    return head && Math.abs(this.#clock() - head.seenAt) <= HEAD_AGE ? head : undefined;
+    return head && Math.abs(this.now() - head.seenAt) <= HEAD_AGE ? head : undefined;
   }
 
   /**

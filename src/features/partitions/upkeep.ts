@@ -1,11 +1,9 @@
 /** What a sweep does for a queue with partitions, beside sweeping each of them. */
-import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
-import { replyAt } from "../../kernel/scripts/replies.ts";
-import type { Command } from "../../kernel/transport.ts";
+import { commandCall, runAll } from "../../kernel/call.ts";
 import { isDone } from "./former.ts";
-import { partitionsOf, readMap, writeMap } from "./map.ts";
+import { inOrder, partitionsOf, readMap, writeMap } from "./map.ts";
 import { putMap } from "./map-calls.ts";
-import type { PartitionedQueue } from "./partitioned-queue.ts";
+import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 import { resizeQueue } from "./resize.ts";
 
 /**
@@ -35,12 +33,9 @@ export async function keepPartitions(
   const known = partitionsOf(map);
   const unknown = registered.filter((partition) => !known.includes(partition));
   if (unknown.length > 0) {
-    const former = [...map.former, ...unknown].toSorted((one, other) => one - other);
     // It may have the settings of the time when it left the map.
-    await queue.copySettings?.(queue, [...known, ...unknown], unknown, {
-      testNow: queue.now ? String(now) : "",
-    });
-    map = await putMap(queue, map, writeMap({ ...map, former }));
+    await queue.copySettings?.(queue, [...known, ...unknown], unknown);
+    map = await putMap(queue, map, writeMap({ ...map, former: inOrder([...map.former, ...unknown]) }));
   }
   if (map.next) map = await resizeQueue(queue, undefined, map);
   for (const partition of map.former) {
@@ -54,15 +49,11 @@ export async function keepPartitions(
 }
 
 /** Those of the partitions that have anything. */
-async function usedPartitions(
-  { name, prefix, transport, signal }: PartitionedQueue,
-  partitions: readonly number[],
-): Promise<number[]> {
-  if (partitions.length === 0) return [];
-  const commands = partitions.map((partition): Command => {
-    const { tasks, schedules } = queueKeys(nameOfShard(name, partition), prefix);
-    return ["EXISTS", tasks, schedules];
+async function usedPartitions(queue: PartitionedQueue, partitions: readonly number[]): Promise<number[]> {
+  const calls = partitions.map((partition) => {
+    const { tasks, schedules } = partitionOf(queue, partition).keys;
+    return commandCall(["EXISTS", tasks, schedules], (reply) => reply !== 0);
   });
-  const outcomes = await transport.send(commands, { signal });
-  return partitions.filter((_, i) => replyAt(outcomes, i) !== 0);
+  const used = await runAll(queue.transport, calls, queue);
+  return partitions.filter((_, i) => used[i]);
 }

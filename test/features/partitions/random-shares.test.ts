@@ -82,7 +82,7 @@ test("the shares of a limit never allow more in all, whatever happens in which o
               .map((receipt) => ({ receipt, outcome: "complete" as const }));
             if (settlements.length > 0) await queueOf(4, transport()).settle(settlements);
           } else if (one.do === "rebalance") {
-            await rebalance(transport(one.dies), undefined).catch((error: unknown) => {
+            await rebalance(transport(one.dies)).catch((error: unknown) => {
               if (one.dies === 99) throw error;
             });
           } else {

@@ -36,7 +36,7 @@ describe("limits of a queue with partitions", () => {
     await rig.operator().configure({ maxWorking: 8, events: true });
     expect((await queueHere().counts()).pending).toBe(0);
     // No task waits, so no consumer is woken.
-    expect(await rebalance(rig.transport, undefined, "60000")).toBe(false);
+    expect(await rebalance(rig.transport, "60000")).toBe(false);
     expect(await shares()).toEqual([2, 2, 2, 2]);
     expect(await operator().settings()).toMatchObject({ maxWorking: 8, events: true });
     // An operator that does not know of the partitions changes the limit of the whole queue too.
@@ -54,16 +54,16 @@ describe("limits of a queue with partitions", () => {
     let count = other.length;
     for (let i = 0; i < 6; i++) count += (await queue.dequeue({ max: 8 })).length;
     expect([count, await working()]).toEqual([3, 3]);
-    expect(await rebalance(rig.transport, await loads(), "60000")).toBe(true);
+    expect(await rebalance(rig.transport, "60000")).toBe(true);
     expect(await shares()).toEqual([0, 7, 1, 0]);
     for (let i = 0; i < 6; i++) await queue.dequeue({ max: 8 });
     expect(await working()).toBe(8);
     await queue.enqueue(1, { id: `z{${TAGS[3]}}` });
-    await rebalance(rig.transport, await loads());
+    await rebalance();
     // All are in use: the next that ends is for partition 3.
     expect(await shares()).toEqual([0, 6, 1, 0]);
     await queue.settle(other.map(({ receipt }) => ({ receipt, outcome: "complete" as const })));
-    await rebalance(rig.transport, await loads());
+    await rebalance();
     expect((await shares())[3]).toBe(1);
     expect(sum(await shares())).toBe(8);
   });
@@ -80,7 +80,7 @@ describe("limits of a queue with partitions", () => {
       if (task) order.push(task.payload as number);
       await task?.complete();
       rig.now += 60_000;
-      await rebalance(rig.transport, await loads());
+      await rebalance();
     }
     expect(order.toSorted(ascending)).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
     // The partition that had the share at first may keep it for one task more.
@@ -138,17 +138,19 @@ describe("limits of a queue with partitions", () => {
     expect((await queue.counts()).pending).toBe(12);
   });
 
-  test("cost one command if the shares fit, and nothing is written", async () => {
+  test("cost one command without limits, and one more for each partition if the shares fit", async () => {
     const queue = queueHere();
     await queue.enqueue(1);
     const sent: unknown[] = [];
     const counting = instance((_, commands) => sent.push(...commands));
-    await rebalance(counting, await loads());
+    await rebalance(counting);
     expect(sent).toHaveLength(1);
     await operator().configure({ maxWorking: 8, maxPending: 100 });
+    const stored = await field(0, "~shares");
     sent.length = 0;
-    await rebalance(counting, await loads());
-    expect(sent).toHaveLength(1);
+    await rebalance(counting);
+    expect(sent).toHaveLength(1 + ALL.length);
+    expect(await field(0, "~shares")).toBe(stored);
   });
 
   test("hold again after a failover that has set the shares back", async () => {
@@ -166,7 +168,7 @@ describe("limits of a queue with partitions", () => {
 
   test("hold in new partitions before these own slots, as all settings of the queue and its groups", async () => {
     const copy = (transport = rig.transport) =>
-      copySettings({ name: QUEUE, prefix: undefined, transport }, ALL, [2, 3], { testNow: String(rig.now) });
+      copySettings({ name: QUEUE, transport, now: () => rig.now }, ALL, [2, 3]);
     const { transport, requests } = recorded(rig);
     const two = operatorOf(2, rig.transport);
     await queueOf(2, rig.transport).enqueue(1);

@@ -43,15 +43,7 @@ export function sharing(rig: Rig) {
       });
       return new Map(await Promise.all(found));
     },
-    rebalance: (
-      transport = rig.transport,
-      loads?: ReadonlyMap<number, { pending: number; working: number }>,
-      wake = "",
-    ) =>
-      rebalanceShares({ name: QUEUE, prefix: undefined, transport }, ALL, {
-        testNow: String(rig.now),
-        loads,
-        wake,
-      }),
+    rebalance: (transport = rig.transport, wake = "") =>
+      rebalanceShares({ name: QUEUE, transport, now: () => rig.now }, ALL, wake),
   };
 }

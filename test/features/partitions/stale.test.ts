@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { derivedName } from "../../../src/kernel/names/derived-ids.ts";
 import { newTaskId } from "../../../src/kernel/names/ids.ts";
 import { namedPlace } from "../../../src/kernel/names/slots.ts";
-import { forgetMap, placeOfMap } from "../../../src/features/partitions/map-memory.ts";
+import { forgetMap } from "../../../src/features/partitions/map-memory.ts";
 import type { Command, Transport } from "../../../src/kernel/transport.ts";
 import { instances } from "../../support/instances.ts";
 import { numbered } from "../../support/new-tasks.ts";
@@ -71,7 +71,7 @@ test("an instance that knew the partitions uses the queue's own keys after Redis
   const queue = queueOf(undefined, transport);
   await queue.enqueue(1, { id: "old" });
   await rig.command("FLUSHALL");
-  forgetMap(transport, placeOfMap(QUEUE, undefined));
+  forgetMap({ name: QUEUE, transport });
   expect(await queue.enqueue(1, { id: "new" })).toEqual({ id: "new", created: true });
   expect(await rig.command("KEYS", "*:tasks")).toEqual([`sluice:{${QUEUE}}:tasks`]);
   expect((await queueOf().dequeue()).map(({ id }) => id)).toEqual(["new"]);

@@ -63,7 +63,7 @@ export const partitions: LawMutants = {
     breaks: "I7: the change gets the version of the lost map, whose owners accept ids of the same slots",
   },
   "a resize forgets who had the slots": {
-    src: change("new Set([...map.former, ...losing])", "map.former"),
+    src: change("inOrder([...map.former, ...losing])", "map.former"),
     breaks: "I7: ids that the former owner knows are added again, and its tasks are not found",
   },
   "former owners are not asked": {
