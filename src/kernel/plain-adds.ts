@@ -34,6 +34,7 @@ export function plainAdds(queue: QueueRef): Adds {
       if (isPlain) {
         const reply = await run(transport, addPlainlyCall(shard, note, items, wake), options);
         if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
+        batch.onNothing?.();
       }
       const { addCall } = full.loaded ?? (await full.load());
       const reply = await run(

@@ -55,6 +55,8 @@ export interface AddBatch extends SendOptions {
   readonly alone: boolean;
   /** Whether it is one task, which may share a request with others. */
   readonly shared: boolean;
+  /** Called if the answer to a copy is that it has added nothing, and another request follows. @default none */
+  readonly onNothing?: (() => void) | undefined;
   /** How long a wake of a consumer counts, ms, as the script takes it. @default none is to be woken */
   readonly wake?: string | undefined;
   /** The ids, if they are chosen already. @default the store chooses them */

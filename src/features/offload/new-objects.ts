@@ -57,7 +57,11 @@ export class NewObjects {
       refuseOld(objects.values());
       batch.onSend?.();
     };
-    const reply = await next.add({ ...batch, encode, onSend });
+    const onNothing = () => {
+      copies--;
+      batch.onNothing?.();
+    };
+    const reply = await next.add({ ...batch, encode, onSend, onNothing });
     // Of several copies of the request, one may still be on its way, and may add the task. A sweep removes the object
     // if not.
     if (copies === 1) {

@@ -191,6 +191,17 @@ describe("an enqueue", () => {
     expect(await queue.counts()).toMatchObject({ pending: 0 });
   });
 
+  test("of tasks without ids too, although the first request leaves it to a second one to refuse them", async () => {
+    const { store, queue, operator, offload } = setUp();
+    await operator.configure({ maxPending: 1 });
+    // It does not know of the limit yet.
+    const producer = producerOf(offload, rig.transport.send);
+    const nameless = both.map(({ payload }) => ({ payload }));
+    await expect(producer.enqueueMany(nameless)).rejects.toMatchObject({ code: "queue_full" });
+    expect(await store.keys()).toEqual([]);
+    expect(await queue.counts()).toMatchObject({ pending: 0 });
+  });
+
   test("with an idempotency key is one enqueue each time it comes; the payload is that of the first", async () => {
     const { store, queue } = setUp();
     const first = await queue.enqueue(large("a"), { idempotencyKey: "k1" });
