@@ -19,8 +19,8 @@ export interface Draft {
   readonly derivedId?: (() => Promise<string>) | undefined;
   /** What errors put before the names of options, such as `tasks[3].`. */
   readonly path: string;
-  /** The payload, before it is sealed. */
-  readonly text: string;
+  /** Most bytes that its record will have, about. @default few */
+  readonly bytes?: () => number;
 }
 
 /** A new task as the script takes it. */

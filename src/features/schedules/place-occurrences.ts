@@ -87,7 +87,7 @@ export async function placeOccurrences(
         counts.push(items.length - before);
       }
       const { added } = await adds.add({
-        drafts: items.map(({ id }) => ({ id, path: "", text: "" })),
+        drafts: items.map(({ id }) => ({ id, path: "" })),
         encode: (places) => places.map((at) => items[at] as Item),
         alone: true,
         shared: false,

@@ -5,7 +5,9 @@ import { MAX_VALUE_BYTES } from "../options/limits.ts";
 import { all, type MaybePromise } from "../maybe-promise.ts";
 import { OnDemand } from "../on-demand.ts";
 import { plainJson } from "../record/plain-json.ts";
-import { writeFixed } from "../record/record.ts";
+import { byteLength } from "../record/byte-length.ts";
+import { ENVELOPE_OVERHEAD } from "../record/envelope.ts";
+import { asciiJson, writeFixed } from "../record/record.ts";
 import type { NewTask, TaskDefaults } from "../options/types.ts";
 import { taskId } from "../options/validation.ts";
 import { fixedOptions, uniqueness, whenReady } from "./task-options.ts";
@@ -93,7 +95,7 @@ export function newTasks(
     dedup,
     derivedId: id === undefined && key !== undefined ? () => derivedId(place) : undefined,
     path: at(place),
-    text: texts[place] ?? "",
+    bytes: () => mostBytes(values, texts[place] ?? "", plans[place] as Plan),
   }));
   let token: Promise<string> | string | undefined;
   const encode: AddBatch["encode"] = async (places, ids) => {
@@ -117,6 +119,14 @@ export function newTasks(
 }
 
 type Plan = ReturnType<typeof planned>;
+
+/** Most bytes of a record, about: a sealed payload is base64. */
+function mostBytes({ areSealed }: Values, text: string, { fixed: { headers } }: Plan): number {
+  // A short text is not counted.
+  const payload = byteLength(text, 3_000);
+  const sealed = areSealed ? ((payload + ENVELOPE_OVERHEAD) / 3) * 4 : payload;
+  return headers ? sealed + asciiJson(headers).length : sealed;
+}
 
 /** The options of a task, checked, and as the script takes them. */
 function planned(

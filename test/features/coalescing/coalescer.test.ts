@@ -35,7 +35,7 @@ const kindOf = (
   together: () => ({
     most,
     prepare: async (item) => item,
-    text: (item) => item as string,
+    bytes: (item) => (item as string).length,
     async send(calls, signal) {
       const answers = await send(
         calls.map(({ item }) => item as string),

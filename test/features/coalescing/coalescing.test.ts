@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import type { Settled } from "../../../src/index.ts";
+import { MAX_REQUEST_BYTES } from "../../../src/kernel/options/limits.ts";
+import { encrypting } from "../../support/encrypting.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { aborted, recorded, times } from "../../support/recorded.ts";
@@ -144,6 +146,17 @@ describe("enqueues of one turn", () => {
       "enqueuePlain",
     ]);
     expect(await queue.counts()).toMatchObject({ pending: 1 + 1_001 + 9 });
+  });
+
+  test.each([
+    ["encrypted payloads", { encryption: encrypting() }, 8, "x".repeat(990_000), {}],
+    ["headers", {}, 1_000, "short", { headers: { long: "x".repeat(16_000) } }],
+  ])("with %s go in requests that Upstash accepts", async (_, options, count, payload, task) => {
+    const { queue, requests } = recorded(rig, options);
+    await times(count, () => queue.enqueue(payload, task));
+    const sizes = requests.map((commands) => JSON.stringify(commands).length);
+    for (const size of sizes) expect(size).toBeLessThan(MAX_REQUEST_BYTES);
+    expect(await queue.counts()).toMatchObject({ pending: count });
   });
 
   test("are not affected by another call's abort", async () => {

@@ -6,7 +6,7 @@ import type { Shareable, SharedCall } from "./shared-call.ts";
 export function addTogether(next: Adds): Shareable<AddBatch, AddReply> {
   return {
     most: MAX_BATCH,
-    text: ({ drafts }) => drafts[0]?.text ?? "",
+    bytes: ({ drafts }) => drafts[0]?.bytes?.() ?? 0,
     async send(calls, signal) {
       const [first, ...others] = calls;
       if (!first) return;

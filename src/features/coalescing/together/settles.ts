@@ -1,4 +1,5 @@
 import { MAX_BATCH } from "../../../kernel/options/limits.ts";
+import { byteLength } from "../../../kernel/record/byte-length.ts";
 import type { Settled } from "../../../kernel/options/types.ts";
 import type { SettlementArguments, SettleBatch, Store } from "../../../kernel/store.ts";
 import type { Shareable } from "./shared-call.ts";
@@ -8,7 +9,8 @@ export function settleTogether(next: Store): Shareable<SettleBatch, Settled[]> {
   return {
     most: MAX_BATCH,
     prepare: async (batch) => ({ ...batch, items: await batch.items }),
-    text: (batch) => itemsOf(batch)[0]?.text ?? "",
+    // A short text is not counted.
+    bytes: (batch) => byteLength(itemsOf(batch)[0]?.text ?? "", 3_000),
     async send(calls, signal) {
       const all = calls.map(({ item }) => item);
       const settled = await next.settle({

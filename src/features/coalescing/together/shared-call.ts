@@ -1,5 +1,4 @@
 import { abortedBySignal, SluiceError } from "../../../errors.ts";
-import { byteLength } from "../../../kernel/record/byte-length.ts";
 import type { SingleCall } from "../single-call.ts";
 
 /** Most bytes of a group's items. */
@@ -11,8 +10,8 @@ export interface Shareable<Item, Answer> {
   readonly most: number;
   /** Prepares an item. The other calls of its group wait for it. @default it is sent as it is */
   readonly prepare?: (item: Item) => Promise<Item>;
-  /** The long text of one item, to limit the size of a request. @default none */
-  readonly text?: (item: Item) => string;
+  /** Most bytes of one item, about, to limit the size of a request. @default few */
+  readonly bytes?: (item: Item) => number;
   /**
    * Sends one request, and answers or fails each call. An error that it throws fails the calls without an
    * answer.
@@ -101,16 +100,11 @@ export function takeFirst<Item, Answer>(
 ): readonly SharedCall<Item, Answer>[] {
   let [count, bytes] = [0, 0];
   for (const { kind, item } of waiting) {
-    if (waiting.length > 1) bytes += roughBytes(kind.text?.(item));
+    if (waiting.length > 1) bytes += kind.bytes?.(item) ?? 0;
     if (count === kind.most || (count > 0 && bytes > MAX_GROUP_BYTES)) break;
     count++;
   }
   return waiting.splice(0, count);
-}
-
-/** The bytes of a text, or an upper bound for a short text. */
-function roughBytes(text = ""): number {
-  return text.length < 1_000 ? 3 * text.length : byteLength(text);
 }
 
 /** Sends calls in one request. Those that it leaves without an answer fail. */
