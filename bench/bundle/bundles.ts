@@ -14,6 +14,8 @@ export interface Bundle {
 }
 
 const producer = `export { Producer } from "./src/index.ts";`;
+/** What a producer has loaded after its first task that is not plain. */
+const fullProducer = `${producer} export * from "./src/kernel/enqueue/add.ts";`;
 const queue = `export { Queue } from "./src/index.ts";`;
 const consumer = `
   export { drain, Queue, sweep } from "./src/index.ts";
@@ -26,16 +28,12 @@ const client = everything("./src/client/index.ts");
 
 export const bundles: readonly Bundle[] = [
   { name: "Producer", source: producer, part: "first", goal: 11_000 },
-  { name: "Producer, in one file", source: producer, part: "one file", goal: 17_000 },
+  { name: "Producer with the full script", source: fullProducer, part: "first", goal: 17_000 },
+  { name: "Producer, in one file", source: producer, part: "one file" },
   { name: "Queue", source: queue, part: "first" },
   { name: "Queue, in one file", source: queue, part: "one file" },
   { name: "Queue, drain, sweep and upstash()", source: consumer, part: "first", goal: 50_000 },
-  {
-    name: "Queue, drain, sweep and upstash(), in one file",
-    source: consumer,
-    part: "one file",
-    goal: 50_000,
-  },
+  { name: "Queue, drain, sweep and upstash(), in one file", source: consumer, part: "one file" },
   { name: "createClient", source: client, part: "first", goal: 8_000 },
   { name: "createClient, in one file", source: client, part: "one file" },
   { name: "sluice() for Cloudflare", source: cloudflare, part: "one file", goal: 120_000 },

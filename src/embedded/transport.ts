@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SluiceError } from "../errors.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { CommandWords } from "../transports/redis-error.ts";
+import type { CommandWords } from "../transports/command-words.ts";
 import type { RetryOptions } from "../transports/retry.ts";
 import { sender, type Exchange, type ExchangeResult } from "../transports/send.ts";
 import { subscriber, type OpenSubscription } from "../transports/subscriber.ts";

@@ -1,7 +1,5 @@
 import { SluiceError, type SluiceErrorCode } from "../errors.ts";
-
-/** A command for Redis: its name and its arguments. */
-export type CommandWords = readonly string[];
+import type { CommandWords } from "./command-words.ts";
 
 /** Where an error text begins to repeat the command, which may contain payloads. */
 const repeatedCommand = /,? (?:command was:|with args beginning with:)[^]*$/;
@@ -37,24 +35,6 @@ const kinds: readonly (readonly [code: SluiceErrorCode, meaning: string, text: R
 export function redisError(text: string, ...commands: readonly CommandWords[]): SluiceError {
   const [code, meaning] = kinds.find(([, , pattern]) => pattern.test(text))!;
   return new SluiceError(code, `${meaning}: ${redact(text, ...commands)}`);
-}
-
-/** Whether Redis refused the command for now. Nothing of it is written. */
-export function isRefusedForNow(text: string): boolean {
-  return isOutOfService(text) || /^(?:BUSY|TRYAGAIN)\b/.test(text);
-}
-
-/**
- * Whether this Redis takes no commands for now, or no writes, and its name may lead to another one. The text
- * may be within that of a script, which Redis refuses at its first write.
- */
-export function isOutOfService(text: string): boolean {
-  return /(?:^|: )-?(?:READONLY|NOREPLICAS|MASTERDOWN|MISCONF|LOADING|CLUSTERDOWN)\b/.test(text);
-}
-
-/** Whether Redis does not know the script of an EVALSHA. */
-export function isNoScript(text: string): boolean {
-  return /^(?:ERR )?NOSCRIPT\b/.test(text);
 }
 
 /** Removes from an error text the command that it may repeat, and long arguments of the commands. */

@@ -3,7 +3,7 @@ import { Transient } from "../retry.ts";
 import type { Command, CommandOutcome, Transport } from "../kernel/transport.ts";
 import { type ClusterNode, ClusterNodes } from "./cluster-nodes.ts";
 import { slotOf } from "./hash-slot.ts";
-import { isRefusedForNow } from "./redis-error.ts";
+import { isRefusedForNow } from "./redis-refusal.ts";
 import { ReplyPacer } from "./reply-pacer.ts";
 import type { ClusterAddress, NodeAddress } from "./resp-address.ts";
 import { type Client, newClient, type RedisPackage } from "./resp-client.ts";

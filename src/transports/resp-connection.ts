@@ -1,6 +1,8 @@
 import { Refused, Transient } from "../retry.ts";
 import type { Transport } from "../kernel/transport.ts";
-import { isOutOfService, isRefusedForNow, redisError, redact, type CommandWords } from "./redis-error.ts";
+import type { CommandWords } from "./command-words.ts";
+import { redisError, redact } from "./redis-error.ts";
+import { isOutOfService, isRefusedForNow } from "./redis-refusal.ts";
 import { toReply } from "./reply.ts";
 import { type Client, isErrorReply, newClient, type RedisPackage } from "./resp-client.ts";
 import type { ExchangeResult } from "./send.ts";

@@ -8,7 +8,8 @@ import {
   type ScriptCall,
   type Transport,
 } from "../kernel/transport.ts";
-import { isNoScript, isRefusedForNow, redisError, redact, type CommandWords } from "./redis-error.ts";
+import type { CommandWords } from "./command-words.ts";
+import { isNoScript, isRefusedForNow } from "./redis-refusal.ts";
 import { retryPolicy, retryRedis, type RetryOptions } from "./retry.ts";
 
 /** The result of one command of an {@link Exchange}; `lost` says why it has none. */
@@ -70,10 +71,13 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
         // Async, so that an error of `onSend` ends the try as one of the exchange does.
         attempt: async (currentTry) => {
           onSend?.();
-          const copies = unanswered().map((entry) => nextCopy(entry, keyLocking));
-          return exchange(copies, currentTry);
+          const sent = unanswered();
+          const copies = sent.map((entry) => nextCopy(entry, keyLocking));
+          const results = await exchange(copies, currentTry);
+          const hasError = results.some((result, i) => "redisError" in result && !isUnknown(sent[i], result));
+          return { results, texts: hasError ? await import("./redis-error.ts") : undefined };
         },
-        accept: (results) => assignResults(unanswered(), results),
+        accept: ({ results, texts }) => assignResults(unanswered(), results, texts),
       });
     } catch (error) {
       const failed = unanswered();
@@ -86,24 +90,37 @@ export function sender(exchange: Exchange, options: SenderOptions): Transport["s
   };
 }
 
-/** Assigns the results of one try to the commands that were sent. */
-function assignResults(sent: readonly SentCommand[], results: readonly ExchangeResult[]): "done" | "again" {
+/** Whether a result says that Redis does not know the script of a call. */
+function isUnknown(entry: SentCommand | undefined, result: { readonly redisError: string }): boolean {
+  return (
+    entry !== undefined && isScriptCall(entry.command) && !entry.withBody && isNoScript(result.redisError)
+  );
+}
+
+/**
+ * Assigns the results of one try to the commands that were sent.
+ * @param texts makes errors of those of Redis; undefined if there are none
+ */
+function assignResults(
+  sent: readonly SentCommand[],
+  results: readonly ExchangeResult[],
+  texts: typeof import("./redis-error.ts") | undefined,
+): "done" | "again" {
   let next: "done" | "again" = "done";
   let failure: Transient | undefined;
   for (const [index, entry] of sent.entries()) {
     const result = results[index] ?? { lost: "fewer replies than commands" };
-    const { command } = entry;
     if ("reply" in result) {
       entry.outcome = { reply: result.reply };
     } else if ("lost" in result) {
       failure = new Transient(result.lost);
-    } else if (isScriptCall(command) && !entry.withBody && isNoScript(result.redisError)) {
+    } else if (isUnknown(entry, result)) {
       entry.withBody = true;
       next = "again";
     } else if (isRefusedForNow(result.redisError)) {
-      failure = new Refused(redact(result.redisError, entry.words!));
+      failure = new Refused(texts!.redact(result.redisError, entry.words!));
     } else {
-      entry.outcome = { error: redisError(result.redisError, entry.words!) };
+      entry.outcome = { error: texts!.redisError(result.redisError, entry.words!) };
     }
   }
   if (failure) throw failure;

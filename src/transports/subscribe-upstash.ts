@@ -1,14 +1,19 @@
 import { SluiceError } from "../errors.ts";
 import { networkError, Transient } from "../retry.ts";
 import { redisError, redact } from "./redis-error.ts";
-import type { OpenSubscription } from "./subscriber.ts";
+import type { RetryOptions } from "./retry.ts";
+import { type OpenSubscription, subscriber } from "./subscriber.ts";
+
+/** The `subscribe` of a transport over HTTP. */
+export const subscribeOverHttp = (url: string, token: string, retry: RetryOptions | undefined) =>
+  subscriber(openOverHttp(url, token), retry);
 
 /**
  * Opens subscriptions as event streams of Upstash's REST protocol. It does not use the SDK's subscriber,
  * which drops all but the first line of a message, does not encode the channel's name, and does not report
  * the end of a stream.
  */
-export function openOverHttp(url: string, token: string): OpenSubscription {
+function openOverHttp(url: string, token: string): OpenSubscription {
   const base = url.replace(/\/$/, "");
 
   return async (channel, signal) => {

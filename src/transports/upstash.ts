@@ -4,14 +4,12 @@ import { checkedCredentials, type Credentials } from "../credentials.ts";
 import { invalidArgument } from "../errors.ts";
 import { type Environment, processEnvironment, type Variables } from "../environment.ts";
 import { prefixVariable, restVariables } from "../redis-variables.ts";
-import { networkError, Transient } from "../retry.ts";
+import { Transient } from "../retry.ts";
 import type { Transport } from "../kernel/transport.ts";
-import { redisError, redact, type CommandWords } from "./redis-error.ts";
+import type { CommandWords } from "./command-words.ts";
 import { toReply } from "./reply.ts";
 import type { RetryOptions } from "./retry.ts";
 import { sender, type ExchangeResult, type Exchange } from "./send.ts";
-import { openOverHttp } from "./subscribe-upstash.ts";
-import { subscriber } from "./subscriber.ts";
 
 export interface UpstashOptions {
   /** When and how long to resend requests. */
@@ -65,7 +63,10 @@ export function upstash(
     database: url,
     prefix,
     send: sender(exchangeOver(new Endpoint(url, token), token), { retry, keyLocking }),
-    subscribe: subscriber(openOverHttp(url, token), retry),
+    async subscribe(...args) {
+      const { subscribeOverHttp } = await import("./subscribe-upstash.ts");
+      return subscribeOverHttp(url, token, retry)(...args);
+    },
   };
 }
 
@@ -104,8 +105,9 @@ function exchangeOver(endpoint: Endpoint, token: string): Exchange {
   // An error may repeat the token, which `redact` then removes as it does an argument.
   const credentials = ["AUTH", token];
   return async (commands, currentTry) => {
-    const results = await endpoint.post(commands, currentTry.signal).catch((error: unknown) => {
-      throw failure(error, [...commands, credentials]);
+    const results = await endpoint.post(commands, currentTry.signal).catch(async (error: unknown) => {
+      const { failureOf } = await import("./upstash-failure.ts");
+      throw failureOf(error, [...commands, credentials]);
     });
     if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(NOT_A_REPLY);
     return results.map((result) => toResult(result, token));
@@ -121,20 +123,6 @@ function toResult(result: unknown, token: string): ExchangeResult {
   }
   if ("result" in result) return { reply: toReply(result.result) };
   throw new Transient(NOT_A_REPLY);
-}
-
-/** HTTP errors that another try would also get. Credentials, quota and size are not here: they have codes. */
-const PERMANENT = /syntax error|parse|malformed|unsupported|bad request|not found|not allowed/i;
-
-/** The error for an exception of the SDK, without the commands and replies that its message may quote. */
-function failure(error: unknown, commands: readonly CommandWords[]): Error {
-  if (!(error instanceof Error)) return new Transient("an unknown failure");
-  if (error.name === "UpstashJSONParseError") return new Transient("a reply that is not JSON");
-  const text = redact(error.message, ...commands);
-  if (error.name !== "UpstashError") return networkError(error, text);
-  const refusal = redisError(text);
-  if (refusal.code !== "redis_error" || PERMANENT.test(text)) return refusal;
-  return new Transient(`an HTTP error (${text})`);
 }
 
 /** @throws {SluiceError} `invalid_argument`, without the token */

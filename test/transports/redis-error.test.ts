@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { isNoScript, isRefusedForNow, redisError, redact } from "../../src/transports/redis-error.ts";
+import { redisError, redact } from "../../src/transports/redis-error.ts";
+import { isNoScript, isRefusedForNow } from "../../src/transports/redis-refusal.ts";
 import { Connection } from "../../src/transports/resp-connection.ts";
 
 describe("redisError", () => {

@@ -1,5 +1,5 @@
 import { isErrorReply, loadRedisClient, type RedisPackage } from "../../transports/resp-client.ts";
-import { isOutOfService } from "../../transports/redis-error.ts";
+import { isOutOfService } from "../../transports/redis-refusal.ts";
 import { type Feed, feedOf, startFeed } from "./feed.ts";
 import {
   connect,

@@ -1,0 +1,2 @@
+/** A command for Redis: its name and its arguments. */
+export type CommandWords = readonly string[];
