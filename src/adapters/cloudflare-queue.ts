@@ -3,7 +3,7 @@ import { type Backoff, checkBackoff } from "../kernel/options/backoff.ts";
 import { MAX_DURATION } from "../kernel/options/duration.ts";
 import { onlyOptions, trueOrFalse } from "../kernel/options/validation.ts";
 import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
-import { outcomeOf } from "../drain/to-settlement.ts";
+import { outcomeOf } from "../drain/failed-attempt.ts";
 
 /** The largest `delaySeconds` that workerd accepts. */
 const MAX_SECONDS = 2_147_483_647;

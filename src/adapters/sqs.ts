@@ -5,7 +5,7 @@ import { type Backoff, checkBackoff } from "../kernel/options/backoff.ts";
 import { milliseconds, type Duration } from "../kernel/options/duration.ts";
 import { onlyOptions, queueName, trueOrFalse } from "../kernel/options/validation.ts";
 import type { BatchHandler, Task, TaskOutcome } from "../drain/types.ts";
-import { outcomeOf } from "../drain/to-settlement.ts";
+import { outcomeOf } from "../drain/failed-attempt.ts";
 
 /** A task as Lambda passes an SQS message to a function. */
 export interface SqsRecord {

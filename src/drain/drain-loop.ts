@@ -8,12 +8,12 @@ import { InFlightTask, type OnExtended } from "./in-flight-task.ts";
 import { Pace, type PaceOptions } from "./pace.ts";
 import { RemainingTasks } from "./remaining-tasks.ts";
 import { type DequeueRequest, DrainRequests, type OnSettled } from "./drain-requests.ts";
-import type { RequestBudget } from "./request-budget.ts";
-import { RequestShare } from "./request-share.ts";
-import { counted, databasesOf, extendsOver, type TaskSource } from "./source.ts";
+import type { LimitedSource } from "./limited-source.ts";
+import type { RequestShare } from "./request-share.ts";
+import type { TaskSource } from "./source.ts";
 import { DrainCounts, isEarly } from "./drain-counts.ts";
 import { Suspects } from "./suspects.ts";
-import { TaskFailures } from "./task-failures.ts";
+import type { TaskFailures } from "./task-failures.ts";
 
 /**
  * How long a free handler waits for others that are about to end, ms: one request then serves all of them.
@@ -23,10 +23,9 @@ const LINGER = 5;
 const LAST_LOOK = 100;
 
 /** A drain's options, checked; durations in ms. */
-export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace" | "tracing">, PaceOptions {
+export interface DrainLoopOptions
+  extends Omit<HandlerPoolOptions, "queue" | "grace" | "tracing">, PaceOptions {
   readonly budget: number;
-  readonly requests: RequestBudget | undefined;
-  readonly requestsPerTask: number;
   readonly lease: number | undefined;
   readonly extendEvery: number;
   readonly wait: number;
@@ -34,7 +33,12 @@ export interface DrainLoopOptions extends Omit<HandlerPoolOptions, "grace" | "tr
   readonly signal: AbortSignal | undefined;
   readonly closing: AbortSignal | undefined;
   readonly listen: DrainOptions["listen"];
-  readonly onFailure: DrainOptions["onFailure"];
+}
+
+/** What a drain has only with an option. */
+export interface DrainExtras<T> {
+  readonly limited: LimitedSource<T> | undefined;
+  readonly failures: TaskFailures | undefined;
 }
 
 /**
@@ -49,14 +53,14 @@ export class DrainLoop<T> {
   readonly #remaining: RemainingTasks;
   readonly #suspects: Suspects;
   readonly #counts = new DrainCounts();
-  readonly #failures: TaskFailures;
+  readonly #failures: TaskFailures | undefined;
   /** When the drain must be over, on the clock of `performance.now()`. */
   readonly #end: number;
   readonly #grace: number;
   /** The drain's share of a limited number of requests. */
   readonly #share: RequestShare | undefined;
   /** Sends the extends of handlers, which count as theirs. */
-  readonly #extendFor: ReturnType<typeof extendsOver> | undefined;
+  readonly #extendFor: LimitedSource<T>["extendFor"] | undefined;
   #finish: (failure?: { readonly error: unknown }) => void = () => {};
   readonly #alarm = new Alarm(() => this.#tick());
   /** The latest time of the next step. */
@@ -69,32 +73,35 @@ export class DrainLoop<T> {
   /** Whether the running handlers were stopped. */
   #handlersStopped = false;
 
-  constructor(source: TaskSource<T>, callHandler: CallHandler<T>, options: DrainLoopOptions) {
+  /** @param end when the drain must be over, on the clock of `performance.now()` */
+  constructor(
+    source: TaskSource<T>,
+    callHandler: CallHandler<T>,
+    options: DrainLoopOptions,
+    end: number,
+    { limited, failures }: DrainExtras<T>,
+  ) {
     this.#options = options;
-    this.#end = performance.now() + options.budget;
+    this.#end = end;
     this.#grace = Math.min(500, options.budget / 10);
     this.#remaining = new RemainingTasks(options.wait);
-    this.#suspects = new Suspects(this.#end);
-    this.#failures = new TaskFailures(source.name, options.onFailure);
+    this.#suspects = new Suspects(end);
+    this.#failures = failures;
     const tracing = source.tracing?.drain(source.name, options.wholeBatches);
-    const { requests, requestsPerTask } = options;
-    const share = requests && new RequestShare(requests, requestsPerTask, databasesOf(source));
-    this.#share = share;
-    this.#extendFor = share && extendsOver(source);
-    const from = share ? counted(source, share.onSend) : source;
-    this.#requests = new DrainRequests(from, this.#end, this.#onSettled, tracing);
+    this.#share = limited?.share;
+    this.#extendFor = limited?.extendFor;
+    this.#requests = new DrainRequests(limited?.source ?? source, end, this.#onSettled, tracing, this.#share);
     this.#handlers = new HandlerPool(
       callHandler,
-      { ...options, grace: this.#grace, tracing },
+      { ...options, queue: source.name, grace: this.#grace, tracing },
       (settlement, task) => {
-        this.#failures.logFault(settlement);
         const settleBy = this.#share && task.settleBy(this.#stopTime);
         this.#requests.buffer.add(
           this.#share ? { ...settlement, settleBy } : settlement,
           task.extendAt(false),
         );
       },
-      this.#stepSoon,
+      (fault) => (fault ? this.#finish(fault) : this.#stepSoon()),
     );
     this.#pace = new Pace(options, this.#handlers, this.#requests.roundTrip);
   }
@@ -111,7 +118,7 @@ export class DrainLoop<T> {
         this.#share?.end();
         signal?.removeEventListener("abort", this.#abort);
         closing?.removeEventListener("abort", this.#onClosing);
-        for (const settlement of this.#requests.buffer) this.#failures.unsettled(settlement);
+        for (const settlement of this.#requests.buffer) this.#failures?.unsettled(settlement);
         if (failure) reject(failure.error);
         else resolve(this.#counts.report(this.#ended, this.#remaining.hasMore || isEarly(this.#ended)));
       };
@@ -166,7 +173,7 @@ export class DrainLoop<T> {
     this.#send(hadTurn && this.#handlers.begunCalls === begunCalls);
     if (this.#canFinish) return this.#finish(this.#requests.failure);
     this.#requests.enforceEnd(this.#isDue);
-    if (this.#handlers.enforceTimeouts(this.#isDue)) this.#nextStepAt = 0;
+    this.#handlers.enforceTimeouts(this.#isDue);
     this.#alarm.set(this.#nextStepAt);
   }
 
@@ -349,7 +356,7 @@ export class DrainLoop<T> {
   readonly #onSettled: OnSettled<T> = (outgoing, reply, sentAt) => {
     const { settlement, extendedTask } = outgoing;
     if (extendedTask) return this.#onExtended(extendedTask, reply, sentAt);
-    this.#failures.settled(outgoing, reply);
+    this.#failures?.settled(outgoing, reply);
     this.#counts.settled(reply, settlement.outcome === "requeue" && settlement.unstarted === true);
     // If Redis did not know the settle script, it ran the dequeue of the same request first.
     if (reply.ok && reply.state === "pending") this.#remaining.noteRequeued();
@@ -360,7 +367,7 @@ export class DrainLoop<T> {
     if (!reply.ok) {
       task.isOver = true;
       this.#counts.lose();
-      this.#failures.lost(task);
+      this.#failures?.lost(task);
       this.#handlers.stopTask(task, "lease_lost");
       return;
     }

@@ -4,8 +4,8 @@ import type { DrainTracing } from "../kernel/tracing.ts";
 import type { DequeueOptions, Settled } from "../kernel/options/types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
-import { RequestRefused } from "./request-budget.ts";
 import { type OutgoingSettlement, SettlementBuffer } from "./settlement-buffer.ts";
+import type { RequestShare } from "./request-share.ts";
 import type { TaskSource } from "./source.ts";
 
 /** From a failed request to the next one, ms. */
@@ -52,6 +52,7 @@ export class DrainRequests<T> {
   readonly #end: number;
   readonly #onSettled: OnSettled<T>;
   readonly #tracing: DrainTracing | undefined;
+  readonly #share: RequestShare | undefined;
   readonly #polls = new AbortController();
   #otherRequests = new AbortController();
   #sentAt = 0;
@@ -63,11 +64,13 @@ export class DrainRequests<T> {
     end: number,
     onSettled: OnSettled<T>,
     tracing: DrainTracing | undefined,
+    share: RequestShare | undefined,
   ) {
     this.#source = source;
     this.#end = end;
     this.#onSettled = onSettled;
     this.#tracing = tracing;
+    this.#share = share;
   }
 
   get isIdle(): boolean {
@@ -120,7 +123,7 @@ export class DrainRequests<T> {
       : this.#exchange(settlements, dequeue, signal);
     const reply = await answer.catch((error: unknown) => {
       this.buffer.putBack(settlements);
-      const isRefused = error instanceof RequestRefused;
+      const isRefused = this.#share?.isRefusal(error) === true;
       const wasCut = isRefused || this.#polls.signal.aborted;
       if (polls && wasCut) this.interruptedPoll = { ...dequeue, wait: undefined };
       else if (!isRefused) this.#fail(error, isLast);

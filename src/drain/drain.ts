@@ -127,11 +127,18 @@ async function run<T>(
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
   const { wholeBatches } = defaults;
-  const checked = checkedOptions(options, defaults);
+  const { requests, requestsPerTask, onFailure, ...checked } = checkedOptions(options, defaults);
   const end = performance.now() + checked.budget;
-  const loop = new DrainLoop<T>(source, callHandler, { ...checked, wholeBatches });
+  // A drain without these options loads nothing, and begins at once.
+  const extras = {
+    limited:
+      requests === undefined
+        ? undefined
+        : (await import("./limited-source.ts")).limited(source, requests, requestsPerTask),
+    failures: onFailure && new (await import("./task-failures.ts")).TaskFailures(source.name, onFailure),
+  };
   try {
-    return await loop.run();
+    return await new DrainLoop(source, callHandler, { ...checked, wholeBatches }, end, extras).run();
   } finally {
     const left = Math.max(0, end - performance.now());
     await source.ended?.(options.signal?.aborted ? Math.min(left, AFTER_ABORT) : left);
@@ -144,13 +151,17 @@ async function run<T>(
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkDrainOptions(options: DrainOptions, at: string): void {
-  checkedAt(at, () => checkedOptions(options, { concurrency: 1, batch: undefined }));
+  checkedAt(at, () => {
+    const { requests, requestsPerTask } = checkedOptions(options, { concurrency: 1, batch: undefined });
+    if (requests !== undefined) checkedBudget(requests, requestsPerTask);
+  });
 }
 
 function checkedOptions(
   options: DrainOptions,
   defaults: Omit<PaceOptions, "wholeBatches">,
-): Omit<DrainLoopOptions, "wholeBatches"> {
+): Omit<DrainLoopOptions, "wholeBatches"> &
+  Pick<DrainOptions, "requests" | "onFailure"> & { readonly requestsPerTask: number } {
   onlyOptions(options, OPTIONS);
   const { budget: duration = "25s", batch = defaults.batch, concurrency = defaults.concurrency } = options;
   const { lease, timeout } = options;
@@ -164,7 +175,7 @@ function checkedOptions(
   optionalFunction(onFailure, "onFailure");
   return {
     budget,
-    requests: checkedBudget(options.requests, requestsPerTask),
+    requests: options.requests,
     requestsPerTask,
     batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_BATCH),
     concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),

@@ -4,7 +4,7 @@ import type { Task, TaskOutcome } from "./types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
 import { HandlerCall, type InFlightTask } from "./in-flight-task.ts";
-import { handBack, settlementOf, outcomeOf, type SizedSettlement } from "./to-settlement.ts";
+import { completionOf, handBack, type SizedSettlement } from "./to-settlement.ts";
 
 /** How long the pool may begin calls before the event loop gets a turn, ms: requests need turns. */
 const LONGEST_TURN = 10;
@@ -18,7 +18,12 @@ export type CallHandler<T> = (
   call: { readonly signal: AbortSignal },
 ) => Promise<readonly TaskOutcome[]>;
 
+/** What failed attempts need. It is loaded with the first one. */
+let failed: typeof import("./failed-attempt.ts") | undefined;
+
 export interface HandlerPoolOptions {
+  /** The name of the queue. */
+  readonly queue: string;
   readonly concurrency: number;
   /** ms; Infinity for none. */
   readonly timeout: number;
@@ -44,7 +49,7 @@ export class HandlerPool<T> {
   readonly #callHandler: CallHandler<T>;
   readonly #options: HandlerPoolOptions;
   readonly #settle: (settlement: SizedSettlement, task: InFlightTask<T>) => void;
-  readonly #onEnd: () => void;
+  readonly #onEnd: (fault?: { readonly error: unknown }) => void;
   readonly #running = new Set<HandlerCall<T>>();
   #waiting: (readonly InFlightTask<T>[])[] = [];
   /** How long a call takes if it is not stopped. */
@@ -54,13 +59,14 @@ export class HandlerPool<T> {
 
   /**
    * @param settle takes the settlement of each finished task
-   * @param onEnd called when a handler has returned; other handlers may have returned since
+   * @param onEnd called when a handler has returned; other handlers may have returned since. With a fault if the
+   *   drain cannot go on
    */
   constructor(
     callHandler: CallHandler<T>,
     options: HandlerPoolOptions,
     settle: (settlement: SizedSettlement, task: InFlightTask<T>) => void,
-    onEnd: () => void,
+    onEnd: (fault?: { readonly error: unknown }) => void,
   ) {
     this.#callHandler = callHandler;
     this.#options = options;
@@ -209,20 +215,18 @@ export class HandlerPool<T> {
   /**
    * Stops the calls whose timeout is over, and gives up those that have not ended since.
    * @param isDue whether a time has come
-   * @returns whether a call was given up
    */
-  enforceTimeouts(isDue: (at: number) => boolean): boolean {
-    if (!isDue(this.#stopAt)) return false;
-    const { endedCalls } = this;
+  enforceTimeouts(isDue: (at: number) => boolean): void {
+    if (!isDue(this.#stopAt)) return;
     this.#stopAt = Number.POSITIVE_INFINITY;
     for (const call of this.#running) {
+      if (call.endedAt !== undefined) continue;
       if (call.stopped === undefined && isDue(call.timeoutAt)) {
         call.stop(new StoppedError("timeout"), performance.now() + this.#options.grace);
       }
-      if (isDue(call.giveUpAt)) this.#fail(call, call.givenUp(performance.now()));
+      if (isDue(call.giveUpAt)) this.#end(call, undefined, call.givenUp(performance.now()));
       this.#stopAt = Math.min(this.#stopAt, call.stopped ? call.giveUpAt : call.timeoutAt);
     }
-    return this.endedCalls > endedCalls;
   }
 
   #call(call: HandlerCall<T>): void {
@@ -235,42 +239,55 @@ export class HandlerPool<T> {
       ? call.trace.run(() => this.#callHandler(tasks, call))
       : this.#callHandler(tasks, call);
     running.then(
-      (outcomes) => {
-        this.#end(call, outcomes);
-        this.#onEnd();
-      },
-      (thrown: unknown) => {
-        this.#fail(call, thrown);
-        this.#onEnd();
-      },
+      (outcomes) => this.#end(call, outcomes),
+      (thrown: unknown) => this.#end(call, undefined, thrown),
     );
   }
 
-  #fail(call: HandlerCall<T>, thrown: unknown): void {
-    const outcome = outcomeOf(thrown, this.#options.backoff);
-    this.#end(
-      call,
-      call.tasks.map(() => outcome),
-    );
-  }
-
-  #end(call: HandlerCall<T>, outcomes: readonly TaskOutcome[]): void {
+  /** @param outcomes undefined if the handler has thrown, or its call was given up */
+  #end(call: HandlerCall<T>, outcomes: readonly TaskOutcome[] | undefined, thrown?: unknown): void {
     // Its call has been given up.
-    if (!this.#running.delete(call)) return;
-    const now = performance.now();
-    if (call.stopped === undefined) this.#duration.add(now - call.beganAt);
+    if (call.endedAt !== undefined) return;
+    call.endedAt = performance.now();
+    const completions = call.tasks.map(({ leased }, i) => completionOf(leased, outcomes?.[i]));
+    const settle = () => this.#settleCall(call, outcomes ?? this.#failedOutcomes(call, thrown), completions);
+    if (failed ?? (outcomes && !completions.includes(undefined))) return settle();
+    import("./failed-attempt.ts")
+      .then((code) => {
+        failed = code;
+        settle();
+      })
+      .catch((error: unknown) => this.#onEnd({ error }));
+  }
+
+  #failedOutcomes({ tasks }: HandlerCall<T>, thrown: unknown): readonly TaskOutcome[] {
+    const outcome = failed!.outcomeOf(thrown, this.#options.backoff);
+    return tasks.map(() => outcome);
+  }
+
+  #settleCall(
+    call: HandlerCall<T>,
+    outcomes: readonly TaskOutcome[],
+    completions: readonly (SizedSettlement | undefined)[],
+  ): void {
+    const { endedAt = 0, beganAt, stopped, tasks } = call;
+    const ranFor = endedAt - beganAt;
+    this.#running.delete(call);
+    if (stopped === undefined) this.#duration.add(ranFor);
     this.endedCalls++;
-    this.firstEndAt ??= now;
+    this.firstEndAt ??= endedAt;
     call.trace?.end(
-      call.tasks.map(({ isOver }, i) => (isOver ? { outcome: "lost" } : (outcomes[i] as TaskOutcome))),
+      tasks.map(({ isOver }, i) => (isOver ? { outcome: "lost" } : (outcomes[i] as TaskOutcome))),
     );
-    for (const [i, task] of call.tasks.entries()) {
+    for (const [i, task] of tasks.entries()) {
       if (task.isOver) continue;
       task.isOver = true;
-      const settlement = settlementOf(task.leased, outcomes[i] as TaskOutcome, this.#options.storeStack);
+      const settlement =
+        completions[i] ?? failed!.settlementOf(task.leased, outcomes[i] as TaskOutcome, this.#options);
       this.#noteTask(task, settlement);
-      this.#settle({ ...settlement, ranFor: now - call.beganAt }, task);
+      this.#settle({ ...settlement, ranFor }, task);
     }
+    this.#onEnd();
   }
 
   /** The tasks whose leases must last. */

@@ -155,6 +155,8 @@ export class HandlerCall<T> {
   readonly tasks: readonly InFlightTask<T>[];
   readonly beganAt: number;
   readonly timeoutAt: number;
+  /** When it ended, or was given up. */
+  endedAt: number | undefined;
   /** When the drain stops waiting for a stopped handler to end. */
   giveUpAt = Number.POSITIVE_INFINITY;
   /** Why the call as a whole is to stop. */

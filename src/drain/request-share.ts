@@ -9,14 +9,9 @@ const requestsOfCall = (databases: number) => 2 * databases + 1;
  * @param requests a number, or the budget of an invocation
  * @throws {SluiceError} `invalid_argument` if the number is too small for a single task
  */
-export function checkedBudget(
-  requests: number | RequestBudget | undefined,
-  perTask: number,
-): RequestBudget | undefined {
+export function checkedBudget(requests: number | RequestBudget, perTask: number): RequestBudget {
   // A bundle may contain a second copy of the class.
-  if (requests === undefined || typeof Object(requests).reserve === "function") {
-    return requests as RequestBudget | undefined;
-  }
+  if (typeof Object(requests).reserve === "function") return requests as RequestBudget;
   const budget = new RequestBudget(requests as number);
   const fewest = 2 * requestsOfCall(1) + perTask;
   if (budget.most >= fewest) return budget;
@@ -47,6 +42,11 @@ export class RequestShare {
     this.#perTask = perTask;
     this.#ofCall = requestsOfCall(databases);
     this.end = budget.reserve(this.#ofCall);
+  }
+
+  /** Whether an error says that a request was refused. */
+  isRefusal(error: unknown): boolean {
+    return error instanceof RequestRefused;
   }
 
   /** Whether a request may be sent now. */

@@ -4,7 +4,6 @@ import { readReceipt } from "../kernel/names/receipt.ts";
 import type { Settled, Settlement } from "../kernel/options/types.ts";
 import { StoppedError } from "./failures.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
-import type { SizedSettlement } from "./to-settlement.ts";
 import type { TaskFailure } from "./types.ts";
 
 /** A settlement, and how long its handler ran, ms. */
@@ -16,16 +15,16 @@ interface TimedSettlement {
 /** Reports the failed tasks of a drain to its caller. */
 export class TaskFailures {
   readonly #queue: string;
-  readonly #onFailure: ((failure: TaskFailure) => unknown) | undefined;
+  readonly #onFailure: (failure: TaskFailure) => unknown;
 
-  constructor(queue: string, onFailure: ((failure: TaskFailure) => unknown) | undefined) {
+  constructor(queue: string, onFailure: (failure: TaskFailure) => unknown) {
     this.#queue = queue;
     this.#onFailure = onFailure;
   }
 
   /** Reports a settlement if its task failed, or if its lease was lost. */
   settled({ settlement, ranFor }: TimedSettlement, reply: Settled): void {
-    if (!this.#onFailure || settlement.outcome === "extend" || isHandedBack(settlement)) return;
+    if (settlement.outcome === "extend" || isHandedBack(settlement)) return;
     const next = nextOf(reply);
     if (next === undefined) return;
     const dueAt = reply.ok ? reply.dueAt : undefined;
@@ -37,17 +36,10 @@ export class TaskFailures {
     });
   }
 
-  /** Logs why an outcome's own delay could not be used. */
-  logFault({ settlement: { receipt }, fault }: SizedSettlement): void {
-    if (fault === undefined) return;
-    const { id } = readReceipt(receipt, "receipt");
-    console.error(JSON.stringify({ requeue: this.#queue, task: id, failed: fault }));
-  }
-
   /** Reports a failed task whose settlement did not reach Redis. */
   unsettled({ settlement, ranFor }: TimedSettlement): void {
     const failed = settlement.outcome === "reject" || settlement.outcome === "requeue";
-    if (!this.#onFailure || !failed || isHandedBack(settlement)) return;
+    if (!failed || isHandedBack(settlement)) return;
     const error = errorOf(settlement);
     this.#report(settlement, ranFor, { next: "unsettled", ...(error && { error }) });
   }
@@ -63,7 +55,6 @@ export class TaskFailures {
     ranFor = 0,
     what: Pick<TaskFailure, "next" | "error" | "dueAt">,
   ): void {
-    if (!this.#onFailure) return;
     const { id, attempt } = readReceipt(receipt, "receipt");
     const failure = { queue: this.#queue, id, attempt, ranFor: Math.round(ranFor), ...what };
     void callHook("onFailure", this.#onFailure, failure);

@@ -1,18 +1,10 @@
-import { SluiceError } from "../errors.ts";
-import { type Backoff, delayAfter } from "../kernel/options/backoff.ts";
 import { byteLength } from "../kernel/record/byte-length.ts";
-import { cut, decodeValue, encodeError, encodeValue, toJson } from "../kernel/record/codec.ts";
-import { milliseconds } from "../kernel/options/duration.ts";
-import { MAX_ERROR_BYTES } from "../kernel/options/limits.ts";
-import { lineOf, stackOf, summarizeError } from "../kernel/errors/error-summary.ts";
-import { readReceipt } from "../kernel/names/receipt.ts";
+import { decodeValue, encodeValue } from "../kernel/record/codec.ts";
 import type { LeasedTask } from "../kernel/lease/leased-task.ts";
-import { settlementArguments } from "../kernel/lease/settle.ts";
 import type { Settlement } from "../kernel/options/types.ts";
 import type { TaskOutcome } from "./types.ts";
-import { NonRetryableError, RetryAfter } from "./failures.ts";
 
-type Leased = Pick<LeasedTask, "receipt">;
+export type Leased = Pick<LeasedTask, "receipt">;
 
 /** A settlement whose values Redis can store, and their size. */
 export interface SizedSettlement {
@@ -20,156 +12,37 @@ export interface SizedSettlement {
   readonly bytes: number;
   /** How long the handler ran, ms; absent if it did not. */
   readonly ranFor?: number | undefined;
-  /** Why the outcome's own delay could not be used. */
-  readonly fault?: string | undefined;
   /** When it must have been sent if the lease is not extended, on the clock of `performance.now()`. @default unknown */
   readonly settleBy?: number | undefined;
 }
 
-/** The outcome of a task whose handler threw. */
-export function outcomeOf(thrown: unknown, backoff: Backoff | true): TaskOutcome {
-  try {
-    if (isNamed(thrown, NonRetryableError, "NonRetryableError")) return { outcome: "reject", error: thrown };
-    if (isNamed(thrown, RetryAfter, "RetryAfter")) {
-      const { delay, count, cause } = thrown;
-      return { outcome: "requeue", delay, count, error: cause ?? thrown };
-    }
-  } catch {
-    // Reading a thrown value may throw as well.
-  }
-  const error = thrown === undefined ? ownError("the handler threw undefined") : thrown;
-  return { outcome: "requeue", backoff, error };
-}
-
-// By name too: a bundle may contain a second copy of the class.
-function isNamed<E extends Error>(
-  thrown: unknown,
-  kind: new (...args: never[]) => E,
-  name: string,
-): thrown is E {
-  return thrown instanceof kind || (typeof thrown === "object" && (thrown as Error | null)?.name === name);
-}
-
-/** An error of the drain itself. Its stack would say nothing about the handler. */
-function ownError(message: string): Error {
-  return Object.assign(new Error(message), { stack: undefined });
-}
-
 /**
- * The settlement for a handler's outcome. A result or error that cannot be stored is replaced by an error
- * that says so. Values are copied, because the handler's code may still change them.
- * @param storeStack whether Redis gets the stack of an error too
+ * The settlement of a task whose handler has done its work; undefined if it has not, or if its result cannot be stored.
+ * The result is copied, because the handler's code may still change it.
  */
-export function settlementOf(task: Leased, outcome: TaskOutcome, storeStack: boolean): SizedSettlement {
+export function completionOf(
+  { receipt }: Leased,
+  outcome: TaskOutcome | undefined,
+): SizedSettlement | undefined {
   try {
-    return outcome.outcome === "complete"
-      ? completion(task, outcome.result)
-      : outcome.outcome === "requeue"
-        ? requeueOf(task, outcome, storeStack)
-        : sized(asRejection(task, outcome, storeStack));
-  } catch (fault) {
-    return sized(requeued(task, ownError(`the handler's outcome is invalid: ${reasonOf(fault)}`)));
-  }
-}
-
-/** The settlement that hands back a task that was not begun. */
-export function handBack({ receipt }: Leased): SizedSettlement {
-  return sized({ receipt, outcome: "requeue", unstarted: true });
-}
-
-export function extension({ receipt }: Leased): SizedSettlement {
-  return sized({ receipt, outcome: "extend" });
-}
-
-function sized(settlement: Settlement): SizedSettlement {
-  const { text, short } = settlementArguments(settlement, "settlement");
-  return { settlement, bytes: byteLength(text) + byteLength(short) };
-}
-
-function completion({ receipt }: Leased, result: unknown): SizedSettlement {
-  if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
-  try {
+    if (outcome?.outcome !== "complete") return undefined;
+    const { result } = outcome;
+    if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
     const text = encodeValue(result, "result");
     return {
       settlement: { receipt, outcome: "complete", result: decodeValue(text) },
       bytes: byteLength(text),
     };
-  } catch (fault) {
-    // Not requeued: the handler has done its work, and another attempt would do it again.
-    const error = ownError(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
-    return sized({ receipt, outcome: "reject", error });
+  } catch {
+    return undefined;
   }
 }
 
-function asRejection(
-  { receipt }: Leased,
-  outcome: Extract<TaskOutcome, { outcome: "reject" }>,
-  storeStack: boolean,
-): Settlement {
-  if (outcome.outcome === "reject")
-    return { receipt, outcome: "reject", error: errorOf(outcome.error, storeStack) };
-  throw new SluiceError("invalid_argument", "outcome must be complete, requeue or reject", "outcome");
+/** The settlement that hands back a task that was not begun. */
+export function handBack({ receipt }: Leased): SizedSettlement {
+  return { settlement: { receipt, outcome: "requeue", unstarted: true }, bytes: 0 };
 }
 
-function requeueOf(
-  task: Leased,
-  outcome: Extract<TaskOutcome, { outcome: "requeue" }>,
-  storeStack: boolean,
-): SizedSettlement {
-  const { delay = 0, backoff, count = true } = outcome;
-  const error = errorOf(outcome.error, storeStack);
-  const { receipt } = task;
-  let ms: number;
-  try {
-    // Computed once, so that a resent settlement has the same delay.
-    ms = backoff === undefined ? milliseconds(delay, "delay") : backoffOf(task, backoff);
-  } catch (thrown) {
-    const fault = thrown instanceof SluiceError ? thrown.message : `backoff threw ${textOf(thrown)}`;
-    const cause = error === undefined ? undefined : ownError(textOf(error));
-    const both = new Error(`${fault}; the default backoff applies`, { cause });
-    const reported = Object.assign(both, { stack: summarizeError(error)?.stack });
-    return { ...sized(requeued(task, errorOf(reported, storeStack))), fault };
-  }
-  return sized({ receipt, outcome: "requeue", delay: ms, count, error });
-}
-
-/** A requeue with the default backoff. */
-function requeued(task: Leased, error: unknown): Settlement {
-  return { receipt: task.receipt, outcome: "requeue", delay: backoffOf(task), error };
-}
-
-function backoffOf({ receipt }: Leased, backoff?: Backoff | true): number {
-  return delayAfter(readReceipt(receipt, "receipt").charged, backoff);
-}
-
-function textOf(error: unknown): string {
-  return lineOf(summarizeError(error) ?? { message: "undefined" });
-}
-
-function errorOf(error: unknown, storeStack: boolean): unknown {
-  try {
-    const copy = decodeValue(encodeError(error, "error"));
-    if (!(error instanceof Error)) return copy;
-    const { name, message, cause } = copy as Record<"name" | "message", string> & { cause?: string };
-    const stack = stackOf(error);
-    if (storeStack && stack !== undefined) return withStack(copy as object, stack);
-    const kept = new Error(message, cause === undefined ? {} : { cause: ownError(cause) });
-    return Object.assign(kept, { name, stack });
-  } catch (fault) {
-    return ownError(`what the handler threw cannot be stored: ${reasonOf(fault)}`);
-  }
-}
-
-/** The error as it is stored, with as much of its stack as has room. */
-function withStack(error: object, stack: string): object {
-  for (let most = stack.length; most > 0; most = Math.floor(most / 2)) {
-    const value = { ...error, stack: cut(stack, most) };
-    if (byteLength(toJson(value, "error"), MAX_ERROR_BYTES) <= MAX_ERROR_BYTES) return value;
-  }
-  return error;
-}
-
-// Errors of other code may quote a payload, or throw when they are read.
-function reasonOf(fault: unknown): string {
-  return fault instanceof SluiceError ? fault.message : "it cannot be read";
+export function extension({ receipt }: Leased): SizedSettlement {
+  return { settlement: { receipt, outcome: "extend" }, bytes: 0 };
 }

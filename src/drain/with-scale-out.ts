@@ -1,6 +1,9 @@
 import type { Queue } from "../open/queue.ts";
 import { endsWithin } from "../sleep.ts";
-import { type TaskSource, observed } from "./source.ts";
+import type { Batch } from "../kernel/lease/leased-task.ts";
+import type { DequeueOptions } from "../kernel/options/types.ts";
+import { counted, databasesOf } from "./limited-source.ts";
+import type { TaskSource } from "./source.ts";
 
 /**
  * How often a drain asks for another consumer at most, ms. The `window` of the waker decides whether one is
@@ -32,4 +35,28 @@ export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<
     woken = Promise.allSettled([woken, wakeAnother()]);
   });
   return { ...scaling, ended: (timeLeft) => endsWithin(timeLeft, woken) };
+}
+
+/** A source that calls `onDequeue` with the tasks of each dequeue before it returns them. */
+function observed<T>(
+  source: TaskSource<T>,
+  onDequeue: (tasks: Batch<T>, options: DequeueOptions) => void,
+): TaskSource<T> {
+  return {
+    name: source.name,
+    tracing: source.tracing,
+    databases: databasesOf(source),
+    counted: (onSend) => observed(counted(source, onSend), onDequeue),
+    settle: (...args) => source.settle(...args),
+    async dequeue(options = {}) {
+      const tasks = await source.dequeue(options);
+      onDequeue(tasks, options);
+      return tasks;
+    },
+    async settleAndDequeue(settlements, options = {}) {
+      const reply = await source.settleAndDequeue(settlements, options);
+      onDequeue(reply.tasks, options);
+      return reply;
+    },
+  };
 }
