@@ -1,4 +1,4 @@
-import { checkDrainOptions, WORK_OPTIONS } from "../drain/drain.ts";
+import { checkDrainOptions, WORK_OPTIONS } from "../drain/drain-options.ts";
 import type { DrainOptions } from "../drain/types.ts";
 import { isDeclared, type QueueConsumer, type WorkOptions } from "./declared/define-queue.ts";
 import { invalidArgument } from "../errors.ts";

@@ -1,21 +1,8 @@
-import { checkedAt, invalidArgument, SluiceError } from "../errors.ts";
-import { checkBackoff } from "../kernel/options/backoff.ts";
-import { milliseconds } from "../kernel/options/duration.ts";
-import { waitMilliseconds } from "../kernel/lease/long-poll.ts";
-import {
-  abortSignal,
-  onlyOptions,
-  optionalFunction,
-  trueOrFalse,
-  wholeNumber,
-} from "../kernel/options/validation.ts";
-import { MAX_BATCH } from "../kernel/options/limits.ts";
-import type { Worker } from "../kernel/options/types.ts";
-import { workerArguments } from "../kernel/lease/worker-info.ts";
+import { invalidArgument, SluiceError } from "../errors.ts";
 import type { CallHandler } from "./handler-pool.ts";
+import { checkedOptions } from "./drain-options.ts";
+import { DrainLoop } from "./drain-loop.ts";
 import type { PaceOptions } from "./pace.ts";
-import { DrainLoop, type DrainLoopOptions } from "./drain-loop.ts";
-import { checkedBudget } from "./request-share.ts";
 import type { TaskSource } from "./source.ts";
 import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcome } from "./types.ts";
 
@@ -84,32 +71,8 @@ export async function drainBatches<T>(
   return run(source, handler, callHandler, options, { concurrency: 1, batch: 10, wholeBatches: true });
 }
 
-/** The options that a service sets for each consumer. How long a drain lasts is not among them. */
-export const WORK_OPTIONS = [
-  "batch",
-  "concurrency",
-  "lease",
-  "extendEvery",
-  "timeout",
-  "backoff",
-  "storeStack",
-  "wait",
-  "worker",
-  "requestsPerTask",
-] as const satisfies readonly (keyof DrainOptions)[];
-
 /** How long an aborted drain waits for its source, ms. */
 const AFTER_ABORT = 1_000;
-
-const OPTIONS: readonly (keyof DrainOptions)[] = [
-  "budget",
-  ...WORK_OPTIONS,
-  "requests",
-  "signal",
-  "closing",
-  "listen",
-  "onFailure",
-];
 
 async function run<T>(
   source: TaskSource<T>,
@@ -126,80 +89,18 @@ async function run<T>(
     );
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
-  const { wholeBatches } = defaults;
-  const { requests, requestsPerTask, onFailure, ...checked } = checkedOptions(options, defaults);
+  const checked = checkedOptions(options, defaults);
   const end = performance.now() + checked.budget;
-  // A drain without these options loads nothing, and begins at once.
-  const extras = {
-    limited:
-      requests === undefined
-        ? undefined
-        : (await import("./limited-source.ts")).limited(source, requests, requestsPerTask),
-    failures: onFailure && new (await import("./task-failures.ts")).TaskFailures(source.name, onFailure),
-  };
+  const { requests, requestsPerTask, onFailure } = checked;
+  const failures = onFailure && new (await import("./task-failures.ts")).TaskFailures(source.name, onFailure);
+  const limited =
+    requests === undefined
+      ? undefined
+      : (await import("./limited-source.ts")).limited(source, requests, requestsPerTask);
   try {
-    return await new DrainLoop(source, callHandler, { ...checked, wholeBatches }, end, extras).run();
+    return await new DrainLoop(source, callHandler, { ...checked, end, failures, limited }).run();
   } finally {
     const left = Math.max(0, end - performance.now());
     await source.ended?.(options.signal?.aborted ? Math.min(left, AFTER_ABORT) : left);
-  }
-}
-
-/**
- * Checks a drain's options before it begins.
- * @param at prefix of the option names in errors, such as `consumers.emails.`
- * @throws {SluiceError} `invalid_argument`
- */
-export function checkDrainOptions(options: DrainOptions, at: string): void {
-  checkedAt(at, () => {
-    const { requests, requestsPerTask } = checkedOptions(options, { concurrency: 1, batch: undefined });
-    if (requests !== undefined) checkedBudget(requests, requestsPerTask);
-  });
-}
-
-function checkedOptions(
-  options: DrainOptions,
-  defaults: Omit<PaceOptions, "wholeBatches">,
-): Omit<DrainLoopOptions, "wholeBatches"> &
-  Pick<DrainOptions, "requests" | "onFailure"> & { readonly requestsPerTask: number } {
-  onlyOptions(options, OPTIONS);
-  const { budget: duration = "25s", batch = defaults.batch, concurrency = defaults.concurrency } = options;
-  const { lease, timeout } = options;
-  const { backoff = true, wait, worker, signal, closing, listen, onFailure } = options;
-  const budget = milliseconds(duration, "budget", { min: 1 });
-  checkBackoff(backoff);
-  if (worker !== undefined) checkWorker(worker, budget);
-  abortSignal(closing, "closing");
-  const requestsPerTask = wholeNumber(options.requestsPerTask ?? 1, "requestsPerTask", 0, 1_000);
-  optionalFunction(listen, "listen");
-  optionalFunction(onFailure, "onFailure");
-  return {
-    budget,
-    requests: options.requests,
-    requestsPerTask,
-    batch: batch === undefined ? undefined : wholeNumber(batch, "batch", 1, MAX_BATCH),
-    concurrency: wholeNumber(concurrency, "concurrency", 1, 1_000),
-    lease: lease === undefined ? undefined : milliseconds(lease, "lease", { min: 1 }),
-    extendEvery: milliseconds(options.extendEvery ?? "15s", "extendEvery", { min: 250, max: 3_600_000 }),
-    timeout: timeout === undefined ? Number.POSITIVE_INFINITY : milliseconds(timeout, "timeout", { min: 1 }),
-    backoff,
-    storeStack: trueOrFalse(options.storeStack ?? false, "storeStack"),
-    wait: waitMilliseconds(wait),
-    worker,
-    signal,
-    closing,
-    listen,
-    onFailure,
-  };
-}
-
-function checkWorker(worker: Worker, budget: number): void {
-  workerArguments(worker);
-  const { silentAfter = budget } = worker;
-  if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
-    throw invalidArgument(
-      "worker.silentAfter",
-      `must be at least the budget, ${budget} ms: a drain reports its worker as alive only when it dequeues`,
-    );
   }
 }

@@ -1,10 +1,10 @@
-import type { Backoff } from "../kernel/options/backoff.ts";
 import type { DrainTracing } from "../kernel/tracing.ts";
 import type { Task, TaskOutcome } from "./types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
 import { HandlerCall, type InFlightTask } from "./in-flight-task.ts";
-import { completionOf, handBack, type SizedSettlement } from "./to-settlement.ts";
+import { type CallEnd, endOf, type FailureOptions } from "./call-end.ts";
+import { handBack, type SizedSettlement } from "./to-settlement.ts";
 
 /** How long the pool may begin calls before the event loop gets a turn, ms: requests need turns. */
 const LONGEST_TURN = 10;
@@ -18,17 +18,10 @@ export type CallHandler<T> = (
   call: { readonly signal: AbortSignal },
 ) => Promise<readonly TaskOutcome[]>;
 
-/** What failed attempts need. It is loaded with the first one. */
-let failed: typeof import("./failed-attempt.ts") | undefined;
-
-export interface HandlerPoolOptions {
-  /** The name of the queue. */
-  readonly queue: string;
+export interface HandlerPoolOptions extends FailureOptions {
   readonly concurrency: number;
   /** ms; Infinity for none. */
   readonly timeout: number;
-  readonly backoff: Backoff | true;
-  readonly storeStack: boolean;
   /** How long a handler may take to stop, ms. */
   readonly grace: number;
   readonly tracing: DrainTracing | undefined;
@@ -171,10 +164,10 @@ export class HandlerPool<T> {
     end: number,
     mayBeginSuspect: () => boolean,
     mayBegin: (tasks: number) => boolean = () => true,
-  ): "time" | "turn" | "lease" | "suspect" | "requests" | undefined {
+  ): "budget" | "turn" | "lease" | "suspect" | "requests" | undefined {
     for (let next; (next = this.#waiting[0]) && this.#running.size < this.#options.concurrency;) {
       const now = performance.now();
-      if (now + this.longestDuration > end) return "time";
+      if (now + this.longestDuration > end) return "budget";
       if (now - this.#turnAt > LONGEST_TURN) return "turn";
       if (next.some(({ isOver, beginBy }) => !isOver && beginBy < now)) return "lease";
       if (hasSuspect(next)) {
@@ -249,27 +242,13 @@ export class HandlerPool<T> {
     // Its call has been given up.
     if (call.endedAt !== undefined) return;
     call.endedAt = performance.now();
-    const completions = call.tasks.map(({ leased }, i) => completionOf(leased, outcomes?.[i]));
-    const settle = () => this.#settleCall(call, outcomes ?? this.#failedOutcomes(call, thrown), completions);
-    if (failed ?? (outcomes && !completions.includes(undefined))) return settle();
-    import("./failed-attempt.ts")
-      .then((code) => {
-        failed = code;
-        settle();
-      })
-      .catch((error: unknown) => this.#onEnd({ error }));
+    const tasks = call.tasks.map(({ leased }) => leased);
+    const end = endOf(tasks, outcomes, thrown, this.#options);
+    if (!(end instanceof Promise)) return this.#settleCall(call, end);
+    end.then((loaded) => this.#settleCall(call, loaded)).catch((error: unknown) => this.#onEnd({ error }));
   }
 
-  #failedOutcomes({ tasks }: HandlerCall<T>, thrown: unknown): readonly TaskOutcome[] {
-    const outcome = failed!.outcomeOf(thrown, this.#options.backoff);
-    return tasks.map(() => outcome);
-  }
-
-  #settleCall(
-    call: HandlerCall<T>,
-    outcomes: readonly TaskOutcome[],
-    completions: readonly (SizedSettlement | undefined)[],
-  ): void {
+  #settleCall(call: HandlerCall<T>, { outcomes, settlementOf }: CallEnd): void {
     const { endedAt = 0, beganAt, stopped, tasks } = call;
     const ranFor = endedAt - beganAt;
     this.#running.delete(call);
@@ -280,12 +259,7 @@ export class HandlerPool<T> {
       tasks.map(({ isOver }, i) => (isOver ? { outcome: "lost" } : (outcomes[i] as TaskOutcome))),
     );
     for (const [i, task] of tasks.entries()) {
-      if (task.isOver) continue;
-      task.isOver = true;
-      const settlement =
-        completions[i] ?? failed!.settlementOf(task.leased, outcomes[i] as TaskOutcome, this.#options);
-      this.#noteTask(task, settlement);
-      this.#settle({ ...settlement, ranFor }, task);
+      if (!task.isOver) this.#settleTask(task, { ...settlementOf(i), ranFor });
     }
     this.#onEnd();
   }
@@ -304,17 +278,13 @@ export class HandlerPool<T> {
   }
 
   #handBack(calls: readonly (readonly InFlightTask<T>[])[]): void {
-    for (const task of calls.flat()) {
-      if (task.isOver) continue;
-      task.isOver = true;
-      const settlement = handBack(task.leased);
-      this.#noteTask(task, settlement);
-      this.#settle(settlement, task);
-    }
+    for (const task of calls.flat()) if (!task.isOver) this.#settleTask(task, handBack(task.leased));
   }
 
-  #noteTask({ leased }: InFlightTask<T>, { settlement }: SizedSettlement): void {
-    this.#options.tracing?.noteTask(settlement, leased.headers);
+  #settleTask(task: InFlightTask<T>, settlement: SizedSettlement): void {
+    task.isOver = true;
+    this.#options.tracing?.noteTask(settlement.settlement, task.leased.headers);
+    this.#settle(settlement, task);
   }
 }
 
