@@ -12,7 +12,7 @@ import {
 import { MAX_BATCH } from "../kernel/options/limits.ts";
 import type { Worker } from "../kernel/options/types.ts";
 import { workerArguments } from "../kernel/lease/worker-info.ts";
-import type { HandlerPoolOptions } from "./handler-pool.ts";
+import type { CallOptions } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
 import type { LimitedSource } from "./limited-source.ts";
 import { checkedBudget } from "./request-share.ts";
@@ -21,10 +21,7 @@ import type { DrainOptions } from "./types.ts";
 
 /** A drain's options, checked; durations in ms. */
 export interface CheckedOptions
-  extends
-    Omit<HandlerPoolOptions, "queue" | "grace" | "tracing">,
-    PaceOptions,
-    Pick<DrainOptions, "requests" | "listen" | "onFailure"> {
+  extends CallOptions, PaceOptions, Pick<DrainOptions, "requests" | "listen" | "onFailure"> {
   readonly budget: number;
   readonly requestsPerTask: number;
   readonly lease: number | undefined;

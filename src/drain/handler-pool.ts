@@ -18,10 +18,14 @@ export type CallHandler<T> = (
   call: { readonly signal: AbortSignal },
 ) => Promise<readonly TaskOutcome[]>;
 
-export interface HandlerPoolOptions extends FailureOptions {
+/** The options of a drain for its calls. */
+export interface CallOptions extends Omit<FailureOptions, "queue"> {
   readonly concurrency: number;
   /** ms; Infinity for none. */
   readonly timeout: number;
+}
+
+export interface HandlerPoolOptions extends CallOptions, FailureOptions {
   /** How long a handler may take to stop, ms. */
   readonly grace: number;
   readonly tracing: DrainTracing | undefined;

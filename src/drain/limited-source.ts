@@ -3,7 +3,7 @@ import type { Transport } from "../kernel/transport.ts";
 import type { ExtendTask } from "./in-flight-task.ts";
 import { type RequestBudget, type SeveralDatabases, withOnSend } from "./request-budget.ts";
 import { checkedBudget, RequestShare } from "./request-share.ts";
-import type { TaskSource } from "./source.ts";
+import { changed, type TaskSource } from "./source.ts";
 
 /** A source for a drain with `requests`. */
 export interface LimitedSource<T> {
@@ -40,9 +40,7 @@ export function counted<T>(source: TaskSource<T>, onSend: () => void): TaskSourc
     const { name, options, transport } = source;
     return new SameClass(name, { ...options, transport: withOnSend(transport, onSend) });
   }
-  return {
-    name: source.name,
-    tracing: source.tracing,
+  return changed(source, {
     async settle(...args) {
       onSend();
       return source.settle(...args);
@@ -55,7 +53,7 @@ export function counted<T>(source: TaskSource<T>, onSend: () => void): TaskSourc
       onSend();
       return source.settleAndDequeue(...args);
     },
-  };
+  });
 }
 
 /** Sends the extends of a task through a source, which does not count them. */

@@ -20,3 +20,13 @@ export type TaskSource<T = unknown> = Pick<
      */
     readonly ended?: ((timeLeft: number) => Promise<unknown>) | undefined;
   };
+
+type Operations<T> = Pick<TaskSource<T>, "dequeue" | "settle" | "settleAndDequeue">;
+
+/** A source with the operations of another one, changed. */
+export function changed<T>(
+  source: TaskSource<T>,
+  operations: Operations<T> & Partial<TaskSource<T>>,
+): TaskSource<T> {
+  return { name: source.name, tracing: source.tracing, ...operations };
+}

@@ -3,7 +3,7 @@ import { endsWithin } from "../sleep.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
 import type { DequeueOptions } from "../kernel/options/types.ts";
 import { counted, databasesOf } from "./limited-source.ts";
-import type { TaskSource } from "./source.ts";
+import { changed, type TaskSource } from "./source.ts";
 
 /**
  * How often a drain asks for another consumer at most, ms. The `window` of the waker decides whether one is
@@ -42,9 +42,7 @@ function observed<T>(
   source: TaskSource<T>,
   onDequeue: (tasks: Batch<T>, options: DequeueOptions) => void,
 ): TaskSource<T> {
-  return {
-    name: source.name,
-    tracing: source.tracing,
+  return changed(source, {
     databases: databasesOf(source),
     counted: (onSend) => observed(counted(source, onSend), onDequeue),
     settle: (...args) => source.settle(...args),
@@ -58,5 +56,5 @@ function observed<T>(
       onDequeue(reply.tasks, options);
       return reply;
     },
-  };
+  });
 }

@@ -25,7 +25,7 @@ export const consumers: LawMutants = {
     breaks: "I5: a service that asks for a pause uses up the attempts",
   },
   "a drain that waits pulls again as soon as a handler has ended": {
-    src: never("!this.#isDue(gatherUntil)"),
+    src: never("!isDue(gatherUntil)"),
     breaks: "law 3: a trickle of tasks costs a request each",
   },
   "a failed hook fails its call": {
