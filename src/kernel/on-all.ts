@@ -1,5 +1,5 @@
 import type { SendOptions } from "./transport.ts";
-import { type Call, exchange } from "./call.ts";
+import { type Call, exchange, runAll } from "./call.ts";
 import type { Shard } from "./shard.ts";
 import type { Adds } from "./store.ts";
 
@@ -40,22 +40,20 @@ export async function exchangeAndRead<T>(
 /**
  * Changes all shards, those too that another caller adds meanwhile: they may have got the settings from before the
  * change. If the queue is divided, it reads the shards before and after.
- * @param change changes these shards. Called again for those that were added
- * @returns the shards in the order of their changes, and what `change` has returned for each of them
+ * @returns the replies in the order of the changes
  */
-export async function changeAll<Changed>(
+export async function changeAll<T>(
   store: Adds,
-  change: (shards: readonly Shard[]) => Promise<readonly Changed[]>,
+  callOf: (shard: Shard) => Call<T>,
   options: SendOptions,
-): Promise<{ readonly shards: readonly Shard[]; readonly replies: readonly Changed[] }> {
-  const shards: Shard[] = [];
-  const replies: Changed[] = [];
-  const isMissing = ({ place }: Shard) => !shards.some((other) => other.place === place);
+): Promise<readonly { readonly shard: Shard; readonly reply: T }[]> {
+  const changed: { shard: Shard; reply: T }[] = [];
+  const isMissing = ({ place }: Shard) => !changed.some(({ shard }) => shard.place === place);
   let missing = await store.shards({ ...options, fresh: true });
   while (missing.length > 0) {
-    replies.push(...(await change(missing)));
-    shards.push(...missing);
+    const replies = await runAll(store.queue.transport, missing.map(callOf), options);
+    changed.push(...missing.map((shard, i) => ({ shard, reply: replies[i] as T })));
     missing = (await store.shards({ ...options, fresh: true })).filter(isMissing);
   }
-  return { shards, replies };
+  return changed;
 }

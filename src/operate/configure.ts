@@ -1,5 +1,7 @@
-import { exchange, run } from "../kernel/call.ts";
+import { run } from "../kernel/call.ts";
+import type { Note } from "../kernel/note.ts";
 import { changeAll } from "../kernel/on-all.ts";
+import type { Shard } from "../kernel/shard.ts";
 import type { RequestOptions } from "../kernel/options/types.ts";
 import { SHARED_LETTERS } from "../kernel/record/settings-record.ts";
 import { recordName } from "../kernel/options/validation.ts";
@@ -40,25 +42,22 @@ export async function configureQueue(
   // The shard of place 0 has the limits of the whole queue. The others get shares of them.
   const unshared = changes.filter(({ letter }) => !SHARED_LETTERS.includes(letter));
   return store.over(async () => {
-    const { shards, replies } = await changeAll(
-      store,
-      async (added) => {
-        // Registers a queue without tasks too, and makes producers of this instance follow the settings at once.
-        const notes = added.map((shard) => shard.note());
-        const calls = added.map((shard, i) =>
-          shard.call(configureScript, args, shard.place === 0 ? changes : unshared, notes[i]),
-        );
-        const found = (await exchange(store.queue.transport, calls, options)).map((reply) => reply());
-        const { maxPending, events, statistics } = queueSettings(found[0]?.settings ?? {});
-        for (const note of notes) note.learn(maxPending !== null || events || statistics);
-        return found;
-      },
-      options,
-    );
+    // Notes register a queue without tasks too, and make producers of this instance follow the settings at once.
+    const notes: Note[] = [];
+    const callOf = (shard: Shard) => {
+      const note = shard.note();
+      notes.push(note);
+      return shard.call(configureScript, args, shard.place === 0 ? changes : unshared, note);
+    };
+    const changed = await changeAll(store, callOf, options);
+    const settings = queueSettings(changed[0]?.reply.settings ?? {});
+    const { maxPending, events, statistics } = settings;
+    for (const note of notes) note.learn(maxPending !== null || events || statistics);
     const areSharesOld = unshared.length < changes.length;
+    const shards = changed.map(({ shard }) => shard);
     const mustWake = areSharesOld && (await store.shareLimits?.(shards, args.wake, options));
-    await store.ready({ now: mustWake || replies.some(({ wake }) => wake) });
-    return queueSettings(replies[0]?.settings ?? {});
+    await store.ready({ now: mustWake || changed.some(({ reply }) => reply.wake) });
+    return settings;
   }, options);
 }
 
@@ -78,18 +77,11 @@ export async function configureGroup(
   const items = groupChanges(changes);
   return store.over(async () => {
     // All shards get them, because the group may go to another one later.
-    const { shards, replies } = await changeAll(
-      store,
-      async (added) => {
-        const calls = added.map((shard) =>
-          shard.call(configureScript, args, items, shard.isPart ? shard.note() : undefined),
-        );
-        return (await exchange(store.queue.transport, calls, options)).map((reply) => reply());
-      },
-      options,
-    );
-    await store.ready({ now: replies.some(({ wake }) => wake) });
+    const callOf = (shard: Shard) =>
+      shard.call(configureScript, args, items, shard.isPart ? shard.note() : undefined);
+    const changed = await changeAll(store, callOf, options);
+    await store.ready({ now: changed.some(({ reply }) => reply.wake) });
     const owner = await store.ownerOf(name, options);
-    return groupSettings(replies[shards.findIndex(({ place }) => place === owner.place)]?.settings ?? {});
+    return groupSettings(changed.find(({ shard }) => shard.place === owner.place)?.reply.settings ?? {});
   }, options);
 }

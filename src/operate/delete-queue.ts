@@ -28,23 +28,17 @@ export async function deleteQueue(
     const all = await store.shards({ ...options, fresh: true });
     const found = all.length > 1 && force === "" ? await countWorking(queue, all, token, options) : 0;
     if (found > 0) return { ok: false, code: "still_working", working: found };
-    const { shards, replies } = await changeAll(
-      store,
-      async (added) => {
-        const calls = added.map((shard) => shard.call(deleteQueueScript, { token, force }));
-        return (await exchange(transport, calls, options)).map((reply) => reply());
-      },
-      options,
-    );
-    const gone = shards.filter((_, i) => replies[i]?.deletedAt !== undefined);
+    const callOf = (shard: Shard) => shard.call(deleteQueueScript, { token, force });
+    const changed = await changeAll(store, callOf, options);
+    const gone = changed.filter(({ reply }) => reply.deletedAt !== undefined);
     // A separate request: if the first is refused, the queue must stay registered, or it would not be swept.
     if (gone.length > 0) {
-      const since = String(Math.max(...replies.flatMap((reply) => reply.deletedAt ?? [])));
-      const names = gone.map(({ name }) => ({ queue: name }));
+      const since = String(Math.max(...gone.map(({ reply }) => reply.deletedAt ?? 0)));
+      const names = gone.map(({ shard }) => ({ queue: shard.name }));
       await run(transport, store.shard(0).call(unregisterScript, { since }, names), options);
     }
-    for (const { keys } of gone) forgetNote(transport, keys);
-    const working = replies.reduce((sum, reply) => sum + (reply.working ?? 0), 0);
+    for (const { shard } of gone) forgetNote(transport, shard.keys);
+    const working = changed.reduce((sum, { reply }) => sum + (reply.working ?? 0), 0);
     return working > 0 ? { ok: false, code: "still_working", working } : { ok: true };
   }, options);
 }

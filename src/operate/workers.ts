@@ -1,4 +1,4 @@
-import { exchange, run } from "../kernel/call.ts";
+import { run, runAll } from "../kernel/call.ts";
 import type { Shard } from "../kernel/shard.ts";
 import { MAX_BATCH } from "../kernel/options/limits.ts";
 import { writeWorker } from "../kernel/record/record.ts";
@@ -111,7 +111,7 @@ export async function failWorker(
         shard.isPart ? shard.note() : undefined,
       ),
     );
-    const replies = (await exchange(store.queue.transport, calls, options)).map((reply) => reply());
+    const replies = await runAll(store.queue.transport, calls, options);
     for (const { deadLetters } of replies) store.expired(deadLetters);
     await store.ready({ now: replies.some(({ wake }) => wake) });
     return {

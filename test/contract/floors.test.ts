@@ -32,7 +32,7 @@ const features = globSync("src/features/*/", { cwd: root }).map((folder) => fold
  * What others import of a feature: its entry, and of partitions what is loaded on demand too. The index of `offload` is
  * that of the package.
  */
-const ENTRY = /\/(?:index|offload\/types|partitions\/(?:operate|stored-maps|sweep-part|repair-part))\.ts$/;
+const ENTRY = /\/(?:index|offload\/types|partitions\/(?:operate|stored-maps|sweep-part))\.ts$/;
 
 /** What composes queues and deployments. Only these import features. */
 const entries = [

@@ -1,4 +1,5 @@
 /** The scripts in lua/partitions that also producers call, bound as in `task-scripts.ts`. */
+import { allParts, plainName } from "../../kernel/names/keys.ts";
 import { okay, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { readAdded, readAnswers } from "../../kernel/scripts/enqueue-script.ts";
 import { renameKeys } from "../../lua/rename-keys.gen.ts";
@@ -9,36 +10,7 @@ import type { Reply } from "../../kernel/transport.ts";
 
 export const renameKeysScript = {
   script: renameKeys,
-  keys: [
-    "plainPending",
-    "plainFair",
-    "plainFairByGroup",
-    "plainLimited",
-    "plainWorking",
-    "plainDelayed",
-    "plainTasks",
-    "plainExpiry",
-    "plainDead",
-    "plainWorkers",
-    "plainWorkerLeases",
-    "plainSchedules",
-    "plainTimetable",
-    "plainOperatorCalls",
-    "pending",
-    "fair",
-    "fairByGroup",
-    "limited",
-    "working",
-    "delayed",
-    "tasks",
-    "expiry",
-    "dead",
-    "workers",
-    "workerLeases",
-    "schedules",
-    "timetable",
-    "operatorCalls",
-  ],
+  keys: [...allParts.map(plainName), ...allParts],
   args: ["count"],
   each: [],
   decode: (reply: Reply) => {

@@ -8,9 +8,8 @@ import { isDown } from "./databases.ts";
 import { fetchMap, setOwned } from "./map-calls.ts";
 import { forgetMap, isKnownSplit, knownMap, rememberMap } from "./map-memory.ts";
 import { owning, partitionsOf, type PartitionMap } from "./map.ts";
-import { readMarker } from "./marker.ts";
-import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
-import { overtaken, resizeQueue } from "./resize.ts";
+import { partitionOf } from "./partitioned-queue.ts";
+import { markedMap, overtaken, resizeQueue } from "./resize.ts";
 
 /** Most pauses of a call while the slot of one of its tasks changes hands, and the length of each, ms. */
 const MAX_PAUSES = 40;
@@ -65,7 +64,7 @@ export class Partitions {
     if (this.#wanted !== undefined) return this.remember(await resizeQueue(queue, this.#wanted, map));
     // Redis has lost the map. Without markers it has lost the whole change.
     this.#isSplit = false;
-    return this.remember((await marked(queue)) ?? map);
+    return this.remember((await markedMap(queue)) ?? map);
   }
 
   /**
@@ -73,7 +72,7 @@ export class Partitions {
    * @returns whether it has
    */
   async find(signal?: AbortSignal): Promise<boolean> {
-    const map = this.#isSplit ? undefined : await marked({ ...this.queue, signal });
+    const map = this.#isSplit ? undefined : await markedMap({ ...this.queue, signal });
     if (map) this.remember(map);
     return this.#isSplit;
   }
@@ -146,14 +145,4 @@ export class Partitions {
     this.#isSplit ||= map.version > 0;
     return map;
   }
-}
-
-/**
- * The map of a queue whose keys hold markers; undefined if they hold none. If another caller has not given it the first
- * one yet, this does.
- */
-async function marked(queue: PartitionedQueue): Promise<PartitionMap | undefined> {
-  const found = await readMarker(queue);
-  if (!found || found.map.version > 0) return found?.map;
-  return resizeQueue(queue, found.count, found.map);
 }

@@ -3,7 +3,7 @@ import { commandCall, run, runAll } from "../../kernel/call.ts";
 import { MAX_SHARDS } from "../../kernel/names/slots.ts";
 import { fetchMap, putMap, registerPartitions, setOwned } from "./map-calls.ts";
 import { inOrder, owning, type PartitionMap, partitionsOf, spread, writeMap } from "./map.ts";
-import { renameKeys } from "./marker.ts";
+import { readMarker, renameKeys } from "./marker.ts";
 import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 
 /** How often a resize begins again, because another one has changed the map. */
@@ -155,4 +155,13 @@ export async function overtaken(queue: PartitionedQueue, map: PartitionMap): Pro
   const former = inOrder([...map.former, ...noted]);
   const next = map.next ?? map.owners;
   return putMap(queue, map, writeMap({ version, owners: map.owners, next, former, isPreparing: true }));
+}
+
+/**
+ * The map of a queue whose keys hold markers; undefined if they hold none. If the caller that put them has not given it
+ * the first one yet, this does.
+ */
+export async function markedMap(queue: PartitionedQueue): Promise<PartitionMap | undefined> {
+  const marked = await readMarker(queue);
+  return marked?.map.version === 0 ? resizeQueue(queue, marked.count, marked.map) : marked?.map;
 }

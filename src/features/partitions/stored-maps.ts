@@ -6,11 +6,11 @@ import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
 import { type PlacesOf, Shard } from "../../kernel/shard.ts";
 import type { CommandOutcome, SendOptions } from "../../kernel/transport.ts";
+import type { DeepSweepPart } from "../../sweep/deep-part.ts";
 import { isKnownSplit, knownMap, lastMap, rememberMap } from "./map-memory.ts";
 import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
-import { readMarker } from "./marker.ts";
 import { partitionOf } from "./partitioned-queue.ts";
-import { resizeQueue } from "./resize.ts";
+import { markedMap } from "./resize.ts";
 
 /** Where queues are. */
 type Where = Omit<QueueRef, "name">;
@@ -21,7 +21,7 @@ type FoundMaps = Map<string, PartitionMap | SluiceError>;
 const textsOf = (reply: unknown) => reply as readonly (string | null)[];
 
 /** The shards of a queue that may have tasks: itself if it has no partitions. */
-export function shardsOf(queue: QueueRef, map: PartitionMap | SluiceError | undefined): Shard[] {
+function shardsOf(queue: QueueRef, map: PartitionMap | SluiceError | undefined): Shard[] {
   // Without a search for queues that were never partitioned: most calls are about these.
   const isSplit = map && "version" in map && map.version > 0;
   return isSplit ? partitionsOf(map).map((partition) => partitionOf(queue, partition)) : [new Shard(queue)];
@@ -52,7 +52,7 @@ async function readMaps(queues: readonly QueueRef[], where: Where, options: Send
 }
 
 /** Reads the names of the shards of queues; of a queue whose map cannot be read, its own. One command. */
-export async function findPartitions(
+async function findPartitions(
   names: readonly string[],
   where: Where & SendOptions,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -63,6 +63,18 @@ export async function findPartitions(
     queues.map((queue) => [queue.name, shardsOf(queue, found.get(queue.name)).map(({ name }) => name)]),
   );
 }
+
+/** The partitions of queues, each of which a deep sweep checks as a queue. */
+export const partitionsRepair: DeepSweepPart = {
+  namesOf: findPartitions,
+  async namesOfMarked(queue, { signal }) {
+    const map = await markedMap({ ...queue, signal }).catch((error: unknown) => {
+      if (!(error instanceof SluiceError) || error.code !== "newer_schema") throw error;
+      return undefined;
+    });
+    return map && shardsOf(queue, rememberMap(queue, map)).map(({ name }) => name);
+  },
+};
 
 /** The places of the maps of queues, and as many as the registry has noted. */
 export const placesOf: PlacesOf = async (queues, { transport, prefix, signal }) => {
@@ -100,11 +112,8 @@ async function findMarked(
   for (const queue of queues) {
     if (found.get(queue.name) instanceof SluiceError || isKnownSplit(queue)) continue;
     try {
-      const marked = await readMarker({ ...queue, signal });
-      if (!marked) continue;
-      const { count, map } = marked;
-      const written = map.version > 0 ? map : await resizeQueue({ ...queue, signal }, count, map);
-      found.set(queue.name, rememberMap(queue, written));
+      const map = await markedMap({ ...queue, signal });
+      if (map) found.set(queue.name, rememberMap(queue, map));
     } catch (error) {
       if (!(error instanceof SluiceError) || !OF_ONE_QUEUE.has(error.code)) throw error;
       found.set(queue.name, error);

@@ -3,9 +3,9 @@ import type { Shard } from "../../kernel/shard.ts";
 import { GroupCount } from "./group-count.ts";
 import { type OnDeadLetter, reportExpired } from "../../kernel/record/dead-letter.ts";
 import type { Findings } from "../../sweep/deep-part.ts";
-import type { Repaired } from "./repaired.ts";
-import { type ExpectedEntry, ListRepair, MAX_REPAIRED } from "./list-repair.ts";
+import { type ExpectedEntry, ListRepair, MAX_REPAIRED, type Repaired } from "./list-repair.ts";
 import { recountGroupsScript, repairControlScript, scanScript } from "./repair-scripts.ts";
+import { slicesOf } from "../../kernel/slices.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 
 /**
@@ -226,11 +226,9 @@ export class DeepPass {
       ? await this.#countGroups()
       : first;
     const certain = names.filter((name) => hasState(name) || first.get(name) === second.get(name));
-    const items = certain.map((name) => ({
-      name,
-      before: recorded.get(name) ?? "",
-      state: first.get(name) ?? "",
-    }));
+    const items = certain.map((name) => {
+      return { name, before: recorded.get(name) ?? "", state: first.get(name) ?? "" };
+    });
     if (first.size > 0 && !this.#hasNewer) await this.#writeGroups(items, "1");
   }
 
@@ -242,8 +240,7 @@ export class DeepPass {
     items: readonly { name: string; before: string; state: string }[],
     counted: string,
   ): Promise<boolean> {
-    for (let first = 0; first < items.length; first += MAX_REPAIRED) {
-      const slice = items.slice(first, first + MAX_REPAIRED);
+    for (const slice of slicesOf(items, MAX_REPAIRED)) {
       const call = this.#shard.call(recountGroupsScript, { counted }, slice);
       const reply = await run(this.#shard.queue.transport, call, this.#options);
       if (reply === null) return false;

@@ -1,8 +1,10 @@
 import { commandCall, run } from "../../kernel/call.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import { blankDuplicatesScript, placeLostScript } from "./repair-scripts.ts";
+import { slicesOf } from "../../kernel/slices.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
-import type { Repaired } from "./repaired.ts";
+import type { ExpiredTask } from "../../kernel/record/dead-letter.ts";
+import type { Fault } from "../../kernel/errors/faults.ts";
 
 /** Entries of the list that one command reads. */
 const LIST_PAGE = 5_000;
@@ -19,6 +21,13 @@ const REACH = 256;
 /** The reach of a second search, one id a call, and the most such searches of one comparison. */
 const FAR_REACH = 5_000;
 const MAX_FAR_SEARCHES = 50;
+
+/** What the scripts report of a repair. */
+export interface Repaired {
+  readonly faults: readonly { readonly fault: Fault; readonly id: string }[];
+  /** Tasks without a lease that had no attempt left. */
+  readonly deadLetters?: readonly ExpiredTask[];
+}
 
 /** What the list must hold of an id, by the record of its task. */
 export interface ExpectedEntry {
@@ -93,10 +102,12 @@ export class ListRepair {
 
   /** Adds entries that the list lacks. */
   async #placeLost(entries: readonly ListedId[]): Promise<void> {
-    for (let first = 0; first < entries.length; first += MAX_REPAIRED) {
-      const items = entries
-        .slice(first, first + MAX_REPAIRED)
-        .map(({ id, witness, positions }) => ({ id, witness, seen: String(positions.length) }));
+    for (const slice of slicesOf(entries, MAX_REPAIRED)) {
+      const items = slice.map(({ id, witness, positions }) => ({
+        id,
+        witness,
+        seen: String(positions.length),
+      }));
       const call = this.#shard.call(placeLostScript, {}, items);
       const repaired = await run(this.#shard.queue.transport, call, this.#options);
       this.#report(repaired);
@@ -121,9 +132,8 @@ export class ListRepair {
       // The entries nearest to delivery are kept, and go along with each slice of the others.
       const kept = entry.positions.slice(-expectedCount(entry));
       const surplus = entry.positions.slice(0, -expectedCount(entry));
-      for (let first = 0; first < surplus.length; first += MAX_BLANKED) {
-        const positions = [...surplus.slice(first, first + MAX_BLANKED), ...kept];
-        batch.push(positions.map((index) => ({ id: entry.id, index: String(index) })));
+      for (const slice of slicesOf(surplus, MAX_BLANKED)) {
+        batch.push([...slice, ...kept].map((index) => ({ id: entry.id, index: String(index) })));
         if (batch.flat().length >= MAX_BLANKED) await flush();
       }
     }

@@ -5,7 +5,7 @@ import type { Heartbeat, HeartbeatOptions, Worker } from "../options/types.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../options/validation.ts";
 import { heartbeatScript } from "../scripts/heartbeat-script.ts";
 import { workerArguments } from "./worker-info.ts";
-import { exchange } from "../call.ts";
+import { runAll } from "../call.ts";
 import type { Store } from "../store.ts";
 
 type HeartbeatReply = ReturnType<typeof heartbeatScript.decode>;
@@ -31,12 +31,11 @@ export async function sendHeartbeat(
     limit: String(MAX_BATCH),
     named: leases ? "1" : "",
   };
-  const extendPages = async (pages: readonly LeasePage[]) => {
+  const extendPages = (pages: readonly LeasePage[]) => {
     const calls = pages.map(({ place, from }) =>
       store.shard(place).call(heartbeatScript, { ...args, from: String(from) }, leases?.get(place) ?? []),
     );
-    const replies = await exchange(store.queue.transport, calls, options);
-    return replies.map((reply) => reply());
+    return runAll(store.queue.transport, calls, options);
   };
   return store.over(async () => {
     // A worker that works for one shard is alive for all of them. Receipts name their shards.

@@ -105,8 +105,15 @@ export function queueKeys(queue: string, prefix: string = DEFAULT_PREFIX): Keys 
   return { ...keys, queues: registryKey(prefix) } as Keys;
 }
 
+/** The name of a part beside that of place 0. */
+export function plainName(part: (typeof allParts)[number]): PlainKeyName {
+  return `plain${part.charAt(0).toUpperCase()}${part.slice(1)}` as PlainKeyName;
+}
+
 /** The keys of a queue under the names that they have beside those of place 0. */
 export function plainKeys(keys: Keys): Readonly<Record<PlainKeyName, string>> {
-  const named = allParts.map((part) => [`plain${part.charAt(0).toUpperCase()}${part.slice(1)}`, keys[part]]);
-  return Object.fromEntries(named) as Record<PlainKeyName, string>;
+  return Object.fromEntries(allParts.map((part) => [plainName(part), keys[part]])) as Record<
+    PlainKeyName,
+    string
+  >;
 }

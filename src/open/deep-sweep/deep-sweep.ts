@@ -1,5 +1,5 @@
 import { schedulesRepair } from "../../features/schedules/index.ts";
-import { partitionsRepair } from "../../features/partitions/repair-part.ts";
+import { partitionsRepair } from "../../features/partitions/stored-maps.ts";
 import type { Transport } from "../../kernel/transport.ts";
 import { type DeepSweepOptions, type DeepSweepReport, plainDeepSweep } from "../../features/repair/index.ts";
 
