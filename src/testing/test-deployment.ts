@@ -15,14 +15,14 @@ import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
 import { declaredAmong } from "../deploy/declarations.ts";
-import { onDemand } from "../deploy/on-demand.ts";
 import { PendingWork } from "../deploy/pending-work.ts";
 import { type AppWith, optionsOf } from "../deploy/options-of.ts";
-import { Service, type ServiceOptions } from "../deploy/service.ts";
+import type { Service, ServiceOptions } from "../deploy/service.ts";
 import type { EnqueuedTask } from "./call-log.ts";
 import { applyDeclared, connectDeclared, openAlone } from "./declared-queues.ts";
-import { offloadOrDefault, storesInMemory } from "./memory-store.ts";
+import { storesInMemory } from "./memory-store.ts";
 import { TestDatabase } from "./test-database.ts";
+import { testService } from "./test-service.ts";
 import { deadLettersAmong, listTasks, type DeadLetterInfo } from "./test-queue.ts";
 
 /** Variables that Sluice itself reads. A test may set them, whatever the type of the app's environment. */
@@ -96,31 +96,8 @@ export class TestDeployment<Env extends object = Environment> {
     this.#database = new TestDatabase(now, this.#prefix);
     this.transport = this.#database.transport;
     const inMemory = storesInMemory();
-    // A test sends no alerts either.
     // In the context that all work of the deployment then has.
-    this.#service = this.#inside.run(
-      true,
-      () =>
-        new Service(
-          env as Env,
-          {
-            ...app,
-            alerts: undefined,
-            offload: app.offload && ((env) => offloadOrDefault(app.offload, env)),
-          },
-          {
-            transport: () => this.transport,
-            onDemand,
-            budget: "25s",
-            afterResponse: "bounded",
-            // The clock does not move while consumers work.
-            maxIdle: -1,
-            log: () => {},
-            // Those of declared queues too.
-            offload: inMemory,
-          },
-        ),
-    );
+    this.#service = this.#inside.run(true, () => testService(app, env as Env, this.transport, inMemory));
     const { consumers = {}, queues = [] } = app;
     const declared = declaredAmong(consumers);
     this.#consumed = new Set(
