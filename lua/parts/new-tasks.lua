@@ -207,26 +207,6 @@ local function add_drafts(call, drafts, reply, keep_out)
   return is_full and 'full' or nil
 end
 
--- Records in the plan that the caller wakes a consumer. Returns true if it must.
--- found: the fields `~wake` and `~set`.
-local function plan_wake(call, found, window)
-  local plan = call.plan
-  -- If an earlier copy made the tasks and recorded a wake, its reply, and with it the wake, may be lost. So
-  -- this copy asks for a wake again.
-  local patience = call.any_resent and 0 or nil
-  if not nobody_awake(found[1], plan.now, patience) or parse_settings(found[2] or nil).paused then
-    return false
-  end
-  local sent = { '~wake', awake_text(plan.now, window) }
-  if planned_count(plan, 'HSET tasks') == 0 then
-    -- The tasks are written already, so a full Redis must not refuse them here. The next sweep wakes a
-    -- consumer.
-    return not store_fields(plan.keys.tasks, sent)
-  end
-  plan_write(plan, 'HSET tasks', unpack(sent))
-  return true
-end
-
 -- Writes the plan of an enqueue. Returns the error if Redis has no room: then nothing has changed.
 local function commit_enqueue(call)
   local plan = call.plan

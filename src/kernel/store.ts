@@ -203,7 +203,10 @@ export interface PeekRequest extends SendOptions {
   readonly time: boolean;
 }
 
-/** What a queue is to all above it. A feature is a function from a store to a store. */
+/**
+ * What a queue is to all above it. A feature is a layer, a function from a store to a store: docs/internals.md says
+ * what it may do.
+ */
 export interface Store extends Adds {
   readonly take: (request: TakeRequest) => Promise<Taken>;
   /** @returns a result for each settlement, in order */

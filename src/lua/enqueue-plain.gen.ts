@@ -5,11 +5,11 @@ import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FS } from "./parts/first-line.gen.ts";
-import { $FT } from "./parts/read-first-lines.gen.ts";
-import { $CB, $CD } from "./parts/parse-wake.gen.ts";
-import { $CC } from "./parts/nobody-awake.gen.ts";
-import { $EX } from "./parts/plain.gen.ts";
+import { $FN } from "./parts/first-line.gen.ts";
+import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $IY, $JA } from "./parts/parse-wake.gen.ts";
+import { $ES } from "./parts/plain.gen.ts";
+import { $IZ } from "./parts/nobody-awake.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -32,7 +32,7 @@ or string.find(l,';[bes]=')~=nil
 or(e~=''and string.find(l,';p=')~=nil)
 )
 end
-${$EX}if not EX then
+${$ES}if not ES then
 return{'not_plain'}
 elseif#g==i+h and d~='1'and e==''then
 local l,m=g[i+1],g[i+2]
@@ -53,7 +53,7 @@ end
 o[u],m[t],l[t+3]=true,u,u
 n[2*t-1],n[2*t]=u,'1;'..j..v
 end
-${$FS}${$FT}local q=FT(b,l)
+${$FN}${$FO}local q=FO(b,l)
 ${$U}local r=f=='-'and not U(q['~slots'])
 if k(q['~set'])or r then
 return{'not_plain'}
@@ -64,9 +64,9 @@ return{'not_plain'}
 end
 end
 local s=tonumber(j)
-${$CB}${$CC}if e~=''and CC(q['~wake'],s)then
+${$IY}${$IZ}if e~=''and IZ(q['~wake'],s)then
 p=1
-${$AK}${$CD}AK(n,'~wake',CD(s,e))
+${$AK}${$JA}AK(n,'~wake',JA(s,e))
 end
 if type(redis.pcall('HSET',b,unpack(n)))~='number'then
 return{'not_plain'}
@@ -75,6 +75,6 @@ redis.call('LPUSH',a,unpack(m))
 return{'ok',0,p}
 `;
   },
-  sha1: "5bc8ff1a822eda1ab11089238739e54efb08bf93",
-  keyLockingSha1: "c5f8b30aef4860856a8ab03f175805ce3ca840e8",
+  sha1: "88ee9c1fa8376e96ea470cf8b140936086679a45",
+  keyLockingSha1: "688d6d64aa247a5934ae42f4e789f6638e8e2dd9",
 };

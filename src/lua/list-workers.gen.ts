@@ -8,7 +8,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GV } from "./parts/worker-lease.gen.ts";
+import { $GQ } from "./parts/worker-lease.gen.ts";
 import { $JG } from "./parts/leases-of.gen.ts";
 
 export const listWorkers: Script = {
@@ -30,7 +30,7 @@ AK(k,tonumber(h[2][o+1]))
 end
 ${$AG}${$AP}local l=AP('HMGET',a,j)
 ${$AH}${$AI}${$AJ}local m={'ok',AJ(d),h[1]}
-${$GV}${$JG}for q,r in ipairs(j)do
+${$GQ}${$JG}for q,r in ipairs(j)do
 local s=string.sub(r,4)
 local t=JG(i,s,0,tonumber(g))
 local u=#t
@@ -46,6 +46,6 @@ end
 return m
 `;
   },
-  sha1: "2e6e6981fd372c95e47d686c2b60b51e1f0513d0",
-  keyLockingSha1: "05264e1d638b4947c288888781cb3d368ef8b72b",
+  sha1: "24c578ce5b40d2616b7f5d93259c9548095c19a7",
+  keyLockingSha1: "e3e72855632dfd1b5a912fb4a3226b47dac9be02",
 };

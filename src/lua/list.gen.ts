@@ -3,22 +3,22 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $N, $O } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L } from "./parts/filter-fields.gen.ts";
-import { $DI } from "./parts/parse-named.gen.ts";
-import { $FV, $FX, $GD } from "./parts/state.gen.ts";
+import { $DE } from "./parts/parse-named.gen.ts";
+import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
-import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
-import { $FY } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $CG, $CF } from "./parts/band.gen.ts";
-import { $CM } from "./parts/grouped.gen.ts";
-import { $CR } from "./parts/clock-fields.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CS } from "./parts/parse-clock.gen.ts";
-import { $FS } from "./parts/first-line.gen.ts";
-import { $GC } from "./parts/without-payload.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
+import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
+import { $FT } from "./parts/parse-letters.gen.ts";
+import { $GA } from "./parts/parse-with.gen.ts";
+import { $CC, $CB } from "./parts/band.gen.ts";
+import { $CI } from "./parts/grouped.gen.ts";
+import { $CN } from "./parts/clock-fields.gen.ts";
+import { $FW } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-clock.gen.ts";
+import { $FN } from "./parts/first-line.gen.ts";
+import { $FX } from "./parts/without-payload.gen.ts";
 
 export const list: Script = {
   name: "list",
@@ -38,22 +38,22 @@ local l=ARGV[4]
 local m=ARGV[5]
 local n=ARGV[6]
 local o={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DI}${$D}local p=D(l)
-${$FV}local q={working=FV.working,completed=FV.completed,rejected=FV.rejected}
-local r=q[i]or FV.waiting
-${$J}${$AH}${$L}${$CG}${$CF}${$CR}${$CS}local function s(t,u)
+${$C}${$DE}${$D}local p=D(l)
+${$FQ}local q={working=FQ.working,completed=FQ.completed,rejected=FQ.rejected}
+local r=q[i]or FQ.waiting
+${$J}${$AH}${$L}${$CC}${$CB}${$CN}${$CO}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
-local z=CS(y)
+local z=CO(y)
 local aa=redis.call('LRANGE',a,AH(-v-u),AH(-v-1))
 local ab=y and L(b,w,u)or{}
-local ac=9*CG+(z.list_tag or(z[0]or 0)+CF)+v*CF
+local ac=9*CC+(z.list_tag or(z[0]or 0)+CB)+v*CB
 local ad,ae,af={},#aa,1
 while aa[ae]or ab[af]do
 if aa[ae]and not(ab[af]and tonumber(ab[af].score)<ac)then
 ad[#ad+1]={id=aa[ae],listed=true}
-ae,ac=ae-1,ac+CF
+ae,ac=ae-1,ac+CB
 else
 ad[#ad+1]=ab[af]
 af=af+1
@@ -81,28 +81,28 @@ return AH(v)..' '..w..' '..x
 end
 end
 local t={}
-${$CM}local function u(v)
+${$CI}local function u(v)
 local w=v.task
 if not v.listed or tonumber(w.ghosts or 0)==0 then
 return false
 end
-local x=t[v.id]or CM(w)or redis.call('ZSCORE',e,v.id)
+local x=t[v.id]or CI(w)or redis.call('ZSCORE',e,v.id)
 t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$E}${$F}${$G}${$H}${$AK}${$FW}${$FY}${$FZ}${$GB}${$FS}${$GC}local function x(y)
+${$E}${$F}${$G}${$H}${$AK}${$FR}${$FT}${$FU}${$FW}${$FN}${$FX}local function x(y)
 local z=y.task
 if z.state~=r or not H(p,z,y.text)or u(y)then
 return false
 elseif
-y.fixed==''and r==FV.waiting
-or not(GB(y.fixed)or y.fixed=='')
+y.fixed==''and r==FQ.waiting
+or not(FW(y.fixed)or y.fixed=='')
 then
 y.left_alone=true
 return false
 end
-local aa,ab=GC(y.fixed),y.record or''
+local aa,ab=FX(y.fixed),y.record or''
 local ac=m=='1'and string.sub(y.fixed,#aa+1)or''
 w=w+#aa+#ac+#ab
 if#v>3 and(w>tonumber(n)or#v>=3+5*tonumber(k))then
@@ -126,7 +126,7 @@ end
 local z=l==''and i~='completed'
 ${$A}local aa=z and math.min(tonumber(k)+1,A)or A
 local ab,ac=j,A
-${$B}${$FU}${$FX}${$GD}${$GF}${$N}${$O}while ac>0 do
+${$B}${$FP}${$FS}${$FY}${$GA}${$N}${$O}while ac>0 do
 local ad,ae
 if i=='pending'then
 ad,ae=s(ab~=''and ab or'0 0 - 0 -',aa)
@@ -150,6 +150,6 @@ v[2]=ab
 return v
 `;
   },
-  sha1: "d9613c4aace46e08dd46eed6da92acd33c2dab88",
-  keyLockingSha1: "5576bfb069b081e99406a1fb6994e7e17ccc7249",
+  sha1: "270652591c835963bd317e6c9c99be08152d56b2",
+  keyLockingSha1: "1fc2643914809cd0f9876da6db2208ffef27d07c",
 };

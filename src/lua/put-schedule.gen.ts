@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $S, $T } from "./parts/earlier-answer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FU}if FU(k)then
+${$FP}if FP(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -70,6 +70,6 @@ local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "dfdb3355098b5e10cf03afc7c069c0842e5e9230",
-  keyLockingSha1: "a7637a25fef74c9ab806c09287f7ab83a90b91ba",
+  sha1: "45b664bb126cbf2b7df93cbf55252acbc0fac1bf",
+  keyLockingSha1: "52ae19e170035951e1185d7657e7685ba803b86a",
 };

@@ -2,33 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $N, $O } from "./parts/look.gen.ts";
-import { $DI } from "./parts/parse-named.gen.ts";
-import { $FV, $FX, $GD } from "./parts/state.gen.ts";
+import { $DE } from "./parts/parse-named.gen.ts";
+import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DB, $CZ, $CU } from "./parts/turn-of.gen.ts";
+import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
-import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
-import { $FY } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $FH, $FI } from "./parts/clear-plan.gen.ts";
-import { $DK, $DM } from "./parts/setting-names.gen.ts";
-import { $GT } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
-import { $FD, $FE, $AA, $CQ, $CT, $FF } from "./parts/planned-writes.gen.ts";
-import { $CG, $CF } from "./parts/band.gen.ts";
-import { $CH } from "./parts/score-at.gen.ts";
-import { $DA } from "./parts/cost-of.gen.ts";
-import { $DC, $W, $CW, $CX, $CY } from "./parts/add-to-fair.gen.ts";
-import { $CJ } from "./parts/limited-group.gen.ts";
-import { $CK } from "./parts/limited-band.gen.ts";
-import { $CL } from "./parts/limited-later.gen.ts";
-import { $CM } from "./parts/grouped.gen.ts";
-import { $DP, $DQ, $AL } from "./parts/parse-rate.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
+import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
+import { $FT } from "./parts/parse-letters.gen.ts";
+import { $GA } from "./parts/parse-with.gen.ts";
+import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $DG, $DI } from "./parts/setting-names.gen.ts";
+import { $GO } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $CC, $CB } from "./parts/band.gen.ts";
+import { $CD } from "./parts/score-at.gen.ts";
+import { $CW } from "./parts/cost-of.gen.ts";
+import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CF } from "./parts/limited-group.gen.ts";
+import { $CG } from "./parts/limited-band.gen.ts";
+import { $CH } from "./parts/limited-later.gen.ts";
+import { $CI } from "./parts/grouped.gen.ts";
+import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CN, $CO } from "./parts/count-stuck.gen.ts";
-import { $CI } from "./parts/read-score.gen.ts";
-import { $CR } from "./parts/clock-fields.gen.ts";
+import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
+import { $CE } from "./parts/read-score.gen.ts";
+import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -38,11 +38,11 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CP } from "./parts/parse-group.gen.ts";
-import { $CS } from "./parts/parse-clock.gen.ts";
-import { $HD, $HH, $HI, $HK, $IT } from "./parts/zsets.gen.ts";
-import { $IM, $IO, $IP, $IQ } from "./parts/count-ready.gen.ts";
+import { $FW } from "./parts/has-payload.gen.ts";
+import { $CL } from "./parts/parse-group.gen.ts";
+import { $CO } from "./parts/parse-clock.gen.ts";
+import { $GY, $HC, $HD, $HF, $IO } from "./parts/zsets.gen.ts";
+import { $IH, $II, $IJ, $IK } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -59,23 +59,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FH}${$FI}${$AI}${$AJ}${$HD}${$HH}local m=HH(l,AJ(g))
+${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local m=HC(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DI}${$DK}${$DM}${$CN}${$CO}${$CP}local function r(s)
+${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CP(s)
+o[#o+1],q[s]=s,CL(s)
 end
 return q[s]
 end
-${$A}${$B}${$FV}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$N}${$O}${$CM}${$GB}local function s(t,u)
+${$A}${$B}${$FQ}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$N}${$O}${$CI}${$FW}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=N(f,w,function(x)
-if CM(x.task)and GB(x.fixed)then
+if CI(x.task)and FW(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -84,44 +84,44 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CP(x,h=='1'and i[w+2]or'')
+q[x]=CL(x,h=='1'and i[w+2]or'')
 end
-${$CG}${$CZ}${$CI}${$IT}${$IM}${$IO}if h~='1'and not(s(a,IM)and s(d,IO))then
+${$CC}${$CV}${$CE}${$IO}${$IH}${$II}if h~='1'and not(s(a,IH)and s(d,II))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DB}${$GT}${$AM}${$FD}${$FE}${$CH}${$CF}${$DA}${$DC}${$W}${$CJ}${$CK}${$CL}${$DP}${$DQ}${$CW}${$CX}${$CY}${$Y}${$Z}${$AA}${$AL}${$CQ}${$CR}${$CT}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CS}${$CU}${$CA}${$FL}${$FC}${$FG}${$FN}${$HI}${$HK}${$IP}${$IQ}for x=1,#t,GT do
-CU(n,{unpack(t,x,math.min(x+GT-1,#t))})
-for ab=x,math.min(x+GT-1,#t)do
+${$CX}${$GO}${$AM}${$EY}${$EZ}${$CD}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}${$AA}${$AL}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CQ}${$CA}${$FG}${$EX}${$FB}${$FI}${$HD}${$HF}${$IJ}${$IK}for x=1,#t,GO do
+CQ(n,{unpack(t,x,math.min(x+GO-1,#t))})
+for ab=x,math.min(x+GO-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CJ)
+local ag=af and AH(af*CF)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CJ))
+and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CF))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FU(ae)and IP(ad,q[ac],ae or'')then
+if ah and not FP(ae)and IJ(ad,q[ac],ae or'')then
 ad.changed=true
-HI(m,'group_wrong',ac)
-elseif ah and not FU(ae)and IQ(m,ad)then
+HD(m,'group_wrong',ac)
+elseif ah and not FP(ae)and IK(m,ad)then
 ad.changed=true
-HI(m,'timer_wrong',ac)
+HD(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FN(n)
+local y=FI(n)
 if y then
 return y
 end
-FH(n)
+FC(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "da8135a5e1c0bb9bc3fbb8d2be156843ebf339ed",
-  keyLockingSha1: "c9e48c1b0eb4cac776ef932371d2142a6f71a8b7",
+  sha1: "a80fe9a4ab57f256b869089cc8f13f38b70ec87c",
+  keyLockingSha1: "a84c8233d6e3b5b34592e96dff71b9ab1b766db5",
 };

@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $CB, $CD } from "./parts/parse-wake.gen.ts";
+import { $IY, $JA } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -15,14 +15,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$CB}local e,f,g=CB(redis.call('HGET',a,'~wake'))
+${$IY}local e,f,g=IY(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$CD}local h=AU(a,{'~wake',CD(d,math.max(tonumber(c),g))})
+${$AS}${$AU}${$JA}local h=AU(a,{'~wake',JA(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "9f2c273be0ed11f9efe4b10aa41543fa5ef0aa48",
-  keyLockingSha1: "5308426bc6d21fd71ef115b8360853f5da00bcfe",
+  sha1: "78c36538600bdcd9e965535f7f237580ec32a400",
+  keyLockingSha1: "a32c777c3c7f034a886264d1e2b66907ed0f862f",
 };

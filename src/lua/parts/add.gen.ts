@@ -10,18 +10,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AA(a,g)
 g.newly_limited=0
-b=b+CN(g)-g.stuck
-g.stuck=CN(g)
+b=b+CJ(g)-g.stuck
+g.stuck=CJ(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CQ(g)
+local h=CM(g)
 if h==''then
-FE(a,'HDEL tasks','~g:'..g.name)
+EZ(a,'HDEL tasks','~g:'..g.name)
 else
-FE(a,'HSET tasks','~g:'..g.name,h)
+EZ(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FE(a,'HDEL tasks','~s:'..g.name)
+EZ(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,11 +39,11 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FF(a,'ZADD fair')==0
+and FA(a,'ZADD fair')==0
 then
-FE(a,'HDEL tasks','~fair')
+EZ(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FE(a,'HSET tasks','~fair',CT(a.times))
+EZ(a,'HSET tasks','~fair',CP(a.times))
 end
 end
 `;
@@ -73,22 +73,22 @@ return'cS'
 end
 return'cO'
 end
-if FU(a.stats)then
+if FP(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
 local f=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
 local g=f<d or f>d+60
 local h=g and f>0 and redis.call('HGET',a.keys.tasks,'~totals')
-if g and f>0 and not FU(h)then
+if g and f>0 and not FP(h)then
 local i={}
 for m,n in string.gmatch(a.stats,';(%w+)=(%d+)')do
 i[m]=n
 end
 a.stored_before['~totals']=h or nil
-FE(a,'HSET tasks','~m'..AH(f%60),a.stats)
+EZ(a,'HSET tasks','~m'..AH(f%60),a.stats)
 local j=math.min(tonumber(string.match(h or'','^1;(%d+)')or f),d)
-FE(a,'HSET tasks','~totals',b(h or'',j,i))
+EZ(a,'HSET tasks','~totals',b(h or'',j,i))
 end
 for l,m in pairs(a.events)do
 AM(e,l,#m)
@@ -99,10 +99,10 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and''or a.stats,g and d or f,e)
-FE(a,'HSET tasks','~stats',a.stats)
+EZ(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FL = `local function FL(a)
+export const $FG = `local function FG(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
@@ -112,7 +112,7 @@ a.finished=true
 end
 end
 `;
-export const $FC = `local FC={
+export const $EX = `local EX={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -131,8 +131,8 @@ export const $FC = `local FC={
 'ZADD dead',
 }
 `;
-export const $FG = `local function FG(a)
-for e,f in ipairs(FC)do
+export const $FB = `local function FB(a)
+for e,f in ipairs(EX)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -146,19 +146,19 @@ end
 end
 end
 `;
-export const $FN = `local function FN(a)
-local b,c=a.keys,FD(a,'ZREM working')
+export const $FI = `local function FI(a)
+local b,c=a.keys,EY(a,'ZREM working')
 AN('ZREM',b.working,c)
-FL(a)
-local d=FF(a,'HSET tasks')>0
-and AU(b.tasks,FD(a,'HSET tasks'))
+FG(a)
+local d=FA(a,'HSET tasks')>0
+and AU(b.tasks,EY(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FG(a)
+FB(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

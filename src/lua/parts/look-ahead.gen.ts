@@ -38,10 +38,10 @@ end
 AN('ZADD',a.workers,h)
 JH(a,f)
 JH(a,g,true)
-local l,m=AR(a.workers),FI(a,b)
+local l,m=AR(a.workers),FD(a,b)
 if l then
-FE(m,'timers',AH(l),'~w')
-FN(m)
+EZ(m,'timers',AH(l),'~w')
+FI(m)
 if AU(a.tasks,{'~alarm',AH(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -54,7 +54,7 @@ end
 export const $BS = `local function BS(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',AH(#b))
-local e,f,g=FI(a,c),{},false
+local e,f,g=FD(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -62,17 +62,17 @@ else
 g=true
 end
 end
-CU(e,f)
+CQ(e,f)
 for k,l in ipairs(f)do
-CV(e,l)
+CR(e,l)
 end
 Z(e)
-if FN(e)then
-local h=FI(a,c)
+if FI(e)then
+local h=FD(a,c)
 for l,m in ipairs(f)do
-FE(h,'timers',AH(c+BO),'~g:'..m.group)
+EZ(h,'timers',AH(c+BO),'~g:'..m.group)
 end
-FN(h)
+FI(h)
 end
 if g then
 return JK(a,c,d)
@@ -81,25 +81,25 @@ return 0,0,false
 end
 `;
 export const $BU = `local function BU(a,b,c)
-for g=1,#b,GT do
+for g=1,#b,GO do
 local h={}
-for l=g,math.min(g+GT-1,#b)do
+for l=g,math.min(g+GO-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=FI(a,c),{}
+local j,k=FD(a,c),{}
 for o=1,#h do
-k[o]=GD(i[o])
+k[o]=FY(i[o])
 end
-CU(j,k)
+CQ(j,k)
 for o,p in ipairs(k)do
-if FU(i[o])then
-FE(j,'ZADD delayed',AH(c+BO)..'.5',b[g+o-1])
+if FP(i[o])then
+EZ(j,'ZADD delayed',AH(c+BO)..'.5',b[g+o-1])
 else
 X(j,b[g+o-1],p,'back')
 end
 end
-if FN(j)then
+if FI(j)then
 for o=g,#b do
 redis.call('ZADD',a.delayed,AH(c+BO)..'.5',b[o])
 end
@@ -135,9 +135,9 @@ local o,p,q=BS(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-export const $HC = `local function HC(a,b,c,d)
+export const $GX = `local function GX(a,b,c,d)
 local e=redis.call('ZRANGE',a.working,'-inf',AH(b),'BYSCORE','LIMIT','0',AH(c))
-return HB(a,e,b,function()
+return GW(a,e,b,function()
 return true
 end,d)
 end

@@ -22,30 +22,30 @@ AM(a.counts,b..AH(e),1)
 AM(a.counts,b..'ms',d)
 end
 `;
-export const $GZ = `local function GZ(a,b,c,d,e,f,g)
+export const $GU = `local function GU(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
-h=tonumber(g or c.result_ttl or FP)
+h=tonumber(g or c.result_ttl or FK)
 elseif f~='cancelled'then
-h=tonumber(g or c.dead_ttl or FQ)
+h=tonumber(g or c.dead_ttl or FL)
 end
-c.state=e=='completed'and FV.completed or FV.rejected
+c.state=e=='completed'and FQ.completed or FQ.rejected
 c.lease_token,c.leased_for='',''
-GK(c,e,a.now)
+GF(c,e,a.now)
 c.reason=f~=''and f or nil
 c.ended_at=AH(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
 if e=='rejected'and h>0 then
-FE(a,'ZADD dead',c.ended_at,b)
+EZ(a,'ZADD dead',c.ended_at,b)
 else
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FE(a,'HSET tasks',b,'')
+EZ(a,'HSET tasks',b,'')
 end
 if h==0 then
 c.errors=nil
 end
-FE(a,'HSET tasks','.'..b,GI(c,h>0 and d or''))
-FE(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
+EZ(a,'HSET tasks','.'..b,GD(c,h>0 and d or''))
+EZ(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
 BY(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
 BZ(a,'attempts',tonumber(c.attempts))

@@ -2,11 +2,11 @@
 
 export const $JF = `local function JF(a,b,c,d)
 local e=a.now+(tonumber((string.match(c,'^%d+')))or JD)
-FE(a,'ZADD workers',AH(e),b)
-FE(a,'HSET tasks','~w:'..b,'1;'..AH(a.now)..';'..c)
+EZ(a,'ZADD workers',AH(e),b)
+EZ(a,'HSET tasks','~w:'..b,'1;'..AH(a.now)..';'..c)
 if not d or tonumber(d)>e then
-FE(a,'HSET tasks','~alarm',AH(e))
-FE(a,'timers',AH(e),'~w')
+EZ(a,'HSET tasks','~alarm',AH(e))
+EZ(a,'timers',AH(e),'~w')
 end
 end
 `;

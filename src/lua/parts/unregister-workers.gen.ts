@@ -38,10 +38,10 @@ local n={}
 for r,s in ipairs(j)do
 n[r]=s.id
 end
-local o,p,q,r=HB(a,n,c,function(o,p)
+local o,p,q,r=GW(a,n,c,function(o,p)
 local q=k[p]
 if
-o.state==FV.working
+o.state==FQ.working
 and o.worker==q.owner
 and tonumber(o.lease_number)==q.number
 then

@@ -1,0 +1,58 @@
+-- awake: whether a consumer counts as awake, or is to be woken.
+
+-- Parses the field `~wake`: when the last wake was sent; until when a consumer counts as awake; the window
+-- (ms).
+local function parse_wake(text)
+  local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
+  return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+end
+
+-- True if no consumer counts as awake.
+-- patience: how long (ms) to wait for a consumer that was woken and has taken no tasks; nil: the whole
+-- window.
+local function nobody_awake(text, now, patience)
+  local sent, awake, window = parse_wake(text)
+  -- After the clock has jumped back, a time too far ahead must not count as awake.
+  local over = now >= awake or now < awake - window
+  return over or (patience and awake == sent + window and now >= sent + patience)
+end
+
+-- The new value of `~wake` after a wake was sent; or, with the field's `text`, after a consumer took tasks. A
+-- consumer then counts as awake until the window is over.
+local function awake_text(now, window, text)
+  local sent, _, given = parse_wake(text)
+  window = tonumber(window or given)
+  return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+end
+
+-- Records a wake in `tasks`, unless a consumer counts as awake or the queue is paused. Returns true if the
+-- caller must send it.
+-- found: the fields `~wake` and `~set`. patience: as for `nobody_awake`.
+local function record_wake(tasks, found, now, window, patience)
+  if not nobody_awake(found[1], now, patience) or parse_settings(found[2] or nil).paused then
+    return false
+  end
+  -- If Redis has no room for this, the wake is not recorded, and each sweep sends another.
+  store_fields(tasks, { '~wake', awake_text(now, window) })
+  return true
+end
+
+-- Records in the plan that the caller wakes a consumer. Returns true if it must.
+-- found: the fields `~wake` and `~set`.
+local function plan_wake(call, found, window)
+  local plan = call.plan
+  -- If an earlier copy made the tasks and recorded a wake, its reply, and with it the wake, may be lost. So
+  -- this copy asks for a wake again.
+  local patience = call.any_resent and 0 or nil
+  if not nobody_awake(found[1], plan.now, patience) or parse_settings(found[2] or nil).paused then
+    return false
+  end
+  local sent = { '~wake', awake_text(plan.now, window) }
+  if planned_count(plan, 'HSET tasks') == 0 then
+    -- The tasks are written already, so a full Redis must not refuse them here. The next sweep wakes a
+    -- consumer.
+    return not store_fields(plan.keys.tasks, sent)
+  end
+  plan_write(plan, 'HSET tasks', unpack(sent))
+  return true
+end
