@@ -2,12 +2,13 @@ import type { Settled } from "../../kernel/options/types.ts";
 import type { SettleBatch, Store, Taken, TakeRequest } from "../../kernel/store.ts";
 import { coalesceAdds } from "./adds.ts";
 import type { Coalescer, Kind } from "./coalescer.ts";
+import { unlessAborted } from "./single-call.ts";
 
 /** Sends single calls that are made together in one request. */
 export function coalesce(store: Store, coalescer: Coalescer): Store {
   const next = coalesceAdds(store, coalescer);
   const settles: Kind<SettleBatch, Settled[]> = {
-    alone: (batch) => next.settle(batch),
+    alone: (batch) => unlessAborted(batch.signal, () => next.settle(batch)),
     together: ({ settleTogether }) => settleTogether(next),
   };
   const takes: Kind<TakeRequest, Taken> = {

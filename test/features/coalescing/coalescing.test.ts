@@ -240,3 +240,35 @@ describe("settlements of one task each", () => {
     expect(scripts()).toEqual([["settle"], ["settle"], ["settle"]]);
   });
 });
+
+describe.each(["turn", false] as const)("a call that is alone, with coalesce %s", (coalesce) => {
+  /** A queue that never ends to wake, and the signal that aborts when it begins. */
+  const waking = () => {
+    const controller = new AbortController();
+    const never = () => {
+      controller.abort();
+      return new Promise(() => {});
+    };
+    return {
+      queue: rig.queue({ coalesce, wake: { wake: never, wakeAt: never } }),
+      signal: controller.signal,
+    };
+  };
+
+  test("ends at once if it is aborted while it waits for a wake", async () => {
+    const { queue, signal } = waking();
+    await expect(queue.enqueue("a", { signal })).rejects.toMatchObject({ code: "aborted" });
+    await expect(queue.enqueue("b", { signal })).rejects.toMatchObject({ code: "aborted" });
+    const tasks = await rig.queue().dequeue({ max: 2 });
+    expect(tasks.map(({ payload }) => payload)).toEqual(["a"]);
+  });
+
+  test("ends at once if it is aborted while it waits for the wake of a requeued task", async () => {
+    const { queue, signal } = waking();
+    await rig.queue().enqueue("a", { id: "a" });
+    const [task] = await rig.queue().dequeue();
+    const settlement = { receipt: task?.receipt ?? "", outcome: "requeue", delay: "1m" } as const;
+    await expect(queue.settle([settlement], { signal })).rejects.toMatchObject({ code: "aborted" });
+    expect(await rig.queue().get("a")).toMatchObject({ state: "delayed" });
+  });
+});
