@@ -1,3 +1,4 @@
+import { groupedBy } from "../../kernel/slices.ts";
 import { endable } from "../../endable.ts";
 import { invalidArgument, SluiceError } from "../../errors.ts";
 import {
@@ -70,25 +71,16 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
     databases: all.length,
     isDown: (partition) => isUnreachable(partition % all.length),
     async send(commands, options = {}) {
-      const places = new Map<number, number[]>();
-      for (const [i, command] of commands.entries()) {
-        const at = partitionOf(command) % all.length;
-        places.set(at, [...(places.get(at) ?? []), i]);
-      }
+      const places = groupedBy([...commands.keys()], (i) => partitionOf(commands[i] as Command) % all.length);
       const outcomes: CommandOutcome[] = [];
       const failures: SluiceError[] = [];
       await Promise.all(
         Array.from(places, async ([at, own]) => {
-          const replies = await sendTo(
-            at,
-            own.map((i) => commands[i] as Command),
-            options,
-          );
-          if (replies instanceof SluiceError) failures.push(replies);
-          for (const [j, i] of own.entries()) {
-            outcomes[i] =
-              replies instanceof SluiceError ? { error: replies } : (replies[j] as CommandOutcome);
-          }
+          const ownCommands = own.map((i) => commands[i] as Command);
+          const found = await sendTo(at, ownCommands, options);
+          if (found instanceof SluiceError) failures.push(found);
+          for (const [j, i] of own.entries())
+            outcomes[i] = found instanceof SluiceError ? { error: found } : (found[j] as CommandOutcome);
         }),
       );
       const [first] = failures;
@@ -128,15 +120,10 @@ async function subscribeToAll(
   const signal = options.signal ? AbortSignal.any([options.signal, end.signal]) : end.signal;
   try {
     const feeds = await Promise.all(
-      transports.map((transport) => {
-        const feed = transport.subscribe?.(channel, { signal });
-        return feed as Promise<AsyncIterable<string>>;
-      }),
+      transports.map((one) => one.subscribe?.(channel, { signal }) as Promise<AsyncIterable<string>>),
     );
-    return endable(
-      merged(feeds, () => end.abort()),
-      () => end.abort(),
-    );
+    const stop = () => end.abort();
+    return endable(merged(feeds, stop), stop);
   } catch (error) {
     end.abort();
     throw error;
@@ -148,21 +135,16 @@ async function* merged(
   feeds: readonly AsyncIterable<string>[],
   end: () => void,
 ): AsyncGenerator<string, void> {
-  const waiting = new Map(
-    feeds.map((feed) => {
-      const messages = feed[Symbol.asyncIterator]();
-      return [messages, messages.next()] as const;
-    }),
-  );
+  const nextOf = async (messages: AsyncIterator<string>) => ({ messages, result: await messages.next() });
+  const iterators = feeds.map((feed) => feed[Symbol.asyncIterator]());
+  const waiting = new Map(iterators.map((messages) => [messages, nextOf(messages)]));
   try {
     while (waiting.size > 0) {
-      const [messages, { done, value }] = await Promise.race(
-        Array.from(waiting, async ([source, next]) => [source, await next] as const),
-      );
-      if (done) waiting.delete(messages);
+      const { messages, result } = await Promise.race(waiting.values());
+      if (result.done) waiting.delete(messages);
       else {
-        waiting.set(messages, messages.next());
-        yield value;
+        waiting.set(messages, nextOf(messages));
+        yield result.value;
       }
     }
   } finally {

@@ -126,6 +126,20 @@ export class Partitions {
     return isDown(this.queue.transport, partition);
   }
 
+  /**
+   * What is read of a partition; undefined if its database could not be reached a short time ago.
+   * @param note called with the error then
+   */
+  unlessDown<T>(partition: number, read: () => T, note?: (error: unknown) => void): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!this.isDown(partition)) throw error;
+      note?.(error);
+      return undefined;
+    }
+  }
+
   /** All partitions that may have tasks. */
   async all(signal?: AbortSignal): Promise<number[]> {
     return partitionsOf(await this.map(signal));

@@ -1,11 +1,11 @@
 /** The partitions of queues of which only the names are known. */
 import { SluiceError } from "../../errors.ts";
-import { type Call, commandCall, type Replies, runAll } from "../../kernel/call.ts";
+import { type Call, commandCall, exchange, type Replies, run } from "../../kernel/call.ts";
 import { mapsKey, registryKey } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { isWrongType } from "../../kernel/scripts/wrong-type.ts";
 import { type PlacesOf, Shard } from "../../kernel/shard.ts";
-import type { CommandOutcome, SendOptions } from "../../kernel/transport.ts";
+import type { CommandOutcome, SendOptions, Transport } from "../../kernel/transport.ts";
 import type { DeepSweepPart } from "../../sweep/deep-part.ts";
 import { isKnownSplit, knownMap, lastMap, rememberMap } from "./map-memory.ts";
 import { type PartitionMap, partitionsOf, readMap } from "./map.ts";
@@ -20,48 +20,43 @@ type FoundMaps = Map<string, PartitionMap | SluiceError>;
 
 const textsOf = (reply: unknown) => reply as readonly (string | null)[];
 
+const isSplit = (map: PartitionMap | SluiceError | undefined): map is PartitionMap =>
+  map !== undefined && "version" in map && map.version > 0;
+
 /** The shards of a queue that may have tasks: itself if it has no partitions. */
 function shardsOf(queue: QueueRef, map: PartitionMap | SluiceError | undefined): Shard[] {
   // Without a search for queues that were never partitioned: most calls are about these.
-  const isSplit = map && "version" in map && map.version > 0;
-  return isSplit ? partitionsOf(map).map((partition) => partitionOf(queue, partition)) : [new Shard(queue)];
+  return isSplit(map)
+    ? partitionsOf(map).map((partition) => partitionOf(queue, partition))
+    : [new Shard(queue)];
 }
 
-/** Reads the maps of queues. No command if there are none. */
-const mapsCalls = (queues: readonly QueueRef[]): Call<FoundMaps>[] =>
-  queues.length === 0
-    ? []
-    : [
-        commandCall(["HMGET", mapsKey(queues[0]?.prefix), ...queues.map(({ name }) => name)], (reply) => {
-          const texts = textsOf(reply);
-          const readOne = (queue: QueueRef, i: number) => {
-            try {
-              return rememberMap(queue, readMap(texts[i] ?? null));
-            } catch (error) {
-              if (!(error instanceof SluiceError)) throw error;
-              return error;
-            }
-          };
-          return new Map(queues.map((queue, i) => [queue.name, readOne(queue, i)]));
-        }),
-      ];
-
-async function readMaps(queues: readonly QueueRef[], where: Where, options: SendOptions): Promise<FoundMaps> {
-  const [found = new Map()] = await runAll(where.transport, mapsCalls(queues), options);
-  return found;
+/** Reads and remembers the maps of queues. */
+function mapsCall(queues: readonly QueueRef[]): Call<FoundMaps> {
+  const names = queues.map(({ name }) => name);
+  return commandCall(["HMGET", mapsKey(queues[0]?.prefix), ...names], (reply) => {
+    const texts = textsOf(reply);
+    const readOne = (queue: QueueRef, i: number) => {
+      try {
+        return rememberMap(queue, readMap(texts[i] ?? null));
+      } catch (error) {
+        if (!(error instanceof SluiceError)) throw error;
+        return error;
+      }
+    };
+    return new Map(queues.map((queue, i) => [queue.name, readOne(queue, i)]));
+  });
 }
 
 /** Reads the names of the shards of queues; of a queue whose map cannot be read, its own. One command. */
 async function findPartitions(
   names: readonly string[],
-  where: Where & SendOptions,
+  { transport, prefix, signal }: Where & SendOptions,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { transport, prefix, signal } = where;
   const queues = names.map((name) => ({ name, transport, prefix }));
-  const found = await readMaps(queues, where, { signal });
-  return new Map(
-    queues.map((queue) => [queue.name, shardsOf(queue, found.get(queue.name)).map(({ name }) => name)]),
-  );
+  const found = await run(transport, mapsCall(queues), { signal });
+  const namesOf = (queue: QueueRef) => shardsOf(queue, found.get(queue.name)).map(({ name }) => name);
+  return new Map(queues.map((queue) => [queue.name, namesOf(queue)]));
 }
 
 /** The partitions of queues, each of which a deep sweep checks as a queue. */
@@ -77,23 +72,18 @@ export const partitionsRepair: DeepSweepPart = {
 };
 
 /** The places of the maps of queues, and as many as the registry has noted. */
-export const placesOf: PlacesOf = async (queues, { transport, prefix, signal }) => {
-  const calls = [
-    commandCall(["HMGET", mapsKey(prefix), ...queues], textsOf),
-    commandCall(["ZMSCORE", registryKey(prefix), ...queues.map((queue) => `/${queue}`)], textsOf),
-  ];
-  const [maps = [], counts = []] = await runAll(transport, calls, { signal });
-  const found = new Map<string, readonly number[]>();
-  for (const [i, queue] of queues.entries()) {
-    try {
-      const map = readMap(maps[i] ?? null);
-      const places = Array.from({ length: Number(counts[i] ?? 0) }, (_, place) => place);
-      found.set(queue, map.version === 0 ? places : [0, ...places, ...partitionsOf(map)]);
-    } catch (error) {
-      if (!(error instanceof SluiceError)) throw error;
-    }
-  }
-  return found;
+export const placesOf: PlacesOf = async (names, { transport, prefix, signal }) => {
+  const queues = names.map((name) => ({ name, transport, prefix }));
+  const scores = ["ZMSCORE", registryKey(prefix), ...names.map((name) => `/${name}`)] as const;
+  const calls = [mapsCall(queues), commandCall(scores, textsOf)] as const;
+  const [maps, counts] = await exchange(transport, calls, { signal });
+  return new Map(
+    Array.from(maps()).flatMap(([name, map], i) => {
+      if (map instanceof SluiceError) return [];
+      const noted = Array.from({ length: Number(counts()[i] ?? 0) }, (_, place) => place);
+      return [[name, map.version === 0 ? noted : [0, ...noted, ...partitionsOf(map)]]];
+    }),
+  );
 };
 
 /** Errors of one queue, which do not concern the others of a call. */
@@ -105,10 +95,11 @@ const OF_ONE_QUEUE: ReadonlySet<string> = new Set(["newer_schema", "unexpected_r
  */
 async function findMarked(
   queues: readonly QueueRef[],
-  where: Where,
+  transport: Transport,
   { signal }: SendOptions,
 ): Promise<FoundMaps> {
-  const found = await readMaps(queues, where, { signal });
+  if (queues.length === 0) return new Map();
+  const found = await run(transport, mapsCall(queues), { signal });
   for (const queue of queues) {
     if (found.get(queue.name) instanceof SluiceError || isKnownSplit(queue)) continue;
     try {
@@ -160,50 +151,45 @@ export async function exchangeByName<const Calls extends readonly Call<unknown>[
 ): Promise<Map<string, readonly ShardReplies<Calls>[]>> {
   const queues = [...new Set(names)].map((name) => ({ ...where, name }));
   const sent = new Map<string, Sent<Calls>>();
-  const send = async (shards: readonly Shard[], others: readonly Call<FoundMaps>[] = []) => {
+  const send = async (shards: readonly Shard[], last?: Call<FoundMaps>): Promise<FoundMaps> => {
     const calls = shards.map(callsOf);
-    const commands = [...calls.flat(), ...others].map(({ command }) => command);
+    const commands = [...calls.flat(), ...(last ? [last] : [])].map(({ command }) => command);
     const outcomes = commands.length > 0 ? await where.transport.send(commands, options) : [];
     let from = 0;
     for (const [i, { name }] of shards.entries()) {
       const own = calls[i] as Calls;
       sent.set(name, { calls: own, outcomes: outcomes.slice(from, (from += own.length)) });
     }
-    return others[0]?.read(outcomes.at(-1)) ?? new Map<string, never>();
+    return last?.read(outcomes.at(-1)) ?? new Map();
   };
-  const wanted = (queue: QueueRef, map: PartitionMap | undefined): Shard[] =>
-    first && map && map.version > 0 ? [partitionOf(queue, 0)] : shardsOf(queue, map);
+  const wanted = (queue: QueueRef, map: PartitionMap | SluiceError | undefined) =>
+    first && isSplit(map) ? [partitionOf(queue, 0)] : shardsOf(queue, map);
   const known = new Map(queues.map((queue) => [queue.name, wanted(queue, lastMap(queue))]));
   const asked = queues.filter(
     (queue) => !first && (isKnownSplit(queue) || (readsUnknown && !knownMap(queue))),
   );
-  const found: FoundMaps = await send([...known.values()].flat(), mapsCalls(asked));
+  const found = await send([...known.values()].flat(), asked.length > 0 ? mapsCall(asked) : undefined);
   const isMarked = ({ name }: QueueRef) =>
     !found.has(name) && known.get(name)?.some((shard) => sent.get(shard.name)?.outcomes.some(hasWrongType));
-  for (const [name, map] of await findMarked(queues.filter(isMarked), where, options)) found.set(name, map);
-  const shardsNow = (queue: QueueRef) => {
-    const map = found.get(queue.name);
-    if (map instanceof SluiceError) return [];
-    return map ? wanted(queue, map) : (known.get(queue.name) ?? []);
-  };
+  for (const [name, map] of await findMarked(queues.filter(isMarked), where.transport, options))
+    found.set(name, map);
+  for (const queue of queues) {
+    const error = found.get(queue.name);
+    if (!(error instanceof SluiceError)) continue;
+    const calls = callsOf(new Shard(queue));
+    sent.set(queue.name, { calls, outcomes: calls.map(() => ({ error })) });
+  }
+  const shardsNow = (queue: QueueRef) =>
+    found.has(queue.name) ? wanted(queue, found.get(queue.name)) : (known.get(queue.name) ?? []);
   await send(queues.flatMap(shardsNow).filter(({ name }) => !sent.has(name)));
-  const repliesOf = (shard: Shard, { calls, outcomes }: Sent<Calls>) => {
-    const replies = calls.map((call, i) => () => call.read(outcomes[i])) as unknown as Replies<Calls>;
-    return { shard, replies };
+  const repliesOf = (shard: Shard): ShardReplies<Calls> => {
+    const { calls, outcomes } = sent.get(shard.name) as Sent<Calls>;
+    return {
+      shard,
+      replies: calls.map((call, i) => () => call.read(outcomes[i])) as unknown as Replies<Calls>,
+    };
   };
-  return new Map(
-    queues.map((queue) => {
-      const error = found.get(queue.name);
-      if (!(error instanceof SluiceError))
-        return [
-          queue.name,
-          shardsNow(queue).map((shard) => repliesOf(shard, sent.get(shard.name) as Sent<Calls>)),
-        ];
-      const shard = new Shard(queue);
-      const calls = callsOf(shard);
-      return [queue.name, [repliesOf(shard, { calls, outcomes: calls.map(() => ({ error })) })]];
-    }),
-  );
+  return new Map(queues.map((queue) => [queue.name, shardsNow(queue).map(repliesOf)]));
 }
 
 const hasWrongType = (outcome: CommandOutcome) => "error" in outcome && isWrongType(outcome.error);

@@ -1,5 +1,5 @@
 /** Taking tasks from partitions. */
-import { type Call, type CallOfScript, exchange, type Link } from "../../kernel/call.ts";
+import { type Call, type CallOfScript, eachAlone, exchange } from "../../kernel/call.ts";
 import { pendingCall } from "../../kernel/lease/peek.ts";
 import { bothCall, type SettleReply, takeCall, takenBy, type TakeReply } from "../../kernel/lease/take.ts";
 import { newToken } from "../../kernel/names/ids.ts";
@@ -63,11 +63,12 @@ export class PartitionTakes {
     const work = turns.workCall(all);
     const calls: Call<unknown>[] = active.map((partition) => pendingCall(partitions.shard(partition)));
     const replies = await exchange(partitions.queue.transport, work ? [...calls, work] : calls, { signal });
-    const hasPending = active.some(
-      (partition, i) => !partitions.isDown(partition) && replies[i]?.() === true,
-    );
+    const isPending = (partition: number, i: number) =>
+      partitions.unlessDown(partition, () => replies[i]?.()) === true;
+    const hasPending = active.some(isPending);
     if (!work) return hasPending;
-    turns.noteWork(all, replies.at(-1) as () => WorkReply);
+    const found = partitions.unlessDown(0, replies.at(-1) as () => WorkReply);
+    if (found) turns.noteWork(all, found);
     return hasPending || all.some((partition) => !active.includes(partition) && turns.mayHaveWork(partition));
   }
 }
@@ -154,52 +155,44 @@ class Round {
     looks: readonly number[],
     settle: readonly SettlePart[] = [],
   ): Promise<SettledAndTaken> {
+    const { requests } = this.#request;
     const partitions = this.#partitions;
+    const { transport } = partitions.queue;
     const own = partition === undefined ? undefined : this.#takeFrom(partition);
     if (partition !== undefined) this.#tried.add(partition);
     const joined = own && settle.find((part) => part.partition === partition);
     const both = own && joined && bothCall(joined.call, own.call);
-    const heads = looks.map((other) => partitions.shard(other).call(headScript, {}));
+    const heads = looks.map((other) => ({ other, call: partitions.shard(other).call(headScript, {}) }));
     // A round that finds nothing must have read it, because a producer may just have noted a partition.
-    const work = own
-      ? this.#turns.workCall(this.#all)
-      : this.#hasWork
-        ? undefined
-        : this.#turns.freshWorkCall(this.#all);
+    const isFresh = !own && !this.#hasWork;
+    const work = isFresh ? this.#turns.freshWorkCall(this.#all) : own && this.#turns.workCall(this.#all);
     const calls: readonly Call<unknown>[] = [
       ...settle.map((part) => (part === joined && both ? both : part.call)),
       ...(own && !both ? [own.call] : []),
-      ...heads,
+      ...heads.map(({ call }) => call),
       ...(work ? [work] : []),
     ];
-    const replies = await this.#send(calls, own !== undefined).catch((error: unknown) => {
-      // One database that is down does not keep back the tasks of others.
-      const asked = partition === undefined ? looks : [partition, ...looks];
-      if (settle.length > 0 || !asked.every((one) => partitions.isDown(one))) throw error;
-      this.#failure = error;
-    });
-    if (!replies) return { settled: [], taken: async () => NOTHING };
+    const link = own ? requests.over(transport) : transport;
+    // One database that is down does not keep back the tasks of others.
+    const mayFailInPart = settle.length === 0;
+    const { signal } = requests.options;
+    const replies = await exchange(mayFailInPart ? eachAlone(link) : link, calls, { signal });
     const replyTo = <T>(call: Call<T>) => (replies[calls.indexOf(call)] as () => T)();
     const readTaken = ({ call }: Take) => (both ? replyTo(both).taken : replyTo(call));
     try {
-      for (const [i, other] of looks.entries()) {
-        const head = this.#unlessDown(other, () => replyTo(heads[i] as (typeof heads)[number]));
+      for (const { other, call } of heads) {
+        const head = this.#unlessDown(other, () => replyTo(call));
         if (head) this.#noteHead(other, head);
       }
       this.#hasWork ||= work !== undefined;
-      if (work) this.#turns.noteWork(this.#all, () => replyTo(work));
+      const found = work && this.#unlessDown(0, () => replyTo(work));
+      if (found) this.#turns.noteWork(this.#all, found);
       const settled = settle.map((part) =>
         part === joined && both ? replyTo(both).settled : replyTo(part.call),
       );
       if (!own) return { settled, taken: async () => NOTHING };
-      const mustAnswer = settle.length > 0;
-      const reply = mustAnswer
-        ? readTaken(own)
-        : this.#unlessDown(
-            own.shard.place,
-            () => readTaken(own),
-            (error) => (this.#failure = error),
-          );
+      const take = () => readTaken(own);
+      const reply = mayFailInPart ? this.#unlessDown(own.shard.place, take) : take();
       return { settled, taken: async () => (reply ? this.#taken(own, reply) : NOTHING) };
     } catch (error) {
       // Another command of the request has failed.
@@ -224,15 +217,9 @@ class Round {
     return taken;
   }
 
-  /** A reply; undefined if the database of its partition is down. */
-  #unlessDown<T>(partition: number, read: () => T, note?: (error: unknown) => void): T | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (!this.#partitions.isDown(partition)) throw error;
-      note?.(error);
-      return undefined;
-    }
+  /** What is read; undefined if the database of the partition is down. */
+  #unlessDown<T>(partition: number, read: () => T): T | undefined {
+    return this.#partitions.unlessDown(partition, read, (error) => (this.#failure = error));
   }
 
   /** Hands back what a reply has leased. If the caller can send the dequeue again, it gets the tasks then. */
@@ -247,13 +234,6 @@ class Round {
     } catch {
       // It has leased nothing.
     }
-  }
-
-  #send(calls: readonly Call<unknown>[], mayLease: boolean) {
-    const { requests } = this.#request;
-    const { transport } = this.#partitions.queue;
-    const link: Link = mayLease ? requests.over(transport) : transport;
-    return exchange(link, calls, { signal: requests.options.signal });
   }
 
   #noteHead(partition: number, head: PartitionHead): void {

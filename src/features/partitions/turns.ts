@@ -66,19 +66,8 @@ export class PartitionTurns {
     return this.#queue.call(listWorkScript, {}, [...names, { name: `/${queue}` }]);
   }
 
-  /**
-   * Notes which partitions have work. If the registry cannot be reached, all count as active. If the queue has others,
-   * this instance reads the map again.
-   */
-  noteWork(partitions: readonly number[], read: () => WorkReply): void {
-    let reply: WorkReply;
-    try {
-      reply = read();
-    } catch (error) {
-      if (this.#partitions.isDown(0)) return;
-      throw error;
-    }
-    const { now, scores } = reply;
+  /** Notes which partitions have work. If the queue has others, this instance reads the map again. */
+  noteWork(partitions: readonly number[], { now, scores }: WorkReply): void {
     for (const [i, partition] of partitions.entries()) this.#scores.set(partition, scores[i] ?? 0);
     this.#now = now;
     this.#readAt = this.now();

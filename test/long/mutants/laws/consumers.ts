@@ -71,7 +71,7 @@ export const consumers: LawMutants = {
     breaks: "law 9: a task that is enqueued while the sweep runs has no payload",
   },
   "the orphan pass skips partitions": {
-    src: change("[0, ...places, ...partitionsOf(map)]", "[0]"),
+    src: change("[0, ...noted, ...partitionsOf(map)]", "[0]"),
     breaks: "law 9: the payloads of tasks in other partitions are removed",
   },
   "a damaged object is delivered": {
