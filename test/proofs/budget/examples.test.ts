@@ -126,7 +126,10 @@ const monthly = (commands: number) => dollars(commands * minutesOfMonth).toFixed
 
 type Deployment = ConstructorParameters<typeof Service<object>>[1];
 
-/** A new instance of a deployment; `cron` and `request` return how many commands they cost. */
+/**
+ * A new instance of a deployment; `cron` and `request` return how many commands they cost, `request` without the work
+ * after the response.
+ */
 function instance(deployment: Deployment) {
   const { url, token } = billed.gateway;
   const service = new Service<object>(
@@ -136,7 +139,13 @@ function instance(deployment: Deployment) {
   );
   return {
     cron: () => billed.cost(() => service.cron()),
-    request: () => billed.cost(() => service.fetch(new Request("http://sluice.test/"), () => {})),
+    async request() {
+      const after: Promise<unknown>[] = [];
+      const fetch = () => service.fetch(new Request("http://sluice.test/"), (work) => void after.push(work));
+      const commands = await billed.cost(fetch);
+      await Promise.all(after);
+      return commands;
+    },
   };
 }
 
