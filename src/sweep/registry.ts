@@ -1,10 +1,11 @@
 import { nameOfShard, readShardName, registryKey } from "../kernel/names/keys.ts";
 import { nextCursor, onlyOptions, pageArguments } from "../kernel/options/validation.ts";
 import { noteRedisTime } from "../kernel/clock.ts";
-import { lastReply, replyAt } from "../kernel/scripts/replies.ts";
-import { callOf } from "../kernel/scripts/binding.ts";
+import { commandCall, exchange, run, scriptCall } from "../kernel/call.ts";
+import { timeCall } from "../kernel/lease/peek.ts";
+import { testNowOf } from "../kernel/queue-ref.ts";
 import { listQueuesScript } from "../kernel/scripts/sweep-scripts.ts";
-import { checkedTransport, type Command, type Transport, withPrefix } from "../kernel/transport.ts";
+import { checkedTransport, type Transport, withPrefix } from "../kernel/transport.ts";
 
 export interface RegisteredQueue {
   readonly name: string;
@@ -71,12 +72,9 @@ export async function readRegistry(
 ): Promise<RegistryPage> {
   onlyOptions(options, ["prefix", "cursor", "size", "signal", "now"]);
   const { prefix, signal, now } = withPrefix(transport, options);
-  const call = callOf(
-    listQueuesScript,
-    { queues: registryKey(prefix) },
-    { testNow: now ? String(now()) : "", ...pageArguments(options) },
-  );
-  const page = listQueuesScript.decode(lastReply(await transport.send([call], { signal })));
+  const args = { testNow: testNowOf({ now }), ...pageArguments(options) };
+  const call = scriptCall(listQueuesScript, { queues: registryKey(prefix) }, args);
+  const page = await run(transport, call, { signal });
   noteRedisTime(transport, page.now);
   return {
     // What is not a queue begins with a character that no queue's name begins with.
@@ -107,12 +105,11 @@ export async function readRegistered(
   queue: string,
   { prefix, signal, now: testNow }: Pick<ListQueuesOptions, "prefix" | "signal" | "now"> = {},
 ): Promise<RegistryPage> {
-  const commands: Command[] = [["ZMSCORE", registryKey(prefix), `~${queue}`, `/${queue}`]];
-  if (!testNow) commands.push(["TIME"]);
-  const outcomes = await checkedTransport(transport).send(commands, { signal });
-  const [reminder = null, count] = replyAt(outcomes, 0) as readonly (string | null)[];
-  const [seconds, micros] = testNow ? [] : (replyAt(outcomes, 1) as readonly (string | number)[]);
-  const now = testNow ? testNow() : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  const first = scoresCall([`~${queue}`, `/${queue}`], prefix);
+  const calls = testNow ? ([first] as const) : ([first, timeCall] as const);
+  const [readScores, readTime] = await exchange(checkedTransport(transport), calls, { signal });
+  const [reminder = null, count] = readScores();
+  const now = testNow?.() ?? (readTime as () => number)();
   noteRedisTime(transport, now);
   const reminders: Reminder[] = reminder === null ? [] : [{ queue, at: Number(reminder) }];
   if (count == null) {
@@ -122,14 +119,19 @@ export async function readRegistered(
   const queues: RegisteredShard[] = [];
   const all = Array.from({ length: Number(count) }, (_, i) => nameOfShard(queue, i));
   const names = [...all, ...all.map((name) => `~${name}`)];
-  const read = await transport.send([["ZMSCORE", registryKey(prefix), ...names]], { signal });
-  const scores = replyAt(read, 0) as readonly (string | null)[];
+  const scores = await run(transport, scoresCall(names, prefix), { signal });
   for (const [i, name] of all.entries()) {
     const [score = null, at = null] = [scores[i], scores[all.length + i]];
     if (score !== null || i === 0) queues.push(registeredShard(name, Number(score ?? now), now));
     if (at !== null) reminders.push({ queue: name, at: Number(at) });
   }
   return { queues, divided: [queue], reminders, now, cursor: null };
+}
+
+/** Reads what the registry has of names. */
+function scoresCall(names: readonly string[], prefix: string | undefined) {
+  const command = ["ZMSCORE", registryKey(prefix), ...names] as const;
+  return commandCall(command, (reply) => reply as readonly (string | null)[]);
 }
 
 /** The queues of a page of the registry: those of its shards, each once. */

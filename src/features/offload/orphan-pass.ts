@@ -3,7 +3,8 @@ import { nameOfShard, queueKeys } from "../../kernel/names/keys.ts";
 import { namedPlace } from "../../kernel/names/slots.ts";
 import { readFixed } from "../../kernel/record/read-record.ts";
 import { QUEUE } from "../../kernel/options/validation.ts";
-import { lastReply } from "../../kernel/scripts/replies.ts";
+import { run } from "../../kernel/call.ts";
+import { timeCall } from "../../kernel/lease/peek.ts";
 import type { CommandOutcome, PlainCommand } from "../../kernel/transport.ts";
 import type { OrphanPassOptions, OrphanReport } from "./types.ts";
 import { readArea } from "./areas.ts";
@@ -129,7 +130,5 @@ function mayNeed(record: string | null | undefined, name: string): boolean {
 
 /** The time of the scripts, epoch ms. */
 async function timeOf({ transport, signal, now }: OrphanPassOptions): Promise<number> {
-  if (now) return now();
-  const [seconds, micros] = lastReply(await transport.send([["TIME"]], { signal })) as readonly string[];
-  return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  return now ? now() : run(transport, timeCall, { signal });
 }
