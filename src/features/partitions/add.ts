@@ -80,12 +80,15 @@ class Adding {
     const newId = this.#placement.newIds(places.length, map);
     const placed: number[] = [];
     const ids: string[] = [];
+    const slots: (number | undefined)[] = [];
     for (const place of places) {
       const draft = drafts[place] as Draft;
       try {
         const slot = slotOfTask(draft, draft.path);
         // Without a tag: a copy of the call from before the queue had partitions has the same id.
-        ids.push(chosen?.[place] ?? draft.id ?? (await draft.derivedId?.()) ?? newId(slot));
+        const id = chosen?.[place] ?? draft.id ?? (await draft.derivedId?.()) ?? newId(slot);
+        slots[place] = slot ?? (draft.derivedId && slotOf(id));
+        ids.push(id);
         placed.push(place);
       } catch (failed) {
         if (!alone) throw failed;
@@ -97,9 +100,7 @@ class Adding {
     const items = found.items.map((item, i): PlacedItem => {
       const place = found.places[i] as number;
       this.#items[place] = item;
-      const draft = drafts[place] as Draft;
-      const text = placedBy(draft) ?? (draft.derivedId && item.id);
-      return { item, place, slot: text === undefined ? undefined : slotOf(text) };
+      return { item, place, slot: slots[place] };
     });
     await this.#send(items, map, chosen !== undefined && isAgain);
   }

@@ -5,7 +5,7 @@ import { groupedBy } from "../../kernel/slices.ts";
 import type { SettleBatch, SettlementArguments, Store } from "../../kernel/store.ts";
 import { partitionedAdds } from "./partitioned-adds.ts";
 import type { Divided } from "./partitions.ts";
-import { PartitionTakes, type SettlePart } from "./take.ts";
+import { type SettlePart, takesOf } from "./take.ts";
 
 /**
  * The partitions of a queue, and its store.
@@ -14,7 +14,7 @@ import { PartitionTakes, type SettlePart } from "./take.ts";
  */
 export function partitionedStore(plain: Store, wanted: number | undefined): Divided<Store> {
   const { partitions, store } = partitionedAdds(plain, wanted);
-  const takes = new PartitionTakes(partitions);
+  const takes = takesOf(partitions);
 
   /** The calls that settle, one for each partition, and what puts their replies into the order of the batch. */
   const split = async ({ settlements, items: given, token }: SettleBatch) => {

@@ -62,27 +62,22 @@ export async function rebalanceShares(
       continue;
     }
     mustWake ||= noted?.some((one) => one.wake) ?? false;
-    const uses = eachKind((kind) => usesOf(kind, current, all, partitions, noted));
-    const firstOf = (kind: Kind) => shares.limits[kind]?.first ?? 0;
-    const target =
-      wanted ??
-      eachKind((kind) => {
-        const limit = limits[kind];
-        return limit && divide(limit.limit, uses[kind], firstOf(kind));
-      });
-    // Divided by what the partitions hold, as soon as that is known, and once: else a rotation would not end.
-    if (noted) wanted = target;
-    const next = eachKind((kind): LimitShares | undefined => {
-      const [limit, division] = [limits[kind], target[kind]];
-      return (
-        limit && division && { ...limit, ...stepTowards(limit.limit, uses[kind], division, firstOf(kind)) }
-      );
+    const steps = eachKind((kind) => {
+      const limit = limits[kind];
+      const uses = usesOf(kind, current, all, partitions, noted);
+      const first = shares.limits[kind]?.first ?? 0;
+      const target = limit && (wanted?.[kind] ?? divide(limit.limit, uses, first));
+      const step = limit && target && { ...limit, ...stepTowards(limit.limit, uses, target, first) };
+      return { uses, target, step };
     });
+    // Divided by what the partitions hold, as soon as that is known, and once: else a rotation would not end.
+    if (noted) wanted = eachKind((kind) => steps[kind].target);
+    const next = eachKind((kind) => steps[kind].step);
     const isSame = noted !== undefined && sameShares(shares.limits, next, all);
     const now = queue.now?.() ?? Date.now();
     const version = isSame ? shares.version : Math.max(shares.version + 1, latest + 1, now);
     const isInUse = (i: number) =>
-      KINDS.some((kind) => (uses[kind][i]?.share ?? 0) + (uses[kind][i]?.used ?? 0) > 0);
+      KINDS.some((kind) => (steps[kind].uses[i]?.share ?? 0) + (steps[kind].uses[i]?.used ?? 0) > 0);
     const kept = all.filter((partition, i) => partitions.includes(partition) || !isSame || isInUse(i));
     const written = writeShares({ version, done: isSame, partitions: kept, limits: next });
     if (written.text === shares.text) return mustWake;

@@ -39,38 +39,31 @@ const NOTHING: Taken = {
  * looks at a second one in the same request. If there are no tasks, it looks at all others that have work, and takes
  * from the one whose next task is the oldest.
  */
-export class PartitionTakes {
-  readonly #partitions: Partitions;
-  readonly #turns: PartitionTurns;
+export function takesOf(partitions: Partitions) {
+  const turns = new PartitionTurns(partitions);
+  return {
+    /** @param parts what the first request settles */
+    async settleAndTake(parts: readonly SettlePart[], request: TakeRequest): Promise<SettledAndTaken> {
+      const all = await partitions.all(request.requests.options.signal);
+      return new Round(partitions, turns, all, request).begin(parts);
+    },
 
-  constructor(partitions: Partitions) {
-    this.#partitions = partitions;
-    this.#turns = new PartitionTurns(partitions);
-  }
-
-  /** @param parts what the first request settles */
-  async settleAndTake(parts: readonly SettlePart[], request: TakeRequest): Promise<SettledAndTaken> {
-    const all = await this.#partitions.all(request.requests.options.signal);
-    return new Round(this.#partitions, this.#turns, all, request).begin(parts);
-  }
-
-  /** Whether a partition may have tasks. */
-  async mayHaveTasks(signal: AbortSignal | undefined): Promise<boolean> {
-    const partitions = this.#partitions;
-    const turns = this.#turns;
-    const all = await partitions.all(signal);
-    const active = all.filter((partition) => turns.mayHaveWork(partition) && !partitions.isDown(partition));
-    const work = turns.workCall(all);
-    const calls: Call<unknown>[] = active.map((partition) => pendingCall(partitions.shard(partition)));
-    const replies = await exchange(partitions.queue.transport, work ? [...calls, work] : calls, { signal });
-    const isPending = (partition: number, i: number) =>
-      partitions.unlessDown(partition, () => replies[i]?.()) === true;
-    const hasPending = active.some(isPending);
-    if (!work) return hasPending;
-    const found = partitions.unlessDown(0, replies.at(-1) as () => WorkReply);
-    if (found) turns.noteWork(all, found);
-    return hasPending || all.some((partition) => !active.includes(partition) && turns.mayHaveWork(partition));
-  }
+    /** Whether a partition may have tasks. */
+    async mayHaveTasks(signal: AbortSignal | undefined): Promise<boolean> {
+      const all = await partitions.all(signal);
+      const active = all.filter((one) => turns.mayHaveWork(one) && !partitions.isDown(one));
+      const work = turns.workCall(all);
+      const calls: Call<unknown>[] = active.map((one) => pendingCall(partitions.shard(one)));
+      if (work) calls.push(work);
+      const replies = await exchange(partitions.queue.transport, calls, { signal });
+      const isPending = (one: number, i: number) => partitions.unlessDown(one, () => replies[i]?.()) === true;
+      const hasPending = active.some(isPending);
+      if (!work) return hasPending;
+      const found = partitions.unlessDown(0, replies.at(-1) as () => WorkReply);
+      if (found) turns.noteWork(all, found);
+      return hasPending || all.some((one) => !active.includes(one) && turns.mayHaveWork(one));
+    },
+  };
 }
 
 /** The take of one partition. */
