@@ -19,10 +19,8 @@ export interface MaybeDivided {
   readonly divided: () => Promise<Pick<Divided<Adds>, "partitions">>;
 }
 
-type Signal = AbortSignal | undefined;
-
 /** Chooses the store to use. */
-type Choose = (signal: Signal) => Promise<Store>;
+type Choose = (signal: AbortSignal | undefined) => Promise<Store>;
 
 /** Loads the store over the partitions of a queue. `wanted`: how many one without a map gets; undefined: no map. */
 type Load<S extends Adds> = (plain: S, wanted: number | undefined) => Promise<Divided<S>>;
@@ -96,25 +94,20 @@ function discovering<S extends Adds>(
     };
   };
 
-  /**
-   * The store to use after a call of the plain one has failed.
-   * @throws the error, unless it turns out that the queue has partitions: the call has then changed nothing
-   */
-  const afterFailure = async (error: unknown, signal: Signal): Promise<Store> => {
-    if (!isWrongType(error)) throw error;
-    const { partitions } = await load();
-    if (!(await partitions.find(signal))) throw error;
-    return known();
-  };
-
-  /** @param use uses a store. Called again if the queue turns out to have partitions */
-  const run = async <T>(choose: Choose, use: (store: Store) => Promise<T>, signal: Signal): Promise<T> => {
+  /** @param use uses a store. Called again if the queue turns out to have partitions: it has then changed nothing */
+  const run = async <T>(
+    choose: Choose,
+    use: (store: Store) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> => {
     const wasSplit = divided?.partitions.isSplit === true;
     try {
       return await use(isSought ? await choose(signal) : plain);
     } catch (error) {
-      if (wasSplit) throw error;
-      return use(await afterFailure(error, signal));
+      if (wasSplit || !isWrongType(error)) throw error;
+      const { partitions } = await load();
+      if (!(await partitions.find(signal))) throw error;
+      return use(known());
     }
   };
 
@@ -122,16 +115,12 @@ function discovering<S extends Adds>(
     ...plain,
     divided: load,
     add: async (batch) => {
-      const { signal } = batch;
-      const use = isSought ? await found(signal) : plain;
+      const use = isSought ? await found(batch.signal) : plain;
       if (use !== plain) return use.add(batch);
       const ids = batch.ids ?? (await idsOf(batch.drafts));
       const once = { ...batch, ids, encode: encodingOnce(batch, ids) };
-      try {
-        return await plain.add(once);
-      } catch (error) {
-        return (await afterFailure(error, signal)).add({ ...once, isAgain: true });
-      }
+      const addTo = (to: Store) => to.add(to === plain ? once : { ...once, isAgain: true });
+      return run(async () => plain, addTo, batch.signal);
     },
     find: (id, call, isUnknown, options) =>
       run(found, (use) => use.find(id, call, isUnknown, options), options.signal),
