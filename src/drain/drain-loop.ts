@@ -54,7 +54,10 @@ export class DrainLoop<T> {
       callHandler,
       { ...options, queue: source.name, grace: this.#times.grace, tracing },
       this.#toSettle,
-      (fault) => (fault ? this.#finish(fault) : this.#stepSoon()),
+      (fault) => {
+        this.#requests.failure ??= fault;
+        this.#stepSoon();
+      },
     );
     this.#dequeues = new Dequeues(options, {
       handlers: this.#handlers,

@@ -56,8 +56,7 @@ export class HandlerPool<T> {
 
   /**
    * @param settle takes the settlement of each finished task
-   * @param onEnd called when a handler has returned; other handlers may have returned since. With a fault if the
-   *   drain cannot go on
+   * @param onEnd called when a handler has returned, and perhaps others since; with a fault if the drain cannot go on
    */
   constructor(
     callHandler: CallHandler<T>,
@@ -249,14 +248,19 @@ export class HandlerPool<T> {
     const tasks = call.tasks.map(({ leased }) => leased);
     const end = endOf(tasks, outcomes, thrown, this.#options);
     if (!(end instanceof Promise)) return this.#settleCall(call, end);
-    end.then((loaded) => this.#settleCall(call, loaded)).catch((error: unknown) => this.#onEnd({ error }));
+    end
+      .then((loaded) => this.#settleCall(call, loaded))
+      .catch((error: unknown) => {
+        this.#running.delete(call);
+        this.#onEnd({ error });
+      });
   }
 
   #settleCall(call: HandlerCall<T>, { outcomes, settlementOf }: CallEnd): void {
-    const { endedAt = 0, beganAt, stopped, tasks } = call;
-    const ranFor = endedAt - beganAt;
+    const { endedAt = 0, tasks } = call;
+    const ranFor = endedAt - call.beganAt;
     this.#running.delete(call);
-    if (stopped === undefined) this.#duration.add(ranFor);
+    if (call.stopped === undefined) this.#duration.add(ranFor);
     this.endedCalls++;
     this.firstEndAt ??= endedAt;
     call.trace?.end(
