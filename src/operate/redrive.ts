@@ -11,12 +11,12 @@ import {
   trueOrFalse,
   wholeNumber,
 } from "../kernel/options/validation.ts";
+import { groupedBy } from "../kernel/slices.ts";
 import { redisTime } from "../kernel/clock.ts";
 import { redriveScript } from "./operate-scripts.ts";
 import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 import { MAX_STEP, RUN_BOUNDS, runOverShards, type RunOptions, type RunReport } from "./paged-run.ts";
-import { redriveByIds } from "./redrive-by-ids.ts";
 
 export interface RedriveOptions extends TaskFilter, RunOptions {
   /**
@@ -53,6 +53,14 @@ export interface RedriveReport extends RunReport {
 
 /** The arguments of the redrive script, except where a page begins. */
 type RedriveArguments = Omit<ArgumentsOf<typeof redriveScript>, "limit" | "cursor">;
+
+type Refusal = RedriveReport["refused"][number]["code"];
+
+/** A task to redrive, and the shards that may have it, the likeliest first. */
+interface Placed {
+  readonly item: { readonly id: string; readonly lease: string };
+  readonly shards: readonly Shard[];
+}
 
 const OPTIONS = ["ids", "dryRun", "rate", ...FILTER_OPTIONS, ...RUN_BOUNDS, ...REQUEST_OPTIONS];
 
@@ -98,6 +106,7 @@ async function redriveAll(
   return { redriven: count, ...report, refused: [] };
 }
 
+/** Redrives tasks by their ids, each in the shard that has it. */
 async function redriveGiven(
   queue: OperatedQueue,
   ids: NonNullable<RedriveOptions["ids"]>,
@@ -113,13 +122,38 @@ async function redriveGiven(
   }
   const { store } = queue;
   await store.shards({ ...options, fresh: true });
-  const refused = await redriveByIds(
-    Array.from(leases, ([id, lease]) => ({ id, lease })),
-    (id) => store.having(id, options),
-    (shard, cursor, items) =>
-      redriveSome(queue, shard, { ...args, limit: String(MAX_STEP), cursor }, items, options),
-  );
-  return { redriven: leases.size - refused.length, refused, cursor: null, unreadable: 0 };
+  const place = async ([id, lease]: readonly [string, string]): Promise<Placed> => {
+    return { item: { id, lease }, shards: await store.having(id, options) };
+  };
+  const refused = new Map<string, Refusal>();
+  let placed = await Promise.all(Array.from(leases, place));
+  while (placed.length > 0) {
+    const next: Placed[] = [];
+    for (const [shard, own] of groupedBy(placed, ({ shards }) => shards[0] as Shard)) {
+      let rest = own;
+      let cursor = "";
+      while (rest.length > 0) {
+        const items = rest.map(({ item }) => item);
+        const given = { ...args, limit: String(MAX_STEP), cursor };
+        const reply = await redriveSome(queue, shard, given, items, options);
+        for (const [i, code] of reply.answers.entries()) {
+          const asked = rest[i];
+          if (code === "redriven" || !asked) continue;
+          const others = asked.shards.slice(1);
+          if (code === "not_found" && others.length > 0) next.push({ item: asked.item, shards: others });
+          else refused.set(asked.item.id, code);
+        }
+        rest = rest.slice(reply.answers.length);
+        cursor = reply.cursor;
+      }
+    }
+    placed = next;
+  }
+  const inOrder = [...leases.keys()].flatMap((id) => {
+    const code = refused.get(id);
+    return code === undefined ? [] : [{ id, code }];
+  });
+  return { redriven: leases.size - refused.size, refused: inOrder, cursor: null, unreadable: 0 };
 }
 
 /** Redrives a page. Wakes a consumer for tasks that are ready, and arranges a wake for those that are delayed. */
@@ -127,7 +161,7 @@ async function redriveSome(
   queue: OperatedQueue,
   shard: Shard,
   args: ArgumentsOf<typeof redriveScript>,
-  items: readonly { readonly id: string; readonly lease: string }[],
+  items: readonly Placed["item"][],
   options: RequestOptions,
 ) {
   const { store } = queue;

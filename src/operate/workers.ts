@@ -1,3 +1,4 @@
+import { invalidArgument } from "../errors.ts";
 import { run, runAll } from "../kernel/call.ts";
 import type { Shard } from "../kernel/shard.ts";
 import { MAX_BATCH } from "../kernel/options/limits.ts";
@@ -5,6 +6,7 @@ import { writeWorker } from "../kernel/record/record.ts";
 import { readWorker } from "../kernel/record/read-record.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../kernel/options/types.ts";
 import {
+  escaped,
   LIST_OPTIONS,
   nextCursor,
   onlyOptions,
@@ -16,7 +18,6 @@ import {
 import { failWorkerScript, listWorkersScript } from "./operate-scripts.ts";
 import { readWorkerInfo } from "../kernel/lease/worker-info.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
-import { readWorkersOfAll } from "./workers-of-all.ts";
 
 /** Most ids of tasks that the list has for each worker. */
 const MAX_LISTED_TASKS = 100;
@@ -72,18 +73,70 @@ export async function listWorkers(
   options: ListWorkersOptions,
 ): Promise<WorkerPage> {
   onlyOptions(options, LIST_OPTIONS);
-  const most = String(MAX_LISTED_TASKS);
   const readPage = async (shard: Shard, bounds: ReturnType<typeof pageArguments>) => {
-    const call = shard.call(listWorkersScript, { ...bounds, most });
+    const call = shard.call(listWorkersScript, { ...bounds, most: String(MAX_LISTED_TASKS) });
     const page = await run(store.queue.transport, call, options);
     return { ...page, workers: page.workers.map(toWorkerInfo) };
   };
   return store.over(async () => {
     const shards = await store.shards({ ...options, fresh: true });
-    if (shards.length > 1) return readWorkersOfAll(shards, options, MAX_LISTED_TASKS, readPage);
+    if (shards.length > 1) return readWorkersOfAll(shards, options, readPage);
     const page = await readPage(store.shard(0), pageArguments(options));
     return { workers: page.workers, now: page.now, cursor: nextCursor(page.cursor) };
   }, options);
+}
+
+/**
+ * Reads a page of the workers of all shards, in the order of their names. A worker that works for several shards comes
+ * once. The cursor is the last worker of the page.
+ * @param readPage reads a page of the workers of one shard
+ * @throws {SluiceError} `invalid_argument`
+ */
+async function readWorkersOfAll(
+  shards: readonly Shard[],
+  { cursor: after, size: given }: ListOptions,
+  readPage: (
+    shard: Shard,
+    bounds: { readonly cursor: string; readonly size: string },
+  ) => Promise<Omit<WorkerPage, "cursor"> & { readonly cursor: string }>,
+): Promise<WorkerPage> {
+  const size = wholeNumber(given ?? 100, "size", 1, MAX_BATCH);
+  if (after !== undefined && (typeof after !== "string" || !/^[!-~]{1,400} [!-~]{0,400}$/.test(after))) {
+    throw invalidArgument("cursor", "must be the cursor of an earlier page");
+  }
+  const workers = new Map<string, WorkerInfo>();
+  let now = 0;
+  const readAll = async (shard: Shard) => {
+    let cursor = "0";
+    do {
+      const page = await readPage(shard, { cursor, size: String(MAX_BATCH) });
+      for (const worker of page.workers) {
+        const name = nameOf(worker);
+        const known = workers.get(name);
+        workers.set(name, known ? merged(known, worker) : worker);
+      }
+      now = Math.max(now, page.now);
+      ({ cursor } = page);
+    } while (cursor !== "0");
+  };
+  await Promise.all(shards.map(readAll));
+  const rest = [...workers].filter(([name]) => after === undefined || name > after);
+  const page = rest.toSorted(([one], [other]) => (one < other ? -1 : 1)).slice(0, size);
+  const cursor = page.length < rest.length ? (page.at(-1)?.[0] ?? null) : null;
+  return { workers: page.map(([, worker]) => worker), now, cursor };
+}
+
+const nameOf = ({ name, incarnation = "" }: WorkerName) => `${escaped(name)} ${escaped(incarnation)}`;
+
+/** One worker, from what two shards have of it. The later one of what it reported counts. */
+function merged(one: WorkerInfo, other: WorkerInfo): WorkerInfo {
+  const [late, early] = (one.seenAt ?? 0) >= (other.seenAt ?? 0) ? [one, other] : [other, one];
+  return {
+    ...late,
+    silentAt: Math.max(late.silentAt, early.silentAt),
+    working: late.working + early.working,
+    tasks: [...late.tasks, ...early.tasks].slice(0, MAX_LISTED_TASKS),
+  };
 }
 
 /** Fails a worker that is dead: see `Operator.failWorker`. */
