@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type Bundle, bundles } from "../../bench/bundle/bundles.ts";
+import { measure } from "../../bench/bundle/measure.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { block } from "../documents/block.ts";
 import { startRedis } from "../support/redis.ts";
@@ -174,9 +176,9 @@ test("the embedded store, with its Lua and the licences of that, needs no more p
      const [task] = await emails.dequeue();
      const completed = await task.complete();
      await gateway.close();
-     const dist = new URL(".", import.meta.resolve("sluice-queue"));
+     const lua = new URL("src/embedded/lua/", import.meta.resolve("sluice-queue"));
      const licences = ["redis_lua.LICENSE", "redis_lua.THIRD_PARTY_NOTICES.md"];
-     const included = licences.filter((name) => existsSync(new URL(name, dist)));
+     const included = licences.filter((name) => existsSync(new URL(name, lua)));
      console.log(JSON.stringify({ payload: task.payload, ok: completed.ok, included }));`,
   );
   expect(seen).toEqual({
@@ -184,6 +186,16 @@ test("the embedded store, with its Lua and the licences of that, needs no more p
     ok: true,
     included: ["redis_lua.LICENSE", "redis_lua.THIRD_PARTY_NOTICES.md"],
   });
+});
+
+test("a bundle of the built package is as small as one of its sources", async () => {
+  const [producer] = bundles;
+  const built = `export { Producer } from "./dist/index.js";`;
+  const [ofPackage, ofSources] = await Promise.all([
+    measure({ name: "built", source: built, part: "first" }, root),
+    measure(producer as Bundle, root),
+  ]);
+  expect(ofPackage.gzipped).toBeLessThan(ofSources.gzipped * 1.02);
 });
 
 test("the first lines of the README print what it shows", async () => {
