@@ -24,7 +24,7 @@ export interface CallOfScript<T> extends Call<T> {
   readonly command: ScriptCall;
 }
 
-/** What calls are sent by. */
+/** What sends calls. */
 export type Link = Pick<Transport, "cluster" | "send">;
 
 /**
@@ -61,7 +61,7 @@ export function scriptCall<const B extends Binding>(
 }
 
 /**
- * Sends calls in one request, behind their notes; on a cluster, where commands may run in any order, the notes in a
+ * Sends calls in one request, behind their notes. On a cluster, where commands may run in any order, the notes have a
  * request of their own.
  * @throws {SluiceError} if the request as a whole failed
  */

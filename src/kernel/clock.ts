@@ -16,7 +16,7 @@ export function redisTime(transport: Transport): number {
   return Date.now() + (leads.get(transport) ?? 0);
 }
 
-/** Clocks and timers may be some milliseconds early, ms. To look for a task before it is due would be in vain. */
+/** How much too early clocks and timers may be, ms. A look for a task before it is due finds nothing. */
 const MARGIN = 10;
 
 /**

@@ -13,22 +13,22 @@ const NOTE_EVERY = 60_000;
 interface Remembered {
   readonly at: number;
   readonly mustReadSettings: boolean;
-  /** Whether the queue has refused plain tasks since. */
+  /** Whether the queue has refused plain tasks since then. */
   readonly refusesPlain: boolean;
 }
 
 const remembered = new InstanceMemory<Remembered>();
 
 /**
- * The note that goes before a call in the same request, at most once a minute and function instance. The
- * instance's clock decides only how often. An enqueue with the note also reads the queue's settings. The enqueues
- * after it read them only if the queue has settings that concern enqueues, so that other queues pay once a minute.
+ * The note that a queue is in use. It goes in front of a call in the same request, at most once a minute and function
+ * instance. The instance's clock decides only how often. An enqueue with the note also reads the queue's settings. The
+ * enqueues after it read them only if the queue has settings that concern enqueues. So other queues pay once a minute.
  */
 export class Note {
   /** As the registry has the queue. */
   readonly name: string;
   readonly keys: Keys;
-  /** Whether this instance has not noted the queue within the minute. */
+  /** Whether this instance has not noted the queue in the last minute. */
   readonly isDue: boolean;
   readonly #queue: QueueRef;
   readonly #at: number;
@@ -50,7 +50,7 @@ export class Note {
     this.#refusesPlain = this.#mustReadSettings || (!this.isDue && last?.refusesPlain === true);
   }
 
-  /** Whether the queue may take plain tasks by the script for these. */
+  /** Whether to add plain tasks by the script `enqueue-plain`. */
   get mayTakePlain(): boolean {
     return !this.#refusesPlain;
   }
@@ -70,7 +70,7 @@ export class Note {
     return testNowOf(this.#queue);
   }
 
-  /** To be called when the registry has the note. */
+  /** To be called once the registry has the note. */
   written(): void {
     this.#isWritten = true;
     this.#remember(this.#mustReadSettings);

@@ -38,8 +38,8 @@ export async function exchangeAndRead<T>(
 }
 
 /**
- * Changes all shards, those too that another caller adds meanwhile: they may have got the settings from before the
- * change. If the queue is divided, it reads the shards before and after.
+ * Changes all shards, including those that another caller adds meanwhile: they may have got the settings from before
+ * the change. If the queue is divided, it reads the shards before and after.
  * @returns the replies in the order of the changes
  */
 export async function changeAll<T>(

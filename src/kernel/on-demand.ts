@@ -1,9 +1,9 @@
 /**
- * Code that is loaded when it is first needed. A call that can do without it must not overtake one that loads it: so it
- * takes the same way while {@link isLoading}.
+ * Code that is loaded when it is first needed. While {@link isLoading}, a call that can do without it waits for it too,
+ * so as not to overtake the call that loads it.
  */
 export class OnDemand<Code> {
-  /** Undefined until it is loaded. Not a promise is kept, since requests of a Worker may not share one. */
+  /** Undefined until it is loaded. The promise is not kept, because requests of a Worker may not share one. */
   loaded: Code | undefined;
   readonly #import: () => Promise<Code>;
   #loads = 0;

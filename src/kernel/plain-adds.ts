@@ -9,10 +9,10 @@ import type { AddedTask, Adds } from "./store.ts";
 
 const CREATED: AddedTask = { created: true };
 
-/** Loaded when it is needed: the script is most of what a producer carries. */
+/** Loaded when it is needed, because its script is large. */
 const full = new OnDemand(() => import("./enqueue/add.ts"));
 
-/** The store of a queue that is not divided, for producers: one shard, and one request for each call. */
+/** The store of a queue that is not divided, for producers and operators: one shard, one request for each call. */
 export function plainAdds(queue: QueueRef): Adds {
   const shard = new Shard(queue);
   const { transport } = queue;

@@ -1,6 +1,6 @@
 import type { Transport } from "./transport.ts";
 
-/** Where a queue is. */
+/** A queue: its name, and where it is. */
 export interface QueueRef {
   readonly name: string;
   /** First part of every key. @default "sluice" */

@@ -232,8 +232,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   /**
    * Reports that a worker is alive, and registers it with the queue. Moves the deadline of every task that
    * this incarnation has, or of the tasks with the given receipts, to `lease` from now, never to an earlier
-   * time. One request for up to 1,000 tasks; in a queue with partitions, of each. Besides a heartbeat, only a dequeue shows that a worker is
-   * alive.
+   * time. One request for up to 1,000 tasks, or in a queue with partitions for up to 1,000 of each. Besides a
+   * heartbeat, only a dequeue shows that a worker is alive.
    * @param worker as in {@link dequeue}; replaces what the worker reported before
    * @returns how many leases were extended, and which tasks to stop; or `worker_lost`
    * @throws {SluiceError}

@@ -18,13 +18,13 @@ export class Shard {
   readonly queue: QueueRef;
   /** Its place among the shards of the queue, as receipts have it; 0 if the queue is not divided. */
   readonly place: number;
-  /** As the registry has it. */
+  /** Its name in the registry, such as `emails`, or `emails/3` for a part. */
   readonly name: string;
   readonly keys: Keys;
 
   /**
    * @param place @default 0
-   * @param name as the registry has it. @default that of the queue
+   * @param name its name in the registry. @default that of the queue
    */
   constructor(queue: QueueRef, place = 0, name: string = queue.name) {
     this.queue = queue;
@@ -33,7 +33,7 @@ export class Shard {
     this.keys = queueKeys(name, queue.prefix);
   }
 
-  /** Whether it is one of several, or may be. */
+  /** Whether it is a part of a divided queue, which may have only this one. */
   get isPart(): boolean {
     return this.name !== this.queue.name;
   }
@@ -45,7 +45,7 @@ export class Shard {
 
   /**
    * A call of a script on these keys.
-   * @param note goes in front of it
+   * @param note goes in front of it. @default none
    */
   call<const B extends QueueBinding>(
     binding: B,
@@ -59,8 +59,8 @@ export class Shard {
 }
 
 /**
- * Reads the places of all shards that queues may have, also of those of which no other knowledge is left; none for a
- * queue that is not divided. A queue of which they cannot be read is left out. One request.
+ * Reads the places of all shards that queues may have, even of those that nothing else names any more. A queue that is
+ * not divided has none. A queue whose places cannot be read is left out. One request.
  */
 export type PlacesOf = (
   queues: readonly string[],

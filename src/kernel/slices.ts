@@ -1,4 +1,4 @@
-/** Cuts a list into lists of that size; the last one may be shorter. */
+/** Cuts a list into lists of one size; the last one may be shorter. */
 export function slicesOf<T>(items: readonly T[], size: number): T[][] {
   const found: T[][] = [];
   for (let first = 0; first < items.length; first += size) found.push(items.slice(first, first + size));

@@ -44,7 +44,7 @@ export interface AddBatch extends SendOptions {
   readonly drafts: readonly Draft[];
   /**
    * Encodes tasks for their ids. May be called again, if they go elsewhere under other ids.
-   * @param places of their drafts
+   * @param places of their drafts in the batch
    * @throws why a task cannot be encoded; if they are of several callers, it is in the place of the item
    */
   readonly encode: (
@@ -88,7 +88,7 @@ export interface Ready {
   readonly scheduleAt?: number | undefined;
 }
 
-/** What producers need of a queue. */
+/** What producers and operators need of a queue. */
 export interface Adds {
   readonly queue: QueueRef;
   /** What calls must have in common to share a request. */
@@ -154,7 +154,7 @@ export interface TakeRequest {
   readonly last: boolean;
   /** Whether it may share a request with others. */
   readonly shared: boolean;
-  /** Those of the dequeue: what happens if its caller aborts it. */
+  /** Sends the requests of the dequeue, and hands back what they lease if its caller aborts it. */
   readonly requests: LeasingRequests;
   /** Called with the tasks that are found to be dead letters, before the reply is complete. @default none */
   readonly onExpired?: Adds["expired"] | undefined;
@@ -191,7 +191,7 @@ export interface SettleBatch extends SendOptions {
   readonly items: MaybePromise<readonly SettlementArguments[]>;
   /** Whether it is one settlement, which may share a request with others. */
   readonly shared: boolean;
-  /** By which a resend of progress is known; empty if there is none. */
+  /** By which a resend of progress is known; empty if no settlement has progress. */
   readonly token: string;
 }
 

@@ -65,7 +65,7 @@ export interface Tracing {
    */
   drain(queue: string, wholeBatches: boolean): DrainTracing;
 
-  /** The same, for a request with these headers: what it enqueues belongs to the trace that they name. */
+  /** This tracing for a request with these headers: what it enqueues belongs to the trace that they name. */
   continuing(headers: { get(name: string): string | null }): Tracing;
 
   /** Runs work that belongs to no trace, even if one is active. */

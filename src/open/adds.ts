@@ -1,4 +1,4 @@
-/** The layers of a queue for those that do not consume it, in their order. */
+/** The layers of a queue for its producers, in their order. */
 import { coalesceAdds, Coalescer } from "../features/coalescing/index.ts";
 import { wakeForAdds, CheckedWaker } from "../features/waking/index.ts";
 import { plainAdds } from "../kernel/plain-adds.ts";

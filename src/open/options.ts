@@ -26,10 +26,9 @@ export interface QueueBaseOptions {
    */
   readonly encryption?: MaybeEncryption;
   /**
-   * Over how many partitions the tasks of a queue that has none are to be spread, 1 to 62: each has keys of its own,
-   * and may be on another node of a cluster. A queue that has partitions keeps them. `"stored"` reads which it has
-   * before the first call, in place of a call that fails because it has some.
-   * @default the queue gets none; those that it has are found out
+   * How many partitions the queue gets if it has none, 1 to 62. Each has keys of its own, and may be on another node
+   * of a cluster. A queue that has partitions keeps them. `"stored"` reads which it has before the first call.
+   * @default the queue gets none. If it has some, the first call finds out, and is then sent again to them
    */
   readonly partitions?: number | "stored" | undefined;
   /**
@@ -99,14 +98,14 @@ export const QUEUE_OPTIONS = [
   "tracing",
 ] as const satisfies readonly (keyof QueueOptions)[];
 
-/** A queue with its options, and those of its declaration. */
+/** A queue with its options, including those of its declaration. */
 export interface Opened<Options> {
   readonly options: Options;
   readonly queue: QueueRef;
 }
 
 /**
- * Reads what all classes of a queue are made of.
+ * Checks which queue is meant and how to reach it, and adds the options of its declaration.
  * @param given options; those of a declared queue are the defaults
  * @throws {SluiceError} `invalid_argument`
  */

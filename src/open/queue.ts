@@ -15,7 +15,7 @@ import { storeOf } from "./store.ts";
  * const emails = new Queue<Email>("emails", { transport: upstash(env), lease: "1m", unique: "24h" });
  */
 export class Queue<In = unknown, Out = In> extends KernelQueue<In, Out> {
-  /** With those of a declared queue. A drain makes the same queue with a transport that counts requests. */
+  /** Including those of a declared queue. A drain makes the same queue with a transport that counts requests. */
   protected readonly options: QueueOptions<In, Out>;
   protected readonly transport: Transport;
 

@@ -1,4 +1,4 @@
-/** The scripts in lua/operate, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/operate. */
 import { allParts, parts } from "../kernel/names/keys.ts";
 import { readSettings } from "../kernel/record/settings-record.ts";
 import { okay, readExpired, ReplyReader, type Binding } from "../kernel/scripts/binding.ts";

@@ -1,4 +1,4 @@
-/** The scripts in lua/alerts, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/alerts. */
 import { okay, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { beginAlerts } from "../../lua/begin-alerts.gen.ts";
 import { putAlerts } from "../../lua/put-alerts.gen.ts";

@@ -24,7 +24,7 @@ export interface Kind<Item, Answer> {
 
 let together: Together | undefined;
 
-/** Not a promise is kept, since requests of a Worker may not share one. */
+/** The promise is not kept, because requests of a Worker may not share one. */
 const loadTogether = async (): Promise<Together> => (together ??= await import("./together/index.ts"));
 
 /** Makes single calls, joined into shared requests. */

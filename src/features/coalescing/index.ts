@@ -1,6 +1,6 @@
 /**
  * Joins single calls that are made together into one request. What sends several is in `together`, which is loaded when
- * there are several: one made alone needs none of it.
+ * there are several.
  */
 export { coalesceAdds } from "./adds.ts";
 export { type Coalesce, Coalescer } from "./coalescer.ts";

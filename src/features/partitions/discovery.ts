@@ -84,7 +84,7 @@ function discovering<S extends Adds>(
     return known();
   };
 
-  /** For a batch whose receipts name partitions that over these. */
+  /** For a batch whose receipts name partitions, the store over these. */
   const settling = ({ settlements }: SettleBatch, otherwise: Choose): Choose => {
     const isOfPartitions = settlements.some(({ receipt }) => namesPlace(receipt));
     isSought ||= isOfPartitions;

@@ -1,4 +1,4 @@
-/** The calls that read and write the map of a queue, what partitions note of it, and that these are in use. */
+/** The calls that read and write the map of a queue, and note in partitions which slots they own. */
 import { type Call, commandCall, run, runAll, scriptCall } from "../../kernel/call.ts";
 import { mapsKey, nameOfShard, registryKey } from "../../kernel/names/keys.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";

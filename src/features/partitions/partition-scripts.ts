@@ -1,4 +1,4 @@
-/** The scripts in lua/partitions that also producers call, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/partitions that also producers call. */
 import { allParts, plainName } from "../../kernel/names/keys.ts";
 import { okay, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { readAdded, readAnswers } from "../../kernel/scripts/enqueue-script.ts";

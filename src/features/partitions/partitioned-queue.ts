@@ -6,8 +6,8 @@ import { Shard } from "../../kernel/shard.ts";
 export interface PartitionedQueue extends QueueRef {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Gives new partitions the settings of the queue. Who lacks it, as producers do, leaves that to others, unless the
-   * queue has none.
+   * Gives new partitions the settings of the queue. Producers do not have it: if the queue has settings, they leave new
+   * partitions to others.
    */
   readonly copySettings?:
     | ((queue: PartitionedQueue, partitions: readonly number[], added: readonly number[]) => Promise<void>)

@@ -1,4 +1,4 @@
-/** The scripts in lua/partitions that consumers call, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/partitions that consumers call. */
 import { okay, type Binding } from "../../kernel/scripts/binding.ts";
 import { head } from "../../lua/head.gen.ts";
 import { listWork } from "../../lua/list-work.gen.ts";

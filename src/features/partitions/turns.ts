@@ -9,10 +9,10 @@ import { listWorkScript, setIdleScript } from "./turn-scripts.ts";
 /** How long a consumer uses what it has read of the registry, ms. */
 const WORK_AGE = 1_000;
 
-/** How long what a consumer has seen of a partition says how old its next task is, ms. */
+/** How long a consumer relies on the age of a partition's next task that it has read, ms. */
 const HEAD_AGE = 5_000;
 
-/** How long a consumer does not look at a partition again, ms. */
+/** How long after a look a consumer does not look at the same partition again, ms. */
 const LOOK_EVERY = 250;
 
 /**

@@ -1,4 +1,4 @@
-/** The scripts in lua/partitions that keep a queue with partitions in order, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/partitions that keep a queue with partitions in order. */
 import { okay, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { findForeign } from "../../lua/find-foreign.gen.ts";
 import { setShares } from "../../lua/set-shares.gen.ts";

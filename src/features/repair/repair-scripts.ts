@@ -1,4 +1,4 @@
-/** The scripts in lua/repair, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/repair. */
 import { okay, readExpired, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { FAULTS } from "../../kernel/errors/faults.ts";
 import { parts, partsWithSchedules } from "../../kernel/names/keys.ts";

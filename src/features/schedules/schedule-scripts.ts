@@ -1,4 +1,4 @@
-/** The scripts in lua/schedules, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/schedules. */
 import { SluiceError } from "../../errors.ts";
 import { okay, ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import { putSchedule } from "../../lua/put-schedule.gen.ts";

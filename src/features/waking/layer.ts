@@ -30,7 +30,7 @@ export function wakeForAdds<S extends Adds>(next: S, waker: CheckedWaker): S {
   };
 }
 
-/** As {@link wakeForAdds}. Arranges a wake for tasks that are requeued with a delay too. */
+/** As {@link wakeForAdds}; also arranges a wake for tasks that are requeued with a delay. */
 export function wake(store: Store, waker: CheckedWaker): Store {
   const next = wakeForAdds(store, waker);
   const arranged = async (settled: Settled[]) => {

@@ -1,4 +1,4 @@
-/** Adding plain tasks to one shard, by a script that is a tenth of the one for all tasks. */
+/** Adding plain tasks to one shard, by a script that is much smaller than the one for all tasks. */
 import { enqueuePlainScript } from "../scripts/enqueue-plain-script.ts";
 import type { Call } from "../call.ts";
 import type { Note } from "../note.ts";
@@ -10,7 +10,7 @@ const MOST = 490;
 
 /**
  * Whether tasks are plain: for now, without group, priority or anything that makes them unique. Their ids are new, so
- * the script never finds one but in a resend.
+ * the script finds none of them, except in a resend.
  */
 export function arePlain(drafts: readonly Draft[], items: readonly Item[]): boolean {
   if (items.length > MOST) return false;

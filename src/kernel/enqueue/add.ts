@@ -9,11 +9,11 @@ export type EnqueueReply = ReturnType<typeof enqueueScript.decode>;
 interface AddOptions {
   /** Whether each task is refused alone. */
   readonly alone: boolean;
-  /** As in {@link AddBatch}. */
+  /** How long a wake of a consumer counts, ms, as the script takes it. @default none is to be woken */
   readonly wake?: string | undefined;
   /** As the script takes them. @default the queue is not divided */
   readonly slots?: string | undefined;
-  /** Whether it reads the queue's settings anyway. @default once a minute, and if enqueues must */
+  /** Whether it reads the queue's settings in any case. @default only once a minute, and if enqueues must */
   readonly readsSettings?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { wakeScript } from "../scripts/wake-script.ts";
 import { run } from "../call.ts";
 import type { Adds } from "../store.ts";
 
-/** Wakes another consumer: see `Queue.wakeAnother`. */
+/** Wakes another consumer: see `Producer.wakeAnother`. */
 export async function wakeAnother(store: Adds, options: RequestOptions): Promise<boolean> {
   onlyOptions(options, REQUEST_OPTIONS);
   const window = store.wakeWindow();

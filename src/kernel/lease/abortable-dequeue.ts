@@ -18,7 +18,7 @@ type Settle = (settlements: readonly Settlement[], options: RequestOptions) => P
  * tasks. If another request handed them back meanwhile, that caller would lose them.
  */
 export class AbortableDequeue {
-  /** Those of the dequeue. */
+  /** The options of the dequeue. */
   readonly options: DequeueOptions;
   /** The signal of a caller whose tasks are handed back if it aborts. */
   protected readonly caller: AbortSignal | undefined;

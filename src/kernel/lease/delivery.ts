@@ -29,23 +29,24 @@ export interface DeliveringQueue<Out> extends TaskSettler {
   readonly store: Store;
   readonly values: Values;
   readonly schema: StandardSchemaV1<unknown, Out> | undefined;
-  /** ms */
+  /** The lease of a task that has none of its own, ms. */
   readonly lease: number;
+  /** Most bytes of payloads in one dequeue. */
   readonly maxBytes: number;
 }
 
 /** One dequeue: takes tasks, and decodes them for its caller. If no task is there, it may wait for one. */
 export class Delivery<Out> {
   readonly #queue: DeliveringQueue<Out>;
-  /** Of its first request. */
+  /** What its first request asks. */
   readonly request: TakeRequest;
-  /** ms */
+  /** How long to wait for a task, ms. */
   readonly #wait: number;
   /** How many invalid tasks became dead letters. */
   #invalid = 0;
 
   /**
-   * @param requests those of the dequeue, with its options
+   * @param requests of the dequeue, with its options
    * @throws {SluiceError} `invalid_argument`
    */
   static async of<Out>(queue: DeliveringQueue<Out>, requests: LeasingRequests): Promise<Delivery<Out>> {
@@ -79,7 +80,7 @@ export class Delivery<Out> {
 
   /**
    * Delivers what the first request has taken, or what comes within the wait.
-   * @param first @default takes
+   * @param first finishes the first request, if it was sent already. @default sends it
    * @throws {SluiceError} `aborted` if the caller has aborted the dequeue. What it has leased is then handed back
    */
   async run(first?: () => Promise<Taken>): Promise<Batch<Out>> {

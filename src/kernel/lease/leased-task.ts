@@ -91,8 +91,7 @@ export class LeasedTask<T = unknown> {
    * @param options.count false refunds the attempt. @default true
    * @param options.error kept with the task, as for {@link reject}
    * @param options.unstarted true hands back a task that was not started, uncounted: to the front, or to its
-   *   old place if it has a group or a priority.
-   * @default false
+   *   old place if it has a group or a priority. @default false
    * @returns as {@link complete}, with `dueAt` if it is delayed
    * @throws {SluiceError} as {@link complete}
    * @example await task.requeue({ backoff: true, error })

@@ -8,7 +8,10 @@ import { AbortableDequeue, MOST_AFTER_ABORT } from "./abortable-dequeue.ts";
  * leases expire.
  */
 export class LeasingRequests extends AbortableDequeue {
-  /** Those of a request which may lease tasks for several dequeues. The signal aborts when all have aborted. */
+  /**
+   * The requests of several dequeues that share them.
+   * @param signal aborts when all of the dequeues have aborted
+   */
   shared(signal: AbortSignal | undefined): LeasingRequests {
     return new LeasingRequests({ signal }, this.settle);
   }

@@ -31,14 +31,14 @@ const OPTIONS = new Map<unknown, readonly string[]>(
   }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
 );
 
-/** A settlement before its values are encrypted and put together. */
+/** A settlement before its values are sealed and put together. */
 interface PlainArguments extends SettlementArguments {
   /** The short form of an error that is too long to be kept for each attempt; else empty. */
   readonly short: string;
 }
 
 /**
- * One settlement as the settle script takes it. Without encryption the result is not a promise.
+ * One settlement as the settle script takes it. Unless values are sealed, the result is not a promise.
  * @param at path of the settlement, for errors
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
@@ -63,7 +63,7 @@ export function encryptedArguments(
 }
 
 /**
- * One settlement before its value is encrypted and escaped.
+ * One settlement before its value is sealed and escaped.
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export function settlementArguments(settlement: Settlement, at: string): PlainArguments {

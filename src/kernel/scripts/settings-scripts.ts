@@ -1,4 +1,4 @@
-/** The scripts in lua/operate that read and write settings, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/operate that read and write settings. */
 import { readSettings } from "../record/settings-record.ts";
 import { okay, type Binding } from "./binding.ts";
 import { configure } from "../../lua/configure.gen.ts";

@@ -1,4 +1,4 @@
-/** The scripts in lua/sweep, bound as in `task-scripts.ts`. */
+/** Bindings of the scripts in lua/sweep. */
 import { parts } from "../names/keys.ts";
 import { okay, readExpired, type Binding } from "./binding.ts";
 import { sweep } from "../../lua/sweep.gen.ts";
