@@ -19,7 +19,7 @@ export function plainStore(queue: QueueRef): Store {
     },
     async settle({ settlements, items, token, signal }) {
       const call = settleCall(shard, await items, token);
-      return readSettled(settlements, await run(transport, call, { signal }));
+      return { settled: readSettled(settlements, await run(transport, call, { signal })), after: [] };
     },
     async settleAndTake({ settlements, items, token }, request) {
       const take = takeCall(shard, request);
@@ -27,6 +27,7 @@ export function plainStore(queue: QueueRef): Store {
       const { settled, taken } = await run(request.requests.over(transport), call);
       return {
         settled: readSettled(settlements, settled),
+        after: [],
         taken: () => takenBy(shard, request, take, taken),
       };
     },

@@ -10,6 +10,7 @@ import type { Values } from "./values/values.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./enqueue/new-tasks.ts";
 import { refusal } from "./refusal.ts";
 import type { AddBatch, AddReply, Adds } from "./store.ts";
+import { waitFor } from "./unless-aborted.ts";
 import { TasksById } from "./tasks/tasks-by-id.ts";
 
 const ENQUEUE_OPTIONS = [...TASK_OPTIONS, ...REQUEST_OPTIONS];
@@ -67,7 +68,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const key = requestKey({ idempotencyKey });
     const tasks = [{ ...rest, payload }];
     const batch = await this.#batch(tasks, { key, at: () => "", addHeaders: addTraceHeaders });
-    const [enqueued] = await this.#answers(await this.store.add({ ...batch, shared: true, signal }));
+    const [enqueued] = await this.#answers(await this.store.add({ ...batch, shared: true, signal }), signal);
     return enqueued as Enqueued;
   }
 
@@ -101,7 +102,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const key = requestKey(options);
     try {
       const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders });
-      return await this.#answers(await this.store.add({ ...batch, shared: false, signal: options.signal }));
+      const { signal } = options;
+      return await this.#answers(await this.store.add({ ...batch, shared: false, signal }), signal);
     } catch (error) {
       // A trace must not make a call fail.
       const isTooLarge = error instanceof SluiceError && error.code === "too_large" && error.path === "tasks";
@@ -128,8 +130,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   }
 
   /** @throws {SluiceError} if a task was refused */
-  async #answers({ items, added, after }: AddReply): Promise<Enqueued[]> {
-    if (after.length > 0) await Promise.all(after);
+  async #answers({ items, added, after }: AddReply, signal: AbortSignal | undefined): Promise<Enqueued[]> {
+    await waitFor(after, signal);
     return items.map((item, i) => {
       const answer = added[i];
       if (answer && "failed" in answer) throw answer.failed;

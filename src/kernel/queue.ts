@@ -23,6 +23,7 @@ import { encryptedArguments } from "./lease/settle.ts";
 import type { ReadTask, TaskEvent } from "./tasks/watch.ts";
 import { checkedWatch, type WaitOptions, type WatchOptions } from "./tasks/watch-options.ts";
 import { SluiceError } from "../errors.ts";
+import { waitFor } from "./unless-aborted.ts";
 import { Delivery } from "./lease/delivery.ts";
 import { Producer, type ProducerParts } from "./producer.ts";
 import type { SettlementArguments, SettleBatch, Store } from "./store.ts";
@@ -115,7 +116,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return [];
     const shared = settlements.length === 1 && key === undefined;
-    return this.store.settle(await this.#batch(settlements, options, shared));
+    const { settled, after } = await this.store.settle(await this.#batch(settlements, options, shared));
+    await waitFor(after, options.signal);
+    return settled;
   }
 
   /** @throws {SluiceError} `invalid_argument`, `too_large` */
@@ -162,8 +165,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const run = async () => {
       const delivery = await this.#delivery(requests);
       const batch = await this.#batch(settlements, options, false);
-      const { settled, taken } = await this.store.settleAndTake(batch, delivery.request);
-      return { settled, tasks: await delivery.run(taken) };
+      const { settled, after, taken } = await this.store.settleAndTake(batch, delivery.request);
+      const [tasks] = await Promise.all([delivery.run(taken), ...after]);
+      return { settled, tasks };
     };
     return requests.run(run, ({ tasks }) => tasks);
   }

@@ -195,6 +195,13 @@ export interface SettleBatch extends SendOptions {
   readonly token: string;
 }
 
+export interface SettleReply {
+  /** A result for each settlement, in order. */
+  readonly settled: Settled[];
+  /** What the call that owns the request waits for. */
+  readonly after: readonly Promise<void>[];
+}
+
 /** What a long poll asks. */
 export interface PeekRequest extends SendOptions {
   /** Whether to read when the first delayed task is due. */
@@ -209,13 +216,12 @@ export interface PeekRequest extends SendOptions {
  */
 export interface Store extends Adds {
   readonly take: (request: TakeRequest) => Promise<Taken>;
-  /** @returns a result for each settlement, in order */
-  readonly settle: (batch: SettleBatch) => Promise<Settled[]>;
+  readonly settle: (batch: SettleBatch) => Promise<SettleReply>;
   /** Both in one request. Once the tasks are settled, `taken` finishes the take, which may need further requests. */
   settleAndTake(
     batch: SettleBatch,
     request: TakeRequest,
-  ): Promise<{ settled: Settled[]; taken: () => Promise<Taken> }>;
+  ): Promise<SettleReply & { readonly taken: () => Promise<Taken> }>;
   /** What a long poll looks at. Instants are epoch ms. */
   readonly peek: (request: PeekRequest) => Promise<{
     readonly hasPending: boolean;

@@ -1,13 +1,12 @@
-import type { Settled } from "../../kernel/options/types.ts";
-import type { SettleBatch, Store, Taken, TakeRequest } from "../../kernel/store.ts";
+import type { SettleBatch, SettleReply, Store, Taken, TakeRequest } from "../../kernel/store.ts";
 import { coalesceAdds } from "./adds.ts";
 import type { Coalescer, Kind } from "./coalescer.ts";
-import { unlessAborted } from "./single-call.ts";
+import { unlessAborted } from "../../kernel/unless-aborted.ts";
 
 /** Sends single calls that are made together in one request. */
 export function coalesce(store: Store, coalescer: Coalescer): Store {
   const next = coalesceAdds(store, coalescer);
-  const settles: Kind<SettleBatch, Settled[]> = {
+  const settles: Kind<SettleBatch, SettleReply> = {
     alone: (batch) => unlessAborted(batch.signal, () => next.settle(batch)),
     together: ({ settleTogether }) => settleTogether(next),
   };

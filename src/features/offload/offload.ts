@@ -1,5 +1,5 @@
 import { invalidArgument, messageOf, SluiceError } from "../../errors.ts";
-import type { Adds, Store } from "../../kernel/store.ts";
+import type { Adds, SettleBatch, SettleReply, Store } from "../../kernel/store.ts";
 import { isReference } from "../../kernel/record/envelope.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
 import { onlyOptions, wholeNumber } from "../../kernel/options/validation.ts";
@@ -72,18 +72,13 @@ export class ObjectOffload implements Offload {
     const { queue } = next;
     const objects = new NewObjects(this.#requests, () => this.#areas.of(queue), queue, this.#over);
     const store = next as unknown as Store;
+    const removing = <Reply extends SettleReply>({ settlements }: SettleBatch, reply: Reply): Reply => {
+      return { ...reply, after: [...reply.after, this.#settled.remove(settlements, reply.settled)] };
+    };
     const layer: Pick<Store, "add" | "settle" | "settleAndTake"> = {
       add: (batch) => objects.add(next, batch),
-      settle: async (batch) => {
-        const settled = await store.settle(batch);
-        await this.#settled.remove(batch.settlements, settled);
-        return settled;
-      },
-      settleAndTake: async (batch, request) => {
-        const { settled, taken } = await store.settleAndTake(batch, request);
-        await this.#settled.remove(batch.settlements, settled);
-        return { settled, taken };
-      },
+      settle: async (batch) => removing(batch, await store.settle(batch)),
+      settleAndTake: async (batch, request) => removing(batch, await store.settleAndTake(batch, request)),
     };
     return { ...next, ...layer };
   }

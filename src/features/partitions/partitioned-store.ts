@@ -38,7 +38,8 @@ export function partitionedStore(plain: Store, wanted: number | undefined): Divi
     async settle(batch) {
       const { parts, settled } = await split(batch);
       const calls = parts.map(({ call }) => call);
-      return settled(await runAll(plain.queue.transport, calls, { signal: batch.signal }));
+      const replies = await runAll(plain.queue.transport, calls, { signal: batch.signal });
+      return { settled: settled(replies), after: [] };
     },
     async take(request) {
       return (await takes.settleAndTake([], request)).taken();
@@ -46,7 +47,7 @@ export function partitionedStore(plain: Store, wanted: number | undefined): Divi
     async settleAndTake(batch, request) {
       const { parts, settled } = await split(batch);
       const replies = await takes.settleAndTake(parts, request);
-      return { settled: settled(replies.settled), taken: replies.taken };
+      return { settled: settled(replies.settled), after: [], taken: replies.taken };
     },
     async peek({ signal }) {
       return { hasPending: await takes.mayHaveTasks(signal) };

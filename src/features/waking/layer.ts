@@ -1,6 +1,6 @@
 import { redisTime } from "../../kernel/clock.ts";
 import type { Settled } from "../../kernel/options/types.ts";
-import type { AddBatch, AddedTask, Adds, Item, Ready, Store } from "../../kernel/store.ts";
+import type { AddBatch, AddedTask, Adds, Item, Ready, SettleReply, Store } from "../../kernel/store.ts";
 import type { CheckedWaker } from "./waker.ts";
 
 /** Wakes a consumer for tasks that are added, and arranges a wake for those that are delayed. */
@@ -33,17 +33,13 @@ export function wakeForAdds<S extends Adds>(next: S, waker: CheckedWaker): S {
 /** As {@link wakeForAdds}; also arranges a wake for tasks that are requeued with a delay. */
 export function wake(store: Store, waker: CheckedWaker): Store {
   const next = wakeForAdds(store, waker);
-  const arranged = async (settled: Settled[]) => {
-    await waker.wakeAt(next.queue.name, firstRequeued(settled));
-    return settled;
+  const arranging = <Reply extends SettleReply>(reply: Reply): Reply => {
+    return { ...reply, after: [...reply.after, waker.wakeAt(next.queue.name, firstRequeued(reply.settled))] };
   };
   return {
     ...next,
-    settle: async (batch) => arranged(await next.settle(batch)),
-    async settleAndTake(batch, request) {
-      const { settled, taken } = await next.settleAndTake(batch, request);
-      return { settled: await arranged(settled), taken };
-    },
+    settle: async (batch) => arranging(await next.settle(batch)),
+    settleAndTake: async (batch, request) => arranging(await next.settleAndTake(batch, request)),
   };
 }
 

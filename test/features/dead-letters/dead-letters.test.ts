@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { DeadLetter, LeasedTask, QueueOptions } from "../../../src/index.ts";
+import type { DeadLetter, LeasedTask, QueueOptions, Settlement } from "../../../src/index.ts";
 import { deadLetterTools, expired, letter, MINUTE } from "../../support/dead-letters.ts";
 import { encrypting, MARKER } from "../../support/encrypting.ts";
 import { numbered } from "../../support/new-tasks.ts";
@@ -45,6 +45,17 @@ describe("a settle reports", () => {
       letter("c", "attempts_exhausted", { error: { message: "a value that is not an Error" } }),
       letter("d", "rejected"),
     ]);
+  });
+
+  test("before what the call waits for, such as the arrangement of a wake", async () => {
+    const receipts = receiptsOf(await leased(["a", "b"]));
+    await rig.queue().enqueueMany(numbered(2));
+    const others = await rig.queue().dequeue({ max: 2 });
+    const [one, other] = others.map(({ receipt }) => ({ receipt, outcome: "requeue", delay: "1m" }) as const);
+    const queue = watched({ wake: { wake: () => {}, wakeAt: () => new Promise<void>(() => {}) } });
+    void queue.settle([{ receipt: receipts.a, outcome: "reject" }, one as Settlement]);
+    void queue.settleAndDequeue([{ receipt: receipts.b, outcome: "reject" }, other as Settlement]);
+    await expect.poll(() => letters.map(({ id }) => id).toSorted()).toEqual(["a", "b"]);
   });
 
   test("a task of one call alone, and of calls that share a request, to the queue that was called", async () => {

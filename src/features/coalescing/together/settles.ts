@@ -1,11 +1,10 @@
 import { MAX_BATCH } from "../../../kernel/options/limits.ts";
 import { byteLength } from "../../../kernel/record/byte-length.ts";
-import type { Settled } from "../../../kernel/options/types.ts";
-import type { SettlementArguments, SettleBatch, Store } from "../../../kernel/store.ts";
+import type { SettlementArguments, SettleBatch, SettleReply, Store } from "../../../kernel/store.ts";
 import type { Shareable } from "./shared-call.ts";
 
 /** Settles the tasks of several calls. */
-export function settleTogether(next: Store): Shareable<SettleBatch, Settled[]> {
+export function settleTogether(next: Store): Shareable<SettleBatch, SettleReply> {
   return {
     most: MAX_BATCH,
     prepare: async (batch) => ({ ...batch, items: await batch.items }),
@@ -13,14 +12,14 @@ export function settleTogether(next: Store): Shareable<SettleBatch, Settled[]> {
     bytes: (batch) => byteLength(itemsOf(batch)[0]?.text ?? "", 3_000),
     async send(calls, signal) {
       const all = calls.map(({ item }) => item);
-      const settled = await next.settle({
+      const { settled, after } = await next.settle({
         settlements: all.flatMap(({ settlements }) => settlements),
         items: all.flatMap(itemsOf),
         token: all.find(({ token }) => token !== "")?.token ?? "",
         shared: false,
         signal,
       });
-      for (const [i, result] of settled.entries()) calls[i]?.answer([result]);
+      for (const [i, result] of settled.entries()) calls[i]?.answer({ settled: [result], after });
     },
   };
 }
