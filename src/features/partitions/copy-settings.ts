@@ -16,7 +16,7 @@ const SETTINGS_PER_REQUEST = 100;
 /** How many fields one HSCAN passes over: few are settings, so the replies are short. */
 const FIELDS_PER_SCAN = "10000";
 
-/** How often settings are copied again, because they have changed meanwhile. */
+/** How many times settings are copied again because they have changed meanwhile. */
 const MAX_COPIES = 10;
 
 type Letters = ReadonlyMap<string, string>;

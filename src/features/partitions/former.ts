@@ -42,7 +42,7 @@ interface Asking {
   readonly until: number;
 }
 
-/** Whether producers and consumers need a former partition no more. */
+/** Whether producers and consumers no longer need a former partition. */
 export async function isDone(
   queue: PartitionedQueue,
   map: PartitionMap,

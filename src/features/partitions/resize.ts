@@ -6,7 +6,7 @@ import { inOrder, owning, type PartitionMap, partitionsOf, spread, writeMap } fr
 import { readMarker, renameKeys } from "./marker.ts";
 import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 
-/** How often a resize begins again, because another one has changed the map. */
+/** How many times a resize begins again because another one has changed the map. */
 const MAX_ROUNDS = 10;
 
 /**

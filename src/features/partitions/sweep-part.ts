@@ -1,4 +1,4 @@
-/** What a sweep does for queues with partitions, beside sweeping each of them. */
+/** What a sweep does for queues with partitions, besides sweeping each of them. */
 import type { Shard } from "../../kernel/shard.ts";
 import { SluiceError } from "../../errors.ts";
 import { mapsKey, readShardName, registryKey } from "../../kernel/names/keys.ts";
@@ -148,7 +148,7 @@ async function keepPartitions(
   return partitionsOf(map);
 }
 
-/** Those of the partitions that have anything. */
+/** Which of the partitions have anything in their keys. */
 async function usedPartitions(queue: PartitionedQueue, partitions: readonly number[]): Promise<number[]> {
   const calls = partitions.map((partition) => {
     const { tasks, schedules } = partitionOf(queue, partition).keys;

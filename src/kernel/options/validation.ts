@@ -28,7 +28,7 @@ export function queueName(value: unknown, path = "queue"): string {
 }
 
 /**
- * Checks the name of a queue, or of one of its partitions above 0, such as `emails/3`.
+ * Checks the name of a queue, or of a shard of a divided queue, such as `emails/3`.
  * @throws {SluiceError} `invalid_argument`
  */
 export function shardName(value: string): string {

@@ -21,14 +21,14 @@ const SETTING_LETTERS = {
   events: "e",
   statistics: "s",
   weight: "k",
-  /** Of a queue with partitions: the limits of the whole queue, and the version of the partitions' shares. */
+  /** Of a divided queue: the limits of the whole queue, and the version of the shards' shares. */
   totalWorking: "M",
   totalRate: "R",
   totalPending: "B",
   shares: "v",
 } as const;
 
-/** The letters of the limits of which each partition of a queue has a share. */
+/** The letters of the limits of which each shard of a divided queue has a share. */
 export const SHARED_LETTERS: readonly string[] = [
   SETTING_LETTERS.maxWorking,
   SETTING_LETTERS.rate,

@@ -39,7 +39,7 @@ export interface SweepCounts {
   readonly more: boolean;
 }
 
-/** The counts of a queue, from those of its partitions. A worker may be registered with several of them. */
+/** The counts of a queue, from those of its shards. A worker may be registered with several of them. */
 export function sumOfCounts(counts: readonly Omit<QueueCounts, "queue">[]): Omit<QueueCounts, "queue"> {
   const [only] = counts;
   if (only && counts.length === 1) return only;
