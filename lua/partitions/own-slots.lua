@@ -1,7 +1,7 @@
 -- own-slots: notes which slots a partition owns, unless a later version of the map was noted already.
 local tasks = KEYS[1] -- hash  records and control fields
 local version = ARGV[1] -- of the map
-local owned = ARGV[2] -- 64 hex digits; see lib/slots
+local owned = ARGV[2] -- 64 hex digits; see slots.lua
 -- Returns {'ok', 1 if the partition had slots under a map or any other field before, else 0}
 --      or {'newer_schema'}
 --      or {'older', version of the map that was noted already}: nothing has changed

@@ -1,4 +1,4 @@
--- scan: reads a page of one place, and repairs what that page shows. lib/repair has the rules. (I1 I2 I7)
+-- scan: reads a page of one place, and repairs what that page shows. repair.lua has the rules. (I1 I2 I7)
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local fair_by_group = KEYS[3] -- zset  '<group> <score> <id>' of each task in fair
@@ -18,7 +18,7 @@ local size = ARGV[4] -- about this many entries, 1 to 400
 --          ghosts added, {fault, id, …}, {id, its ghosts, 1 if it waits in the list, witness, …},
 --          {group, its state, …}, {timer, …}, {id, group, what its state counts of it, …},
 --          {id and attempts of each new dead letter, …}}
--- witness: changes with the task; see lib/repair. What a state counts: '1' for a working task,
+-- witness: changes with the task; see repair.lua. What a state counts: '1' for a working task,
 --          '<priority>=<tag>' in `fair`, '' in `limited`
 --      or {'newer_schema'}
 
