@@ -122,7 +122,7 @@ class Adding {
         // have added it before the slot changed hands.
         const asked = isResent || tries > 1 ? rest : rest.filter(({ item }) => isKnowable(item));
         await this.#askFormer(asked, map);
-        rest = rest.filter(({ place }) => this.#added[place] === undefined);
+        rest = this.#unlessRefused(rest.filter(({ place }) => this.#added[place] === undefined));
       }
       const groups = groupedBy(rest, ({ item, slot }) => partitions.ownerOf(item.id, slot, map));
       const { version } = map;
@@ -140,8 +140,17 @@ class Adding {
         if (refused === "full" || tasks.some(isFull))
           this.#placement.noteFull(partition, refused ? own.length : 1);
       }
+      rest = this.#unlessRefused(rest);
       if (rest.length > 0) map = await partitions.refresh(map, tries, signal);
     }
+  }
+
+  /** Those of the tasks that are still to be sent: none if a partition has refused the call, and they are of one. */
+  #unlessRefused(rest: PlacedItem[]): PlacedItem[] {
+    const refused = this.#batch.alone ? undefined : this.#added.find((added) => added && "refused" in added);
+    if (!refused) return rest;
+    for (const { place } of rest) this.#added[place] = refused;
+    return [];
   }
 
   /**

@@ -234,6 +234,22 @@ describe("a call with an idempotency key that comes again after its slot has cha
     await dropFormer();
   });
 
+  test("adds none of other tasks, also to a partition that was not asked (I3)", async () => {
+    const [ownerOf] = await ownersThen(2);
+    const names = Array.from({ length: 100 }, (_, i) => `g${i}`);
+    const [kept = "", moved = ""] = [0, 1].map((owner) => names.find((name) => ownerOf?.(name) === owner));
+    const add = (...groups: string[]) =>
+      queueOf().enqueueMany(
+        groups.map((group) => ({ payload: 1, group })),
+        { idempotencyKey: "key" },
+      );
+    const answer = await add(moved);
+    await resize(2);
+    await expect(add(moved, kept)).rejects.toMatchObject({ code: "idempotency_key_reused" });
+    expect(await queueOf().counts()).toMatchObject({ pending: 1 });
+    expect(await add(moved)).toEqual(answer);
+  });
+
   test.each([4, 2])(
     "has the same answer after another task got its dedup key, and a change to %i",
     async (last) => {
