@@ -1,5 +1,5 @@
 /** The limits of a queue with partitions: each partition has a share of them. */
-import { commandCall, run, runAll } from "../../kernel/call.ts";
+import { commandCall, exchange, run } from "../../kernel/call.ts";
 import { inOrder } from "./map.ts";
 import { partitionOf, type PartitionedQueue } from "./partitioned-queue.ts";
 import { divide, stepTowards, type Division, type Use } from "./share-targets.ts";
@@ -160,7 +160,9 @@ async function setShares(
     });
   });
   const noted: Noted[] = [];
-  for (const reply of await runAll(queue.transport, calls, queue)) {
+  // One after the other: behind a later version, an error of another partition waits for the shares of that version.
+  for (const read of await exchange(queue.transport, calls, queue)) {
+    const reply = read();
     if (reply.noted !== undefined) return reply.noted;
     noted.push(reply);
   }

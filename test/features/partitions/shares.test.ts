@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Command } from "../../../src/index.ts";
+import { type Command, SluiceError, type Transport } from "../../../src/index.ts";
 import { copySettings } from "../../../src/features/partitions/copy-settings.ts";
 import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { putSharesScript } from "../../../src/features/partitions/upkeep-scripts.ts";
@@ -164,6 +164,28 @@ describe("limits of a queue with partitions", () => {
     expect(sum(await shares())).toBe(8);
     expect((await letters("v")).every((version) => version === /^1;(\d+);/.exec(old)?.[1])).toBe(false);
     expect(new Set(await letters("v")).size).toBe(1);
+  });
+
+  test("hold again after such a failover, although a partition fails while another answers with later shares", async () => {
+    await operator().configure({ maxWorking: 8 });
+    const old = await field(0, "~shares");
+    await queueHere().enqueueMany(named(idsIn(3, 9)));
+    await rebalance();
+    await rig.command("HSET", keysIn(0).tasks, "~shares", old);
+    let failures = 0;
+    const failing: Transport = {
+      async send(commands, options) {
+        const outcomes = await rig.transport.send(commands, options);
+        const isSet = commands.every((one) => "script" in one && one.script.name === "setShares");
+        if (!isSet || failures++ > 0) return outcomes;
+        const error = new SluiceError("redis_error", "OOM command not allowed");
+        return [...outcomes.slice(0, -1), { error }];
+      },
+    };
+    await rebalance(failing);
+    expect(failures).toBeGreaterThan(1);
+    expect(sum(await shares())).toBe(8);
+    expect(await letters("v")).toEqual(Array(4).fill(/^1;(\d+);1;/.exec(await field(0, "~shares"))?.[1]));
   });
 
   test("hold in new partitions before these own slots, as all settings of the queue and its groups", async () => {
