@@ -71,11 +71,12 @@ function discovering<S extends Adds>(
   };
   const known = (): Store => (divided?.partitions.isSplit ? divided.store : plain);
 
-  /** By a map that this instance has read within a minute. */
-  const found: Choose = async (signal) => {
+  /** By a map that this instance has read within a minute, or reads now. */
+  const found = async (signal: AbortSignal | undefined, fresh = false): Promise<Store> => {
     if (!isSought) return plain;
     const { store, partitions } = await load();
-    return (await partitions.map(signal)).version > 0 ? store : plain;
+    const map = fresh ? partitions.storedMap(signal) : partitions.map(signal);
+    return (await map).version > 0 ? store : plain;
   };
 
   /** By what is known of the partitions. */
@@ -128,7 +129,7 @@ function discovering<S extends Adds>(
       if (divided) return divided.partitions.shard(place);
       return place === 0 ? plain.shard(0) : partitionOf(queue, place);
     },
-    shards: async (options) => (await found(options.signal)).shards(options),
+    shards: async (options) => (await found(options.signal, options.fresh)).shards(options),
     shardsCall: () => known().shardsCall?.(),
     having: async (id, options) => (await found(options.signal)).having(id, options),
     ownerOf: async (group, options) => (await found(options.signal)).ownerOf(group, options),

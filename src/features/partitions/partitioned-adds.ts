@@ -4,7 +4,6 @@ import { exchangeAndRead } from "../../kernel/on-all.ts";
 import type { Adds } from "../../kernel/store.ts";
 import { addsTo } from "./add.ts";
 import { mapCall } from "./map-calls.ts";
-import { partitionsOf } from "./map.ts";
 import { type Divided, Partitions } from "./partitions.ts";
 
 /**
@@ -20,11 +19,8 @@ export function partitionedAdds<S extends Adds>(plain: S, wanted: number | undef
   const store: S = {
     ...plain,
     shard: (place) => partitions.shard(place),
-    async shards({ signal, fresh }) {
-      return shardsOf(
-        fresh ? partitionsOf(await partitions.storedMap(signal)) : await partitions.all(signal),
-      );
-    },
+    // Who finds out the partitions has read the map before, as fresh as it is wanted.
+    shards: async ({ signal }) => shardsOf(await partitions.all(signal)),
     shardsCall: () => ({
       command: call.command,
       read: (outcome) => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { Operator, Queue } from "../../../src/index.ts";
+import { type Command, Operator, Queue } from "../../../src/index.ts";
 import { resp } from "../../../src/transports/resp.ts";
 import { instances } from "../../support/instances.ts";
 import { many, numbered } from "../../support/new-tasks.ts";
 import { allPages } from "../../support/paging.ts";
+import { recorded } from "../../support/recorded.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
@@ -15,6 +16,8 @@ const operator = () => rig.operator();
 
 /** Adds tasks with ids, which are in all partitions. @returns their ids */
 const enqueue = async (count: number) => (await queue().enqueueMany(numbered(count))).map(({ id }) => id);
+
+const nameOf = (command: Command) => ("script" in command ? command.script.name : command[0]);
 
 /** Rejects all tasks. */
 async function reject(): Promise<void> {
@@ -75,6 +78,15 @@ describe("an operator of a queue with partitions", () => {
     const due = tasks.map((task) => (task.state === "delayed" ? task.dueAt : 0) - rig.now);
     expect((await operator().list({ state: "pending" })).tasks).toHaveLength(1);
     expect(due.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 39 }, (_, i) => 1_000 * (i + 1)));
+  });
+
+  test("a change reads the map before and after, once each in a new instance too", async () => {
+    await enqueue(8);
+    const { transport, requests } = recorded(rig);
+    await rig.operator({ transport, partitions }).pause();
+    const sent = requests.map((commands) => commands.map(nameOf));
+    const change = ["register", ...Array<string>(partitions).fill("configure")];
+    expect(sent).toEqual([["HGET"], change, ["HGET"]]);
   });
 
   test("settings of a group hold in the partition that has it; groups are listed with their counts", async () => {
