@@ -109,12 +109,12 @@ export class SimulatedTime {
   }
 }
 
-/** The modules that Vitest looks for now, for `import()` too. */
-const { resolvingModules } = (globalThis as unknown as { __vitest_worker__: Vitest }).__vitest_worker__;
-interface Vitest {
+interface WorkerState {
+  /** The modules that Vitest looks for now, for `import()` too. */
   readonly resolvingModules: ReadonlySet<string>;
 }
-const isLoading = () => resolvingModules.size > 0;
+const worker = (globalThis as unknown as Record<string, WorkerState>)["__vitest_worker__"];
+const isLoading = () => worker !== undefined && worker.resolvingModules.size > 0;
 
 const isTime = (command: unknown) => Array.isArray(command) && command[0] === "TIME";
 
