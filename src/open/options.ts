@@ -26,8 +26,8 @@ export interface QueueBaseOptions {
    */
   readonly encryption?: MaybeEncryption;
   /**
-   * How many partitions the queue gets if it has none, 1 to 62. Each has keys of its own, and may be on another node
-   * of a cluster. A queue that has partitions keeps them. `"stored"` reads which it has before the first call.
+   * How many partitions the queue gets if it has none, 2 to 62; with 1 it stays without. Each has keys of its own, and
+   * may be on another node of a cluster. A queue that has partitions keeps them. `"stored"` reads which it has before the first call.
    * @default the queue gets none. If it has some, the first call finds out, and is then sent again to them
    */
   readonly partitions?: number | "stored" | undefined;
