@@ -184,9 +184,13 @@ class Round {
         part === joined && both ? replyTo(both).settled : replyTo(part.call),
       );
       if (!own) return { settled, taken: async () => NOTHING };
-      const take = () => readTaken(own);
-      const reply = mayFailInPart ? this.#unlessDown(own.shard.place, take) : take();
-      return { settled, taken: async () => (reply ? this.#taken(own, reply) : NOTHING) };
+      // What is settled counts, although nothing can be taken.
+      const taken = async () => {
+        const take = () => readTaken(own);
+        const reply = mayFailInPart ? this.#unlessDown(own.shard.place, take) : take();
+        return reply ? this.#taken(own, reply) : NOTHING;
+      };
+      return { settled, taken };
     } catch (error) {
       // Another command of the request has failed.
       if (own) this.#giveBack(own, readTaken);

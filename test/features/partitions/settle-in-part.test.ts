@@ -1,13 +1,15 @@
 /** A request that settles and dequeues, of which one command fails. */
-import { expect, test } from "vitest";
-import { type LeasedTask, SluiceError, type Transport } from "../../../src/index.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { type LeasedTask, Queue, SluiceError, type Transport } from "../../../src/index.ts";
 import type { ScriptCall } from "../../../src/kernel/transport.ts";
 import { instances } from "../../support/instances.ts";
 import { numbered } from "../../support/new-tasks.ts";
-import { useRig } from "../../support/rig.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig({ checkInvariants: false });
-const { queueOf, resize } = instances(rig);
+const { over, queueOf, resize } = instances(rig);
+
+afterEach(() => void vi.restoreAllMocks());
 
 const FAILURE = new SluiceError("redis_unreachable", "the node is down");
 
@@ -35,8 +37,21 @@ async function leasedInBoth(fails: (call: ScriptCall) => boolean) {
     else await task?.complete();
   }
   await queue.enqueueMany(numbered(20, {}, "next"));
-  return { queue, leased, fail: () => (isDown = true), repair: () => (isDown = false) };
+  return { queue, transport, leased, fail: () => (isDown = true), repair: () => (isDown = false) };
 }
+
+test("a failed dequeue does not hide which tasks became dead letters", async () => {
+  const { leased, transport, fail } = await leasedInBoth(({ script }) => script.name === "dequeue");
+  const dead: string[] = [];
+  const queue = new Queue(QUEUE, { ...over(transport, 2), onDeadLetter: ({ id }) => dead.push(id) });
+  const task = leased.find(({ receipt }) => receipt.startsWith("2.1.")) as LeasedTask<number>;
+  // It begins with the other partition.
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  fail();
+  const settlements = [{ receipt: task.receipt, outcome: "reject" as const }];
+  await expect(queue.settleAndDequeue(settlements)).rejects.toBe(FAILURE);
+  expect(dead).toEqual([task.id]);
+});
 
 const isHandBack = ({ args }: ScriptCall) => args.includes("unstarted");
 
