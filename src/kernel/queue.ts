@@ -19,7 +19,7 @@ import type { SendOptions } from "./transport.ts";
 import type { PublishedEvent } from "./tasks/events.ts";
 import type { Batch } from "./lease/leased-task.ts";
 import { LeasingRequests } from "./lease/leasing-requests.ts";
-import { encryptedArguments } from "./lease/settle.ts";
+import { sealedArguments } from "./lease/settle.ts";
 import type { ReadTask, TaskEvent } from "./tasks/watch.ts";
 import { checkedWatch, type WaitOptions, type WatchOptions } from "./tasks/watch-options.ts";
 import { SluiceError } from "../errors.ts";
@@ -128,7 +128,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     shared: boolean,
   ): Promise<SettleBatch> {
     const sealed = all(settlements, (settlement, i) =>
-      encryptedArguments(this.values, settlement, `settlements[${i}]`),
+      sealedArguments(this.values, settlement, `settlements[${i}]`),
     );
     const items = shared ? sealed : refusedIfTooLarge(await sealed);
     const hasProgress = settlements.some((one) => one.outcome === "extend" && one.progress !== undefined);

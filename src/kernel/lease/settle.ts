@@ -42,7 +42,7 @@ interface PlainArguments extends SettlementArguments {
  * @param at path of the settlement, for errors
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
-export function encryptedArguments(
+export function sealedArguments(
   queue: Values,
   settlement: Settlement,
   at: string,
