@@ -11,7 +11,7 @@ export function all<T, R>(
 ): MaybePromise<readonly R[]> {
   const results: MaybePromise<R>[] = [];
   try {
-    for (const [i, item] of items.entries()) results.push(apply(item, i));
+    for (const item of items) results.push(apply(item, results.length));
   } catch (error) {
     if (!results.some(isPromise)) throw error;
     // A process ends if a promise rejects for which no call waits.
@@ -21,6 +21,12 @@ export function all<T, R>(
   }
   return results.some(isPromise) ? Promise.all(results) : (results as readonly R[]);
 }
+
+/** Applies a function to a value at once, or when a promise of it resolves. */
+export const andThen = <T, R>(
+  value: MaybePromise<T>,
+  apply: (value: T) => MaybePromise<R>,
+): MaybePromise<R> => (isPromise(value) ? value.then(apply) : apply(value));
 
 /** Whether a value is a promise, also of another realm, which `instanceof` does not recognise. */
 export function isPromise(value: unknown): value is Promise<unknown> {

@@ -9,7 +9,7 @@ import { fixedOptions, TASK_OPTIONS, whenReady } from "./enqueue/task-options.ts
 import type { Values } from "./values/values.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./enqueue/new-tasks.ts";
 import { refusal } from "./refusal.ts";
-import type { AddBatch, AddReply, Adds } from "./store.ts";
+import type { AddBatch, Adds } from "./store.ts";
 import { waitFor } from "./unless-aborted.ts";
 import { TasksById } from "./tasks/tasks-by-id.ts";
 
@@ -67,8 +67,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const { signal, idempotencyKey, ...rest } = options;
     const key = requestKey({ idempotencyKey });
     const tasks = [{ ...rest, payload }];
-    const batch = await this.#batch(tasks, { key, at: () => "", addHeaders: addTraceHeaders });
-    const [enqueued] = await this.#answers(await this.store.add({ ...batch, shared: true, signal }), signal);
+    const batch = await this.#batch(tasks, { key, at: () => "", addHeaders: addTraceHeaders }, true, signal);
+    const [enqueued] = await this.#add(batch);
     return enqueued as Enqueued;
   }
 
@@ -101,9 +101,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     if (tasks.length === 0) return [];
     const key = requestKey(options);
     try {
-      const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders });
-      const { signal } = options;
-      return await this.#answers(await this.store.add({ ...batch, shared: false, signal }), signal);
+      const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders }, false, options.signal);
+      return await this.#add(batch);
     } catch (error) {
       // A trace must not make a call fail.
       const isTooLarge = error instanceof SluiceError && error.code === "too_large" && error.path === "tasks";
@@ -115,23 +114,22 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   async #batch(
     tasks: readonly NewTask<In>[],
     options: NewTasksOptions,
-  ): Promise<Omit<AddBatch, "shared" | "signal">> {
-    const { maxPayload } = this.values;
-    const texts = await all(tasks, (task, i) => checkAndEncode(this.schema, task, options.at(i), maxPayload));
-    return {
-      ...newTasks(
-        { queue: this.store.queue, values: this.values, defaults: this.#defaults },
-        tasks,
-        texts,
-        options,
-      ),
-      alone: false,
-    };
+    shared: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<AddBatch> {
+    const { values } = this;
+    const texts = await all(tasks, (task, i) =>
+      checkAndEncode(this.schema, task, options.at(i), values.maxPayload),
+    );
+    const parts = { queue: this.store.queue, values, defaults: this.#defaults };
+    const { drafts, encode } = newTasks(parts, tasks, texts, options);
+    return { drafts, encode, alone: false, shared, signal };
   }
 
   /** @throws {SluiceError} if a task was refused */
-  async #answers({ items, added, after }: AddReply, signal: AbortSignal | undefined): Promise<Enqueued[]> {
-    await waitFor(after, signal);
+  async #add(batch: AddBatch): Promise<Enqueued[]> {
+    const { items, added, after } = await this.store.add(batch);
+    if (after.length > 0) await waitFor(after, batch.signal);
     return items.map((item, i) => {
       const answer = added[i];
       if (answer && "failed" in answer) throw answer.failed;

@@ -117,7 +117,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     if (settlements.length === 0) return [];
     const shared = settlements.length === 1 && key === undefined;
     const { settled, after } = await this.store.settle(await this.#batch(settlements, options, shared));
-    await waitFor(after, options.signal);
+    if (after.length > 0) await waitFor(after, options.signal);
     return settled;
   }
 
@@ -256,8 +256,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const { store, values, schema, tracing } = this;
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
     const onSettle = tracing?.noteTask.bind(tracing);
-    const limits = { lease: this.#lease, maxBytes: this.#maxBytes };
-    return Delivery.of({ store, values, schema, ...limits, settle, onSettle }, requests);
+    const [lease, maxBytes] = [this.#lease, this.#maxBytes];
+    return Delivery.of({ store, values, schema, lease, maxBytes, settle, onSettle }, requests);
   }
 }
 

@@ -25,9 +25,5 @@ export async function unlessAborted<Answer>(
  * Waits for what a call has begun after its request.
  * @throws {SluiceError} `aborted` at once if the caller aborts its call
  */
-export async function waitFor(
-  after: readonly Promise<void>[],
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (after.length > 0) await unlessAborted(signal, () => Promise.all(after), true);
-}
+export const waitFor = (after: readonly Promise<void>[], signal: AbortSignal | undefined): Promise<unknown> =>
+  unlessAborted(signal, () => Promise.all(after), true);

@@ -1,6 +1,7 @@
 import type { SettleBatch, SettleReply, Store, Taken, TakeRequest } from "../../kernel/store.ts";
 import { coalesceAdds } from "./adds.ts";
 import type { Coalescer, Kind } from "./coalescer.ts";
+import { isPromise } from "../../kernel/maybe-promise.ts";
 import { unlessAborted } from "../../kernel/unless-aborted.ts";
 
 /** Sends single calls that are made together in one request. */
@@ -19,7 +20,7 @@ export function coalesce(store: Store, coalescer: Coalescer): Store {
     settle(batch) {
       if (!batch.shared) return next.settle(batch);
       // An error is thrown by who sends them, which is not at once.
-      Promise.resolve(batch.items).catch(() => {});
+      if (isPromise(batch.items)) batch.items.catch(() => {});
       return coalescer.call(settles, `settle ${next.pool}`, batch, batch.signal);
     },
     take(request) {

@@ -2,7 +2,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { newToken } from "../names/ids.ts";
 import { MAX_VALUE_BYTES } from "../options/limits.ts";
-import { all, type MaybePromise } from "../maybe-promise.ts";
+import { all, andThen, type MaybePromise } from "../maybe-promise.ts";
 import { OnDemand } from "../on-demand.ts";
 import { plainJson } from "../record/plain-json.ts";
 import { byteLength } from "../record/byte-length.ts";
@@ -94,27 +94,37 @@ export function newTasks(
     group,
     dedup,
     derivedId: id === undefined && key !== undefined ? () => derivedId(place) : undefined,
-    path: at(place),
+    path: (plans[place] as Plan).path,
     bytes: () => mostBytes(values, texts[place] ?? "", plans[place] as Plan),
   }));
-  let token: Promise<string> | string | undefined;
-  const encode: AddBatch["encode"] = async (places, ids) => {
-    const sealed = await all(places, (place, i) =>
-      values.seal({ kind: "payload", id: ids[i] as string }, texts[place] ?? "", `${at(place)}payload`),
-    );
-    token ??=
-      key === undefined
-        ? newToken()
-        : import("./idempotency.ts").then(({ tokenOfKey }) => tokenOfKey(queue.name, key, tasks, sealed, at));
-    const own = await token;
-    return places.map((place, i): Item => {
-      const { when, unique, fixed } = plans[place] as Plan;
-      // A generated id is known to its producer only, so it needs no token.
-      const needsToken = tasks[place]?.id !== undefined || key !== undefined;
-      const front = writeFixed({ token: needsToken ? own : undefined, ...fixed, payload: "" });
-      return { id: ids[i] as string, when, unique, front, payload: sealed[i] ?? "" };
-    });
+  let keyToken: Promise<string> | undefined;
+  const tokenFor = (sealed: readonly string[]) => {
+    if (key === undefined) return undefined;
+    return (keyToken ??= import("./idempotency.ts").then(({ tokenOfKey }) =>
+      tokenOfKey(queue.name, key, tasks, sealed, at),
+    ));
   };
+  let ownToken: string | undefined;
+  const seal = (places: readonly number[], ids: readonly string[]) =>
+    all(places, (place, i) =>
+      values.seal(
+        { kind: "payload", id: ids[i] as string },
+        texts[place] ?? "",
+        `${plans[place]?.path}payload`,
+      ),
+    );
+  const encode: AddBatch["encode"] = (places, ids) =>
+    andThen(seal(places, ids), (sealed) =>
+      andThen(tokenFor(sealed), (derived) =>
+        places.map((place, i): Item => {
+          const { when, unique, fixed } = plans[place] as Plan;
+          // A generated id is known to its producer only, so it needs no token.
+          const token = derived ?? (tasks[place]?.id === undefined ? undefined : (ownToken ??= newToken()));
+          const front = writeFixed({ token, ...fixed, payload: "" });
+          return { id: ids[i] as string, when, unique, front, payload: sealed[i] ?? "" };
+        }),
+      ),
+    );
   return { drafts, encode };
 }
 
@@ -128,7 +138,7 @@ function mostBytes({ areSealed }: Values, text: string, { fixed: { headers } }: 
   return headers ? sealed + asciiJson(headers).length : sealed;
 }
 
-/** The options of a task, checked, and as the script takes them. */
+/** The options of a task, checked, and as the script takes them; with what errors put before their names. */
 function planned(
   defaults: TaskDefaults,
   task: NewTask<unknown>,
@@ -136,10 +146,10 @@ function planned(
   addHeaders: NewTasksOptions["addHeaders"],
 ) {
   const fixed = fixedOptions(defaults, task, path);
-  const headers = addHeaders ? addHeaders(fixed.headers) : fixed.headers;
   return {
+    path,
     when: whenReady(defaults, task, path),
     unique: uniqueness(task, path),
-    fixed: { ...fixed, headers },
+    fixed: addHeaders ? { ...fixed, headers: addHeaders(fixed.headers) } : fixed,
   };
 }

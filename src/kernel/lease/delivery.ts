@@ -117,7 +117,8 @@ export class Delivery<Out> {
 
   #raw({ tasks, token, place, nextDueAt, paused }: Taken): RawBatch {
     const { lease: leasedFor, maxBytes, requests } = this.request;
-    const receiptOf = (task: Taken["tasks"][number]) => writeReceipt({ ...task, token, place });
+    const receiptOf = ({ id, delivery, lease }: Taken["tasks"][number]) =>
+      writeReceipt({ id, delivery, lease, token, place });
     if (requests.isAbandoned) {
       requests.handBack(tasks.map((task) => ({ receipt: receiptOf(task) })));
       throw abortedBySignal(true);

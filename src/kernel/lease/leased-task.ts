@@ -66,7 +66,7 @@ export class LeasedTask<T = unknown> {
    * @throws {SluiceError} `invalid_argument`, `too_large`, or a fault of the transport
    * @example await task.complete({ sent: true })
    */
-  async complete(result?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
+  complete(result?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
     return this.#settle({ outcome: "complete", result, ...options });
   }
 
@@ -78,7 +78,7 @@ export class LeasedTask<T = unknown> {
    * @throws {SluiceError} as {@link complete}
    * @example await task.reject(new Error("unknown recipient"))
    */
-  async reject(error?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
+  reject(error?: unknown, options: { ttl?: Duration } = {}): Promise<Settled> {
     return this.#settle({ outcome: "reject", error, ...options });
   }
 
@@ -96,7 +96,7 @@ export class LeasedTask<T = unknown> {
    * @throws {SluiceError} as {@link complete}
    * @example await task.requeue({ backoff: true, error })
    */
-  async requeue(
+  requeue(
     options: {
       delay?: Duration;
       backoff?: Backoff | true;
@@ -116,7 +116,7 @@ export class LeasedTask<T = unknown> {
    * @throws {SluiceError} as {@link complete}
    * @example await task.extend("5m", { progress: { done: 40 } })
    */
-  async extend(lease?: Duration, options: { progress?: unknown } = {}): Promise<Settled> {
+  extend(lease?: Duration, options: { progress?: unknown } = {}): Promise<Settled> {
     return this.#settle({ outcome: "extend", lease, ...options });
   }
 

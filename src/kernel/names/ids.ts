@@ -40,11 +40,10 @@ function timeDigits(ms: number): string {
 
 /** The next text of the same length in the order of DIGITS; wraps around at the last. */
 function successor(digits: string): string {
-  return digits.replace(
-    /([^z]?)(z*)$/,
-    (_, digit: string, last: string) =>
-      (digit && DIGITS[DIGITS.indexOf(digit) + 1]) + "0".repeat(last.length),
-  );
+  if (digits === "") return "";
+  const front = digits.slice(0, -1);
+  const next = DIGITS[DIGITS.indexOf(digits.slice(-1)) + 1];
+  return next ? front + next : successor(front) + "0";
 }
 
 let lastMs = 0;

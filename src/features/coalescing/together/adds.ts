@@ -1,3 +1,4 @@
+import { all, andThen, isPromise, type MaybePromise } from "../../../kernel/maybe-promise.ts";
 import { MAX_BATCH } from "../../../kernel/options/limits.ts";
 import type { AddBatch, AddedTask, AddReply, Adds, Failed, Item } from "../../../kernel/store.ts";
 import type { Shareable, SharedCall } from "./shared-call.ts";
@@ -37,15 +38,16 @@ function encodeEach(
   calls: readonly SharedCall<AddBatch, AddReply>[],
   places: readonly number[],
   ids: readonly string[],
-): Promise<readonly (Item | Failed)[]> {
-  return Promise.all(
-    places.map(async (place, i): Promise<Item | Failed> => {
-      try {
-        const [item] = await (calls[place] as (typeof calls)[number]).item.encode([0], [ids[i] as string]);
-        return item as Item | Failed;
-      } catch (failed) {
-        return { failed };
-      }
-    }),
-  );
+): MaybePromise<readonly (Item | Failed)[]> {
+  return all(places, (place, i) => {
+    try {
+      const { item } = calls[place] as (typeof calls)[number];
+      const found = andThen(item.encode([0], [ids[i] as string]), ([one]) => one as Item | Failed);
+      return isPromise(found) ? found.catch(failure) : found;
+    } catch (error) {
+      return failure(error);
+    }
+  });
 }
+
+const failure = (failed: unknown): Failed => ({ failed });

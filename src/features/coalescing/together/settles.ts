@@ -1,3 +1,4 @@
+import { isPromise } from "../../../kernel/maybe-promise.ts";
 import { MAX_BATCH } from "../../../kernel/options/limits.ts";
 import { byteLength } from "../../../kernel/record/byte-length.ts";
 import type { SettlementArguments, SettleBatch, SettleReply, Store } from "../../../kernel/store.ts";
@@ -7,7 +8,8 @@ import type { Shareable } from "./shared-call.ts";
 export function settleTogether(next: Store): Shareable<SettleBatch, SettleReply> {
   return {
     most: MAX_BATCH,
-    prepare: async (batch) => ({ ...batch, items: await batch.items }),
+    prepare: (batch) =>
+      isPromise(batch.items) ? batch.items.then((items) => ({ ...batch, items })) : undefined,
     // A short text is not counted.
     bytes: (batch) => byteLength(itemsOf(batch)[0]?.text ?? "", 3_000),
     async send(calls, signal) {

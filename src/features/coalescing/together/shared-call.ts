@@ -9,7 +9,7 @@ export interface Shareable<Item, Answer> {
   /** Most calls of one request. */
   readonly most: number;
   /** Prepares an item. The other calls of its group wait for it. @default it is sent as it is */
-  readonly prepare?: (item: Item) => Promise<Item>;
+  readonly prepare?: (item: Item) => Promise<Item> | undefined;
   /** Most bytes of one item, about, to limit the size of a request. @default few */
   readonly bytes?: (item: Item) => number;
   /**
@@ -26,11 +26,10 @@ export interface Shareable<Item, Answer> {
 export class SharedCall<Item, Answer> {
   readonly kind: Shareable<Item, Answer>;
   readonly signal: AbortSignal | undefined;
-  /** Resolves when the item is ready, or the call has failed. */
-  readonly prepared: Promise<void>;
+  /** Resolves when the item is ready, or the call has failed. @default it is ready */
+  readonly prepared: Promise<void> | undefined;
   /** What the call sends. */
   item: Item;
-  ready = false;
   /** True once the call has been answered, has failed, or was aborted. */
   done = false;
   sent = false;
@@ -44,7 +43,11 @@ export class SharedCall<Item, Answer> {
     this.item = caller.item;
     this.#caller = caller;
     this.signal?.addEventListener("abort", this.#leave);
-    this.prepared = this.#prepare();
+    this.prepared = kind.prepare?.(caller.item)?.then(
+      (item) => void (this.item = item),
+      (error: unknown) => this.fail(error),
+    );
+    if (this.signal?.aborted) this.#leave();
   }
 
   answer(answer: Answer): void {
@@ -53,16 +56,6 @@ export class SharedCall<Item, Answer> {
 
   fail(error: unknown): void {
     if (this.#end()) this.#caller.reject(error);
-  }
-
-  async #prepare(): Promise<void> {
-    try {
-      if (this.kind.prepare) this.item = await this.kind.prepare(this.item);
-      if (this.signal?.aborted) this.#leave();
-    } catch (error) {
-      this.fail(error);
-    }
-    this.ready = true;
   }
 
   readonly #leave = (): void => {
@@ -91,7 +84,7 @@ export async function sendTogether<Item, Answer>(
 
 /** Waits until the items of a group are prepared. */
 export async function allReady<Item, Answer>(calls: readonly SharedCall<Item, Answer>[]): Promise<void> {
-  for (const one of calls) if (!one.ready) await one.prepared;
+  for (const { prepared } of calls) if (prepared) await prepared;
 }
 
 /** Removes the calls of one request from those that wait. */
