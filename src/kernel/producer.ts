@@ -9,7 +9,7 @@ import { fixedOptions, TASK_OPTIONS, whenReady } from "./enqueue/task-options.ts
 import type { Values } from "./values/values.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./enqueue/new-tasks.ts";
 import { refusal } from "./refusal.ts";
-import type { AddBatch, Adds } from "./store.ts";
+import type { AddBatch, AddReply, Adds } from "./store.ts";
 import { waitFor } from "./unless-aborted.ts";
 import { TasksById } from "./tasks/tasks-by-id.ts";
 
@@ -68,7 +68,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const key = requestKey({ idempotencyKey });
     const tasks = [{ ...rest, payload }];
     const batch = await this.#batch(tasks, { key, at: () => "", addHeaders: addTraceHeaders }, true, signal);
-    const [enqueued] = await this.#add(batch);
+    const [enqueued] = await this.#answers(await this.store.add(batch), signal);
     return enqueued as Enqueued;
   }
 
@@ -101,8 +101,9 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     if (tasks.length === 0) return [];
     const key = requestKey(options);
     try {
-      const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders }, false, options.signal);
-      return await this.#add(batch);
+      const { signal } = options;
+      const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders }, false, signal);
+      return await this.#answers(await this.store.add(batch), signal);
     } catch (error) {
       // A trace must not make a call fail.
       const isTooLarge = error instanceof SluiceError && error.code === "too_large" && error.path === "tasks";
@@ -127,9 +128,8 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   }
 
   /** @throws {SluiceError} if a task was refused */
-  async #add(batch: AddBatch): Promise<Enqueued[]> {
-    const { items, added, after } = await this.store.add(batch);
-    if (after.length > 0) await waitFor(after, batch.signal);
+  async #answers({ items, added, after }: AddReply, signal: AbortSignal | undefined): Promise<Enqueued[]> {
+    if (after.length > 0) await waitFor(after, signal);
     return items.map((item, i) => {
       const answer = added[i];
       if (answer && "failed" in answer) throw answer.failed;

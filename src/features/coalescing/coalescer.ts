@@ -79,15 +79,13 @@ export class Coalescer {
     const send = async () => {
       await endOfTurn(GATHER_STEPS);
       open.delete(pool);
-      if (calls.length === 1) return sendAlone(kind, call);
-      const code = await loadTogether();
-      await code.sendTogether(kind.together(code), calls);
+      if (calls.length > 1) {
+        const code = await loadTogether();
+        return code.sendTogether(kind.together(code), calls);
+      }
+      if (call.signal?.aborted) throw abortedBySignal(false);
+      call.resolve(kind.alone(call.item));
     };
     send().catch((error: unknown) => calls.forEach(({ reject }) => reject(error)));
   }
-}
-
-function sendAlone<Item, Answer>(kind: Kind<Item, Answer>, call: SingleCall<Item, Answer>): void {
-  if (call.signal?.aborted) throw abortedBySignal(false);
-  call.resolve(kind.alone(call.item));
 }
