@@ -33,8 +33,8 @@ elseif #new == FRONT + STRIDE and with_settings ~= '1' and wake == '' then
   local made = redis.pcall('HSETNX', tasks, id, '1;' .. now_text .. record)
   if made ~= 1 then
     -- A marker is in the place of the hash.
-    local moved = made ~= 0 and string.find(made.err, 'WRONGTYPE', 1, true)
-    return moved and made or { 'not_plain' }
+    local has_marker = made ~= 0 and string.find(made.err, 'WRONGTYPE', 1, true)
+    return has_marker and made or { 'not_plain' }
   end
   redis.call('LPUSH', pending, id)
   return { 'ok', -1, 0 }

@@ -125,7 +125,7 @@ local function lease_plainly(
   return leased and reply
 end
 
--- Completes tasks whose leases are current: ends the leases. The caller stores the records. Returns the
+-- Ends the leases of tasks that complete, and makes their records, which the caller stores. Returns the
 -- reply, the fields to store, and the ids; nothing if anything is not plain or Redis refuses. In that case
 -- `settle_in_full` must follow: it overwrites all that this function has written.
 -- items: settlements, the first after index `from`; records: the values of `~set` and `~stats`, and the

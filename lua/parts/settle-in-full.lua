@@ -68,7 +68,7 @@ local function settle_in_full(keys, now, call, items, from, records)
   end
 
   -- Ends a lease by its outcome. Returns the settlement's item of the reply.
-  local function settle_one(id, task, old_text, outcome, ms, uncounted, text, receipt)
+  local function settle_one(id, task, old_text, outcome, ms, uncounted, text, settlement)
     if uncounted or outcome == 'unstarted' then
       add(task, 'charged', -1)
     end
@@ -84,7 +84,7 @@ local function settle_in_full(keys, now, call, items, from, records)
     end
     text = (text ~= '' or outcome == 'complete') and text or old_text
     -- A resend of this settlement gets this answer.
-    task.last_settlement = table.concat({ receipt, state, reason, int(due), int(flag) }, ',')
+    task.last_settlement = table.concat({ settlement, state, reason, int(due), int(flag) }, ',')
     end_lease(plan, id, task)
     if outcome ~= 'unstarted' and reason ~= 'cancelled' then
       note_number(plan, 'd', now - tonumber(task.dequeued_at))
@@ -129,8 +129,8 @@ local function settle_in_full(keys, now, call, items, from, records)
   end
 
   -- The answer that an earlier copy of this settlement got.
-  local function earlier_settlement(task, receipt)
-    local prefix = receipt .. ','
+  local function earlier_settlement(task, settlement)
+    local prefix = settlement .. ','
     if task.last_settlement and string.sub(task.last_settlement, 1, #prefix) == prefix then
       local state, reason, due, flag =
         string.match(string.sub(task.last_settlement, #prefix + 1), '^(%a*),([%a_]*),(%d*),(%d)$')
@@ -159,15 +159,15 @@ local function settle_in_full(keys, now, call, items, from, records)
   for i = 1, count do
     local id, proof, text, outcome, ms, uncounted = item(i)
     local task = open[id].task
-    local receipt = proof .. ',' .. outcome
+    local settlement = proof .. ',' .. outcome
     if newer(records[i + 2]) then
       reply[i + 1] = { 'newer', '', 0, 0 }
     elseif task.state ~= STATE.working or task.lease_number .. ',' .. task.lease_token ~= proof then
-      reply[i + 1] = earlier_settlement(task, receipt)
+      reply[i + 1] = earlier_settlement(task, settlement)
     elseif outcome == 'extend' then
       reply[i + 1] = extend(id, task, open[id].text, ms, text)
     else
-      reply[i + 1] = settle_one(id, task, open[id].text, outcome, ms, uncounted, text, receipt)
+      reply[i + 1] = settle_one(id, task, open[id].text, outcome, ms, uncounted, text, settlement)
     end
     if
       planned_count(plan, 'ZREM working') == MAX_PLAN_LEASES

@@ -7,7 +7,7 @@ import { milliseconds } from "../kernel/options/duration.ts";
 import { MAX_ERROR_BYTES } from "../kernel/options/limits.ts";
 import { lineOf, stackOf, summarizeError } from "../kernel/errors/error-summary.ts";
 import { readReceipt } from "../kernel/names/receipt.ts";
-import { settlementArguments } from "../kernel/lease/settle.ts";
+import { settlementArguments } from "../kernel/lease/settlements.ts";
 import type { Settlement } from "../kernel/options/types.ts";
 import type { Leased, SizedSettlement } from "./to-settlement.ts";
 import type { TaskOutcome } from "./types.ts";

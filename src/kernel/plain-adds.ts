@@ -23,7 +23,7 @@ export function plainAdds(queue: QueueRef): Adds {
     ready: async () => {},
     expired: () => {},
     async add(batch) {
-      const { drafts, alone, wake = "", signal, onSend } = batch;
+      const { drafts, refuseEach, wakeWindow = "", signal, onSend } = batch;
       const all = drafts.map((_, place) => place);
       const { items, places, added } = await encoded(batch, all, batch.ids ?? (await idsOf(drafts)));
       if (items.length === 0) return { items: [], added, wake: false, after: [] };
@@ -32,14 +32,14 @@ export function plainAdds(queue: QueueRef): Adds {
       const mayBePlain = note.mayTakePlain && !full.isLoading;
       const isPlain = mayBePlain && items.length === drafts.length && arePlain(drafts, items);
       if (isPlain) {
-        const reply = await run(transport, addPlainlyCall(shard, note, items, wake), options);
+        const reply = await run(transport, addPlainlyCall(shard, note, items, wakeWindow), options);
         if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
         batch.onNothing?.();
       }
       const { addCall } = full.loaded ?? (await full.load());
       const reply = await run(
         transport,
-        addCall(shard, items, { alone, wake, readsSettings: isPlain }),
+        addCall(shard, items, { refuseEach, wakeWindow, readsSettings: isPlain }),
         options,
       );
       const { refused } = reply;

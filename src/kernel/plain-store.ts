@@ -1,10 +1,10 @@
-import { readSettled } from "./lease/settle.ts";
+import { readSettled } from "./lease/settlements.ts";
 import { exchange, run } from "./call.ts";
 import { firstDueCall, pendingCall, timeCall } from "./lease/peek.ts";
 import { plainAdds } from "./plain-adds.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import type { Store } from "./store.ts";
-import { bothCall, settleCall, takeCall, takenBy } from "./lease/take.ts";
+import { bothCall, settleCall, takeCall, takenBy } from "./lease/lease-calls.ts";
 
 /** The store of a queue that is not divided. */
 export function plainStore(queue: QueueRef): Store {

@@ -115,7 +115,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   async #batch(
     tasks: readonly NewTask<In>[],
     options: NewTasksOptions,
-    shared: boolean,
+    mayShare: boolean,
     signal: AbortSignal | undefined,
   ): Promise<AddBatch> {
     const { values } = this;
@@ -124,7 +124,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     );
     const parts = { queue: this.store.queue, values, defaults: this.#defaults };
     const { drafts, encode } = newTasks(parts, tasks, texts, options);
-    return { drafts, encode, alone: false, shared, signal };
+    return { drafts, encode, refuseEach: false, mayShare, signal };
   }
 
   /** @throws {SluiceError} if a task was refused */

@@ -19,7 +19,7 @@ import type { SendOptions } from "./transport.ts";
 import type { PublishedEvent } from "./tasks/events.ts";
 import type { Batch } from "./lease/leased-task.ts";
 import { LeasingRequests } from "./lease/leasing-requests.ts";
-import { sealedArguments } from "./lease/settle.ts";
+import { sealedArguments } from "./lease/settlements.ts";
 import type { ReadTask, TaskEvent } from "./tasks/watch.ts";
 import { checkedWatch, type WaitOptions, type WatchOptions } from "./tasks/watch-options.ts";
 import { SluiceError } from "../errors.ts";
@@ -115,8 +115,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const key = requestKey(options);
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return [];
-    const shared = settlements.length === 1 && key === undefined;
-    const { settled, after } = await this.store.settle(await this.#batch(settlements, options, shared));
+    const mayShare = settlements.length === 1 && key === undefined;
+    const { settled, after } = await this.store.settle(await this.#batch(settlements, options, mayShare));
     if (after.length > 0) await waitFor(after, options.signal);
     return settled;
   }
@@ -125,12 +125,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   async #batch(
     settlements: readonly Settlement[],
     options: RequestOptions,
-    shared: boolean,
+    mayShare: boolean,
   ): Promise<SettleBatch> {
     const sealed = all(settlements, (settlement, i) =>
       sealedArguments(this.values, settlement, `settlements[${i}]`),
     );
-    const items = shared ? sealed : refusedIfTooLarge(await sealed);
+    const items = mayShare ? sealed : refusedIfTooLarge(await sealed);
     const hasProgress = settlements.some((one) => one.outcome === "extend" && one.progress !== undefined);
     const key = requestKey(options);
     const token = !hasProgress
@@ -138,7 +138,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
       : key === undefined
         ? newToken()
         : await derivedName("settle", this.name, key);
-    return { settlements, items, token, shared, signal: options.signal };
+    return { settlements, items, token, mayShare, signal: options.signal };
   }
 
   /**

@@ -52,13 +52,13 @@ export interface AddBatch extends SendOptions {
     ids: readonly string[],
   ) => MaybePromise<readonly (Item | Failed)[]>;
   /** Whether the tasks are of several callers, so that each is refused alone. */
-  readonly alone: boolean;
+  readonly refuseEach: boolean;
   /** Whether it is one task, which may share a request with others. */
-  readonly shared: boolean;
+  readonly mayShare: boolean;
   /** Called if the answer to a copy is that it has added nothing, and another request follows. @default none */
   readonly onNothing?: (() => void) | undefined;
   /** How long a wake of a consumer counts, ms, as the script takes it. @default none is to be woken */
-  readonly wake?: string | undefined;
+  readonly wakeWindow?: string | undefined;
   /** The ids, if they are chosen already. @default the store chooses them */
   readonly ids?: readonly string[] | undefined;
   /** Whether a copy with these ids was sent before to other keys, which have changed nothing. @default false */
@@ -95,9 +95,9 @@ export interface Adds {
   readonly pool: string;
   /** How long a wake of a consumer counts, ms, as the scripts take it; empty if none is to be woken. */
   readonly wakeWindow: () => string;
-  /** Takes note that tasks are ready, or will be. */
+  /** Called when tasks are ready, or will be. The layer of waking wakes consumers. @default does nothing */
   readonly ready: (tasks: Ready) => Promise<void>;
-  /** Takes note of tasks that were found to be dead letters. */
+  /** Called with tasks that were found to be dead letters. The layer of dead letters reports them. @default does nothing */
   readonly expired: (tasks: readonly ExpiredTask[]) => void;
   /** @throws {SluiceError} `too_large` if the tasks are too large together, or a fault of the transport */
   readonly add: (batch: AddBatch) => Promise<AddReply>;
@@ -153,7 +153,7 @@ export interface TakeRequest {
   /** Whether no other request with this token follows. */
   readonly last: boolean;
   /** Whether it may share a request with others. */
-  readonly shared: boolean;
+  readonly mayShare: boolean;
   /** Sends the requests of the dequeue, and hands back what they lease if its caller aborts it. */
   readonly requests: LeasingRequests;
   /** Called with the tasks that are found to be dead letters, before the reply is complete. @default none */
@@ -190,7 +190,7 @@ export interface SettleBatch extends SendOptions {
   /** The same, as the script takes them. */
   readonly items: MaybePromise<readonly SettlementArguments[]>;
   /** Whether it is one settlement, which may share a request with others. */
-  readonly shared: boolean;
+  readonly mayShare: boolean;
   /** By which a resend of progress is known; empty if no settlement has progress. */
   readonly token: string;
 }
@@ -211,8 +211,8 @@ export interface PeekRequest extends SendOptions {
 }
 
 /**
- * What a queue is to all above it. A feature is a layer, a function from a store to a store: docs/internals.md says
- * what it may do.
+ * What a queue is to all above it. A layer is a function from a store to a store: docs/internals.md says what it may
+ * do.
  */
 export interface Store extends Adds {
   readonly take: (request: TakeRequest) => Promise<Taken>;

@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -13,34 +13,34 @@ import { $GA } from "./parts/parse-with.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $GH } from "./parts/forget-task.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
@@ -69,13 +69,13 @@ local k=ARGV[3]
 local l=ARGV
 local m=4
 local n=3
-${$AV}local o=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$FC}${$FD}${$AI}${$AJ}local p,q=FD(o,AJ(i)),{}
+${$AT}local o=AT(a,b,c,d,nil,e,f,g,h)
+${$AF}${$FC}${$FD}${$AG}${$AH}local p,q=FD(o,AH(i)),{}
 ${$FR}${$FT}${$FU}${$DU}for u=1,(#l-n)/m do
 local v,w,x,y=unpack(l,m*u,m*u+n)
-q[u]=DU(v,w,x,'1;'..AH(p.now)..y,p.now)
+q[u]=DU(v,w,x,'1;'..AF(p.now)..y,p.now)
 end
-${$AK}${$FN}${$FO}${$DT}${$DV}local r=DV(f,q)
+${$AI}${$FN}${$FO}${$DT}${$DV}local r=DV(f,q)
 ${$DE}${$FP}${$DG}${$DI}${$FE}if FP(r['~slots'])or FE(p,r['~set'],r['~stats'])then
 return{'newer_schema'}
 end
@@ -92,8 +92,8 @@ end
 EZ(p,'ZREM expiry',t)
 EZ(p,'ZREM dead',t)
 end
-${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}${$DW}${$DX}local t,u=DW(p,q,r,k=='1'),{'ok',DX(p),0}
-${$CX}${$FY}${$GA}${$AM}${$BY}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FA}${$GS}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GI}${$EB}${$EC}${$ED}local v=ED(t,q,u,function(v,w)
+${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AE}${$AN}${$CL}${$CO}${$CQ}${$DW}${$DX}local t,u=DW(p,q,r,k=='1'),{'ok',DX(p),0}
+${$CX}${$FY}${$GA}${$AK}${$BY}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$V}${$FA}${$GS}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GI}${$EB}${$EC}${$ED}local v=ED(t,q,u,function(v,w)
 local x=not(w and w.state==FQ.rejected)
 if x and w and w.state~=FQ.ghost then
 s(v.id,w)
@@ -103,12 +103,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$IY}${$JA}${$IZ}${$JC}if j~=''and t.any_ready and JC(t,{r['~wake'],r['~set']},j)then
+${$AQ}${$AS}${$IY}${$JA}${$IZ}${$JC}if j~=''and t.any_ready and JC(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
-${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$CA}${$FG}${$EX}${$FB}${$FI}${$FH}${$EE}return EE(t)or u
+${$Y}${$AJ}${$CM}${$CP}${$AC}${$AL}${$AM}${$CA}${$FG}${$EX}${$FB}${$FI}${$FH}${$EE}return EE(t)or u
 `;
   },
-  sha1: "2618ac61c03c872423eb762685ed19b617e4bf78",
-  keyLockingSha1: "fb8e70fb3bb089e734f7aa97c680e151192ea493",
+  sha1: "ede3ed17b2815ad7c1ec562671f53a14f1775434",
+  keyLockingSha1: "7d3bd7fccd19750412fee7f2a92fbce1a5a1b8f0",
 };

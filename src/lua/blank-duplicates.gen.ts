@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,37 +14,37 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -83,7 +83,7 @@ local k=KEYS[11]
 local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV
-${$AV}local o=AV(
+${$AT}local o=AT(
 a,
 b,
 c,
@@ -96,24 +96,24 @@ i,
 j,
 k
 )
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local p=HC(o,AJ(l))
+${$AF}${$FC}${$FD}${$AG}${$AH}${$GY}${$HC}local p=HC(o,AH(l))
 local q,r,s,t={},{},{},{}
-${$AK}for x=3,#n,2 do
+${$AI}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
 if not r[y]then
 q[#q+1],r[y]=y,{}
 end
 t[#t+1]=0
-for ad,ae in ipairs(redis.call('LRANGE',a,AH(z),AH(z+m)))do
+for ad,ae in ipairs(redis.call('LRANGE',a,AF(z),AF(z+m)))do
 if ae==y then
 local af=z+ad-1
-local ag=y..' '..AH(af)
-AK(r[y],not s[ag]and af or nil)
+local ag=y..' '..AF(af)
+AI(r[y],not s[ag]and af or nil)
 s[ag],t[#t]=true,1
 end
 end
 end
-${$FP}${$AG}${$AP}${$AQ}${$FN}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local u=HI(p,q)
+${$FP}${$AE}${$AN}${$AO}${$FN}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local u=HI(p,q)
 if p.newer then
 return{'newer_schema'}
 end
@@ -122,14 +122,14 @@ ${$HD}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
-AK(v,y[ac])
+AI(v,y[ac])
 HD(p,'two_places',x.id)
 end
 end
-${$DE}${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$GJ}${$HA}${$HE}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$IM}${$IL}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}local x=IX(p,u,w)or HP(p,v)
+${$DE}${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$CE}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AL}${$AM}${$AQ}${$AS}${$FW}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$GJ}${$HA}${$HE}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$IM}${$IL}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}local x=IX(p,u,w)or HP(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "d73133ed57ef3408a69a5e33373f386655b64a91",
-  keyLockingSha1: "7adedb635fbb4203a9e3d25b04196e89b3786c75",
+  sha1: "8ed8d59cdecb8612d21e24f5b378721e5e9ab651",
+  keyLockingSha1: "0dd4ea4cb32c2b210c670afb6daa89acc77ad062",
 };

@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -13,34 +13,34 @@ import { $GA } from "./parts/parse-with.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
-import { $AB } from "./parts/refund.gen.ts";
+import { $Z } from "./parts/refund.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FM, $GE, $GF } from "./parts/history.gen.ts";
@@ -48,7 +48,7 @@ import { $BZ, $GU } from "./parts/note-number.gen.ts";
 import { $FK } from "./parts/default-result-ttl.gen.ts";
 import { $FL } from "./parts/default-dead-ttl.gen.ts";
 
-const $AC = `local function AC(a,b,c)
+const $AA = `local function AA(a,b,c)
 local d,e=a.keys,a.keys.fair
 local f=redis.call('ZSCORE',e,b)
 if not f then
@@ -56,7 +56,7 @@ e=d.limited
 f=redis.call('ZSCORE',e,b)
 end
 if f then
-AB(a,b,c,e,f)
+Z(a,b,c,e,f)
 end
 return e,f
 end
@@ -74,7 +74,7 @@ local g=KEYS[7]
 local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
-${$AV}local k=AV(nil,a,b,c,d,e,f,g)
+${$AT}local k=AT(nil,a,b,c,d,e,f,g)
 ${$FC}${$FD}local l=FD(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
@@ -93,37 +93,37 @@ return{'already_ended'}
 elseif q.state==FQ.rejected then
 return{'rejected'}
 end
-${$AH}${$AI}${$AJ}l.now=AJ(h)
+${$AF}${$AG}${$AH}l.now=AH(h)
 if q.state==FQ.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$AM}${$FM}${$GE}${$GF}GF(q,'flagged',l.now)
-${$AK}${$EY}${$EZ}${$GB}${$GC}${$GD}EZ(l,'HSET tasks','.'..i,GD(q,r))
+${$AK}${$FM}${$GE}${$GF}GF(q,'flagged',l.now)
+${$AI}${$EY}${$EZ}${$GB}${$GC}${$GD}EZ(l,'HSET tasks','.'..i,GD(q,r))
 ${$BY}BY(l,'cancelRequested',i)
 end
-${$AK}${$AM}${$EY}${$EZ}${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}return FI(l)or{'working'}
+${$AI}${$AK}${$EY}${$EZ}${$DK}${$DL}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$AQ}${$AS}${$CA}${$FG}${$EX}${$FB}${$FI}return FI(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$AK}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}CQ(l,{q})
+${$AI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AE}${$AN}${$CL}${$CO}${$CQ}CQ(l,{q})
 if not t and CI(q)then
-${$CX}${$EY}${$EZ}${$CC}${$CV}${$CR}${$CZ}${$AB}${$AC}s,t=AC(l,i,q)
+${$CX}${$EY}${$EZ}${$CC}${$CV}${$CR}${$CZ}${$Z}${$AA}s,t=AA(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
 else
-${$AM}AM(q,'ghosts',1)
-${$EY}${$EZ}EZ(l,'HSET tasks','~ghosts',AH(p+1))
+${$AK}AK(q,'ghosts',1)
+${$EY}${$EZ}EZ(l,'HSET tasks','~ghosts',AF(p+1))
 end
-${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$FM}${$GE}${$GF}${$BZ}${$FK}${$FL}${$GU}GU(l,i,q,'','rejected','cancelled')
+${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$FM}${$GE}${$GF}${$BZ}${$FK}${$FL}${$GU}GU(l,i,q,'','rejected','cancelled')
 ${$CX}${$CC}${$CD}${$CB}${$CW}${$DB}${$DC}${$DD}DD(l)
-${$CV}${$CY}${$W}${$CF}${$CG}${$CS}${$CT}${$CU}${$Y}${$Z}Z(l)
-${$AA}${$AL}${$CM}${$CP}${$FA}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}local u=FI(l)
+${$CV}${$CY}${$U}${$CF}${$CG}${$CS}${$CT}${$CU}${$W}${$X}X(l)
+${$Y}${$AJ}${$CM}${$CP}${$FA}${$AC}${$AL}${$AM}${$AQ}${$AS}${$CA}${$FG}${$EX}${$FB}${$FI}local u=FI(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "c212715b1df42b6c9c1307c940b9bc7f29f1a76c",
-  keyLockingSha1: "a44d6e6839297d1c6bae638d800e71327135fa13",
+  sha1: "079c5c1669988fc5beef46e00e25183268635e90",
+  keyLockingSha1: "64f2407516501c5c3e01a4f823e75eeddde40e11",
 };

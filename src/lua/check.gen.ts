@@ -3,17 +3,17 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $GA } from "./parts/parse-with.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
@@ -22,16 +22,16 @@ import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -78,7 +78,7 @@ local r=1000
 local s=1000000
 local t=
 {'fair','fair_by_group','limited','working','delayed','expiry','dead','workers','worker_leases'}
-${$AV}local u=AV(
+${$AT}local u=AT(
 a,
 b,
 c,
@@ -93,21 +93,21 @@ k
 )
 local v=
 {a,b,c,d,e,f,g,h,i,j,k}
-${$AK}AK(v,l,m)
+${$AI}AI(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local w=HC(u,AJ(n))
+${$AF}${$FC}${$FD}${$AG}${$AH}${$GY}${$HC}local w=HC(u,AH(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
 local ab,ac,ad,ae='0',q,0,0
 for ai=1,p do
-local aj=redis.call('HSCAN',g,ab,'COUNT',AH(ac))
+local aj=redis.call('HSCAN',g,ab,'COUNT',AF(ac))
 for an=1,#aj[2],2 do
 local ao,ap=aj[2][an],aj[2][an+1]
 if not w.seen.tasks[ao]then
-AK(z,ao,ap)
+AI(z,ao,ap)
 ad=ad+#ap
 ae=ae+(string.sub(ao,1,1)~='~'and 1 or 0)
 end
@@ -122,12 +122,12 @@ end
 return ab=='0'
 end
 local function ab()
-y=redis.call('LRANGE',a,'0',AH(o))
+y=redis.call('LRANGE',a,'0',AF(o))
 if#y>o then
 return false
 end
 for af,ag in ipairs(t)do
-local ah=redis.call('ZRANGE',u[ag],'0',AH(o),'WITHSCORES')
+local ah=redis.call('ZRANGE',u[ag],'0',AF(o),'WITHSCORES')
 w.seen[ag],x[ag]={},{}
 for al=1,#ah,2 do
 w.seen[ag][ah[al]]=ah[al+1]
@@ -182,7 +182,7 @@ return DQ(al,'~ghosts','~dropped')==am
 and DQ(al,'~timers','~elapsed')==ak
 and DQ(al,'~broken','~checked')==0
 end
-${$DE}${$FP}${$DG}${$DI}${$EY}${$EZ}${$CC}${$CV}${$CF}${$CH}${$CI}${$DK}${$DL}${$CJ}${$AA}${$CE}${$CK}${$CM}${$FA}${$AG}${$AP}${$CL}${$HF}${$IO}${$IH}${$II}${$IJ}${$IK}local function aj(ak,al,am)
+${$DE}${$FP}${$DG}${$DI}${$EY}${$EZ}${$CC}${$CV}${$CF}${$CH}${$CI}${$DK}${$DL}${$CJ}${$Y}${$CE}${$CK}${$CM}${$FA}${$AE}${$AN}${$CL}${$HF}${$IO}${$IH}${$II}${$IJ}${$IK}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CL(as)
@@ -210,7 +210,7 @@ end
 end
 return true
 end
-${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$AF}${$GB}${$GC}${$GD}${$GG}${$CD}${$CB}${$CG}${$AL}${$CN}${$CP}${$AQ}${$FW}${$CO}${$CQ}${$GQ}${$FN}${$JG}${$GS}${$FK}${$FL}${$JE}${$DF}${$DJ}${$GJ}${$GZ}${$HA}${$HB}${$HD}${$HE}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IM}${$IA}${$IB}${$IC}${$ID}${$IE}${$IL}${$IG}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}local function ak()
+${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$AD}${$GB}${$GC}${$GD}${$GG}${$CD}${$CB}${$CG}${$AJ}${$CN}${$CP}${$AO}${$FW}${$CO}${$CQ}${$GQ}${$FN}${$JG}${$GS}${$FK}${$FL}${$JE}${$DF}${$DJ}${$GJ}${$GZ}${$HA}${$HB}${$HD}${$HE}${$HG}${$HH}${$HI}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IM}${$IA}${$IB}${$IC}${$ID}${$IE}${$IL}${$IG}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}local function ak()
 local al={}
 for ap,aq in ipairs(IE)do
 al[aq]=w.seen.tasks[aq]
@@ -219,8 +219,8 @@ if FP(al['~set'])then
 return false
 end
 local am=x.workers[1]
-local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
-local ao=tonumber(AQ(w.seen.delayed['~w']or''))
+local an=am and math.floor(tonumber(AO(w.seen.workers[am])))
+local ao=tonumber(AO(w.seen.delayed['~w']or''))
 IG(
 w,
 al,
@@ -295,6 +295,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "2350ae80f334d33d44d531f7d6299c3f109f3be6",
-  keyLockingSha1: "f4d3439476aefd9464a057cd297d3d4006393b8d",
+  sha1: "a5de0f676eca22bbfaf54894077084ddd0e765bd",
+  keyLockingSha1: "76ba398abf995698c08c2d2af4abe1fce3633122",
 };

@@ -2,40 +2,40 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $S, $T } from "./parts/earlier-answer.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $IY, $JA } from "./parts/parse-wake.gen.ts";
+import { $BU, $BV } from "./parts/earlier-answer.gen.ts";
 import { $BW } from "./parts/statistics-fields.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DH, $DM } from "./parts/totals.gen.ts";
@@ -58,18 +58,18 @@ local i=ARGV[2]
 local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
-${$AV}local m=AV(nil,b,c,d,nil,e,f)
-${$AH}${$FC}${$FD}${$AI}${$AJ}local n=FD(m,AJ(h))
+${$AT}local m=AT(nil,b,c,d,nil,e,f)
+${$AF}${$FC}${$FD}${$AG}${$AH}local n=FD(m,AH(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
-${$DE}${$AK}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}CQ(n,{{group=j}})
+${$DE}${$AI}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AE}${$AN}${$CL}${$CO}${$CQ}CQ(n,{{group=j}})
 end
 ${$FP}if FP(p[1])or FP(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
-${$S}local q,r=S(g,i)
-${$DE}${$DG}${$DI}${$AS}${$AU}${$IY}${$JA}${$IZ}${$JB}local function s(t,u,v)
+${$BU}local q,r=BU(g,i)
+${$DE}${$DG}${$DI}${$AQ}${$AS}${$IY}${$JA}${$IZ}${$JB}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)==1
 return w and JB(f,{t,u},n.now,k,v)and 1 or 0
 end
@@ -87,7 +87,7 @@ end
 ${$DK}${$DM}local function v(w)
 return t.rate and u.rate and DM(w,t.rate,u.rate,n.now)or''
 end
-${$AK}${$EY}${$EZ}${$BW}local function w()
+${$AI}${$EY}${$EZ}${$BW}local function w()
 local x=v(p[3]or'')
 if x~=''then
 EZ(n,'HSET tasks','~rate',x)
@@ -100,13 +100,13 @@ EZ(n,'HDEL tasks',ac)
 end
 end
 end
-${$CX}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CR}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}local function x()
+${$CX}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CR}${$DL}${$CS}${$CT}${$CU}${$W}${$X}local function x()
 local y=n.groups[j]
 local z=v(y.used)
 y.settings=u
 if y.limited>0 or y.used~=z then
 CR(n,{group=j}).used=z
-Z(n)
+X(n)
 end
 if not(u.max_working or u.rate)and y.limited==0 then
 u.number=nil
@@ -114,7 +114,7 @@ if not p[2]then
 EZ(n,'HSET tasks','~groups',0)
 end
 elseif not u.number then
-u.number=AH(tonumber(p[2]or 0)+1)
+u.number=AF(tonumber(p[2]or 0)+1)
 EZ(n,'HSET tasks','~groups',u.number)
 end
 end
@@ -123,17 +123,17 @@ w()
 else
 x()
 end
-${$AL}${$DF}${$DJ}local y=DJ(u)
+${$AJ}${$DF}${$DJ}local y=DJ(u)
 if y~=''then
 EZ(n,'HSET tasks',o,y)
 elseif p[1]then
 EZ(n,'HDEL tasks',o)
 end
-${$AM}${$CJ}${$AA}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$CA}${$FG}${$EX}${$FB}${$FI}local z=FI(n)
+${$AK}${$CJ}${$Y}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$CA}${$FG}${$EX}${$FB}${$FI}local z=FI(n)
 if z then
 return z
 end
-${$AF}${$T}T(g,r,i,'')
+${$AD}${$BV}BV(g,r,i,'')
 local aa=0
 if t.paused and not u.paused then
 aa=s('',y)
@@ -143,6 +143,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "9d907dcd3943755622f40399a324ff18da905f41",
-  keyLockingSha1: "01f7988e757ffc5a5b74877593bfec3c5ef4d3b6",
+  sha1: "c4e292553bdd6c7e1408a9517a526246b58cb47a",
+  keyLockingSha1: "6f27114303adbbb648fcf918ce97d19b4fe900c5",
 };

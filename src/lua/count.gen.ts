@@ -3,25 +3,25 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AR } from "./parts/lowest-score.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AP } from "./parts/lowest-score.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $BP } from "./parts/upcoming.gen.ts";
+import { $BN } from "./parts/upcoming.gen.ts";
 import { $BW } from "./parts/statistics-fields.gen.ts";
 import { $BX } from "./parts/append-statistics.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
@@ -41,7 +41,7 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=1000
 local l=100
-${$AH}${$AI}${$AJ}local m=AJ(i)
+${$AF}${$AG}${$AH}local m=AH(i)
 local function n(o)
 return math.max(0,m-tonumber(o))
 end
@@ -65,20 +65,20 @@ s=t+1
 t=#r
 end
 end
-${$AO}local function r(s,t)
+${$AM}local function r(s,t)
 if s==a then
-return AO(redis.call('LRANGE',a,AH(-t-l),AH(-t-1)),1)
+return AM(redis.call('LRANGE',a,AF(-t-l),AF(-t-1)),1)
 end
-return redis.call('ZRANGE',s,AH(t),AH(t+l-1))
+return redis.call('ZRANGE',s,AF(t),AF(t+l-1))
 end
-${$AG}${$AP}local function s(t)
+${$AE}${$AN}local function s(t)
 local u,v={},nil
 for z=0,k-1,l do
 local aa,ab,ac=r(t,z),{},{}
 for ag,ah in ipairs(aa)do
 ab[ag]='.'..ah
 end
-local ad=AP('HMGET',f,ab)
+local ad=AN('HMGET',f,ab)
 for ah,ai in ipairs(aa)do
 local aj=FY(ad[ah])
 u[ai]=(u[ai]or 0)+1
@@ -101,11 +101,11 @@ local t=10
 local u={'~ghosts','~dropped','~timers','~elapsed','~broken','~checked','~fair','~set'}
 local v={}
 if j~=''then
-${$AK}AK(u,'~lease')
+${$AI}AI(u,'~lease')
 if j=='1'then
 ${$BW}v=BW()
 else
-AK(v,'~totals','~stats')
+AI(v,'~totals','~stats')
 end
 for z,aa in ipairs(v)do
 u[#u+1]=aa
@@ -115,9 +115,9 @@ local w=redis.call('EXISTS',a,b,c,d,e,g,h)>0
 local x=w and redis.call('LRANGE',a,'-1','-1')[1]
 local y=w and redis.call('ZRANGE',b,'0','0')[1]
 local z={}
-${$AK}AK(z,x or nil,y or nil)
+${$AI}AI(z,x or nil,y or nil)
 for ad,ae in ipairs(z)do
-AK(u,ae,'.'..ae)
+AI(u,ae,'.'..ae)
 end
 local aa,ab={},redis.call('HMGET',f,unpack(u))
 for af,ag in ipairs(u)do
@@ -136,17 +136,17 @@ local ae=y and redis.call('ZCARD',b)or 0
 ${$CN}${$CO}local af=CO(aa['~fair']or nil).limited
 local ag=ad+ae+af
 local ah={}
-AK(ah,x and ad>0 and ac(a,x)or nil)
-AK(ah,y and ac(b,y)or nil)
+AI(ah,x and ad>0 and ac(a,x)or nil)
+AI(ah,y and ac(b,y)or nil)
 if#ah==0 and af>0 then
-AK(ah,s(c))
+AI(ah,s(c))
 end
 local ai=#ah>0 and math.max(unpack(ah))
 ${$DE}${$DG}${$DI}local aj=DI(aa['~set']or nil)
-${$AQ}${$AR}local ak=w and AR(d)or nil
+${$AO}${$AP}local ak=w and AP(d)or nil
 local al,am
 if w then
-${$BP}al,am=BP(e,ak)
+${$BN}al,am=BN(e,ak)
 end
 local an={
 'ok',
@@ -161,13 +161,13 @@ w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
 }
 if j~=''then
-AK(an,m,AH(aa['~lease']or 0))
-AK(an,aa['~set']or'')
+AI(an,m,AF(aa['~lease']or 0))
+AI(an,aa['~set']or'')
 ${$BX}BX(an,{unpack(ab,t,t+#v-1)},m)
 end
 return an
 `;
   },
-  sha1: "0306712ba0e3065728e751105df9ccf40c3ffab5",
-  keyLockingSha1: "ec0bcfff90aa7306ae51020a653a0466d79c4236",
+  sha1: "214ab5c7858d8a415747fb41f4d462c52ad2dad6",
+  keyLockingSha1: "dcdd2c1a8278b5ea8838253b6c67f3f78a2fb354",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $FP } from "./parts/newer.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
 
 export const declare: Script = {
   name: "declare",
@@ -17,9 +17,9 @@ end
 if d~=b and d~=c then
 return{'ok',0}
 end
-${$AS}return AS(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
+${$AQ}return AQ(redis.pcall('HSET',a,'~declared',c))or{'ok',1}
 `;
   },
-  sha1: "d9fe1ba2dadc8e53afe5975887cff7bed3059658",
-  keyLockingSha1: "88102f08b3a4eff86fe3199cfff408c1b4260446",
+  sha1: "4588711635b4e65dc56266e22aefe22a4ed835b0",
+  keyLockingSha1: "67f8bbcca84f982f583528ff6bda9b73daac9f32",
 };

@@ -2,16 +2,16 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $S, $T } from "./parts/earlier-answer.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $BU, $BV } from "./parts/earlier-answer.gen.ts";
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
@@ -33,9 +33,9 @@ local n=KEYS[14]
 local o=ARGV[1]
 local p=ARGV[2]
 local q=ARGV[3]
-${$S}local r,s=S(n,p)
+${$BU}local r,s=BU(n,p)
 if not r then
-${$AH}${$FC}${$FD}${$AI}${$AJ}local t=FD({tasks=g},AJ(o))
+${$AF}${$FC}${$FD}${$AG}${$AH}local t=FD({tasks=g},AH(o))
 local u=redis.call('HMGET',g,'~set','~slots')
 ${$DE}${$FP}${$DG}${$DI}${$FE}if FE(t,u[1])then
 return{'newer_schema'}
@@ -44,27 +44,27 @@ local v=q=='1'and 0 or redis.call('ZCARD',e)
 if v==0 then
 local w=
 {a,b,c,d,e,f,g,h,i,j,k}
-${$AK}AK(w,l,m)
+${$AI}AI(w,l,m)
 redis.call('UNLINK',unpack(w))
 if u[2]then
 redis.call('HSET',g,'~slots',u[2])
 end
 if t.settings.events and not string.find(g,'/%d+}:tasks$')then
 local x=string.gsub(string.gsub(g,'tasks$','events'),'}/0:events$','}:events')
-redis.call('PUBLISH',x,'deleted '..AH(t.now)..' *')
+redis.call('PUBLISH',x,'deleted '..AF(t.now)..' *')
 end
 end
 if v>0 then
-r='working,'..AH(v)
+r='working,'..AF(v)
 else
-r='ok,'..AH(t.now)
+r='ok,'..AF(t.now)
 end
-${$AF}${$T}T(n,s,p,r)
+${$AD}${$BV}BV(n,s,p,r)
 end
 local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "6f33af079ae3d9313885d289a2fe9cb092f6c514",
-  keyLockingSha1: "de48182852054be283178fc11364b19531736f65",
+  sha1: "e11e57bc66987452ede04e27552f0faff7e9f429",
+  keyLockingSha1: "8be5fefb46c8ec4a331e498a1b102876bd6eed80",
 };

@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,40 +14,40 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
-import { $DA, $AD, $AT, $AZ, $BA, $EH, $BB, $EF, $EO, $BC, $BE, $FV, $BF, $BG, $BH, $BI, $BK, $BL, $BM, $BT, $DN, $DP, $EG, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BN, $BR, $EU } from "./parts/take-turn.gen.ts";
+import { $DA, $AB, $AR, $AX, $AY, $EH, $AZ, $EF, $EO, $BA, $BC, $FV, $BD, $BE, $BF, $BG, $BI, $BJ, $BK, $BR, $DN, $DP, $EG, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BL, $BP, $EU } from "./parts/take-turn.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AR } from "./parts/lowest-score.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AP } from "./parts/lowest-score.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
+import { $AU, $AV, $EK, $AW, $BB } from "./parts/new-batch.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -56,8 +56,8 @@ import { $GQ } from "./parts/worker-lease.gen.ts";
 import { $BZ, $GU } from "./parts/note-number.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $BP } from "./parts/upcoming.gen.ts";
-import { $BQ, $BO, $JK, $BS, $BU, $BV, $GX } from "./parts/look-ahead.gen.ts";
+import { $BN } from "./parts/upcoming.gen.ts";
+import { $BO, $BM, $JK, $BQ, $BS, $BT, $GX } from "./parts/look-ahead.gen.ts";
 import { $JD } from "./parts/forgotten-after.gen.ts";
 import { $JG } from "./parts/leases-of.gen.ts";
 import { $JH, $JI, $JJ } from "./parts/unregister-workers.gen.ts";
@@ -96,18 +96,18 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=tonumber(m)
-${$AH}${$BI}local u=BI(o,t)
+${$AF}${$BG}local u=BG(o,t)
 local v,w=redis.call('RPOP',a,m)or{},{}
 local x,y,z
-${$AI}local function aa()
+${$AG}local function aa()
 if not x then
-x=AI(l)
+x=AG(l)
 end
 return x
 end
-${$BE}${$ES}local ab=ES and r==''and#v<=BE
+${$BC}${$ES}local ab=ES and r==''and#v<=BC
 if ab and#v<t then
-${$AQ}${$AR}${$BP}${$BQ}${$BR}ab,z=BR(e,f,aa)
+${$AO}${$AP}${$BN}${$BO}${$BP}ab,z=BP(e,f,aa)
 end
 if ab then
 ${$EH}${$EG}w[1]=EH(g,u,v,1,EG(v,1))
@@ -116,7 +116,7 @@ end
 if y then
 return y
 end
-${$AV}local ac=AV(
+${$AT}local ac=AT(
 a,
 b,
 c,
@@ -131,9 +131,9 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FW}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FV}${$FM}${$GE}${$GF}${$GQ}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$BM}${$EX}${$FB}${$FI}${$FN}${$FO}${$BT}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BP}${$BQ}${$BO}${$JD}${$JG}${$JH}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}${$JK}${$BS}${$BU}${$BV}${$GX}${$EP}${$EM}${$EN}${$EQ}${$ER}${$IY}${$JA}${$JF}${$BN}return BN(ac,ad,v,z,w)
+${$DE}${$FQ}${$CX}${$AI}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$CZ}${$CE}${$DA}${$AB}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AH}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AU}${$AV}${$EK}${$FW}${$AW}${$AX}${$AY}${$EH}${$AZ}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BA}${$BB}${$FV}${$FM}${$GE}${$GF}${$GQ}${$BD}${$BE}${$BZ}${$CA}${$FG}${$BF}${$BI}${$BJ}${$BK}${$EX}${$FB}${$FI}${$FN}${$FO}${$BR}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BN}${$BO}${$BM}${$JD}${$JG}${$JH}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}${$JK}${$BQ}${$BS}${$BT}${$GX}${$EP}${$EM}${$EN}${$EQ}${$ER}${$IY}${$JA}${$JF}${$BL}return BL(ac,ad,v,z,w)
 `;
   },
-  sha1: "dd429dc427e2af8968ff480951776d45207eb94b",
-  keyLockingSha1: "2bf83a3da4e31d27ce1051c73546a2b11f1352e5",
+  sha1: "38ce0fab805e48093fe7079bb87849280ac01fad",
+  keyLockingSha1: "4594cbc89df7cb309f4e9f6bc56b9c4b716c1a1e",
 };

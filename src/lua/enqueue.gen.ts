@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -13,33 +13,33 @@ import { $GA } from "./parts/parse-with.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
-import { $U } from "./parts/noted-slots.gen.ts";
+import { $S } from "./parts/noted-slots.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
@@ -52,8 +52,8 @@ import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GI, $EB, $EC, $ED, $EE, $
 import { $ES } from "./parts/plain.gen.ts";
 import { $IZ } from "./parts/nobody-awake.gen.ts";
 
-const $V = `local function V(a,b)
-local c,d=U(a)
+const $T = `local function T(a,b)
+local c,d=S(a)
 local e,f=string.match(b,'^(%d+):(.*)$')
 if not e then
 return b=='-'and not d
@@ -91,7 +91,7 @@ local n=ARGV
 local o=4
 local p=5
 local q=490
-${$AH}${$AI}local r=AI(i)
+${$AF}${$AG}local r=AG(i)
 local s=(#n-p)/o
 local function t(u)
 return string.byte(u,1,1)==10 or not string.find(u,'^[^\\n]*;[GP]=')
@@ -119,7 +119,7 @@ w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
 ${$FN}${$FO}y=FO(f,aa)
-${$U}${$V}if m~=''and V(y['~slots'],m)then
+${$S}${$T}if m~=''and T(y['~slots'],m)then
 return{'moved'}
 end
 if y['~set']then
@@ -140,7 +140,7 @@ redis.call('LPUSH',a,unpack(v))
 return ab
 end
 end
-${$AV}local aa=AV(a,b,c,d,nil,e,f,g,h)
+${$AT}local aa=AT(a,b,c,d,nil,e,f,g,h)
 ${$FC}${$FD}local ab,ac=FD(aa,tonumber(r)),{}
 ${$FR}${$FT}${$FU}${$DU}for ag=1,s do
 local ah,ai=n[o*ag+3],n[o*ag+4]
@@ -154,30 +154,30 @@ end
 ${$FN}y={[v[1]]=ad and FN(ad)or nil}
 else
 if not y then
-${$AK}${$FN}${$FO}${$DT}${$DV}y=DV(f,ac)
+${$AI}${$FN}${$FO}${$DT}${$DV}y=DV(f,ac)
 end
-${$DE}${$FP}${$DG}${$DI}${$FE}${$U}${$V}if FP(y['~slots'])then
+${$DE}${$FP}${$DG}${$DI}${$FE}${$S}${$T}if FP(y['~slots'])then
 return{'newer_schema'}
-elseif m~=''and V(y['~slots'],m)then
+elseif m~=''and T(y['~slots'],m)then
 return{'moved'}
 elseif FE(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
 end
 end
-${$DE}${$AK}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}${$DW}${$DX}local ad,ae=DW(ab,ac,y,l=='1'),{'ok',DX(ab),0}
+${$DE}${$AI}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AE}${$AN}${$CL}${$CO}${$CQ}${$DW}${$DX}local ad,ae=DW(ab,ac,y,l=='1'),{'ok',DX(ab),0}
 ad.is_written=x~=nil
-${$FQ}${$CX}${$FP}${$FS}${$FY}${$GA}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FA}${$GS}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GI}${$EB}${$EC}${$ED}local af=ED(ad,ac,ae)
+${$FQ}${$CX}${$FP}${$FS}${$FY}${$GA}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$V}${$FA}${$GS}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GI}${$EB}${$EC}${$ED}local af=ED(ad,ac,ae)
 if af then
 return{af}
 end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$IY}${$JA}${$IZ}${$JC}ae[3]=JC(ad,ag,k)and 1 or 0
+${$AQ}${$AS}${$IY}${$JA}${$IZ}${$JC}ae[3]=JC(ad,ag,k)and 1 or 0
 end
-${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}${$FH}${$EE}return EE(ad)or ae
+${$Y}${$AJ}${$CM}${$CP}${$AC}${$AL}${$AM}${$AQ}${$AS}${$CA}${$FG}${$EX}${$FB}${$FI}${$FH}${$EE}return EE(ad)or ae
 `;
   },
-  sha1: "f4d23b16921e16af6e77852234d8edb8fb254c63",
-  keyLockingSha1: "b4118959ef8c0003b401c911d8b3bcf043343efd",
+  sha1: "8c69208d26ed6b2c19216002a7c4e4aa8671ebd2",
+  keyLockingSha1: "e3d0c3a3f569f9dd465751ae308397081b9aaca0",
 };

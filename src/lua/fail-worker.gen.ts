@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,34 +14,34 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FM, $GE, $GF } from "./parts/history.gen.ts";
@@ -77,7 +77,7 @@ local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV[3]
 local o=ARGV[4]
-${$AV}local p=AV(
+${$AT}local p=AT(
 a,
 b,
 c,
@@ -90,9 +90,9 @@ i,
 j,
 k
 )
-${$AH}${$AI}${$AJ}local q=AJ(l)
+${$AF}${$AG}${$AH}local q=AH(l)
 local r={'ok',0,0,0,0}
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}local s,t,u,v,w=JJ(p,m,q,tonumber(n),r)
+${$DE}${$FQ}${$CX}${$AI}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$AN}${$AQ}${$AS}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}local s,t,u,v,w=JJ(p,m,q,tonumber(n),r)
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -102,7 +102,7 @@ local x={m}
 if not string.find(m,' ',1,true)then
 x={}
 for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
-AK(x,string.match(ac,'^%S+')==m and ac or nil)
+AI(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
 ${$JH}JH(p,x,w)
@@ -113,6 +113,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
 return r
 `;
   },
-  sha1: "a4c5b7942fd9f5dd137b5ab303e31c7a19f72d5e",
-  keyLockingSha1: "6f4950a1a6203438eeefe35fb10f97f2c3128ef9",
+  sha1: "20c986afc533bd4e81f953675981402e975ad197",
+  keyLockingSha1: "cfac98101391d4fb70089208673023c31b5dc529",
 };

@@ -2,25 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $GQ } from "./parts/worker-lease.gen.ts";
 import { $JD } from "./parts/forgotten-after.gen.ts";
 import { $JG } from "./parts/leases-of.gen.ts";
@@ -43,26 +43,26 @@ local j=ARGV[5]
 local k=ARGV[6]
 local l=ARGV[7]
 local m=ARGV
-${$AV}local n=AV(nil,nil,nil,nil,a,b,c,nil,nil,d,e)
-${$AH}${$AI}${$AJ}local o=AJ(f)
+${$AT}local n=AT(nil,nil,nil,nil,a,b,c,nil,nil,d,e)
+${$AF}${$AG}${$AH}local o=AH(f)
 local p=tonumber(k)
 local q={'~w:'..g,'~f:'..g,'~alarm'}
 local r
 local s={}
 if l=='1'then
-${$AK}for w=8,#m,3 do
-AK(q,'.'..m[w])
+${$AI}for w=8,#m,3 do
+AI(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
 ${$GQ}${$JG}local t=JG(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
-${$AK}for x,y in ipairs(t)do
-AK(q,'.'..string.match(y,'%S+$'))
+${$AI}for x,y in ipairs(t)do
+AI(q,'.'..string.match(y,'%S+$'))
 end
 end
-${$AG}${$AP}local t=AP('HMGET',c,q)
+${$AE}${$AN}local t=AN('HMGET',c,q)
 ${$FP}if FP(t[1])then
 return{'newer_schema'}
 elseif t[2]and not t[1]then
@@ -76,25 +76,25 @@ return v.worker==g or(w and not v.worker)
 end
 local v,w,x={},0,0
 local y,z={'ok',0,0,0,0},{}
-${$AK}${$FT}${$FS}${$FY}for ad=4,#q do
+${$AI}${$FT}${$FS}${$FY}for ad=4,#q do
 local ae,af=string.sub(q[ad],2),FY(t[ad])
 if u(af,s[ad])then
 local ag=o+(tonumber(i)or tonumber(af.leased_for)or 0)
 v[ae],w=ag,w+1
 x=math.min(x>0 and x or ag,ag)
-AK(y,af.cancel_requested and ae)
+AI(y,af.cancel_requested and ae)
 else
-AK(z,s[ad]and ae)
+AI(z,s[ad]and ae)
 end
 end
 y[5]=#y-5
 for ad,ae in ipairs(z)do
-AK(y,ae)
+AI(y,ae)
 end
-${$AS}${$GV}GV(n,v)
+${$AQ}${$GV}GV(n,v)
 ${$FC}${$FD}local aa=FD(n,o)
 ${$EY}${$EZ}${$JD}${$JF}JF(aa,g,h,t[3])
-${$AM}${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}local ab=FI(aa)
+${$AK}${$DK}${$DL}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AL}${$AM}${$AS}${$CA}${$FG}${$EX}${$FB}${$FI}local ab=FI(aa)
 if ab then
 return ab
 end
@@ -103,6 +103,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "756841ffed5efc3ac0a31d90620bf7fdfc3bffbc",
-  keyLockingSha1: "ecd81ae7212854effa9d758579d328a76d962bd7",
+  sha1: "aeb43a2864dc45df95e590a5c7adfb27e3da14c7",
+  keyLockingSha1: "8b2852b920356ea841f1beb2697513ca953c62b0",
 };

@@ -2,17 +2,17 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
@@ -31,10 +31,10 @@ local h=string.match(d,'^after (.*)$')or''
 local i=tonumber((string.match(d,'^from (%d+)$')))
 local j,k=tonumber(e),0
 local l={}
-${$AH}while not i and#l<j and k<g do
+${$AF}while not i and#l<j and k<g do
 k=k+1
 local m=
-redis.call('ZRANGE',a,'('..h..'!','+','BYLEX','LIMIT','0',AH(f))
+redis.call('ZRANGE',a,'('..h..'!','+','BYLEX','LIMIT','0',AF(f))
 for q,r in ipairs(m)do
 local s=string.match(r,'^[^ ]*')
 if s~=h and#l<j then
@@ -48,13 +48,13 @@ end
 end
 local m=#l
 local n,o={},false
-${$CF}${$AQ}while i and not o and m+#n<j and k<g do
+${$CF}${$AO}while i and not o and m+#n<j and k<g do
 k=k+1
-local p=AH(i*CF)
-local q=redis.call('ZRANGE',b,p,'+inf','BYSCORE','LIMIT','0',AH(f),'WITHSCORES')
+local p=AF(i*CF)
+local q=redis.call('ZRANGE',b,p,'+inf','BYSCORE','LIMIT','0',AF(f),'WITHSCORES')
 o=#q<2*f
 for u=1,#q,2 do
-local v=math.floor(tonumber(AQ(q[u+1]))/CF)
+local v=math.floor(tonumber(AO(q[u+1]))/CF)
 if v>=i and m+#n<j then
 n[#n+1]=q[u]
 i=v+1
@@ -63,15 +63,15 @@ o=o and v<i
 end
 end
 ${$FN}${$FO}local p=FO(c,n)
-${$AK}${$FR}${$FT}${$FU}for t,u in ipairs(n)do
-AK(l,FU(p[u]or'').group)
+${$AI}${$FR}${$FT}${$FU}for t,u in ipairs(n)do
+AI(l,FU(p[u]or'').group)
 end
 local q={}
 for u,v in ipairs(l)do
-AK(q,'~g:'..v,'~s:'..v)
+AI(q,'~g:'..v,'~s:'..v)
 end
-${$AG}${$AP}local r=AP('HMGET',c,q)
-local s={'ok',o and''or i and'from '..AH(i)or'after '..h}
+${$AE}${$AN}local r=AN('HMGET',c,q)
+local s={'ok',o and''or i and'from '..AF(i)or'after '..h}
 ${$DE}${$FP}${$DG}${$DI}${$CJ}${$CK}${$CL}for w,x in ipairs(l)do
 local y,z=r[2*w-1],r[2*w]
 if FP(y)or FP(z)then
@@ -79,14 +79,14 @@ return{'newer_schema'}
 end
 local aa=CL(x,y,z)
 if w<=m or aa.ready==0 then
-AK(s,x,z or'')
-AK(s,aa.ready,aa.working)
-AK(s,aa.limited)
+AI(s,x,z or'')
+AI(s,aa.ready,aa.working)
+AI(s,aa.limited)
 end
 end
 return s
 `;
   },
-  sha1: "5f55431ba9a45642e8741e563de1c868f1fb992b",
-  keyLockingSha1: "4f320bce411698ee257396421efd3bad9a64981d",
+  sha1: "a1bcf0d4882388b795c46a91140adc6d6102c08d",
+  keyLockingSha1: "5d6b695e091d2ad367fa03fdaad91151cd67c7da",
 };

@@ -6,8 +6,8 @@ import { $C, $D, $E, $F, $G, $H, $J, $K, $L } from "./parts/filter-fields.gen.ts
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -41,12 +41,12 @@ local o={working=d,delayed=e,expiry=g,dead=h}
 ${$C}${$DE}${$D}local p=D(l)
 ${$FQ}local q={working=FQ.working,completed=FQ.completed,rejected=FQ.rejected}
 local r=q[i]or FQ.waiting
-${$J}${$AH}${$L}${$CC}${$CB}${$CN}${$CO}local function s(t,u)
+${$J}${$AF}${$L}${$CC}${$CB}${$CN}${$CO}local function s(t,u)
 local v,w,x=string.match(t,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 v=tonumber(v)
 local y=redis.call('HGET',f,'~fair')
 local z=CO(y)
-local aa=redis.call('LRANGE',a,AH(-v-u),AH(-v-1))
+local aa=redis.call('LRANGE',a,AF(-v-u),AF(-v-1))
 local ab=y and L(b,w,u)or{}
 local ac=9*CC+(z.list_tag or(z[0]or 0)+CB)+v*CB
 local ad,ae,af={},#aa,1
@@ -77,7 +77,7 @@ else
 x=ad[al].place
 end
 end
-return AH(v)..' '..w..' '..x
+return AF(v)..' '..w..' '..x
 end
 end
 local t={}
@@ -91,7 +91,7 @@ t[v.id]=true
 return x
 end
 local v,w={'ok','',0},0
-${$E}${$F}${$G}${$H}${$AK}${$FR}${$FT}${$FU}${$FW}${$FN}${$FX}local function x(y)
+${$E}${$F}${$G}${$H}${$AI}${$FR}${$FT}${$FU}${$FW}${$FN}${$FX}local function x(y)
 local z=y.task
 if z.state~=r or not H(p,z,y.text)or u(y)then
 return false
@@ -109,8 +109,8 @@ if#v>3 and(w>tonumber(n)or#v>=3+5*tonumber(k))then
 return true
 end
 local ad=i=='working'or i=='delayed'
-AK(v,y.id,ad and math.floor(tonumber(y.score))or 0)
-AK(v,aa,ac)
+AI(v,y.id,ad and math.floor(tonumber(y.score))or 0)
+AI(v,aa,ac)
 v[#v+1]=ab
 end
 ${$I}${$K}local function y(z,aa)
@@ -150,6 +150,6 @@ v[2]=ab
 return v
 `;
   },
-  sha1: "270652591c835963bd317e6c9c99be08152d56b2",
-  keyLockingSha1: "1fc2643914809cd0f9876da6db2208ffef27d07c",
+  sha1: "fb9b28318606bda4aa07d25e37e707821b16e6e4",
+  keyLockingSha1: "cd0d308a4c3b605a42b1ae8e732068a4684d3521",
 };

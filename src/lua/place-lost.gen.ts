@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,37 +14,37 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -82,7 +82,7 @@ local k=KEYS[11]
 local l=ARGV[1]
 local m=ARGV
 local n=3
-${$AV}local o=AV(
+${$AT}local o=AT(
 a,
 b,
 c,
@@ -95,18 +95,18 @@ i,
 j,
 k
 )
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local p=HC(o,AJ(l))
+${$AF}${$FC}${$FD}${$AG}${$AH}${$GY}${$HC}local p=HC(o,AH(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$AK}${$FP}${$AG}${$AP}${$AQ}${$FN}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local v=HI(p,q)
+${$AI}${$FP}${$AE}${$AN}${$AO}${$FN}${$GZ}${$HB}${$HF}${$HG}${$HH}${$HI}local v=HI(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$FQ}${$CX}${$FT}${$FS}${$FY}${$AM}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$FM}${$GE}${$GF}${$HD}${$HK}${$IO}local function w(x)
+${$FQ}${$CX}${$FT}${$FS}${$FY}${$AK}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$FM}${$GE}${$GF}${$HD}${$HK}${$IO}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -114,7 +114,7 @@ end
 local ab=math.max(0,s[y]-x.waits)
 t=t+math.max(0,ab-x.ghosts)
 u=u+math.max(0,x.ghosts-ab)
-z.ghosts=ab>0 and AH(ab)or nil
+z.ghosts=ab>0 and AF(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=CI(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
@@ -122,7 +122,7 @@ if ad and ad.last_tag>=IO then
 ad.last_tag=0
 end
 GF(z,'pending',p.now)
-X(aa,y,z,'back')
+V(aa,y,z,'back')
 HD(p,'place_missing',y)
 else
 HD(p,'ghosts_wrong',y)
@@ -131,19 +131,19 @@ local ac=z.state==FQ.ghost and ab==0
 x.fixed=not ac and x.fixed
 x.record=not ac and HK(p,x)
 end
-${$DE}${$FR}${$FU}${$GA}${$DG}${$DI}${$FE}${$GO}${$AF}${$BY}${$GG}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AS}${$AU}${$FW}${$CL}${$CO}${$CQ}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$GJ}${$HA}${$HE}${$HJ}${$HL}${$HM}${$HN}${$HO}${$IM}${$IL}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}local x=IX(p,v,w)
+${$DE}${$FR}${$FU}${$GA}${$DG}${$DI}${$FE}${$GO}${$AD}${$BY}${$GG}${$W}${$X}${$CJ}${$Y}${$CE}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AL}${$AM}${$AQ}${$AS}${$FW}${$CL}${$CO}${$CQ}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$GJ}${$HA}${$HE}${$HJ}${$HL}${$HM}${$HN}${$HO}${$IM}${$IL}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}local x=IX(p,v,w)
 if x then
 return x
 end
 if t>0 then
-redis.call('HINCRBY',g,'~ghosts',AH(t))
+redis.call('HINCRBY',g,'~ghosts',AF(t))
 end
 if u>0 then
-redis.call('HINCRBY',g,'~dropped',AH(u))
+redis.call('HINCRBY',g,'~dropped',AF(u))
 end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "d68751c50f2fe3228412b1fcd7aa41dcdb47187f",
-  keyLockingSha1: "22db2da6eacc62c484e55a03b07f1bd1b0bebe7e",
+  sha1: "772a810d460c5d8f855704fa18e6fad2e02340d2",
+  keyLockingSha1: "5c3a592deeba0a1477df7630e9a33232f08e26cb",
 };

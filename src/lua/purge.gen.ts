@@ -6,9 +6,9 @@ import { $C, $D, $E, $F, $G, $H, $J, $K, $L } from "./parts/filter-fields.gen.ts
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -18,10 +18,10 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $GH } from "./parts/forget-task.gen.ts";
@@ -31,21 +31,21 @@ import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
-import { $AB } from "./parts/refund.gen.ts";
+import { $Z } from "./parts/refund.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
+import { $AU, $AV, $EK, $AW, $BB } from "./parts/new-batch.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -58,7 +58,7 @@ const $M = `local function M(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
 local f,g='('..CX(b,d,e),'('..b..'!'
 local h={}
-local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
+local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AF(A))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' 0*(%d+) (%S+)$')
 h[m]={id=p,score=o,place=o..' '..p}
@@ -82,15 +82,15 @@ local j=ARGV[2]
 local k=ARGV[3]
 local l=ARGV[4]
 local m=ARGV[5]
-${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
+${$AT}local n=AT(a,b,c,d,nil,e,f,g,h)
+${$AF}${$AG}${$AH}local o,p=AH(i),tonumber(k)
 ${$C}${$DE}${$D}local q=D(m)
 ${$FQ}local r=j=='completed'and FQ.completed
 or j=='rejected'and FQ.rejected
 or FQ.waiting
 local s=r~=FQ.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$CX}${$M}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$N}${$O}${$P}${$FC}${$FD}${$DG}${$DI}${$FE}${$FF}${$GO}${$Q}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$GH}${$R}${$CC}${$CD}${$CV}${$CB}${$CW}${$CI}${$CR}${$DK}${$DL}${$CJ}${$AA}${$CZ}${$AB}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$FW}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$DB}${$DC}${$DD}${$FK}${$FL}${$GU}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$CX}${$M}${$AI}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$N}${$O}${$P}${$FC}${$FD}${$DG}${$DI}${$FE}${$FF}${$GO}${$Q}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$GH}${$R}${$CC}${$CD}${$CV}${$CB}${$CW}${$CI}${$CR}${$DK}${$DL}${$CJ}${$Y}${$CZ}${$Z}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$AN}${$AQ}${$AS}${$FW}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$DB}${$DC}${$DD}${$FK}${$FL}${$GU}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -123,14 +123,14 @@ end
 CQ(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
-AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
+Z(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
 GU(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
 DD(ae)
 local ai=FI(ae)
-AN('ZREM',v,ai and{}or af)
+AL('ZREM',v,ai and{}or af)
 local aj=ai and{}or EY(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
@@ -141,16 +141,16 @@ end)
 if not aa then
 return ad
 end
-local ae=ac and K(AH(ac))or P(z,aa,w)
+local ae=ac and K(AF(ac))or P(z,aa,w)
 t[2],t[3],t[4]=ad,ae,O(z,aa)
 end
-${$AW}${$AX}${$EK}${$AY}${$BD}local function v()
+${$AU}${$AV}${$EK}${$AW}${$BB}local function v()
 local w=FF(n,o)
 if not w then
 return{'newer_schema'},nil
 end
-local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(GO))or{})do
+local x,y,z={},AU(0,0),{}
+for ad,ae in ipairs(redis.call('RPOP',a,AF(GO))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -158,21 +158,21 @@ local ab=N(f,x,function(ab)
 if aa==p then
 return true
 end
-local ac=AX(y,ab.id,ab.fixed,ab.record)
-if not AY(y,ac,ab)then
+local ac=AV(y,ab.id,ab.fixed,ab.record)
+if not AW(y,ac,ab)then
 aa,ac.written=aa+1,true
 GU(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
 local ac=FI(w)
 for ag=#x,1,-1 do
-AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
+AI(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
-AN('RPUSH',a,z)
+AL('RPUSH',a,z)
 if ac then
 return t[2]==0 and ac,nil
 end
-BD(y,f)
+BB(y,f)
 local ad=ab==#x
 local ae=#z<#x and not(ad and#x<GO)
 t[2],t[3]=aa,ae and'pending '..K()or''
@@ -208,6 +208,6 @@ end
 return y or t
 `;
   },
-  sha1: "1a50dd22496a0e5fe8582846313c71c7d96453e3",
-  keyLockingSha1: "1ab46d4c6fc434da342603f18b853c4f0982d1d4",
+  sha1: "44e404e99c7023353aa240aa1adf78881e784d7f",
+  keyLockingSha1: "0cfb3fcd29fb17efbc545a906a13d704e687389f",
 };

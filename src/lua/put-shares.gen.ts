@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $FP } from "./parts/newer.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
 
 export const putShares: Script = {
   name: "putShares",
@@ -16,9 +16,9 @@ return{'newer_schema'}
 elseif d~=b then
 return{'ok',d}
 end
-${$AS}return AS(redis.pcall('HSET',a,'~shares',c))or{'ok',c}
+${$AQ}return AQ(redis.pcall('HSET',a,'~shares',c))or{'ok',c}
 `;
   },
-  sha1: "0162d59ba4164f2830ed3b9a6c44558138d7445d",
-  keyLockingSha1: "dfc7aed84efa683c89993dc72e9249c568322275",
+  sha1: "6c349c8d4f8f9b60913d0a601a1becc2803c4085",
+  keyLockingSha1: "b5759569ccc4bfd75a6e3156f76dfee1871b255b",
 };

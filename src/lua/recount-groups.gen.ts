@@ -4,9 +4,9 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $N, $O } from "./parts/look.gen.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,30 +14,30 @@ import { $GA } from "./parts/parse-with.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -58,8 +58,8 @@ local h=ARGV[2]
 local i=ARGV
 local j=3
 local k=200
-${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local m=HC(l,AJ(g))
+${$AT}local l=AT(nil,a,b,c,d,e,f)
+${$AF}${$FC}${$FD}${$AG}${$AH}${$GY}${$HC}local m=HC(l,AH(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local function r(s)
@@ -68,8 +68,8 @@ o[#o+1],q[s]=s,CL(s)
 end
 return q[s]
 end
-${$A}${$B}${$FQ}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$N}${$O}${$CI}${$FW}local function s(t,u)
-local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
+${$A}${$B}${$FQ}${$AI}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$N}${$O}${$CI}${$FW}local function s(t,u)
+local v=redis.call('ZRANGE',t,'0',AF(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
@@ -93,15 +93,15 @@ local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CX}${$GO}${$AM}${$EY}${$EZ}${$CD}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}${$AA}${$AL}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CQ}${$CA}${$FG}${$EX}${$FB}${$FI}${$HD}${$HF}${$IJ}${$IK}for x=1,#t,GO do
+${$CX}${$GO}${$AK}${$EY}${$EZ}${$CD}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$W}${$X}${$Y}${$AJ}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$AN}${$AQ}${$AS}${$CO}${$CQ}${$CA}${$FG}${$EX}${$FB}${$FI}${$HD}${$HF}${$IJ}${$IK}for x=1,#t,GO do
 CQ(n,{unpack(t,x,math.min(x+GO-1,#t))})
 for ab=x,math.min(x+GO-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CF)
+local ag=af and AF(af*CF)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CF))
+and redis.call('ZCOUNT',c,ag,'('..AF((af+1)*CF))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
 if ah and not FP(ae)and IJ(ad,q[ac],ae or'')then
@@ -112,7 +112,7 @@ ad.changed=true
 HD(m,'timer_wrong',ac)
 end
 end
-Z(n)
+X(n)
 local y=FI(n)
 if y then
 return y
@@ -122,6 +122,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "a80fe9a4ab57f256b869089cc8f13f38b70ec87c",
-  keyLockingSha1: "a84c8233d6e3b5b34592e96dff71b9ab1b766db5",
+  sha1: "bed2241d9cccee296139ced8415f8a1c91b21c1a",
+  keyLockingSha1: "f28383e443de230c90152481690bc60269d073c8",
 };

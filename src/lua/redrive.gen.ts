@@ -5,9 +5,9 @@ import { $A, $B, $N, $O } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L } from "./parts/filter-fields.gen.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -17,32 +17,32 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -72,8 +72,8 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p=ARGV
-${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$AI}${$AJ}local r=AJ(i)
+${$AT}local q=AT(a,b,c,d,nil,e,f,g,h)
+${$AF}${$AG}${$AH}local r=AH(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
 ${$C}${$DE}${$D}local v=D(n)
@@ -113,7 +113,7 @@ elseif H(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$CX}${$AK}${$FP}${$FS}${$DG}${$DI}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$CA}${$FG}${$EX}${$FB}${$FI}${$GS}${$GT}local function ad(ae,af,ag,ah)
+${$CX}${$AI}${$FP}${$FS}${$DG}${$DI}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$AN}${$AQ}${$AS}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$CA}${$FG}${$EX}${$FB}${$FI}${$GS}${$GT}local function ad(ae,af,ag,ah)
 CQ(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
@@ -132,7 +132,7 @@ ae[#ae+1]={id=p[ai],lease=p[ai+1]}
 end
 local af=#ae>0
 if not s then
-s=AH(r)
+s=AF(r)
 end
 if not af then
 if not u then
@@ -156,7 +156,7 @@ elseif ag<#ae then
 ${$K}ai=K()
 end
 if ai~=''then
-ai=s..' '..AH(math.ceil(t+ah*l))..' '..ai
+ai=s..' '..AF(math.ceil(t+ah*l))..' '..ai
 end
 ${$IY}${$JA}${$IZ}${$JB}local aj=o~=''
 and k~='1'
@@ -169,6 +169,6 @@ end
 return ak
 `;
   },
-  sha1: "2263757ebe3579fe99a4576e0ffcfe5048183023",
-  keyLockingSha1: "06c887d92d2d32692b23e9726355b25cac70cc96",
+  sha1: "4a550afd541f7efb529f5f0a67baa47dfa517176",
+  keyLockingSha1: "ff59793d7a9d83ea6536d451976b065962db268d",
 };

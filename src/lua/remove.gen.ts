@@ -3,8 +3,8 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -12,24 +12,24 @@ import { $GA } from "./parts/parse-with.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $GH } from "./parts/forget-task.gen.ts";
 import { $R } from "./parts/erase.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
 
 export const remove: Script = {
   name: "remove",
@@ -53,11 +53,11 @@ return{j.ended_at and'removed'or'not_found'}
 elseif j.state~=FQ.completed and j.state~=FQ.rejected then
 return{'alive'}
 end
-${$AH}${$AI}${$AJ}f.now=AJ(d)
-${$AK}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$GH}${$R}R(f,e,j)
-${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}return FI(f)or{'removed'}
+${$AF}${$AG}${$AH}f.now=AH(d)
+${$AI}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$GG}${$GH}${$R}R(f,e,j)
+${$DK}${$DL}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AE}${$AL}${$AM}${$AQ}${$AS}${$CA}${$FG}${$EX}${$FB}${$FI}return FI(f)or{'removed'}
 `;
   },
-  sha1: "3589ac34319e24a5d77b31bd251cbe280bc5991a",
-  keyLockingSha1: "938cc5a7d580ef2cc2c97652ace85a1e7f78e4d1",
+  sha1: "a360ed4a04efb5caba5839c9cf898022bd4a402b",
+  keyLockingSha1: "e76724da9c4161a540f00654b8ba947c99a72f4a",
 };

@@ -2,29 +2,29 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AR } from "./parts/lowest-score.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AP } from "./parts/lowest-score.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FL } from "./parts/default-dead-ttl.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
@@ -49,8 +49,8 @@ local h=KEYS[8]
 local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
-${$AV}local l=AV(nil,a,b,c,nil,d,e,f,nil,g)
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local m=HC(l,AJ(i))
+${$AT}local l=AT(nil,a,b,c,nil,d,e,f,nil,g)
+${$AF}${$FC}${$FD}${$AG}${$AH}${$GY}${$HC}local m=HC(l,AH(i))
 local n={}
 ${$IC}${$ID}${$IE}for r,s in ipairs(redis.call('HMGET',e,unpack(IE)))do
 n[IE[r]]=s
@@ -58,10 +58,10 @@ end
 ${$FP}if FP(n['~set'])then
 return{'newer_schema'}
 end
-${$AQ}${$AR}local o=
-{fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
-o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DE}${$AK}${$DG}${$DI}${$EY}${$EZ}${$CC}${$CD}${$CB}${$AL}${$CN}${$CP}${$CO}${$FL}${$DF}${$DJ}${$HD}${$HJ}${$HL}${$HQ}${$HR}${$HS}${$HT}${$IM}${$IL}${$IO}${$IG}IG(m,n,o)
+${$AO}${$AP}local o=
+{fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AP(g)}
+o.timer=tonumber(AO(redis.call('ZSCORE',d,'~w')))
+${$DE}${$AI}${$DG}${$DI}${$EY}${$EZ}${$CC}${$CD}${$CB}${$AJ}${$CN}${$CP}${$CO}${$FL}${$DF}${$DJ}${$HD}${$HJ}${$HL}${$HQ}${$HR}${$HS}${$HT}${$IM}${$IL}${$IO}${$IG}IG(m,n,o)
 local p={}
 for t=1,#IC,2 do
 p[IC[t]]=IC[t+1]
@@ -79,7 +79,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HL(m,w,n[w],ac and AH(x)or n[w])
+HL(m,w,n[w],ac and AF(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -87,11 +87,11 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HL(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
+HL(m,ac,n[ac],AF(ac==v and ab+z or aa-z))
 HD(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$AM}${$DK}${$DL}${$CJ}${$AA}${$CK}${$CM}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}${$HF}${$HN}${$HO}local r=HO(m)
+${$AK}${$DK}${$DL}${$CJ}${$Y}${$CK}${$CM}${$FA}${$AC}${$AE}${$AL}${$AM}${$AN}${$AQ}${$AS}${$CA}${$FG}${$EX}${$FB}${$FI}${$HF}${$HN}${$HO}local r=HO(m)
 local s={'ok',#k==2 and q()or''}
 for w,x in ipairs(redis.call('HMGET',e,unpack(IC)))do
 s[w+2]=tonumber(x or 0)
@@ -100,6 +100,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "7ae6650bc9fdcd7d88665efa62e5ac09d08c936f",
-  keyLockingSha1: "b7c4a97e52bd32f083622d270c129fd7b1f92ede",
+  sha1: "280b9dfdb57b6638a38e95c43020959d6eaa7926",
+  keyLockingSha1: "fb6feefa4ae030ec6a037131e67cf1fda4fcfaf9",
 };

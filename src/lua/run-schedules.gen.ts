@@ -2,40 +2,40 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
@@ -60,8 +60,8 @@ local j=ARGV
 local k=5
 local l=8000000
 local m=16
-${$AV}local n=AV(a,b,c,d,nil,e,f)
-${$AH}${$FC}${$FD}${$AI}${$AJ}local o=FD(n,AJ(i))
+${$AT}local n=AT(a,b,c,d,nil,e,f)
+${$AF}${$FC}${$FD}${$AG}${$AH}local o=FD(n,AH(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped','~slots'}
 for v=1,p do
@@ -79,11 +79,11 @@ local t=redis.call('ZMSCORE',g,unpack(q))
 ${$DQ}${$DR}local u,v,w=DR(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
-${$AK}local function z(aa)
+${$AI}local function z(aa)
 if(aa-1)%m==0 then
 local ab={}
 for af=aa,math.min(aa+m-1,p)do
-AK(ab,'.'..q[af],q[af])
+AI(ab,'.'..q[af],q[af])
 end
 y=redis.call('HMGET',h,unpack(ab))
 end
@@ -97,11 +97,11 @@ local ag=ad>0 and tonumber((string.match(ae,';h=(%d+)')))
 if not ag then
 return nil
 end
-local ah=string.gsub(ae,';h=%d+',';h='..AH(ag+#ac))
+local ah=string.gsub(ae,';h=%d+',';h='..AF(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
-return'1;'..AH(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
+return'1;'..AF(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$CX}${$FR}${$FT}${$FU}${$BY}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}local function ab(ac,ad)
+${$CX}${$FR}${$FT}${$FU}${$BY}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$CJ}${$CK}${$CN}${$AE}${$AN}${$CL}${$CO}${$CQ}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -117,7 +117,7 @@ end
 local ar=FU(aq)
 CQ(o,{ar})
 EZ(o,'HSET tasks',ap,aq)
-X(o,ap,ar,'back')
+V(o,ap,ar,'back')
 BY(o,'enqueued',ap)
 aj=aj+1
 v,u=v+#aq,u-1
@@ -127,7 +127,7 @@ end
 return aj,ak,ai
 end
 local ac,ad,ae={'ok',0},{},{}
-${$AL}${$DF}for ai=1,p do
+${$AJ}${$DF}for ai=1,p do
 local aj,ak,al,am=unpack(j,k*ai-2,k*ai+1)
 local an,ao,ap,aq=0,nil,aj,nil
 if v<=l then
@@ -145,25 +145,25 @@ end
 if ao then
 local at=DE(ar,x)
 at.last_occurrence=ao
-AK(ad,'.'..q[ai],DF(at,x))
-AK(ae,ap,q[ai])
+AI(ad,'.'..q[ai],DF(at,x))
+AI(ae,ap,q[ai])
 end
 end
-AK(ac,an,tonumber(ap))
-AK(ac,aq)
+AI(ac,an,tonumber(ap))
+AI(ac,aq)
 end
 ac[2]=w and 1 or 0
-${$AM}${$AA}${$CM}${$CP}${$FA}${$AE}${$CA}${$FG}FG(o)
-${$AN}${$AS}${$FH}local af=FH(o,{['~stats']=s['~stats']})
+${$AK}${$Y}${$CM}${$CP}${$FA}${$AC}${$CA}${$FG}FG(o)
+${$AL}${$AQ}${$FH}local af=FH(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$AO}${$AU}${$EX}${$FB}${$FI}FI(o)
-AN('HSET',h,ad)
-AN('ZADD',g,ae)
+${$AM}${$AS}${$EX}${$FB}${$FI}FI(o)
+AL('HSET',h,ad)
+AL('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "8a16d0cae83ab1d0fe708a44616514462aba8d59",
-  keyLockingSha1: "96146408d584d17d5ea22645f11b031988dbffd0",
+  sha1: "eae3066e05ebe80666fee8d182056d793616f147",
+  keyLockingSha1: "73e023a1cf611e7ca93ab7e0c68907a4c19c5cac",
 };

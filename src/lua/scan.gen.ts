@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,37 +14,37 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -90,7 +90,7 @@ local l=ARGV[1]
 local m=ARGV[2]
 local n=ARGV[3]
 local o=ARGV[4]
-${$AV}local p=AV(
+${$AT}local p=AT(
 a,
 b,
 c,
@@ -103,20 +103,20 @@ i,
 j,
 k
 )
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$GY}${$HC}local q=HC(p,AJ(l))
+${$AF}${$FC}${$FD}${$AG}${$AH}${$GY}${$HC}local q=HC(p,AH(l))
 local r,s,t,u={},{},{},{}
-${$AK}local function v()
+${$AI}local function v()
 local w=tonumber(n)
-local x=redis.call('LRANGE',a,n,AH(w+o-1))
+local x=redis.call('LRANGE',a,n,AF(w+o-1))
 local y,z={},{}
 for ad,ae in ipairs(x)do
-AK(y,not z[ae]and ae or nil)
+AI(y,not z[ae]and ae or nil)
 z[ae]=z[ae]or{}
-AK(z[ae],w+ad-1)
+AI(z[ae],w+ad-1)
 end
-return#x<tonumber(o)and'0'or AH(w+#x),y,z
+return#x<tonumber(o)and'0'or AF(w+#x),y,z
 end
-${$AG}${$AP}${$HD}${$HE}${$HG}${$HX}local function w()
+${$AE}${$AN}${$HD}${$HE}${$HG}${$HX}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -128,13 +128,13 @@ end
 HX(q,z)
 return x[1],y
 end
-${$DE}${$FP}${$DG}${$DI}${$EY}${$EZ}${$AL}${$FL}${$JE}${$DF}${$DJ}${$HF}${$HJ}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$IB}local function x()
+${$DE}${$FP}${$DG}${$DI}${$EY}${$EZ}${$AJ}${$FL}${$JE}${$DF}${$DJ}${$HF}${$HJ}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$IB}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
 local z,aa=IB(q,y[2])
 r=aa
 return y[1],z
 end
-${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FE}${$GO}${$AF}${$AM}${$BY}${$GB}${$GC}${$GD}${$GG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$FW}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FN}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$GU}${$GW}${$GJ}${$GZ}${$HA}${$HB}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$IM}${$IL}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}local function y(z,aa)
+${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FE}${$GO}${$AD}${$AK}${$BY}${$GB}${$GC}${$GD}${$GG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$CE}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AL}${$AM}${$AO}${$AQ}${$AS}${$FW}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FN}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$GU}${$GW}${$GJ}${$GZ}${$HA}${$HB}${$HH}${$HI}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$IM}${$IL}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}local function y(z,aa)
 local ab,ac=HI(q,z),{}
 if q.newer then
 return{'newer_schema'}
@@ -146,20 +146,20 @@ local ad=IX(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
-AK(t,ai.id,ai.ghosts)
-AK(t,ai.waits,ai.witness)
+AI(t,ai.id,ai.ghosts)
+AI(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
-AK(ac,ao)
+AI(ac,ao)
 HD(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=CE(tonumber(ai.fair or 0))
 local am=ai.working and'1'
-or ai.fair and AH(ak)..'='..AH(al)
+or ai.fair and AF(ak)..'='..AF(al)
 or ai.limited and''
 if am and ai.live and CI(aj)and not ai.newer then
-AK(u,ai.id,aj.group or'')
+AI(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
@@ -186,10 +186,10 @@ ad=y(ab,ac)
 end
 local ae=
 {'ok',aa,#ab,q.bytes,q.ghosts,q.report,t,r,s}
-AK(ae,u,q.dead_letters)
+AI(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "e509a6c932ad5a872f64efdd2e375895ec23583d",
-  keyLockingSha1: "afe991433cd23ac6199e39969b9d2caebd37b194",
+  sha1: "938e4974e5c12b5b4c18932df32fc9b014b7fa6d",
+  keyLockingSha1: "75a44d37a155f7563ffacfbb5c36fca040c4d412",
 };

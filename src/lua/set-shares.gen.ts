@@ -2,15 +2,15 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
 import { $IY, $JA } from "./parts/parse-wake.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DH, $DM } from "./parts/totals.gen.ts";
@@ -37,7 +37,7 @@ local l=redis.call('HMGET',e,'~set','~rate','~ghosts','~dropped','~wake')
 ${$FP}if FP(l[1])then
 return{'newer_schema'}
 end
-${$AH}${$AI}${$AJ}local m,n=AJ(f),l[2]or''
+${$AF}${$AG}${$AH}local m,n=AH(f),l[2]or''
 ${$DE}${$DG}${$DI}local o,p=DI(l[1]),DI(l[1])
 if o.shares and tonumber(o.shares)>tonumber(g)then
 return{'older',tonumber(o.shares)}
@@ -54,13 +54,13 @@ end
 local q={}
 if o.rate and p.rate and o.rate~=i then
 ${$DK}${$DM}n=DM(n,o.rate,i,m)
-${$AK}AK(q,'~rate',n)
+${$AI}AI(q,'~rate',n)
 end
 if o.shares~=g then
-${$AK}${$AL}${$DF}${$DJ}AK(q,'~set',DJ(p))
+${$AI}${$AJ}${$DF}${$DJ}AI(q,'~set',DJ(p))
 end
 if#q>0 then
-${$AS}${$AU}local r=AU(e,q)
+${$AQ}${$AS}local r=AS(e,q)
 if r then
 return r
 end
@@ -68,20 +68,20 @@ end
 local r=0
 if p.rate then
 ${$DK}local s=DK(i)
-${$AK}${$DL}r=s-DL(i,n,m,0)
+${$AI}${$DL}r=s-DL(i,n,m,0)
 end
 ${$DQ}local s=redis.call('LLEN',a)
 -DQ({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$AL}${$AS}${$AU}${$IY}${$JA}${$DF}${$DJ}${$IZ}${$JB}local u=k~=''
+${$AJ}${$AQ}${$AS}${$IY}${$JA}${$DF}${$DJ}${$IZ}${$JB}local u=k~=''
 and t
 and s>0
 and JB(e,{l[5],DJ(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "6b53d30a5facf41e96fed124fb13c719d6ae6b62",
-  keyLockingSha1: "47b2db952a2b2fc23530590a647411d1c086612c",
+  sha1: "29f8da7ee71947bd7b1b99aa48c1669efedb5187",
+  keyLockingSha1: "0d7b8fc6d453cda37e640946780a3ed928fac360",
 };

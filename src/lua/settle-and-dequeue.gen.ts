@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,40 +14,40 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
-import { $DA, $AD, $AT, $AZ, $BA, $EH, $BB, $EF, $EO, $BC, $BE, $FV, $BF, $BG, $BH, $BI, $BK, $BL, $BM, $BT, $DN, $DP, $EG, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BN, $BR, $EU } from "./parts/take-turn.gen.ts";
+import { $DA, $AB, $AR, $AX, $AY, $EH, $AZ, $EF, $EO, $BA, $BC, $FV, $BD, $BE, $BF, $BG, $BI, $BJ, $BK, $BR, $DN, $DP, $EG, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BL, $BP, $EU } from "./parts/take-turn.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AR } from "./parts/lowest-score.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AP } from "./parts/lowest-score.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
+import { $AU, $AV, $EK, $AW, $BB } from "./parts/new-batch.gen.ts";
 import { $FW } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
@@ -56,8 +56,8 @@ import { $GQ } from "./parts/worker-lease.gen.ts";
 import { $BZ, $GU } from "./parts/note-number.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $BP } from "./parts/upcoming.gen.ts";
-import { $BQ, $BO, $JK, $BS, $BU, $BV, $GX } from "./parts/look-ahead.gen.ts";
+import { $BN } from "./parts/upcoming.gen.ts";
+import { $BO, $BM, $JK, $BQ, $BS, $BT, $GX } from "./parts/look-ahead.gen.ts";
 import { $JD } from "./parts/forgotten-after.gen.ts";
 import { $JG } from "./parts/leases-of.gen.ts";
 import { $JH, $JI, $JJ } from "./parts/unregister-workers.gen.ts";
@@ -100,13 +100,13 @@ local s=ARGV[8]
 local t=ARGV[9]
 local u=ARGV
 local v=9
-${$AH}${$AI}local w,x=AI(l),tonumber(m)
-${$BI}local y=BI(o,x)
+${$AF}${$AG}local w,x=AG(l),tonumber(m)
+${$BG}local y=BG(o,x)
 local z,aa,ab,ac,ad
 local function ae()
 return w
 end
-${$AG}${$ES}local af=ES and r==''and#u+2*x<=AG
+${$AE}${$ES}local af=ES and r==''and#u+2*x<=AE
 ${$GL}for aj=v+3,#u,GL do
 af=af and u[aj]=='complete'
 end
@@ -120,12 +120,12 @@ ${$EH}${$GM}local ah=EH(g,y,ab,1,ag,GM({},u,v))
 ${$EF}z={ah[3],ah[4],unpack(ah,EF+2*ag+1,#ah)}
 local ai,aj,ak
 if not ah.err then
-${$AF}${$GC}${$FM}${$FK}${$FZ}${$EV}ai,aj,ak=EV(e,h,u,v,z,w)
+${$AD}${$GC}${$FM}${$FK}${$FZ}${$EV}ai,aj,ak=EV(e,h,u,v,z,w)
 end
 local al={ah}
 af=ai
 if af and#ab<x then
-${$AQ}${$AR}${$BP}${$BQ}${$BR}af,ad=BR(e,f,ae)
+${$AO}${$AP}${$BN}${$BO}${$BP}af,ad=BP(e,f,ae)
 end
 if af then
 ${$GC}${$ET}${$EU}ac=
@@ -143,7 +143,7 @@ z=nil
 end
 end
 end
-${$AV}local ag=AV(
+${$AT}local ag=AT(
 a,
 b,
 c,
@@ -161,26 +161,26 @@ local ah=
 ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(w)
 if not aa then
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FT}${$FS}${$FY}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GM}${$GV}${$GN}local ai,aj=pcall(function()
+${$DE}${$FQ}${$CX}${$AI}${$FP}${$FT}${$FS}${$FY}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AL}${$AM}${$AN}${$AO}${$AQ}${$AS}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GM}${$GV}${$GN}local ai,aj=pcall(function()
 if not z then
-z=AP('HMGET',g,GM({'~set','~stats'},u,v))
+z=AN('HMGET',g,GM({'~set','~stats'},u,v))
 end
 return GN(ag,ah.now,t,u,v,z)
 end)
 if ai then
 aa=aj
 else
-${$AT}aa=AT(aj)
+${$AR}aa=AR(aj)
 end
 if aa.err or aa[1]~='ok'then
-AN('RPUSH',a,AO(ab or{},1))
+AL('RPUSH',a,AM(ab or{},1))
 return aa
 end
 end
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FW}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FV}${$FM}${$GE}${$GF}${$GQ}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$BM}${$EX}${$FB}${$FI}${$FN}${$FO}${$BT}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BP}${$BQ}${$BO}${$JD}${$JG}${$JH}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}${$JK}${$BS}${$BU}${$BV}${$GX}${$EP}${$EM}${$EN}${$EQ}${$ER}${$IY}${$JA}${$JF}${$BN}ac=BN(ag,ah,ab,ad)
+${$DE}${$FQ}${$CX}${$AI}${$FP}${$FR}${$FT}${$FU}${$FS}${$FY}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$GB}${$GC}${$GD}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$CZ}${$CE}${$DA}${$AB}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AH}${$AL}${$AM}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AU}${$AV}${$EK}${$FW}${$AW}${$AX}${$AY}${$EH}${$AZ}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BA}${$BB}${$BC}${$FV}${$FM}${$GE}${$GF}${$GQ}${$BD}${$BE}${$BZ}${$CA}${$FG}${$BF}${$BI}${$BJ}${$BK}${$EX}${$FB}${$FI}${$FN}${$FO}${$BR}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BN}${$BO}${$BM}${$JD}${$JG}${$JH}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}${$JK}${$BQ}${$BS}${$BT}${$GX}${$EP}${$EM}${$EN}${$EQ}${$ER}${$IY}${$JA}${$JF}${$BL}ac=BL(ag,ah,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "7cc9780bdd3b359ae442a18f800f0986cda1dd2d",
-  keyLockingSha1: "452153297c83118670039f8470082ac1efb497dc",
+  sha1: "80fc5f7eaa7e17de8164f5aca52bfcc6d2cf9c0a",
+  keyLockingSha1: "33cbe981dfd21d7a405c62c8d99ea4a6ce9e32b7",
 };

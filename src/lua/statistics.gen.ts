@@ -2,12 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
 import { $BW } from "./parts/statistics-fields.gen.ts";
 import { $BX } from "./parts/append-statistics.gen.ts";
 
@@ -16,8 +16,8 @@ export const statistics: Script = {
   get source() {
     return `local a=KEYS[1]
 local b=ARGV[1]
-${$AH}${$AI}${$AJ}local c=AJ(b)
-${$AK}${$BW}local d=redis.call('HMGET',a,'~set',unpack(BW()))
+${$AF}${$AG}${$AH}local c=AH(b)
+${$AI}${$BW}local d=redis.call('HMGET',a,'~set',unpack(BW()))
 ${$FP}if FP(d[1])or FP(d[2])or FP(d[3])then
 return{'newer_schema'}
 end
@@ -26,6 +26,6 @@ ${$BX}BX(e,{unpack(d,2)},c)
 return e
 `;
   },
-  sha1: "986538a6b5705b37f75c251be39f4c9a3f2e3c35",
-  keyLockingSha1: "f79e4c120fa6bfc46d60207edc8bfbdd6e3b954e",
+  sha1: "da2f4babb5670ba6e572192bb87edd390399b8eb",
+  keyLockingSha1: "ca6842dc59268a7acda22d0d6d01f3aa8bb988c4",
 };

@@ -3,9 +3,9 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $FQ, $FS, $FY } from "./parts/state.gen.ts";
-import { $AH } from "./parts/int.gen.ts";
+import { $AF } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
+import { $AI } from "./parts/append.gen.ts";
 import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
@@ -14,45 +14,45 @@ import { $FC, $FD } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $FE } from "./parts/read-settings.gen.ts";
 import { $GO } from "./parts/max-plan-leases.gen.ts";
-import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AD } from "./parts/resend-window.gen.ts";
+import { $AK, $AC, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $EY, $EZ, $Y, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
 import { $GB, $GC, $GD } from "./parts/letters.gen.ts";
 import { $GG } from "./parts/bare-record.gen.ts";
 import { $GH } from "./parts/forget-task.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CY, $U, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CG } from "./parts/limited-band.gen.ts";
 import { $CH } from "./parts/limited-later.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CR } from "./parts/group-of.gen.ts";
-import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
-import { $X } from "./parts/make-ready.gen.ts";
-import { $Y, $Z } from "./parts/limited-of.gen.ts";
+import { $DK, $DL, $AJ } from "./parts/parse-rate.gen.ts";
+import { $V } from "./parts/make-ready.gen.ts";
+import { $W, $X } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
-import { $AG } from "./parts/slice.gen.ts";
-import { $AI } from "./parts/clock-text.gen.ts";
-import { $AJ } from "./parts/clock.gen.ts";
-import { $AN } from "./parts/write.gen.ts";
-import { $AO } from "./parts/reversed.gen.ts";
-import { $AP } from "./parts/read.gen.ts";
-import { $AQ } from "./parts/finite.gen.ts";
-import { $AR } from "./parts/lowest-score.gen.ts";
-import { $AS } from "./parts/error-of.gen.ts";
-import { $AU } from "./parts/store-fields.gen.ts";
-import { $AV } from "./parts/queue-keys.gen.ts";
+import { $AE } from "./parts/slice.gen.ts";
+import { $AG } from "./parts/clock-text.gen.ts";
+import { $AH } from "./parts/clock.gen.ts";
+import { $AL } from "./parts/write.gen.ts";
+import { $AM } from "./parts/reversed.gen.ts";
+import { $AN } from "./parts/read.gen.ts";
+import { $AO } from "./parts/finite.gen.ts";
+import { $AP } from "./parts/lowest-score.gen.ts";
+import { $AQ } from "./parts/error-of.gen.ts";
+import { $AS } from "./parts/store-fields.gen.ts";
+import { $AT } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FM, $GE, $GF } from "./parts/history.gen.ts";
 import { $GQ } from "./parts/worker-lease.gen.ts";
 import { $BZ, $GU } from "./parts/note-number.gen.ts";
-import { $BP } from "./parts/upcoming.gen.ts";
-import { $BQ, $BO, $JK, $BS, $BU, $BV, $GX } from "./parts/look-ahead.gen.ts";
+import { $BN } from "./parts/upcoming.gen.ts";
+import { $BO, $BM, $JK, $BQ, $BS, $BT, $GX } from "./parts/look-ahead.gen.ts";
 import { $JD } from "./parts/forgotten-after.gen.ts";
 import { $JG } from "./parts/leases-of.gen.ts";
 import { $JH, $JI, $JJ } from "./parts/unregister-workers.gen.ts";
@@ -88,7 +88,7 @@ local n=ARGV[3]
 local o=ARGV[4]
 local p=8000000
 local q=1000
-${$AV}local r=AV(
+${$AT}local r=AT(
 a,
 b,
 c,
@@ -102,9 +102,9 @@ j,
 k
 )
 local s=tonumber(m)
-${$AH}${$AI}${$AJ}local t=AJ(l)
-${$FQ}${$AK}${$FP}${$FT}${$FS}${$FY}${$GB}${$GC}${$GD}${$GG}${$GH}${$AG}${$AN}${$GJ}local function u()
-local v=redis.call('ZRANGE',h,'-inf',AH(t),'BYSCORE','LIMIT','0',m)
+${$AF}${$AG}${$AH}local t=AH(l)
+${$FQ}${$AI}${$FP}${$FT}${$FS}${$FY}${$GB}${$GC}${$GD}${$GG}${$GH}${$AE}${$AL}${$GJ}local function u()
+local v=redis.call('ZRANGE',h,'-inf',AF(t),'BYSCORE','LIMIT','0',m)
 local w,x,y,z={},{},{},nil
 local aa,ab,ac,ad=0,0,0,16
 while ac<#v and aa<p do
@@ -127,7 +127,7 @@ if am then
 if not z then
 z={}
 end
-AK(z,am,ak)
+AI(z,am,ak)
 end
 end
 end
@@ -135,31 +135,31 @@ end
 ac=ac+#ae
 ad=math.max(1,math.min(128,math.floor((p-aa)/(aa/ac+1))))
 end
-AN('ZREM',h,w)
-AN('ZREM',i,w)
-AN('HDEL',g,x)
-AN('HSET',g,y)
+AL('ZREM',h,w)
+AL('ZREM',i,w)
+AL('HDEL',g,x)
+AL('HSET',g,y)
 if z then
-AN('ZADD',h,z)
+AL('ZADD',h,z)
 end
 return#w,#w>0 and(ac<#v or#w==s),ab
 end
 local v={'ok',0,0,0,0,0,0,0,0}
-${$AQ}${$AR}${$BP}${$BQ}local w=o=='1'and BQ(e,f,function()
+${$AO}${$AP}${$BN}${$BO}local w=o=='1'and BO(e,f,function()
 return t
 end)
 local x,y,z=u()
 local aa,ab,ac=0,0,0
 if not w or w.expired then
 local ad
-${$DE}${$CX}${$FR}${$FU}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$GX}aa,ab,ac,ad=GX(r,t,s,v)
+${$DE}${$CX}${$FR}${$FU}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AM}${$AN}${$AQ}${$AS}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$GX}aa,ab,ac,ad=GX(r,t,s,v)
 if ad then
 return ad
 end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$DE}${$CX}${$FR}${$FU}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AF}${$AM}${$BY}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BO}${$JD}${$JG}${$JH}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}${$JK}${$BS}${$BU}${$BV}ad,ae,af,ag=BV(r,t,s,v)
+${$DE}${$CX}${$FR}${$FU}${$GA}${$FC}${$FD}${$DG}${$DI}${$FE}${$GO}${$AD}${$AK}${$BY}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$U}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$V}${$W}${$X}${$CJ}${$Y}${$AJ}${$CK}${$CM}${$CN}${$CP}${$FA}${$AC}${$AM}${$AN}${$AQ}${$AS}${$CL}${$CO}${$CQ}${$FM}${$GE}${$GF}${$GQ}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BM}${$JD}${$JG}${$JH}${$FJ}${$GK}${$GP}${$GR}${$GS}${$GT}${$FK}${$FL}${$GU}${$GW}${$JE}${$JI}${$JJ}${$JK}${$BQ}${$BS}${$BT}ad,ae,af,ag=BT(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -167,15 +167,15 @@ local ah=w and w.next_due or 0
 if w and(w.due or w.expired)then
 local ai=w.deadline
 if w.expired then
-ai=AR(e)
+ai=AP(e)
 end
-local aj,ak=BP(f,ai)
+local aj,ak=BN(f,ai)
 ah=0
 if ak then
 ah=ak
 end
 end
-${$DE}${$DG}${$DI}${$AS}${$AU}${$IY}${$JA}${$IZ}${$JB}local function ai()
+${$DE}${$DG}${$DI}${$AQ}${$AS}${$IY}${$JA}${$IZ}${$JB}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
@@ -187,6 +187,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "fc58d8a35bfc39638a526a9c947fa673ca861460",
-  keyLockingSha1: "b5984b1e357f1448621d400123e9ec5df89c8781",
+  sha1: "e1d82017abc795e67b1cfa030982841baedec29a",
+  keyLockingSha1: "44e30cf2e9742970419e185f05b94fe4a7ae9baa",
 };

@@ -22,7 +22,7 @@ const base = [
   "src/respond.ts",
 ];
 
-/** What a feature imports to take part in a sweep: types. */
+/** What a feature imports to take part in a sweep, or to read the registry. */
 const partOfSweep = ["part", "deep-part", "registry", "types"].map((file) => `src/sweep/${file}.ts`);
 
 /** The features that are layers: a folder each. A feature imports the kernel, and no other feature. */

@@ -30,9 +30,9 @@ test("every link of the documents to a file, or a place in one, leads there", ()
   expect(lost).toEqual([]);
 });
 
-test("what CONTRIBUTING.md and lua/ name in the code is there", () => {
+test("what CONTRIBUTING.md, docs/internals.md and lua/ name in the code is there", () => {
   const wrong: string[] = [];
-  for (const page of ["CONTRIBUTING.md", ...globSync("lua/*.md", { cwd: root })]) {
+  for (const page of ["CONTRIBUTING.md", "docs/internals.md", ...globSync("lua/*.md", { cwd: root })]) {
     for (const line of readFileSync(join(root, page), "utf8").split("\n")) {
       const names = Array.from(line.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
       const paths = names.filter((name) => /^(?:src|lua|test)\/[\w./-]+$/.test(name));

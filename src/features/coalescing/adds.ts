@@ -11,6 +11,6 @@ export function coalesceAdds<S extends Adds>(next: S, coalescer: Coalescer): S {
   const pool = `enqueue ${next.pool}`;
   return {
     ...next,
-    add: (batch) => (batch.shared ? coalescer.call(kind, pool, batch, batch.signal) : next.add(batch)),
+    add: (batch) => (batch.mayShare ? coalescer.call(kind, pool, batch, batch.signal) : next.add(batch)),
   };
 }

@@ -18,13 +18,13 @@ export function coalesce(store: Store, coalescer: Coalescer): Store {
   return {
     ...next,
     settle(batch) {
-      if (!batch.shared) return next.settle(batch);
+      if (!batch.mayShare) return next.settle(batch);
       // An error is thrown by who sends them, which is not at once.
       if (isPromise(batch.items)) batch.items.catch(() => {});
       return coalescer.call(settles, `settle ${next.pool}`, batch, batch.signal);
     },
     take(request) {
-      if (!request.shared) return next.take(request);
+      if (!request.mayShare) return next.take(request);
       const { lease, maxBytes, worker, info, requests } = request;
       const pool = `dequeue ${next.pool} ${lease} ${maxBytes} ${worker} ${info}`;
       return coalescer.call(takes, pool, request, requests.options.signal);

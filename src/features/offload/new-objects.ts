@@ -50,7 +50,7 @@ export class NewObjects {
     const encode: AddBatch["encode"] = async (places, ids) => {
       const items = await batch.encode(places, ids);
       if (!items.some((item) => this.#isLarge(item))) return items;
-      return this.#moved(items, batch.alone, (i, object) => objects.set(places[i] as number, object));
+      return this.#moved(items, batch.refuseEach, (i, object) => objects.set(places[i] as number, object));
     };
     const onSend = () => {
       copies++;
@@ -73,13 +73,13 @@ export class NewObjects {
 
   /**
    * Writes the large payloads. In the records are references to them.
-   * @param alone whether each task fails alone
+   * @param refuseEach whether each task fails alone
    * @throws {SluiceError} `offload_failed`, or a fault of the transport; nothing is left in the store, as far as it
    *   can be reached
    */
   async #moved(
     items: readonly (Item | Failed)[],
-    alone: boolean,
+    refuseEach: boolean,
     onWritten: (i: number, object: NewObject) => void,
   ): Promise<readonly (Item | Failed)[]> {
     const keys: string[] = [];
@@ -97,7 +97,7 @@ export class NewObjects {
         try {
           await this.#requests.put(key, bytes, sha256);
         } catch (failed) {
-          if (!alone) throw failed;
+          if (!refuseEach) throw failed;
           await this.#requests.deleteIfPossible([key]);
           return { failed };
         }

@@ -59,15 +59,15 @@ class Adding {
    * @throws {SluiceError} `invalid_argument` if no partition may have a task
    */
   async run(): Promise<AddReply> {
-    const { drafts, alone, signal } = this.#batch;
+    const { drafts, refuseEach, signal } = this.#batch;
     let places = [...drafts.keys()];
     let { ids } = this.#batch;
     for (let left = MAX_SHARDS; ; left--) {
       await this.#addSome(places, ids);
       places = places.filter((place) => isFull(this.#added[place]) && mayBeAnywhere(drafts[place] as Draft));
-      if (places.length === 0 || left === 0 || !(alone || places.length === drafts.length)) break;
+      if (places.length === 0 || left === 0 || !(refuseEach || places.length === drafts.length)) break;
       const map = await this.#partitions.map(signal);
-      if (this.#placement.open(alone ? 1 : places.length, map).length === 0) break;
+      if (this.#placement.open(refuseEach ? 1 : places.length, map).length === 0) break;
       for (const place of places) this.#added[place] = undefined;
       ids = undefined;
     }
@@ -75,7 +75,7 @@ class Adding {
   }
 
   async #addSome(places: readonly number[], chosen: readonly string[] | undefined): Promise<void> {
-    const { drafts, alone, signal, isAgain = false } = this.#batch;
+    const { drafts, refuseEach, signal, isAgain = false } = this.#batch;
     const map = await this.#partitions.map(signal);
     const newId = this.#placement.newIds(places.length, map);
     const placed: number[] = [];
@@ -91,7 +91,7 @@ class Adding {
         ids.push(id);
         placed.push(place);
       } catch (failed) {
-        if (!alone) throw failed;
+        if (!refuseEach) throw failed;
         this.#added[place] = { failed };
       }
     }
@@ -113,7 +113,7 @@ class Adding {
    */
   async #send(items: readonly PlacedItem[], known: PartitionMap, isResent: boolean): Promise<void> {
     const partitions = this.#partitions;
-    const { alone, wake, signal } = this.#batch;
+    const { refuseEach, wakeWindow, signal } = this.#batch;
     let rest = [...items];
     let map = known;
     for (let tries = 1; rest.length > 0; tries++) {
@@ -129,7 +129,7 @@ class Adding {
       const replies = await this.#exchange(groups, (shard, own) => {
         this.#onUse?.(shard);
         const items = own.map(({ item }) => item);
-        return addCall(shard, items, { alone, wake, slots: slotsText(version, own) });
+        return addCall(shard, items, { refuseEach, wakeWindow, slots: slotsText(version, own) });
       });
       rest = [];
       for (const { partition, own, reply } of replies) {
@@ -147,7 +147,9 @@ class Adding {
 
   /** Those of the tasks that are still to be sent: none if a partition has refused the call, and they are of one. */
   #unlessRefused(rest: PlacedItem[]): PlacedItem[] {
-    const refused = this.#batch.alone ? undefined : this.#added.find((added) => added && "refused" in added);
+    const refused = this.#batch.refuseEach
+      ? undefined
+      : this.#added.find((added) => added && "refused" in added);
     if (!refused) return rest;
     for (const { place } of rest) this.#added[place] = refused;
     return [];
@@ -193,11 +195,11 @@ class Adding {
 }
 
 /** The call that asks a partition what it knows of tasks. */
-function askCall(shard: Shard, own: readonly PlacedItem[], { alone, wake = "" }: AddBatch) {
+function askCall(shard: Shard, own: readonly PlacedItem[], { refuseEach, wakeWindow = "" }: AddBatch) {
   const items = own.map(({ item }) => item);
   // Only to ask does not use it. But a dead letter may begin a new life there.
   const note = items.some(({ unique }) => unique === "again") ? shard.note() : undefined;
-  const args = { wake, refuseEach: alone ? "1" : "" } as const;
+  const args = { wake: wakeWindow, refuseEach: refuseEach ? "1" : "" } as const;
   return learning(shard.call(askFormerScript, args, items.map(asArguments), note));
 }
 

@@ -1,6 +1,6 @@
 import { runAll } from "../../kernel/call.ts";
-import { readSettled } from "../../kernel/lease/settle.ts";
-import { settleCall, type SettleReply } from "../../kernel/lease/take.ts";
+import { readSettled } from "../../kernel/lease/settlements.ts";
+import { settleCall, type SettleReply } from "../../kernel/lease/lease-calls.ts";
 import { groupedBy } from "../../kernel/slices.ts";
 import type { SettleBatch, SettlementArguments, Store } from "../../kernel/store.ts";
 import { partitionedAdds } from "./partitioned-adds.ts";

@@ -1,7 +1,13 @@
 /** Taking tasks from partitions. */
 import { type Call, type CallOfScript, eachAlone, exchange } from "../../kernel/call.ts";
 import { pendingCall } from "../../kernel/lease/peek.ts";
-import { bothCall, type SettleReply, takeCall, takenBy, type TakeReply } from "../../kernel/lease/take.ts";
+import {
+  bothCall,
+  type SettleReply,
+  takeCall,
+  takenBy,
+  type TakeReply,
+} from "../../kernel/lease/lease-calls.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import { writeReceipt } from "../../kernel/names/receipt.ts";
 import { readFixed } from "../../kernel/record/read-record.ts";

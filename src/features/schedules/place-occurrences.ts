@@ -89,8 +89,8 @@ export async function placeOccurrences(
       const { added } = await adds.add({
         drafts: items.map(({ id }) => ({ id, path: "" })),
         encode: (places) => places.map((at) => items[at] as Item),
-        alone: true,
-        shared: false,
+        refuseEach: true,
+        mayShare: false,
         signal,
       });
       const rest = [...added];

@@ -17,7 +17,7 @@ export function wakeForAdds<S extends Adds>(next: S, waker: CheckedWaker): S {
       if (scheduleAt !== undefined) await waker.sweepAt(name, scheduleAt);
     },
     async add(batch: AddBatch) {
-      const reply = await next.add({ ...batch, wake: waker.window(name) });
+      const reply = await next.add({ ...batch, wakeWindow: waker.window(name) });
       const wakes: Promise<void>[] = [];
       if (reply.wake) wakes.push(waker.wake(name));
       if (waker.looksAhead(name)) {

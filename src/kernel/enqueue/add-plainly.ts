@@ -30,9 +30,9 @@ export function addPlainlyCall(
   shard: Shard,
   note: Note,
   items: readonly Item[],
-  wake: string,
+  wakeWindow: string,
 ): Call<{ readonly wake: boolean } | undefined> {
-  const args = { withSettings: note.mustReadSettings ? "1" : "", wake, slots: "" } as const;
+  const args = { withSettings: note.mustReadSettings ? "1" : "", wake: wakeWindow, slots: "" } as const;
   const records = items.map(({ id, front, payload }) => ({ id, record: front + payload }));
   const call = shard.call(enqueuePlainScript, args, records, note);
   return {

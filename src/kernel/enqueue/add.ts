@@ -8,9 +8,9 @@ export type EnqueueReply = ReturnType<typeof enqueueScript.decode>;
 
 interface AddOptions {
   /** Whether each task is refused alone. */
-  readonly alone: boolean;
+  readonly refuseEach: boolean;
   /** How long a wake of a consumer counts, ms, as the script takes it. @default none is to be woken */
-  readonly wake?: string | undefined;
+  readonly wakeWindow?: string | undefined;
   /** As the script takes them. @default the queue is not divided */
   readonly slots?: string | undefined;
   /** Whether it reads the queue's settings in any case. @default only once a minute, and if enqueues must */
@@ -21,11 +21,11 @@ interface AddOptions {
 export function addCall(
   shard: Shard,
   items: readonly Item[],
-  { alone, wake = "", slots = "", readsSettings = false }: AddOptions,
+  { refuseEach, wakeWindow = "", slots = "", readsSettings = false }: AddOptions,
 ): Call<EnqueueReply> {
   const note = shard.note();
   const withSettings = readsSettings || note.mustReadSettings ? "1" : "";
-  const args = { withSettings, wake, refuseEach: alone ? "1" : "", slots } as const;
+  const args = { withSettings, wake: wakeWindow, refuseEach: refuseEach ? "1" : "", slots } as const;
   return learning(shard.call(enqueueScript, args, items.map(asArguments), note));
 }
 

@@ -24,7 +24,7 @@ interface Encoded {
  * @throws {SluiceError} `too_large` if they are too large together; why a task of a single caller cannot be encoded
  */
 export async function encoded(
-  { encode, drafts, alone }: AddBatch,
+  { encode, drafts, refuseEach }: AddBatch,
   places: readonly number[],
   ids: readonly string[],
 ): Promise<Encoded> {
@@ -32,7 +32,7 @@ export async function encoded(
   const added: AddedTask[] = [];
   for (const [i, one] of found.entries()) if (hasFailed(one)) added[places[i] as number] = one;
   const items = (added.length > 0 ? found.filter((one) => !hasFailed(one)) : found) as readonly Item[];
-  if (!alone && drafts.length > 1) refuseTooLarge(items);
+  if (!refuseEach && drafts.length > 1) refuseTooLarge(items);
   return { items, places: added.length > 0 ? places.filter((place) => !added[place]) : places, added };
 }
 

@@ -73,7 +73,7 @@ export class Delivery<Out> {
       token: token ?? newToken(),
       mayBeCopy: token !== undefined,
       last: this.#wait === 0,
-      shared: most === 1 && token === undefined && this.#wait === 0,
+      mayShare: most === 1 && token === undefined && this.#wait === 0,
       requests,
     };
   }
@@ -99,7 +99,7 @@ export class Delivery<Out> {
   }
 
   async #take(token: string, last: boolean): Promise<Batch<Out>> {
-    return this.#batch(await this.#queue.store.take({ ...this.request, token, last, shared: false }));
+    return this.#batch(await this.#queue.store.take({ ...this.request, token, last, mayShare: false }));
   }
 
   /** The tasks as the caller gets them. If all of them are invalid, it dequeues again. */
@@ -108,7 +108,7 @@ export class Delivery<Out> {
     const dequeueAgain = async () => {
       token = await nextToken(this.#queue.store.queue.name, token);
       const last = this.#wait === 0;
-      return this.#raw(await this.#queue.store.take({ ...this.request, token, last, shared: false }));
+      return this.#raw(await this.#queue.store.take({ ...this.request, token, last, mayShare: false }));
     };
     const { schema } = this.#queue;
     const batch = await decodeBatch(this.#queue, schema, this.#raw(taken), dequeueAgain);

@@ -7,15 +7,15 @@ return nil
 end
 local e=redis.call('HMGET',c.tasks,'.'..HA,'~ghosts')
 local f=FY(e[1])
-local g=GG(FQ.ghost,AH(tonumber(f.ghosts or 0)+d))
-local h=AH((tonumber(e[2]or 0)or 0)+d)
-local i=AU(c.tasks,{'.'..HA,g,'~ghosts',h})
+local g=GG(FQ.ghost,AF(tonumber(f.ghosts or 0)+d))
+local h=AF((tonumber(e[2]or 0)or 0)+d)
+local i=AS(c.tasks,{'.'..HA,g,'~ghosts',h})
 if i then
 return i
 end
 a.ghosts=a.ghosts+d
 for m,n in ipairs(b)do
-redis.call('LSET',c.pending,AH(n),HA)
+redis.call('LSET',c.pending,AF(n),HA)
 end
 end
 `;

@@ -38,7 +38,7 @@ if b.limited==0 then
 return false
 end
 local c=a.plan
-AA(c,b)
+Y(c,b)
 local d=FA(c,'timers')>0
 c.writes.timers=nil
 return d and not HF(a,'delayed',{'~g:'..b.name})[1]

@@ -18,7 +18,7 @@ end
 export const $DV = `local function DV(a,b)
 local c={unpack(DT)}
 for g,h in ipairs(b)do
-AK(c,h.id,h.dedup_key and'~d:'..h.dedup_key)
+AI(c,h.id,h.dedup_key and'~d:'..h.dedup_key)
 end
 return FO(a,c)
 end
@@ -114,7 +114,7 @@ if b.due<=c then
 a.any_ready=true
 end
 if e then
-a.windows[e]=AH(c+1)..' '..d
+a.windows[e]=AF(c+1)..' '..d
 end
 end
 return h and 1 or 0,nil
@@ -122,7 +122,7 @@ end
 `;
 export const $GI = `local function GI(a,b,c)
 local d=b and b.ghosts~='0'and b.ghosts or nil
-local e=b and b.version and b.state~=FQ.ghost and AH(b.version+1)or'1'
+local e=b and b.version and b.state~=FQ.ghost and AF(b.version+1)or'1'
 local f=(d or e~='1'or c)and GG(FQ.waiting,d,e)
 return f and c and GD(GA(a,f))or f
 end
@@ -139,10 +139,10 @@ end
 if f then
 EZ(d,'ZADD delayed',GS(b,b.due),e)
 elseif c and tonumber(c.ghosts or 0)>0 and not CI(b)then
-AM(c,'ghosts',-1)
+AK(c,'ghosts',-1)
 d.ghosts=d.ghosts+1
 else
-X(d,e,b,'back')
+V(d,e,b,'back')
 end
 local g=GI(b.fixed,c,f and CI(b))
 if g then
@@ -157,7 +157,7 @@ a.any_ready=true
 end
 local h=b.dedup_key
 if h then
-local i=AH(d.now+b.window)
+local i=AF(d.now+b.window)
 a.windows[h]=i..' '..e
 EZ(d,'HSET tasks','~d:'..h,a.windows[h])
 EZ(d,'ZADD expiry',i,'~d:'..h)
@@ -189,7 +189,7 @@ elseif l==nil then
 EB(a,k,m)
 l=1
 end
-AK(c,l)
+AI(c,l)
 end
 local g=not f and DS(e.settings,e.keys,a.stored,EC(e))
 return g and'full'or nil
@@ -204,7 +204,7 @@ return c
 end
 FI(b)
 if b.ghosts>0 then
-redis.call('HINCRBY',b.keys.tasks,'~dropped',AH(b.ghosts))
+redis.call('HINCRBY',b.keys.tasks,'~dropped',AF(b.ghosts))
 end
 end
 `;
@@ -216,7 +216,7 @@ return false
 end
 local f={'~wake',JA(d.now,c)}
 if FA(d,'HSET tasks')==0 then
-return not AU(d.keys.tasks,f)
+return not AS(d.keys.tasks,f)
 end
 EZ(d,'HSET tasks',unpack(f))
 return true

@@ -68,13 +68,13 @@ local g=redis.call('ZCOUNT',a,'-inf','('..e)
 local h=redis.call('ZCOUNT',a,'-inf',e)
 while g<h do
 local i=math.floor((g+h)/2)
-if J(f,redis.call('ZRANGE',a,AH(i),AH(i))[1])then
+if J(f,redis.call('ZRANGE',a,AF(i),AF(i))[1])then
 h=i
 else
 g=i+1
 end
 end
-local i=redis.call('ZRANGE',a,AH(g),AH(g+c-1),'WITHSCORES')
+local i=redis.call('ZRANGE',a,AF(g),AF(g+c-1),'WITHSCORES')
 local j={}
 for n=1,#i,2 do
 if d and tonumber(i[n+1])>=tonumber(d)then

@@ -3,14 +3,14 @@
 export const $GH = `local function GH(a,b,c,d,e)
 local f=d.unique_for and(tonumber(d.enqueued_at)or 0)+tonumber(d.unique_for)
 if f and f>e then
-AK(a,'.'..c,GG(FQ.deleted,d.ghosts,d.version,d))
-AK(a,c,'')
-return AH(f)
+AI(a,'.'..c,GG(FQ.deleted,d.ghosts,d.version,d))
+AI(a,c,'')
+return AF(f)
 elseif tonumber(d.ghosts or 0)>0 then
-AK(a,'.'..c,GG(FQ.ghost,d.ghosts))
-AK(a,c,'')
+AI(a,'.'..c,GG(FQ.ghost,d.ghosts))
+AI(a,c,'')
 else
-AK(b,c,'.'..c)
+AI(b,c,'.'..c)
 end
 end
 `;

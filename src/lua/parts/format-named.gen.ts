@@ -8,7 +8,7 @@ end
 for i,j in pairs(a)do
 d[c[i]or i]=j
 end
-for i,j in ipairs(AL(d))do
+for i,j in ipairs(AJ(d))do
 e=e..';'..j..'='..d[j]
 end
 return e~=''and'1'..e or''

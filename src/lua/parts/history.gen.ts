@@ -3,11 +3,11 @@
 export const $FM = `local FM=16
 `;
 export const $GE = `local function GE(a,b)
-return AH(math.max(0,b-(tonumber(a)or b)))
+return AF(math.max(0,b-(tonumber(a)or b)))
 end
 `;
 export const $GF = `local function GF(a,b,c)
-AM(a,'version',1)
+AK(a,'version',1)
 a.history=(a.history or'')..string.sub(b,1,1)..GE(a.enqueued_at,c)
 if tonumber(a.version)>FM+1 then
 local d,e=string.gsub(a.history,'%a','')

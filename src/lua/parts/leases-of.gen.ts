@@ -2,6 +2,6 @@
 
 export const $JG = `local function JG(a,b,c,d)
 local e,f='['..GQ(b,c,''),'('..b..'!'
-return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',AH(d))
+return redis.call('ZRANGE',a.worker_leases,e,f,'BYLEX','LIMIT','0',AF(d))
 end
 `;

@@ -10,7 +10,7 @@ local g=math.min(#b,A)
 while d<g and e<B do
 local h={}
 for l=d+1,math.min(d+f,g)do
-AK(h,b[l].id,'.'..b[l].id)
+AI(h,b[l].id,'.'..b[l].id)
 end
 local i=redis.call('HMGET',a,unpack(h))
 for m=1,#h,2 do

@@ -3,7 +3,7 @@
 export const $BY = `local function BY(a,b,c)
 if a.events then
 a.events[b]=a.events[b]or{}
-AK(a.events[b],c)
+AI(a.events[b],c)
 end
 end
 `;

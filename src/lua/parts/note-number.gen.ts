@@ -6,7 +6,7 @@ return
 end
 a.counts=a.counts or{}
 if b=='attempts'then
-AM(a.counts,b,c)
+AK(a.counts,b,c)
 return
 end
 local d,e,f=math.max(0,c),0,10
@@ -18,8 +18,8 @@ else
 f=f*10/3
 end
 end
-AM(a.counts,b..AH(e),1)
-AM(a.counts,b..'ms',d)
+AK(a.counts,b..AF(e),1)
+AK(a.counts,b..'ms',d)
 end
 `;
 export const $GU = `local function GU(a,b,c,d,e,f,g)
@@ -33,7 +33,7 @@ c.state=e=='completed'and FQ.completed or FQ.rejected
 c.lease_token,c.leased_for='',''
 GF(c,e,a.now)
 c.reason=f~=''and f or nil
-c.ended_at=AH(a.now)
+c.ended_at=AF(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
 if e=='rejected'and h>0 then
 EZ(a,'ZADD dead',c.ended_at,b)
@@ -45,7 +45,7 @@ if h==0 then
 c.errors=nil
 end
 EZ(a,'HSET tasks','.'..b,GD(c,h>0 and d or''))
-EZ(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
+EZ(a,'ZADD expiry',AF(a.now+math.max(h,AD)),b)
 BY(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
 BZ(a,'attempts',tonumber(c.attempts))

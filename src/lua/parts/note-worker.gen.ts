@@ -2,11 +2,11 @@
 
 export const $JF = `local function JF(a,b,c,d)
 local e=a.now+(tonumber((string.match(c,'^%d+')))or JD)
-EZ(a,'ZADD workers',AH(e),b)
-EZ(a,'HSET tasks','~w:'..b,'1;'..AH(a.now)..';'..c)
+EZ(a,'ZADD workers',AF(e),b)
+EZ(a,'HSET tasks','~w:'..b,'1;'..AF(a.now)..';'..c)
 if not d or tonumber(d)>e then
-EZ(a,'HSET tasks','~alarm',AH(e))
-EZ(a,'timers',AH(e),'~w')
+EZ(a,'HSET tasks','~alarm',AF(e))
+EZ(a,'timers',AF(e),'~w')
 end
 end
 `;

@@ -16,7 +16,7 @@ local m=b[l]
 local n=m and#m<=15 and string.find(m,'^%-?%d+$')
 if m and not(n and tonumber(m)<(g[l]or IL))then
 HD(a,'control_broken',l)
-b[l]=f[l]and AH(f[l])
+b[l]=f[l]and AF(f[l])
 HL(a,l,m,b[l])
 end
 end
@@ -33,7 +33,7 @@ local i=not b['~fair']and c.fair>0
 for m=0,9 do
 if i or(h[m]or 0)>=IO then
 local n,o=CD(m,0),CD(m,IO)
-local p={AH(n),'('..AH(o)}
+local p={AF(n),'('..AF(o)}
 local q=
 redis.call('ZRANGE',a.keys.fair,p[1],p[2],'BYSCORE','LIMIT','0','1','WITHSCORES')
 h[m],i=math.max(0,tonumber(q[2]or n)-n-CB),true
@@ -53,8 +53,8 @@ local m=l
 and(not j or j>math.max(l,e)or not k or k>l)
 if m or(j and not k)then
 local n=l or math.floor(j)
-EZ(d,'timers',AH(n),'~w')
-EZ(d,'HSET tasks','~alarm',AH(n))
+EZ(d,'timers',AF(n),'~w')
+EZ(d,'HSET tasks','~alarm',AF(n))
 HD(a,'timer_wrong','~alarm')
 elseif k and not j then
 HL(a,'~alarm',k)

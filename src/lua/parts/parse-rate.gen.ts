@@ -9,14 +9,14 @@ export const $DL = `local function DL(a,b,c,d)
 local e,f,g=DK(a)
 local h,i=math.floor(c/g),math.floor((c-f)/g)
 local j,k,l,m={},{},e,false
-for q,r in string.gmatch(b..','..AH(h)..':'..AH(d),'(%d+):(%d+)')do
+for q,r in string.gmatch(b..','..AF(h)..':'..AF(d),'(%d+):(%d+)')do
 local s,t=tonumber(q),tonumber(r)
 if s>h+10 then
 s,m=h,true
 end
 if s>=i and t>0 then
-local u=AH(s)
-AK(j,not k[u]and s or nil)
+local u=AF(s)
+AI(j,not k[u]and s or nil)
 k[u]=(k[u]or 0)+t
 l=l-t
 end
@@ -24,16 +24,16 @@ end
 table.sort(j)
 local n,o,p=nil,l,{}
 for t,u in ipairs(j)do
-local v=AH(u)
+local v=AF(u)
 if t==1 or o<1 then
 n,o=(u+1)*g+f,o+k[v]
 end
-p[t]=v..':'..AH(k[v])
+p[t]=v..':'..AF(k[v])
 end
 return l,n,table.concat(p,','),m
 end
 `;
-export const $AL = `local function AL(a)
+export const $AJ = `local function AJ(a)
 local b={}
 for f in pairs(a)do
 b[#b+1]=f

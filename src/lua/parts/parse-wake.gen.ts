@@ -8,6 +8,6 @@ end
 export const $JA = `local function JA(a,b,c)
 local d,e,f=IY(c)
 b=tonumber(b or f)
-return AH(c and d or a)..' '..AH(a+b)..' '..AH(b)
+return AF(c and d or a)..' '..AF(a+b)..' '..AF(b)
 end
 `;

@@ -16,8 +16,8 @@ export const $Q = `local function Q(a,b,c,d,e)
 for i=1,#c,GO do
 local j,k,l=FF(a,b),{},{}
 for p=i,math.min(i+GO-1,#c)do
-AK(k,c[p].id)
-AK(l,c[p].task)
+AI(k,c[p].id)
+AI(l,c[p].task)
 end
 local m=not j and{'newer_schema'}or e(j,k,l,i-1)
 if m and i==1 then

@@ -11,18 +11,18 @@ end
 `;
 export const $FH = `local function FH(a,b)
 local c,d=a.keys.tasks,EY(a,'HSET tasks')
-for h=1,#d,AG do
-local i=math.min(h+AG-1,#d)
-local j=AS(redis.pcall('HSET',c,unpack(d,h,i)))
+for h=1,#d,AE do
+local i=math.min(h+AE-1,#d)
+local j=AQ(redis.pcall('HSET',c,unpack(d,h,i)))
 if j then
 local k,l={},{}
 for p=1,h-1,2 do
 local q=b[d[p]]or a.stored_before[d[p]]
 k[#k+1]=d[p]
-AK(l,q and d[p]or nil,q or nil)
+AI(l,q and d[p]or nil,q or nil)
 end
-AN('HDEL',c,k)
-AN('HSET',c,l)
+AL('HDEL',c,k)
+AL('HSET',c,l)
 return j
 end
 end

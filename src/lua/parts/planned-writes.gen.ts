@@ -7,17 +7,17 @@ return c
 end
 `;
 export const $EZ = `local function EZ(a,b,c,d)
-AK(EY(a,b),c,d)
+AI(EY(a,b),c,d)
 end
 `;
-export const $AA = `local function AA(a,b)
+export const $Y = `local function Y(a,b)
 if b.limited>CJ(b)then
 local c=a.now
 if b.settings.rate then
 local d,e=DL(b.settings.rate,b.used,a.now,0)
 c=d>b.ready and c or e
 end
-EZ(a,'timers',c and AH(c),c and'~g:'..b.name)
+EZ(a,'timers',c and AF(c),c and'~g:'..b.name)
 end
 end
 `;
@@ -26,20 +26,20 @@ local b=''
 for f,g in ipairs({'w','h','p','q','u'})do
 local h=a[CK[g]]
 if h~=''and h~=0 and(a.limited>0 or(g~='p'and g~='q'))then
-b=b..';'..g..'='..(g=='u'and h or AH(h))
+b=b..';'..g..'='..(g=='u'and h or AF(h))
 end
 end
 for f=0,9 do
 local g=a.bands[f]
 if g and g.ready>0 then
-b=b..';'..AH(f)..'='..AH(g.last_tag)..','..AH(g.ready)
-b=b..(g.moved_up_to and','..AH(g.moved_up_to)or'')
+b=b..';'..AF(f)..'='..AF(g.last_tag)..','..AF(g.ready)
+b=b..(g.moved_up_to and','..AF(g.moved_up_to)or'')
 end
 end
 if b==''then
 return''
 end
-return'1'..(a.version and';v='..AH(a.version)or'')..b
+return'1'..(a.version and';v='..AF(a.version)or'')..b
 end
 `;
 export const $CP = `local function CP(a)
@@ -47,7 +47,7 @@ local b='1'
 for f in string.gmatch('0123456789lhmtc','%w')do
 local g=a[tonumber(f)or CN[f]]
 if g and g>0 then
-b=b..';'..f..'='..AH(g)
+b=b..';'..f..'='..AF(g)
 end
 end
 return b

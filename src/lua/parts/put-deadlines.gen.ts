@@ -3,11 +3,11 @@
 export const $GV = `local function GV(a,b)
 local c={}
 for g,h in pairs(b)do
-AK(c,AH(h),g)
+AI(c,AF(h),g)
 end
-for g=1,#c,AG do
-local h=math.min(g+AG-1,#c)
-if AS(redis.pcall('ZADD',a.working,'GT',unpack(c,g,h)))then
+for g=1,#c,AE do
+local h=math.min(g+AE-1,#c)
+if AQ(redis.pcall('ZADD',a.working,'GT',unpack(c,g,h)))then
 redis.call('HDEL',a.tasks,'')
 redis.call('ZADD',a.working,'GT',unpack(c,g,h))
 end

@@ -15,7 +15,7 @@ export const $HG = `local function HG(a,b)
 local c={}
 local d=a.seen and a.seen.tasks
 if not d then
-return AP('HMGET',a.keys.tasks,b)
+return AN('HMGET',a.keys.tasks,b)
 end
 for h,i in ipairs(b)do
 c[h]=d[i]or false
@@ -29,10 +29,10 @@ while#c<#b do
 local f={}
 local g=#c==0 and 3 or 1
 if g==3 then
-AK(f,'~set','~lease')
+AI(f,'~set','~lease')
 end
 for k=#c+1,math.min(#c+e,#b)do
-AK(f,b[k],'.'..b[k])
+AI(f,b[k],'.'..b[k])
 end
 local h=HG(a,f)
 if g==3 then
@@ -46,7 +46,7 @@ m.record=h[l+1]and FN(h[l+1])
 m.newer=FP(m.fixed)or FP(m.record)
 c[#c+1]=m
 end
-e=math.max(1,math.min(AG/2-1,math.floor(HB*#c/(d+1))))
+e=math.max(1,math.min(AE/2-1,math.floor(HB*#c/(d+1))))
 end
 a.bytes=a.bytes+d
 return c
@@ -57,7 +57,7 @@ local c,d=a.keys,HH(a,b)
 local e=not a.seen and redis.call('EXISTS',c.limited,c.delayed,c.dead)==0
 for i,j in ipairs(GY)do
 for n,o in ipairs(e and GZ[j]and{}or HF(a,j,b))do
-d[n][j]=AQ(o)
+d[n][j]=AO(o)
 end
 end
 return d
@@ -126,7 +126,7 @@ HD(a,(f or b.listed)and'two_places'or'wrong_place',c)
 end
 b.waits=f and 0 or 1
 if f=='fair'then
-AK(a.turns,c,CX(d.group or'',b.fair,c))
+AI(a.turns,c,CX(d.group or'',b.fair,c))
 elseif f=='delayed'then
 local g=tonumber(b.delayed)
 local h=g>=0 and g<=IL and math.floor(g)or a.now
@@ -155,15 +155,15 @@ HD(a,'two_places',c)
 end
 local e=tonumber(b.working)
 if e<0 or e>a.now+IM then
-AK(a.deadlines,AH(a.now),c)
+AI(a.deadlines,AF(a.now),c)
 HD(a,'time_broken',c)
 end
 if d.worker then
-AK(a.worker_leases,c,GQ(d.worker,d.lease_number,c))
+AI(a.worker_leases,c,GQ(d.worker,d.lease_number,c))
 end
 if tonumber(d.lease_number)>(a.lease or 0)then
 a.lease=math.max(a.now,tonumber(d.lease_number))
-EZ(a.plan,'HSET tasks','~lease',AH(a.lease))
+EZ(a.plan,'HSET tasks','~lease',AF(a.lease))
 HD(a,'control_broken','~lease')
 end
 end
@@ -181,13 +181,13 @@ if HM(a,b,'expiry',f and'dead')then
 HD(a,'wrong_place',c)
 end
 if f and not b.dead then
-EZ(e,'ZADD dead',d.ended_at or AH(a.now),c)
+EZ(e,'ZADD dead',d.ended_at or AF(a.now),c)
 HD(a,'place_missing',c)
 end
 if not h or h>a.now+IM then
 local i=(f or d.state==FQ.completed)and g or 0
-h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+AF)
-EZ(e,'ZADD expiry',AH(h),c)
+h=math.max((tonumber(d.ended_at)or a.now)+i,a.now+AD)
+EZ(e,'ZADD expiry',AF(h),c)
 HD(a,b.expiry and'time_broken'or'expiry_missing',c)
 end
 if not f and b.fixed~=''then
@@ -227,6 +227,6 @@ else
 IS(a,b)
 end
 b.expected=b.ghosts+b.waits
-b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AH(b.waits)},';')
+b.witness=table.concat({c.version,c.enqueued_at,c.ghosts or'',AF(b.waits)},';')
 end
 `;

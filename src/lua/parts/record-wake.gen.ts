@@ -4,7 +4,7 @@ export const $JB = `local function JB(a,b,c,d,e)
 if not IZ(b[1],c,e)or DI(b[2]or nil).paused then
 return false
 end
-AU(a,{'~wake',JA(c,d)})
+AS(a,{'~wake',JA(c,d)})
 return true
 end
 `;

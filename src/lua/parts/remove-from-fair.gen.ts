@@ -13,7 +13,7 @@ end
 export const $DB = `local function DB(a,b,c,d,e)
 local f,g='['..CX(b.name,c+d,''),'('..CX(b.name,c+CC,'')
 local h={}
-local i=redis.call('ZRANGE',a.keys.fair_by_group,f,g,'BYLEX','LIMIT','0',AH(e))
+local i=redis.call('ZRANGE',a.keys.fair_by_group,f,g,'BYLEX','LIMIT','0',AF(e))
 for m,n in ipairs(i)do
 local o,p=string.match(n,' (%d+) (%S+)$')
 if o and not a.removed_turns[n]then
@@ -40,7 +40,7 @@ if not d.moved_up_to or p.tag<=d.moved_up_to then
 q=math.max(q,p.tag-j*f)
 end
 if q<p.tag then
-EZ(a,'ZADD fair XX',AH(e+q),p.id)
+EZ(a,'ZADD fair XX',AF(e+q),p.id)
 EZ(a,'ZADD fair_by_group','0',CX(b.name,e+q,p.id))
 EZ(a,'ZREM fair_by_group',CX(b.name,e+p.tag,p.id))
 end

@@ -5,7 +5,7 @@ local d={}
 for h,i in ipairs(b)do
 if not i.newer then
 IQ(a,i)
-AK(d,(i.limited or c)and i.live and i.task or nil)
+AI(d,(i.limited or c)and i.live and i.task or nil)
 end
 end
 CQ(a.plan,d)

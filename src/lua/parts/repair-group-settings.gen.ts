@@ -6,11 +6,11 @@ return
 end
 local c=tonumber(HG(a,{'~groups'})[1]or 0)or 0
 local d=c
-for h,i in ipairs(AL(b))do
+for h,i in ipairs(AJ(b))do
 d=HT(a,i,b[i],d)
 end
 if d>c then
-EZ(a.plan,'HSET tasks','~groups',AH(d))
+EZ(a.plan,'HSET tasks','~groups',AF(d))
 end
 end
 `;
@@ -26,7 +26,7 @@ end
 export const $HW = `local function HW(a,b,c)
 for g,h in ipairs(HF(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or AH(a.now+JE)
+local i=string.match(c[g],'^(%d+) ')or AF(a.now+JE)
 EZ(a.plan,'ZADD expiry',i,b[g])
 HD(a,'expiry_missing',b[g])
 end
@@ -82,11 +82,11 @@ d[h]='~w:'..i
 end
 local e=HF(a,'workers',b)
 for i,j in ipairs(HG(a,d))do
-local k,l=b[i],tonumber(AQ(e[i]))
+local k,l=b[i],tonumber(AO(e[i]))
 if not j and#JG(c,k,'0',1)==0 then
 HE(a,'workers',k)
 elseif l<0 or l>a.now+IM then
-EZ(a.plan,'ZADD workers',AH(a.now),k)
+EZ(a.plan,'ZADD workers',AF(a.now),k)
 HD(a,'time_broken',k)
 end
 end
@@ -100,7 +100,7 @@ local n,o=b[m],b[m+1]
 a.bytes=a.bytes+#o
 local p=string.match(n,'^~%a:')
 if p=='~g:'then
-AK(e,string.sub(n,4),o)
+AI(e,string.sub(n,4),o)
 elseif p=='~s:'then
 f[n]=o
 elseif p=='~w:'then
@@ -109,7 +109,7 @@ elseif p=='~d:'or p=='~f:'or p=='~b:'then
 h[#h+1],i[#i+1]=n,o
 elseif string.sub(n,1,1)~='~'then
 local q=string.gsub(n,'^%.','')
-AK(c,not d[q]and q or nil)
+AI(c,not d[q]and q or nil)
 d[q]=true
 end
 end

@@ -24,7 +24,7 @@ if FP(o[v-m+3])then
 h=h+1
 elseif d(x,w)then
 GR(p,w,x)
-AM(x,'expired_leases',1)
+AK(x,'expired_leases',1)
 GP(x,c,nil)
 BY(p,'reclaimed',w)
 if x.cancel_requested then
@@ -37,7 +37,7 @@ GT(p,w,x,r[v],'front')
 end
 end
 end
-Z(p)
+X(p)
 local s=FI(p)
 if s then
 return f,g,h,s
@@ -47,7 +47,7 @@ f=f+FA(p,'ZREM working')-t
 g=g+t
 for x=m,t>0 and l or 0 do
 if q[x].is_dead_letter then
-AK(e,b[x],tonumber(q[x].attempts))
+AI(e,b[x],tonumber(q[x].attempts))
 end
 end
 end

@@ -3,7 +3,7 @@
 export const $HJ = `local function HJ(a,b)
 local c,d=a.plan,'~b:'..b
 EZ(c,'HSET tasks',d,redis.call('HGET',a.keys.tasks,b))
-EZ(c,'ZADD expiry',AH(a.now+FL),d)
+EZ(c,'ZADD expiry',AF(a.now+FL),d)
 HD(a,'record_broken',b)
 end
 `;
@@ -18,12 +18,12 @@ end
 export const $HN = `local function HN(a,b,c,d)
 local e,f,g={},{},{}
 for k=1,#c,2 do
-AK(e,c[k])
-AK(f,c[k+1])
+AI(e,c[k])
+AI(f,c[k+1])
 end
 for k,l in ipairs(HF(a,b,f))do
 if tonumber(l or 1)~=0 then
-AK(g,'0',f[k])
+AI(g,'0',f[k])
 HD(a,d,e[k])
 end
 end

@@ -36,7 +36,7 @@ local h=tonumber(f.number)
 local i=b~='~set'and(f.max_working or f.rate or h)
 if i and(h or HR)>=HR then
 h=math.max(d,HS)+1
-f.number=AH(h)
+f.number=AF(h)
 EZ(e,'HSET tasks',b,DJ(f))
 HD(a,'control_broken',b)
 elseif i and h>d then

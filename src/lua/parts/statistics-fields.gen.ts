@@ -3,7 +3,7 @@
 export const $BW = `local function BW()
 local a={'~totals','~stats'}
 for e=0,59 do
-AK(a,'~m'..AH(e))
+AI(a,'~m'..AF(e))
 end
 return a
 end

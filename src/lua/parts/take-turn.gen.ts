@@ -6,7 +6,7 @@ e.needs_move_up=e.needs_move_up or(e.moved_up_to and c%CC>=e.moved_up_to)
 return e
 end
 `;
-export const $AD = `local function AD(a,b,c,d)
+export const $AB = `local function AB(a,b,c,d)
 local e,f=CE(d.score)
 a.times[e]=math.max(a.times[e]or 0,f)
 if CI(c)then
@@ -27,11 +27,11 @@ end
 end
 end
 `;
-export const $AT = `local function AT(a)
+export const $AR = `local function AR(a)
 return redis.error_reply(type(a)=='table'and a.err or'ERR '..a)
 end
 `;
-export const $AZ = `local function AZ(a,b,c)
+export const $AX = `local function AX(a,b,c)
 local d=b.task
 if EK(c)or not CI(d)then
 return false
@@ -39,13 +39,13 @@ end
 local e=CR(a,d)
 if CS(e,a.now)<1 then
 DA(a,d,c.score,b.id)
-X(a,b.id,d,'aside')
+V(a,b.id,d,'aside')
 return true
 end
 return false
 end
 `;
-export const $BA = `local function BA(a,b)
+export const $AY = `local function AY(a,b)
 local c,d=b.task,a.most
 if c.expired_leases then
 d=math.min(d,math.max(1,math.floor(a.max/10^tonumber(c.expired_leases))))
@@ -84,16 +84,16 @@ unpack(g)
 )
 end
 `;
-export const $BB = `local function BB(a,b,c,d)
+export const $AZ = `local function AZ(a,b,c,d)
 local e=a.reads and table.remove(a.reads,1)
-if not e or AS(e)then
+if not e or AQ(e)then
 local f={}
 for j=c,d do
 f[j]=a[j].id
 end
 e=EH(a.keys.tasks,b,f,c,d)
 end
-return AS(e)and error(e)or e
+return AQ(e)and error(e)or e
 end
 `;
 export const $EF = `local EF=8
@@ -110,16 +110,16 @@ if i.score then
 a.times.list_tag=i.score%CC
 end
 else
-AK(d,i.score,i.id)
+AI(d,i.score,i.id)
 end
 a[h]=nil
 a.drained=false
 end
-AN('RPUSH',a.keys.pending,c)
-AN('ZADD',a.keys.fair,d)
+AL('RPUSH',a.keys.pending,c)
+AL('ZADD',a.keys.fair,d)
 end
 `;
-export const $BC = `local function BC(a,b,c,d,e,f)
+export const $BA = `local function BA(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
 local m,n=f[EF+2*(l-d)+1],f[EF+2*(l-d)+2]
@@ -127,7 +127,7 @@ if FP(m)or FP(n)then
 h=l
 break
 end
-g[#g+1]=AX(c,b[l].id,m,n).task
+g[#g+1]=AV(c,b[l].id,m,n).task
 end
 CQ(a,g)
 for l=d,h and h-1 or e do
@@ -137,19 +137,19 @@ if a.bound and tonumber(m.score)>=a.bound then
 EO(b,l)
 return true
 end
-if AY(c,n,m)then
+if AW(c,n,m)then
 if m.listed then
 b.list_refund=b.list_refund+CB
 elseif m.score and CI(n.task)then
 DA(a,n.task,m.score,n.id)
 end
-elseif not AZ(a,n,m)then
-if not BA(c,n)then
+elseif not AX(a,n,m)then
+if not AY(c,n)then
 EO(b,l)
 return true
 end
 if b.times then
-AD(a,n.id,n.task,m)
+AB(a,n.id,n.task,m)
 end
 end
 end
@@ -159,47 +159,47 @@ return#c>0 or{'newer_schema'}
 end
 end
 `;
-export const $BE = `local BE=490
+export const $BC = `local BC=490
 `;
 export const $FV = `local function FV(a,b)
 return string.match(a,'^[^\\n]*;l=(%d+)')or b
 end
 `;
-export const $BF = `local function BF(a,b,c,d,e)
+export const $BD = `local function BD(a,b,c,d,e)
 local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
 GF(n,'working',a.now)
-AM(n,'attempts',1)
-AM(n,'charged',1)
-n.lease_number,n.lease_token,n.dequeued_at=AH(c.counter+l),c.token,AH(a.now)
+AK(n,'attempts',1)
+AK(n,'charged',1)
+n.lease_number,n.lease_token,n.dequeued_at=AF(c.counter+l),c.token,AF(a.now)
 n.worker=c.worker
 n.leased_for=FV(m.fixed,c.lease)
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
-AK(g,AH(m.deadline),m.id)
+AI(g,AF(m.deadline),m.id)
 EZ(a,'HSET tasks','.'..m.id,GD(n,m.text))
-AK(
+AI(
 h,
 c.worker and'0',
 c.worker and GQ(c.worker,n.lease_number,m.id)
 )
 end
-local i=AS(redis.pcall('ZADD',a.keys.working,unpack(g)))
+local i=AQ(redis.pcall('ZADD',a.keys.working,unpack(g)))
 if i then
 return i
 end
-i=AU(a.keys.tasks,EY(a,'HSET tasks'))
+i=AS(a.keys.tasks,EY(a,'HSET tasks'))
 if i then
 redis.call('ZREM',a.keys.working,unpack(f))
 else
-AN('ZADD',a.keys.worker_leases,h)
+AL('ZADD',a.keys.worker_leases,h)
 end
 return i
 end
 `;
-export const $BG = `local function BG(a,b,c)
+export const $BE = `local function BE(a,b,c)
 for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
@@ -210,7 +210,7 @@ end
 a.drained=false
 end
 `;
-export const $BH = `local function BH(a,b,c,d)
+export const $BF = `local function BF(a,b,c,d)
 local e={d.token}
 for i,j in ipairs(c)do
 e[i+1]=j.id
@@ -223,71 +223,71 @@ FG(a)
 if#c==0 then
 return nil
 end
-EZ(a,'HSET tasks','~lease',AH(d.counter+#c))
+EZ(a,'HSET tasks','~lease',AF(d.counter+#c))
 EZ(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
 local f,g,h=DL(a.settings.rate,d.used,a.now,#c)
 EZ(a,'HSET tasks','~rate',h)
 end
-for i=1,#c,BE do
-local j=math.min(i+BE-1,#c)
-local k=c[i]and BF(a,c,d,i,j)
+for i=1,#c,BC do
+local j=math.min(i+BC-1,#c)
+local k=c[i]and BD(a,c,d,i,j)
 a.writes['HSET tasks']=nil
 if k and i==1 then
 return k
 elseif k then
-BG(b,c,i)
+BE(b,c,i)
 end
 end
 end
 `;
-export const $BI = `local function BI(a,b)
+export const $BG = `local function BG(a,b)
 local c,d,e,f=string.byte(a,-4,-1)
 local g=((c*31+d)*31+e)*31+f
-return b>100 and'~R'..AH(g%64)or'~r'..AH(g%1024)
+return b>100 and'~R'..AF(g%64)or'~r'..AF(g%1024)
 end
 `;
-export const $BK = `local function BK(a,b,c)
+export const $BI = `local function BI(a,b,c)
 redis.pcall('HSET',a,b,c)
 end
 `;
-export const $BL = `local function BL(a,b,c,d,e)
+export const $BJ = `local function BJ(a,b,c,d,e)
 local f=tonumber(c.attempts)
 if tonumber(c.charged)~=f or c.expired_leases then
-f=table.concat({AH(c.attempts),AH(c.charged),c.expired_leases or'0'},',')
+f=table.concat({AF(c.attempts),AF(c.charged),c.expired_leases or'0'},',')
 end
-AK(a,b,f)
-AK(a,tonumber(c.lease_number),d)
+AI(a,b,f)
+AI(a,tonumber(c.lease_number),d)
 a[#a+1]=e
 end
 `;
-export const $BM = `local function BM(a,b,c,d)
+export const $BK = `local function BK(a,b,c,d)
 local e,f={},{}
 for j in string.gmatch(d,'%S+')do
 e[#e+1]=j
-AK(f,j,'.'..j)
+AI(f,j,'.'..j)
 end
-local g=AP('HMGET',a.tasks,f)
-local h=AP('ZMSCORE',a.working,e)
+local g=AN('HMGET',a.tasks,f)
+local h=AN('ZMSCORE',a.working,e)
 local i={'ok',b}
 for m,n in ipairs(e)do
 local o=FY(g[2*m])
 if o.state==FQ.working and o.lease_token==c then
-BL(i,n,o,tonumber(h[m]or 0),g[2*m-1])
+BJ(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
 return i
 end
 `;
-export const $BT = `local function BT(a,b,c)
+export const $BR = `local function BR(a,b,c)
 local d,e,f,g=FD(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
-local h=AH(g*CF)
+local h=AF(g*CF)
 local i=
 redis.call('ZRANGE',a.limited,h,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
 if i[1]then
 e[#e+1]=i[1]
-AK(f,i[1],'.'..i[1])
+AI(f,i[1],'.'..i[1])
 g=math.floor(tonumber(i[2])/CF)+1
 else
 g=nil
@@ -305,7 +305,7 @@ if CI(n)then
 CR(d,n)
 end
 end
-Z(d)
+X(d)
 FI(d)
 end
 `;
@@ -355,7 +355,7 @@ a.list_refund=0
 end
 `;
 export const $EP = `local function EP(a,b,c,d)
-local e,f=a.keys,a.ahead or BQ(a.keys.working,a.keys.delayed,d)
+local e,f=a.keys,a.ahead or BO(a.keys.working,a.keys.delayed,d)
 a.ahead,a.next_due=nil,f.next_due
 if f.due or f.expired then
 EO(a,b)
@@ -366,14 +366,14 @@ if f.expired then
 GX(e,d(),math.max(c,32),i)
 end
 if f.due then
-local j,k,l=BV(e,d(),math.max(c,32),i)
+local j,k,l=BT(e,d(),math.max(c,32),i)
 h=h or k+l>0
 end
 a.dead_letters=i[1]and i or nil
 if h then
-g=AR(e.working)
+g=AP(e.working)
 end
-local j,k=BP(e.delayed,g)
+local j,k=BN(e.delayed,g)
 a.next_due=k or 0
 end
 return f.due or f.expired
@@ -382,14 +382,14 @@ end
 export const $EM = `local function EM(a,b)
 EL(a)
 local c,d=a.keys,a.times
-local e=redis.call('RPOP',c.pending,AH(b))or{}
-local f=redis.call('ZPOPMIN',c.fair,AH(b))
+local e=redis.call('RPOP',c.pending,AF(b))or{}
+local f=redis.call('ZPOPMIN',c.fair,AF(b))
 local g=#e>0 and(d.list_tag or(d[0]or 0)+CB)
 local h,i,j=1,1,#a
 while#a-j<b and(e[h]or f[i])do
 local k=e[h]and 9*CC+g
 if k and not(f[i]and tonumber(f[i+1])<k)then
-a[#a+1]={id=e[h],score=AH(k),listed=true}
+a[#a+1]={id=e[h],score=AF(k),listed=true}
 g,h=g+CB,h+1
 else
 a[#a+1]={id=f[i],score=f[i+1]}
@@ -397,12 +397,12 @@ i=i+2
 end
 end
 d.list_tag=(#e==b or e[h])and g or nil
-AN('RPUSH',c.pending,AO(e,h))
+AL('RPUSH',c.pending,AM(e,h))
 local k={}
 for o=i,#f,2 do
-AK(k,f[o+1],f[o])
+AI(k,f[o+1],f[o])
 end
-AN('ZADD',c.fair,k)
+AL('ZADD',c.fair,k)
 return#a-j
 end
 `;
@@ -410,7 +410,7 @@ export const $EN = `local function EN(a,b)
 if a.times then
 return EM(a,b)
 end
-local c=a.popped_ids or redis.call('RPOP',a.keys.pending,AH(b))or{}
+local c=a.popped_ids or redis.call('RPOP',a.keys.pending,AF(b))or{}
 a.popped_ids=nil
 for g,h in ipairs(c)do
 a[#a+1]={id=h}
@@ -448,21 +448,21 @@ end
 return c
 end
 `;
-export const $BN = `local function BN(a,b,c,d,e)
+export const $BL = `local function BL(a,b,c,d,e)
 local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
 local n,o=FD(a,b.now),EJ(a,c,d,e)
-local p=AW(j,tonumber(b.max_bytes))
+local p=AU(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
-n.now=n.now or AJ(b.test_now)
+n.now=n.now or AH(b.test_now)
 return n.now
 end
 local function v()
 if b.resend=='1'then
-BK(i,k,l)
+BI(i,k,l)
 end
 end
 local function w(x)
@@ -474,7 +474,7 @@ local y=x.rate or''
 r,s,t=y,x.alarm,x.wake
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local z=BM(a,u(),l,string.sub(x.slot,#l+1))
+local z=BK(a,u(),l,string.sub(x.slot,#l+1))
 local aa=#z==2 and not FP(x.set)and DI(x.set or nil).paused
 return aa and{'paused'}or z,false
 elseif FE(n,x.set,x.stats)then
@@ -498,7 +498,7 @@ end
 local function x()
 EQ(o,j,u)
 local y,z=1,EG(o,1)
-local aa=BB(o,k,y,z)
+local aa=AZ(o,k,y,z)
 local ab=EI(aa)
 o.control_read=true
 local ac,ad=w(ab)
@@ -520,7 +520,7 @@ not o.timers_reset
 and ae.limited>0
 and((ae.written_at or 0)>u()or ae.reset_from)
 then
-BT(a,n.now,ae)
+BR(a,n.now,ae)
 o.timers_reset,o.control_read,o.groups_in_use,o.next_due=true,nil,nil,nil
 return x()
 end
@@ -539,7 +539,7 @@ end
 while y<=#o do
 z=math.min(z,#o)
 local ae=
-BC(n,o,p,y,z,aa or BB(o,k,y,z))
+BA(n,o,p,y,z,aa or AZ(o,k,y,z))
 if ae then
 return ae~=true and ae or nil
 end
@@ -563,9 +563,9 @@ end
 local y,z=pcall(x)
 if not y then
 EO(o,1)
-return AT(z)
+return AR(z)
 elseif z then
-AK(z,o.dead_letters)
+AI(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
 JF(n,m,b.info,s)
@@ -588,30 +588,30 @@ local ab=
 if t and#p>0 then
 EZ(n,'HSET tasks','~wake',JA(n.now,nil,t))
 end
-local ac=BH(n,o,p,ab)or FI(n)
+local ac=BF(n,o,p,ab)or FI(n)
 if ac then
 EO(o,1)
 return ac
 end
-BD(p,i)
+BB(p,i)
 if#p==0 and(o.fair_unseen or not(o.drained and o.next_due))then
 local ad={'more',u()}
-AK(ad,o.dead_letters)
+AI(ad,o.dead_letters)
 return ad
 elseif#p==0 then
 v()
-AN('HDEL',i,{t and o.drained and'~wake'or nil})
+AL('HDEL',i,{t and o.drained and'~wake'or nil})
 end
 local ad={'ok',ER(o,n)}
 for ah,ai in ipairs(p)do
-BL(ad,ai.id,ai.task,ai.deadline,ai.fixed)
+BJ(ad,ai.id,ai.task,ai.deadline,ai.fixed)
 end
-AK(ad,o.dead_letters)
+AI(ad,o.dead_letters)
 return ad
 end
 `;
-export const $BR = `local function BR(a,b,c)
-local d,e=pcall(BQ,a,b,c)
+export const $BP = `local function BP(a,b,c)
+local d,e=pcall(BO,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
@@ -646,7 +646,7 @@ end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
 local ad,ae,af,ag='','',h,ac+tonumber(h)
-local ah,ai,aj,ak,al=AH(ag),'','','',nil
+local ah,ai,aj,ak,al=AF(ag),'','','',nil
 local am,an={'',''},0
 local ao
 if l then
@@ -688,10 +688,10 @@ if not af then
 af=h
 end
 ag=ac+tonumber(af)
-ah=AH(ag)
+ah=AF(ag)
 end
 if ay~=ai then
-ai,aj=ay,AH(math.max(0,ac-tonumber(ay)))
+ai,aj=ay,AF(math.max(0,ac-tonumber(ay)))
 al=nil
 end
 if not al then

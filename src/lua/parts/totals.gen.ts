@@ -6,7 +6,7 @@ export const $DM = `local function DM(a,b,c,d)
 local e,f,g=DK(b)
 local h,i,j=DK(c)
 local k=string.gsub(a,'(%d+):',function(k)
-return AH(math.floor(math.min((k+1)*g-1,d)/j))..':'
+return AF(math.floor(math.min((k+1)*g-1,d)/j))..':'
 end)
 return k
 end

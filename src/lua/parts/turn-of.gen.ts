@@ -19,7 +19,7 @@ local j=CI(i)and(i.group or'')
 if j and not a.groups[j]then
 a.groups[j]={}
 c[#c+1]=j
-AK(d,'~g:'..j,'~s:'..j)
+AI(d,'~g:'..j,'~s:'..j)
 end
 end
 if#c==0 then
@@ -29,7 +29,7 @@ a.groups_read=a.groups_read+#c
 if not a.times then
 d[#d+1]='~fair'
 end
-local e=AP('HMGET',a.keys.tasks,d)
+local e=AN('HMGET',a.keys.tasks,d)
 a.times=a.times or CO(e[#d])
 for i,j in ipairs(d)do
 a.stored_before[j]=e[i]

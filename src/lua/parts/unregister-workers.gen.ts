@@ -5,24 +5,24 @@ local d={}
 for h,i in ipairs(b)do
 d[h]='~w:'..i
 end
-AN('HDEL',a.tasks,d)
-AN('ZREM',a.workers,c and{}or b)
+AL('HDEL',a.tasks,d)
+AL('ZREM',a.workers,c and{}or b)
 end
 `;
 export const $JI = `local function JI(a,b,c)
 local d,e={},{}
-for i,j in ipairs(AL(b))do
-AK(d,'~f:'..j,'1;'..AH(c))
-AK(e,AH(c+JE),'~f:'..j)
+for i,j in ipairs(AJ(b))do
+AI(d,'~f:'..j,'1;'..AF(c))
+AI(e,AF(c+JE),'~f:'..j)
 end
-pcall(AN,'HSET',a.tasks,d)
-AN('ZADD',a.expiry,e)
+pcall(AL,'HSET',a.tasks,d)
+AL('ZADD',a.expiry,e)
 end
 `;
 export const $JJ = `local function JJ(a,b,c,d,e)
 local f,g='['..b..' ','('..b..'!'
 local h=
-redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',AH(d+1))
+redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',AF(d+1))
 local i=#h>d
 h[d+1]=nil
 local j,k,l,m={},{},{},{}
@@ -50,7 +50,7 @@ return true
 end
 m[#m+1]=q.member
 end,e)
-AN('ZREM',a.worker_leases,m)
+AL('ZREM',a.worker_leases,m)
 if o+p>0 then
 JI(a,l,c)
 end

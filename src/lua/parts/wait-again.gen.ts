@@ -7,7 +7,7 @@ if f then
 EZ(a,'ZADD delayed',GS(c,f),b)
 c.fair_score=nil
 else
-X(a,b,c,e)
+V(a,b,c,e)
 end
 EZ(a,'HSET tasks','.'..b,GD(c,d))
 end

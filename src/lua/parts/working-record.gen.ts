@@ -34,13 +34,13 @@ end
 u=u..(string.match(an,';t=[^;]*')or'')..(string.match(an,';U=%d+')or'')
 v=tonumber(string.match(an,';r=(%d+)')or v)
 end
-w=AH(n+math.max(v,AF))
+w=AF(n+math.max(v,AD))
 end
 if ah~=o then
-o,p=ah,AH(math.max(0,n-tonumber(ah)))
+o,p=ah,AF(math.max(0,n-tonumber(ah)))
 end
 if ag~=q then
-q,r=ag,AH(ag+1)
+q,r=ag,AF(ag+1)
 end
 j[aa]=ac
 local ap=4*aa
@@ -95,11 +95,11 @@ end
 local i={}
 for m=1,g do
 local n,o,p,q=h(m)
-AK(i,q=='extend'and n or nil)
+AI(i,q=='extend'and n or nil)
 end
 local j={}
-for n,o in ipairs(AP('ZMSCORE',a.working,i))do
-j[i[n]]=tonumber(AQ(o)or 0)
+for n,o in ipairs(AN('ZMSCORE',a.working,i))do
+j[i[n]]=tonumber(AO(o)or 0)
 end
 local k=FD(a,b)
 if FE(k,f[1],f[2])then
@@ -129,7 +129,7 @@ return'pending','',0
 end
 local function q(r,s,t,u,v,w,x,y)
 if w or u=='unstarted'then
-AM(s,'charged',-1)
+AK(s,'charged',-1)
 end
 local z,aa,ab=p(s,u,v)
 local ac=s.cancel_requested and 1 or 0
@@ -141,7 +141,7 @@ x=ae
 end
 end
 x=(x~=''or u=='complete')and x or t
-s.last_settlement=table.concat({y,z,aa,AH(ab),AH(ac)},',')
+s.last_settlement=table.concat({y,z,aa,AF(ab),AF(ac)},',')
 GR(k,r,s)
 if u~='unstarted'and aa~='cancelled'then
 BZ(k,'d',b-tonumber(s.dequeued_at))
@@ -151,8 +151,8 @@ if z=='completed'or z=='rejected'then
 GU(k,r,s,x,z,aa,u~='requeue'and v~=''and v or nil)
 else
 if u=='requeue'then
-s.requeued_at,s.expired_leases=AH(b),nil
-AM(s,'requeues',1)
+s.requeued_at,s.expired_leases=AF(b),nil
+AK(s,'requeues',1)
 BY(k,'requeued',r)
 end
 local ad=u=='unstarted'and'unstarted'or'back'
@@ -192,13 +192,13 @@ local y=h(x)
 if not m[y]then
 local z,aa=FY(f[x+2])
 m[y]={task=z,text=aa}
-AK(n,z.state==FQ.working and z or nil)
+AI(n,z.state==FQ.working and z or nil)
 end
 end
 CQ(k,n)
 local u,v={'ok'},{}
 local function w()
-AN('RPUSH',a.pending,AO(v,1))
+AL('RPUSH',a.pending,AM(v,1))
 end
 for aa=1,g do
 local ab,ac,ad,ae,af,ag=h(aa)
@@ -218,7 +218,7 @@ FA(k,'ZREM working')==GO
 or FA(k,'HSET tasks')>=4*GO
 or aa==g
 then
-Z(k)
+X(k)
 local aj=EY(k,'RPUSH pending')
 k.writes['RPUSH pending']=nil
 local ak=FI(k)

@@ -6,16 +6,16 @@ if b then
 return b
 end
 for f,g in pairs(a.removals)do
-AN('ZREM',a.keys[f],g)
+AL('ZREM',a.keys[f],g)
 a.removals[f]={}
 end
-AN('ZADD',a.keys.working,a.deadlines)
-AN(
+AL('ZADD',a.keys.working,a.deadlines)
+AL(
 'ZADD',
 a.keys.worker_leases,
 HN(a,'worker_leases',a.worker_leases,'worker_lease_wrong')
 )
-AN(
+AL(
 'ZADD',
 a.keys.fair_by_group,
 HN(a,'fair_by_group',a.turns,'turn_wrong')

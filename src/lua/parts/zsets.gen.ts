@@ -14,14 +14,14 @@ return c
 end
 `;
 export const $HD = `local function HD(a,b,c)
-AK(a.report,b,c)
+AI(a.report,b,c)
 end
 `;
 export const $HF = `local function HF(a,b,c)
 local d={}
 local e=a.seen and a.seen[b]
 if not e then
-return AP('ZMSCORE',a.keys[b],c)
+return AN('ZMSCORE',a.keys[b],c)
 end
 for i,j in ipairs(c)do
 d[i]=e[j]or false

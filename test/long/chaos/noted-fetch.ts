@@ -7,7 +7,7 @@ import {
   settleScript,
 } from "../../../src/kernel/scripts/take-scripts.ts";
 import { keyLocking, type Reply } from "../../../src/kernel/transport.ts";
-import { readSettled } from "../../../src/kernel/lease/settle.ts";
+import { readSettled } from "../../../src/kernel/lease/settlements.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunProcess } from "./run-process.ts";
 

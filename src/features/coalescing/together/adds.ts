@@ -15,8 +15,8 @@ export function addTogether(next: Adds): Shareable<AddBatch, AddReply> {
       const { items, added, after } = await next.add({
         drafts: calls.flatMap(({ item }) => item.drafts),
         encode: (places, ids) => encodeEach(calls, places, ids),
-        alone: true,
-        shared: false,
+        refuseEach: true,
+        mayShare: false,
         signal,
       });
       // Only the first call waits for what follows, such as a wake where the platform has no `waitUntil`.

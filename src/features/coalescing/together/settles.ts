@@ -18,7 +18,7 @@ export function settleTogether(next: Store): Shareable<SettleBatch, SettleReply>
         settlements: all.flatMap(({ settlements }) => settlements),
         items: all.flatMap(itemsOf),
         token: all.find(({ token }) => token !== "")?.token ?? "",
-        shared: false,
+        mayShare: false,
         signal,
       });
       for (const [i, result] of settled.entries()) calls[i]?.answer({ settled: [result], after });

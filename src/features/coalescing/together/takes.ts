@@ -21,7 +21,13 @@ export function takeTogether(next: Store): Shareable<TakeRequest, Taken> {
       let waiting = calls;
       let { token } = first.item;
       for (;;) {
-        const taken = await next.take({ ...first.item, max: waiting.length, token, requests, shared: false });
+        const taken = await next.take({
+          ...first.item,
+          max: waiting.length,
+          token,
+          requests,
+          mayShare: false,
+        });
         const { tasks } = taken;
         // Callers that have aborted meanwhile get no task.
         waiting = waiting.filter(({ done }) => !done);

@@ -83,7 +83,7 @@ export const enqueue: LawMutants = {
   },
   "enqueues that share a request are refused together": {
     in: "addCall",
-    src: change("alone ? '1' : ''", "''"),
+    src: change("refuseEach ? '1' : ''", "''"),
     breaks: "law 11: one call without room fails all calls of its request",
   },
   "ids of one millisecond are in no order": {

@@ -9,7 +9,7 @@ export const settle: LawMutants = {
     breaks: "law 6: a receipt of another lease is as good as the current one",
   },
   "settle answers another outcome as if it were a resend": {
-    lua: change("receipt .. ','", "string.match(receipt, '^%d+,[^,]*,')"),
+    lua: change("settlement .. ','", "string.match(settlement, '^%d+,[^,]*,')"),
     breaks: "law 6: a reject after the completion is answered ok, and did nothing",
   },
   "settle lets a flagged task be requeued": {
