@@ -8,7 +8,6 @@ import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "./options/vali
 import { fixedOptions, TASK_OPTIONS, whenReady } from "./enqueue/task-options.ts";
 import type { Values } from "./values/values.ts";
 import { checkAndEncode, newTasks, type NewTasksOptions } from "./enqueue/new-tasks.ts";
-import { refusal } from "./refusal.ts";
 import type { AddBatch, AddReply, Adds } from "./store.ts";
 import { waitFor } from "./unless-aborted.ts";
 import { TasksById } from "./tasks/tasks-by-id.ts";
@@ -130,15 +129,15 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   /** @throws {SluiceError} if a task was refused */
   async #answers({ items, added, after }: AddReply, signal: AbortSignal | undefined): Promise<Enqueued[]> {
     if (after.length > 0) await waitFor(after, signal);
-    return items.map((item, i) => {
+    const enqueued: Enqueued[] = [];
+    for (const [i, item] of items.entries()) {
       const answer = added[i];
-      if (answer && "failed" in answer) throw answer.failed;
-      if (answer && "refused" in answer) throw refusal(answer.refused, this.name);
-      if (!item || !answer) {
-        throw new SluiceError("unexpected_reply", "the script enqueue returned too few answers");
+      if (!item || !answer || !("created" in answer)) {
+        throw (await import("./refusal.ts")).whyNotAdded(answer, this.name);
       }
-      return { id: answer.id ?? item.id, created: answer.created };
-    });
+      enqueued.push({ id: answer.id ?? item.id, created: answer.created });
+    }
+    return enqueued;
   }
 
   /**

@@ -3,7 +3,7 @@
  * without partitions needs none of it.
  */
 import { idsOf } from "../../kernel/enqueue/encoded.ts";
-import type { MaybePromise } from "../../kernel/maybe-promise.ts";
+import { isPromise, type MaybePromise } from "../../kernel/maybe-promise.ts";
 import { namesPlace } from "../../kernel/names/receipt.ts";
 import { MAX_SHARDS } from "../../kernel/names/slots.ts";
 import { wholeNumber } from "../../kernel/options/validation.ts";
@@ -20,23 +20,45 @@ export interface MaybeDivided {
 }
 
 /** Chooses the store to use. */
-type Choose = (signal: AbortSignal | undefined) => Promise<Store>;
+type Choose<S> = (signal: AbortSignal | undefined) => MaybePromise<S>;
 
 /** Loads the store over the partitions of a queue. `wanted`: how many one without a map gets; undefined: no map. */
 type Load<S extends Adds> = (plain: S, wanted: number | undefined) => Promise<Divided<S>>;
 
-/** {@link discovering} for those that do not consume the queue. */
+/** The store of a queue that may have partitions, for those that do not consume it: see {@link discovering}. */
 export function discoverForAdds(plain: Adds, wanted?: number | "stored"): Adds & MaybeDivided {
-  return discovering(plain, wanted, async (...args) =>
-    (await import("./partitioned-adds.ts")).partitionedAdds(...args),
-  );
+  const load: Load<Adds> = async (...args) =>
+    (await import("./partitioned-adds.ts")).partitionedAdds(...args);
+  return discovering(plain, wanted, load).adds;
 }
 
-/** {@link discovering} for those that consume the queue. */
+/** The store of a queue that may have partitions: see {@link discovering}. */
 export function discover(plain: Store, wanted?: number | "stored"): Store & MaybeDivided {
-  return discovering(plain, wanted, async (...args) =>
+  const { adds, run, found, loaded, load } = discovering(plain, wanted, async (...args) =>
     (await import("./partitioned-store.ts")).partitionedStore(...args),
   );
+  /** For a batch whose receipts name partitions, the store over these. */
+  const settling = ({ settlements }: SettleBatch, otherwise: Choose<Store>): Choose<Store> => {
+    if (!settlements.some(({ receipt }) => namesPlace(receipt))) return otherwise;
+    return async (signal) => {
+      const { store } = await load();
+      await otherwise(signal);
+      return store;
+    };
+  };
+  return {
+    ...adds,
+    // Receipts name their partitions, so that it needs no map.
+    settle: (batch) => run(settling(batch, loaded), (use) => use.settle(batch), batch.signal),
+    take: (request) => run(found, (use) => use.take(request), request.requests.options.signal),
+    settleAndTake: (batch, request) =>
+      run(
+        settling(batch, found),
+        (use) => use.settleAndTake(batch, request),
+        request.requests.options.signal,
+      ),
+    peek: (request) => run(found, (use) => use.peek(request), request.signal),
+  };
 }
 
 /** @throws {SluiceError} `invalid_argument` */
@@ -50,60 +72,45 @@ export function partitionCount(value: unknown, path = "partitions"): number {
  * nothing.
  * @param wanted over how many partitions the tasks of a queue that has none are to be spread; `"stored"` to read which
  *   it has before the first call. @default those that it has are found out
+ * @returns its part for those that do not consume the queue, and what other calls need
  * @throws {SluiceError} `invalid_argument`
  */
-function discovering<S extends Adds>(
-  plainAdds: S,
-  wanted: number | "stored" = 1,
-  loadDivided: Load<S>,
-): S & MaybeDivided {
-  // Who only adds never calls the other methods.
-  const plain = plainAdds as unknown as Store;
+function discovering<S extends Adds>(plain: S, wanted: number | "stored" = 1, loadDivided: Load<S>) {
   const { queue } = plain;
   const count = wanted === "stored" ? undefined : partitionCount(wanted);
   /** Whether to look for partitions before a call. */
   let isSought = count !== 1 || isKnownSplit(queue);
-  let divided: Divided<Store> | undefined;
-  const load = async (): Promise<Divided<Store>> => {
-    const loaded = divided ?? (await loadDivided(plainAdds, count === 1 ? undefined : count));
+  let divided: Divided<S> | undefined;
+  const load = async (): Promise<Divided<S>> => {
+    const own = divided ?? (await loadDivided(plain, count === 1 ? undefined : count));
     isSought = true;
-    return (divided ??= loaded as unknown as Divided<Store>);
+    return (divided ??= own);
   };
-  const known = (): Store => (divided?.partitions.isSplit ? divided.store : plain);
+  const known = (): S => (divided?.partitions.isSplit ? divided.store : plain);
 
   /** By a map that this instance has read within a minute, or reads now. */
-  const found = async (signal: AbortSignal | undefined, fresh = false): Promise<Store> => {
-    if (!isSought) return plain;
-    const { store, partitions } = await load();
-    const map = fresh ? partitions.storedMap(signal) : partitions.map(signal);
-    return (await map).version > 0 ? store : plain;
+  const found = (signal: AbortSignal | undefined, fresh = false): MaybePromise<S> => {
+    const read = async () => {
+      const { store, partitions } = await load();
+      const map = fresh ? partitions.storedMap(signal) : partitions.map(signal);
+      return (await map).version > 0 ? store : plain;
+    };
+    return isSought ? read() : plain;
   };
 
   /** By what is known of the partitions. */
-  const loaded: Choose = async () => {
-    await load();
-    return known();
-  };
-
-  /** For a batch whose receipts name partitions, the store over these. */
-  const settling = ({ settlements }: SettleBatch, otherwise: Choose): Choose => {
-    const isOfPartitions = settlements.some(({ receipt }) => namesPlace(receipt));
-    isSought ||= isOfPartitions;
-    return async (signal) => {
-      const use = await otherwise(signal);
-      return isOfPartitions ? (await load()).store : use;
-    };
-  };
+  const loaded = (): MaybePromise<S> => (isSought ? load().then(known) : plain);
 
   /** @param use uses a store. Called again if the queue turns out to have partitions: it has then changed nothing */
   const run = async <T>(
-    choose: Choose,
-    use: (store: Store) => Promise<T>,
+    choose: Choose<S>,
+    use: (store: S) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> => {
     const wasSplit = divided?.partitions.isSplit === true;
     try {
-      return await use(isSought ? await choose(signal) : plain);
+      const chosen = choose(signal);
+      return await use(isPromise(chosen) ? await chosen : chosen);
     } catch (error) {
       if (wasSplit || !isWrongType(error)) throw error;
       const { partitions } = await load();
@@ -112,16 +119,16 @@ function discovering<S extends Adds>(
     }
   };
 
-  const store: Store & MaybeDivided = {
+  const adds: S & MaybeDivided = {
     ...plain,
     divided: load,
-    add: async (batch) => {
+    add: async (batch: AddBatch) => {
       const use = isSought ? await found(batch.signal) : plain;
       if (use !== plain) return use.add(batch);
       const ids = batch.ids ?? (await idsOf(batch.drafts));
       const once = { ...batch, ids, encode: encodingOnce(batch, ids) };
-      const addTo = (to: Store) => to.add(to === plain ? once : { ...once, isAgain: true });
-      return run(async () => plain, addTo, batch.signal);
+      const addTo = (to: S) => to.add(to === plain ? once : { ...once, isAgain: true });
+      return run(() => plain, addTo, batch.signal);
     },
     find: (id, call, isUnknown, options) =>
       run(found, (use) => use.find(id, call, isUnknown, options), options.signal),
@@ -134,18 +141,8 @@ function discovering<S extends Adds>(
     having: async (id, options) => (await found(options.signal)).having(id, options),
     ownerOf: async (group, options) => (await found(options.signal)).ownerOf(group, options),
     over: (calls, { signal }) => run(loaded, () => calls(), signal),
-    // Receipts name their partitions, so that it needs no map.
-    settle: (batch) => run(settling(batch, loaded), (use) => use.settle(batch), batch.signal),
-    take: (request) => run(found, (use) => use.take(request), request.requests.options.signal),
-    settleAndTake: (batch, request) =>
-      run(
-        settling(batch, found),
-        (use) => use.settleAndTake(batch, request),
-        request.requests.options.signal,
-      ),
-    peek: (request) => run(found, (use) => use.peek(request), request.signal),
   };
-  return store as unknown as S & MaybeDivided;
+  return { adds, run, found, loaded, load };
 }
 
 /** Encodes the tasks of a batch for these ids once only, so that copies of the batch have the same records. */
