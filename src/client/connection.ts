@@ -4,7 +4,8 @@ import { given } from "../pick.ts";
 import { milliseconds, type Duration } from "../kernel/options/duration.ts";
 import { newToken } from "../kernel/names/ids.ts";
 import { onlyOptions, optionalFunction, requestKey } from "../kernel/options/validation.ts";
-import { type AddTraceHeaders, checkedTracing, type Tracing } from "../kernel/tracing.ts";
+import { checkedTracing, type Tracing } from "../kernel/tracing.ts";
+import type { AddHeaders } from "../kernel/hooks.ts";
 import type { RequestOptions } from "../kernel/options/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";
 import { LONGEST_TIMER } from "../sleep.ts";
@@ -57,8 +58,8 @@ export interface ServerRequest {
   readonly wait?: number;
   /** A field that every reply to this request has. */
   readonly replyField: string;
-  /** Adds the headers of a trace. @default none */
-  readonly addTraceHeaders?: AddTraceHeaders | undefined;
+  /** Adds headers to those of the request. @default none */
+  readonly addHeaders?: AddHeaders | undefined;
   readonly options: RequestOptions;
 }
 
@@ -117,8 +118,8 @@ export class Connection {
     request: ServerRequest,
     refusals: readonly Refusal[] = [],
   ): Promise<Reply | Refusal> {
-    const { wait, options, addTraceHeaders } = request;
-    const headers = { ...(addTraceHeaders?.(this.#headers) ?? this.#headers) };
+    const { wait, options, addHeaders } = request;
+    const headers = { ...(addHeaders?.(this.#headers) ?? this.#headers) };
     if (request.method !== "GET") {
       headers["content-type"] = "application/json";
       headers["idempotency-key"] = requestKey(options) ?? newToken();

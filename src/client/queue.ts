@@ -8,7 +8,7 @@ import { plainValues } from "../kernel/values/values.ts";
 import { checkedEncryption, encrypted } from "../features/encryption/index.ts";
 import type { QueueCounts } from "../kernel/tasks/counts.ts";
 import type { TaskInfo } from "../kernel/record/task-info.ts";
-import type { Tracing } from "../kernel/tracing.ts";
+import type { AddHeaders, QueueHooks } from "../kernel/hooks.ts";
 import type {
   Cancelled,
   DequeueOptions,
@@ -33,7 +33,6 @@ import { onDemand } from "./load.ts";
 import { type ClientQueueOptions, MAX_PAYLOAD, taskJson } from "./new-task.ts";
 import { readTask } from "./read-task.ts";
 import { settlementsJson } from "./settlement-json.ts";
-import { traceEnqueue, traceExchange } from "./traced.ts";
 import type { DequeueReply, DequeuingQueue, Pull, QueueOverHttp, Refusal, TaskReply } from "./types.ts";
 
 /** A declared queue may have others, which only the server uses. */
@@ -42,8 +41,8 @@ const OPTIONS = [...DEFAULT_OPTIONS, "maxBytes", "schema", "encryption", "onDead
 /** A queue behind the HTTP interface. An instance holds no state, and may be made for each request. */
 export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Out> {
   readonly name: string;
-  /** The option `tracing` of the client. A drain of the queue uses it too. */
-  readonly tracing: Tracing | undefined;
+  /** As those of a `Queue`. */
+  declare readonly hooks?: QueueHooks | undefined;
   readonly #connection: Connection;
   readonly #options: ClientQueueOptions<In, Out>;
   readonly #dequeuing: DequeuingQueue<Out>;
@@ -55,14 +54,14 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     checkedSchema(options.schema);
     optionalFunction(options.onDeadLetter, "onDeadLetter");
     this.name = queueName(name);
-    this.tracing = connection.tracing;
+    connection.tracing?.traceCalls(this, true);
     this.#connection = connection;
     this.#options = options;
     this.#dequeuing = {
       name,
       values: encrypted(plainValues(MAX_PAYLOAD), name, checkedEncryption(options.encryption)),
       defaults: options,
-      onSettle: connection.tracing?.noteTask.bind(connection.tracing),
+      onSettle: this.hooks?.onSettle,
       pull: (request) => this.#pull(request),
       settle: (settlements, own) => this.settle(settlements, own),
     };
@@ -84,12 +83,11 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
    * @returns the task's id; `created` is false if the id was known before
    * @throws {SluiceError}
    */
-  async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
-    return traceEnqueue(this, { tasks: [options], many: false }, async (addTraceHeaders) => {
-      const { request, fields } = splitOptions(options);
-      const body = await taskJson(this.#dequeuing, this.#options, { ...fields, payload }, request);
-      return this.#request<Enqueued>("/tasks", request, { body, replyField: "id", addTraceHeaders });
-    });
+  enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued>;
+  async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}, addHeaders?: AddHeaders) {
+    const { request, fields } = splitOptions(options);
+    const body = await taskJson(this.#dequeuing, this.#options, { ...fields, payload }, request);
+    return this.#request<Enqueued>("/tasks", request, { body, replyField: "id", addHeaders });
   }
 
   /**
@@ -98,7 +96,8 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
    * @returns an id for each task, in their order
    * @throws {SluiceError} its `path` names the invalid task
    */
-  async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
+  enqueueMany(tasks: readonly NewTask<In>[], options?: RequestOptions): Promise<Enqueued[]>;
+  async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}, addHeaders?: AddHeaders) {
     listOf(tasks, "tasks", MAX_BATCH);
     const { request, fields } = splitOptions(options);
     if (tasks.length === 0) return [];
@@ -106,10 +105,8 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
       tasks.map((task, i) => taskJson(this.#dequeuing, this.#options, task, request, i)),
     );
     const body = withFields({ tasks: `[${items.join()}]` }, await fieldsJson(fields));
-    return traceEnqueue(this, { tasks, many: true }, async (addTraceHeaders) => {
-      const call = { body, replyField: "tasks", addTraceHeaders };
-      return (await this.#request<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
-    });
+    const call = { body, replyField: "tasks", addHeaders };
+    return (await this.#request<{ tasks: Enqueued[] }>("/tasks", request, call)).tasks;
   }
 
   /**
@@ -125,7 +122,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     const exchange = async (request: DequeueRequest) => ({
       tasks: await decoded(this.#dequeuing, request, await this.#pull(request)),
     });
-    return (await this.#lease([], options, exchange)).tasks;
+    return (await lease(this.#dequeuing, options, exchange)).tasks;
   }
 
   /**
@@ -139,8 +136,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
     const items = await settlementsJson(this.#dequeuing.values, settlements);
     if (settlements.length === 0) return [];
     const body = withFields({ settlements: items }, await fieldsJson(fields));
-    const run = () => this.#settle(settlements, request, body);
-    return (await traceExchange(this, settlements, run)).settled;
+    return (await this.#settle(settlements, request, body)).settled;
   }
 
   /**
@@ -160,7 +156,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
       const { settled, pull } = await this.#settle(settlements, request.options, body, request.wait);
       return { settled, tasks: await decoded(this.#dequeuing, request, pull) };
     };
-    return this.#lease(settlements, options, exchange);
+    return lease(this.#dequeuing, options, exchange);
   }
 
   /**
@@ -244,14 +240,6 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
       ["worker_lost"],
     );
     return reply === "worker_lost" ? { ok: false, code: reply } : { ok: true, ...reply };
-  }
-
-  #lease<Result extends { readonly tasks: Batch<Out> }>(
-    settlements: readonly Settlement[],
-    options: DequeueOptions,
-    exchange: (request: DequeueRequest) => Promise<Result>,
-  ): Promise<Result> {
-    return traceExchange(this, settlements, () => lease(this.#dequeuing, options, exchange));
   }
 
   async #pull(request: Pull): Promise<DequeueReply> {

@@ -174,15 +174,15 @@ export class Consumers<Env extends object> {
     const { env, transport, remoteWaker, platform, log, isProcess, hooks } = this.#setup;
     const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
     const requests = isProcess ? this.#setup.requests : drains.requests;
+    const { ofQueues } = this.#context;
     // A drain sends whole batches, which wait for no call of others.
-    const open = opening({ ...this.#context.ofQueues, coalesce: "turn" });
+    const open = opening({ ...ofQueues, coalesce: "turn" });
     const queue = open(definition, { wake: this.#wakerOfDrain(), onDeadLetter }).queue();
     const waking = {
       transport: drains.counted(transport),
       wake: remoteWaker && drains.countedWaker(remoteWaker),
     };
     const keptForWake = remoteWaker && drains.requests?.reserve(WAKE_REQUESTS);
-    const { tracing } = queue;
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
@@ -202,7 +202,7 @@ export class Consumers<Env extends object> {
     };
     const run = () => drain(source, handle, { ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
-    const report = await (tracing ? tracing.detached(run) : run()).finally(keptForWake);
+    const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(keptForWake);
     if (tasksOf(report) > 0) log({ drain: name, ...report });
     if (report.ended === "requests") this.#sayLimit();
     if (waking.wake && (isEarly(report.ended) || report.ended === "aborted")) {

@@ -1,3 +1,4 @@
+import type { DrainHooks } from "../kernel/hooks.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
 import type { DrainReport } from "./types.ts";
 import { Alarm } from "./alarm.ts";
@@ -29,6 +30,7 @@ export class DrainLoop<T> {
   readonly #times: DrainTimes;
   /** The drain's share of a limited number of requests. */
   readonly #share: RequestShare | undefined;
+  readonly #hooks: DrainHooks | undefined;
   #finish: (failure?: { readonly error: unknown }) => void = () => {};
   readonly #alarm = new Alarm(() => this.#tick());
   /** The latest time of the next step. */
@@ -47,12 +49,12 @@ export class DrainLoop<T> {
     this.#remaining = new RemainingTasks(options.wait);
     this.#suspects = new Suspects(end);
     this.#share = limited?.share;
-    const tracing = source.tracing?.drain(source.name, options.wholeBatches);
-    this.#requests = new DrainRequests(limited?.source ?? source, end, this.#onSettled, tracing, this.#share);
+    this.#hooks = source.hooks?.drain(options.wholeBatches);
+    this.#requests = new DrainRequests(limited?.source ?? source, end, this.#onSettled, this.#share);
     this.#times = new DrainTimes(end, budget, this.#requests.roundTrip);
     this.#handlers = new HandlerPool(
       callHandler,
-      { ...options, queue: source.name, grace: this.#times.grace, tracing },
+      { ...options, queue: source.name, grace: this.#times.grace, hooks: this.#hooks },
       this.#toSettle,
       (fault) => {
         this.#requests.failure ??= fault;
@@ -251,11 +253,12 @@ export class DrainLoop<T> {
     if (dequeue) this.#handlers.firstEndAt = undefined;
     const isLast = isIdle && this.#requests.failure !== undefined;
     const onReply = dequeue && this.#remaining.dequeueSent(dequeue, endedCalls);
-    this.#requests
-      .send(tasksToExtend, dequeue, isLast, (tasks, leasedAt) => {
+    const send = () =>
+      this.#requests.send(tasksToExtend, dequeue, isLast, (tasks, leasedAt) => {
         onReply?.(tasks, this.#counts.nextDueAt);
         this.#add(tasks, leasedAt);
-      })
+      });
+    (this.#hooks ? this.#hooks.request(send) : send())
       .then(this.#tick)
       .catch((error: unknown) => this.#finish({ error }));
   }

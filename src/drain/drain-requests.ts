@@ -1,6 +1,5 @@
 import { SluiceError } from "../errors.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
-import type { DrainTracing } from "../kernel/tracing.ts";
 import type { DequeueOptions, Settled } from "../kernel/options/types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
@@ -51,7 +50,6 @@ export class DrainRequests<T> {
   readonly #source: TaskSource<T>;
   readonly #end: number;
   readonly #onSettled: OnSettled<T>;
-  readonly #tracing: DrainTracing | undefined;
   readonly #share: RequestShare | undefined;
   readonly #polls = new AbortController();
   #otherRequests = new AbortController();
@@ -59,17 +57,10 @@ export class DrainRequests<T> {
   #abortAt: number | undefined;
 
   /** @param end when the drain must be over */
-  constructor(
-    source: TaskSource<T>,
-    end: number,
-    onSettled: OnSettled<T>,
-    tracing: DrainTracing | undefined,
-    share: RequestShare | undefined,
-  ) {
+  constructor(source: TaskSource<T>, end: number, onSettled: OnSettled<T>, share: RequestShare | undefined) {
     this.#source = source;
     this.#end = end;
     this.#onSettled = onSettled;
-    this.#tracing = tracing;
     this.#share = share;
   }
 
@@ -118,10 +109,7 @@ export class DrainRequests<T> {
     this[pending] = true;
     if (dequeue) this.isPolling = polls;
     const { signal } = polls ? this.#polls : this.#otherRequests;
-    const answer = this.#tracing
-      ? this.#tracing.request(() => this.#exchange(settlements, dequeue, signal))
-      : this.#exchange(settlements, dequeue, signal);
-    const reply = await answer.catch((error: unknown) => {
+    const reply = await this.#exchange(settlements, dequeue, signal).catch((error: unknown) => {
       this.buffer.putBack(settlements);
       const isRefused = this.#share?.isRefusal(error) === true;
       const wasCut = isRefused || this.#polls.signal.aborted;

@@ -1,4 +1,4 @@
-import type { DrainTracing } from "../kernel/tracing.ts";
+import type { DrainHooks } from "../kernel/hooks.ts";
 import type { Task, TaskOutcome } from "./types.ts";
 import { DurationEstimator } from "./duration-estimator.ts";
 import { StoppedError, type StopReason } from "./failures.ts";
@@ -28,7 +28,7 @@ export interface CallOptions extends Omit<FailureOptions, "queue"> {
 export interface HandlerPoolOptions extends CallOptions, FailureOptions {
   /** How long a handler may take to stop, ms. */
   readonly grace: number;
-  readonly tracing: DrainTracing | undefined;
+  readonly hooks: DrainHooks | undefined;
 }
 
 /** The calls of the handler: those that wait for their turn, and those that run. */
@@ -230,11 +230,9 @@ export class HandlerPool<T> {
     this.#stopAt = Math.min(this.#stopAt, call.timeoutAt);
     this.begunCalls++;
     const tasks = call.tasks.map(({ forHandler }) => forHandler);
-    call.trace = this.#options.tracing?.handlerCall(call.tasks.map(({ leased }) => leased));
-    const running = call.trace
-      ? call.trace.run(() => this.#callHandler(tasks, call))
-      : this.#callHandler(tasks, call);
-    running.then(
+    const run = () => this.#callHandler(tasks, call);
+    call.hooks = this.#options.hooks?.handlerCall(call.tasks.map(({ leased }) => leased));
+    (call.hooks ? call.hooks.run(run) : run()).then(
       (outcomes) => this.#end(call, outcomes),
       (thrown: unknown) => this.#end(call, undefined, thrown),
     );
@@ -263,7 +261,7 @@ export class HandlerPool<T> {
     if (call.stopped === undefined) this.#duration.add(ranFor);
     this.endedCalls++;
     this.firstEndAt ??= endedAt;
-    call.trace?.end(
+    call.hooks?.end(
       tasks.map(({ isOver }, i) => (isOver ? { outcome: "lost" } : (outcomes[i] as TaskOutcome))),
     );
     for (const [i, task] of tasks.entries()) {
@@ -291,7 +289,7 @@ export class HandlerPool<T> {
 
   #settleTask(task: InFlightTask<T>, settlement: SizedSettlement): void {
     task.isOver = true;
-    this.#options.tracing?.noteTask(settlement.settlement, task.leased.headers);
+    this.#options.hooks?.onSettle(settlement.settlement, task.leased.headers);
     this.#settle(settlement, task);
   }
 }

@@ -1,5 +1,5 @@
 import type { LeasedTask } from "../kernel/lease/leased-task.ts";
-import type { HandlerCallTracing } from "../kernel/tracing.ts";
+import type { HandlerCallHooks } from "../kernel/hooks.ts";
 import { isSuspect } from "../kernel/names/receipt.ts";
 import type { Settled } from "../kernel/options/types.ts";
 import type { Task } from "./types.ts";
@@ -161,7 +161,7 @@ export class HandlerCall<T> {
   giveUpAt = Number.POSITIVE_INFINITY;
   /** Why the call as a whole is to stop. */
   stopped: StoppedError | undefined;
-  trace: HandlerCallTracing | undefined;
+  hooks: HandlerCallHooks | undefined;
   readonly #stopper = new Stopper();
 
   constructor(tasks: readonly InFlightTask<T>[], timeout: number) {

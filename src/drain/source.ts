@@ -5,7 +5,7 @@ export type TaskSource<T = unknown> = Pick<
   Queue<never, T>,
   "name" | "dequeue" | "settle" | "settleAndDequeue"
 > &
-  Partial<Pick<Queue, "tracing">> & {
+  Partial<Pick<Queue, "hooks">> & {
     /**
      * Returns the same source, which calls `onSend` before each copy of a request that it sends, and does not send
      * it if that throws.
@@ -28,5 +28,5 @@ export function changed<T>(
   source: TaskSource<T>,
   operations: Operations<T> & Partial<TaskSource<T>>,
 ): TaskSource<T> {
-  return { name: source.name, tracing: source.tracing, ...operations };
+  return { name: source.name, hooks: source.hooks, ...operations };
 }

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SluiceError } from "../errors.ts";
 import { MAX_BATCH } from "./options/limits.ts";
 import { all } from "./maybe-promise.ts";
-import type { AddTraceHeaders, Tracing } from "./tracing.ts";
+import type { AddHeaders } from "./hooks.ts";
 import type { Enqueued, EnqueueOptions, NewTask, RequestOptions, TaskDefaults } from "./options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey } from "./options/validation.ts";
 import { fixedOptions, TASK_OPTIONS, whenReady } from "./enqueue/task-options.ts";
@@ -21,22 +21,18 @@ export interface ProducerParts<In, Out> {
   readonly values: Values;
   readonly defaults: TaskDefaults;
   readonly schema: StandardSchemaV1<In, Out> | undefined;
-  readonly tracing: Tracing | undefined;
 }
 
 /** Adds tasks to a queue, and reads and cancels them. */
 export class Producer<In = unknown, Out = In> extends TasksById {
-  /** The option `tracing`. A drain of the queue uses it too. */
-  readonly tracing: Tracing | undefined;
   readonly #defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
 
   /** @throws {SluiceError} `invalid_argument` */
-  constructor({ store, values, defaults, schema, tracing }: ProducerParts<In, Out>) {
+  constructor({ store, values, defaults, schema }: ProducerParts<In, Out>) {
     super(store, values);
     this.#defaults = defaults;
     this.schema = schema;
-    this.tracing = tracing;
     // Invalid defaults throw here, not at the first task.
     fixedOptions({}, defaults, "");
     whenReady(defaults, {}, "");
@@ -51,22 +47,13 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    *   belongs to other tasks, or a fault of the transport
    * @example const { id } = await emails.enqueue({ to: "a@example.com" }, { delay: "30s", id: "welcome-17" })
    */
-  enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}): Promise<Enqueued> {
-    if (!this.tracing) return this.#enqueue(payload, options);
-    const call = { queue: this.name, tasks: [options], many: false, overHttp: false };
-    return this.tracing.enqueue(call, (addTraceHeaders) => this.#enqueue(payload, options, addTraceHeaders));
-  }
-
-  async #enqueue(
-    payload: In,
-    options: EnqueueOptions & RequestOptions,
-    addTraceHeaders?: AddTraceHeaders,
-  ): Promise<Enqueued> {
+  enqueue(payload: In, options?: EnqueueOptions & RequestOptions): Promise<Enqueued>;
+  async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}, addHeaders?: AddHeaders) {
     onlyOptions(options, ENQUEUE_OPTIONS);
     const { signal, idempotencyKey, ...rest } = options;
     const key = requestKey({ idempotencyKey });
     const tasks = [{ ...rest, payload }];
-    const batch = await this.#batch(tasks, { key, at: () => "", addHeaders: addTraceHeaders }, true, signal);
+    const batch = await this.#batch(tasks, { key, at: () => "", addHeaders }, true, signal);
     const [enqueued] = await this.#answers(await this.store.add(batch), signal);
     return enqueued as Enqueued;
   }
@@ -80,35 +67,17 @@ export class Producer<In = unknown, Out = In> extends TasksById {
    * @throws {SluiceError} as {@link enqueue}; `path` names the task, such as `tasks[3].delay`
    * @example await emails.enqueueMany(users.map(({ email }) => ({ payload: { to: email } })))
    */
-  enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}): Promise<Enqueued[]> {
-    if (!this.tracing) return this.#enqueueMany(tasks, options);
-    const call = { queue: this.name, tasks, many: true, overHttp: false };
-    return this.tracing.enqueue(call, (addTraceHeaders) =>
-      this.#enqueueMany(tasks, options, addTraceHeaders),
-    );
-  }
-
-  async #enqueueMany(
-    tasks: readonly NewTask<In>[],
-    options: RequestOptions,
-    addTraceHeaders?: AddTraceHeaders,
-  ): Promise<Enqueued[]> {
+  enqueueMany(tasks: readonly NewTask<In>[], options?: RequestOptions): Promise<Enqueued[]>;
+  async enqueueMany(tasks: readonly NewTask<In>[], options: RequestOptions = {}, addHeaders?: AddHeaders) {
     listOf(tasks, "tasks", MAX_BATCH);
     onlyOptions(options, REQUEST_OPTIONS);
     const at = (i: number) => `tasks[${i}].`;
     for (const [i, task] of tasks.entries()) onlyOptions(task, NEW_TASK_OPTIONS, at(i));
     if (tasks.length === 0) return [];
     const key = requestKey(options);
-    try {
-      const { signal } = options;
-      const batch = await this.#batch(tasks, { key, at, addHeaders: addTraceHeaders }, false, signal);
-      return await this.#answers(await this.store.add(batch), signal);
-    } catch (error) {
-      // A trace must not make a call fail.
-      const isTooLarge = error instanceof SluiceError && error.code === "too_large" && error.path === "tasks";
-      if (!addTraceHeaders || !isTooLarge) throw error;
-      return this.#enqueueMany(tasks, options);
-    }
+    const { signal } = options;
+    const batch = await this.#batch(tasks, { key, at, addHeaders }, false, signal);
+    return this.#answers(await this.store.add(batch), signal);
   }
 
   async #batch(

@@ -15,6 +15,7 @@ import type {
   Worker,
 } from "./options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "./options/validation.ts";
+import type { QueueHooks } from "./hooks.ts";
 import type { SendOptions } from "./transport.ts";
 import type { PublishedEvent } from "./tasks/events.ts";
 import type { Batch } from "./lease/leased-task.ts";
@@ -39,6 +40,8 @@ export interface QueueParts<In, Out> extends ProducerParts<In, Out> {
 
 /** Adds tasks to a queue, delivers them and settles them. */
 export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
+  /** What a layer around its calls does beside them. A drain uses it too. @default nothing */
+  declare readonly hooks?: QueueHooks | undefined;
   declare protected readonly store: Store;
   readonly #lease: number;
   readonly #maxBytes: number;
@@ -75,15 +78,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   await task.complete();
    * }
    */
-  dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
-    if (!this.tracing) return this.#dequeue(options);
-    const traced = this.tracing.exchange(this.name, [], async () => ({
-      tasks: await this.#dequeue(options),
-    }));
-    return traced.then(({ tasks }) => tasks);
-  }
-
-  async #dequeue(options: DequeueOptions): Promise<Batch<Out>> {
+  async dequeue(options: DequeueOptions = {}): Promise<Batch<Out>> {
     const requests = this.#leasingRequests(options);
     return requests.run(
       async () => (await this.#delivery(requests)).run(),
@@ -104,13 +99,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   { receipt: failed.receipt, outcome: "requeue", delay: "30s" },
    * ]);
    */
-  settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
-    if (!this.tracing) return this.#settle(settlements, options);
-    const run = async () => ({ settled: await this.#settle(settlements, options) });
-    return this.tracing.exchange(this.name, settlements, run).then(({ settled }) => settled);
-  }
-
-  async #settle(settlements: readonly Settlement[], options: RequestOptions): Promise<Settled[]> {
+  async settle(settlements: readonly Settlement[], options: RequestOptions = {}): Promise<Settled[]> {
     onlyOptions(options, REQUEST_OPTIONS);
     const key = requestKey(options);
     listOf(settlements, "settlements", MAX_BATCH);
@@ -149,18 +138,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * @returns the results of {@link settle}, and the tasks of {@link dequeue}
    * @throws {SluiceError} as {@link settle} and {@link dequeue}
    */
-  settleAndDequeue(
+  async settleAndDequeue(
     settlements: readonly Settlement[],
     options: DequeueOptions = {},
   ): Promise<{ settled: Settled[]; tasks: Batch<Out> }> {
-    if (!this.tracing) return this.#settleAndDequeue(settlements, options);
-    const run = () => this.#settleAndDequeue(settlements, options);
-    return this.tracing.exchange(this.name, settlements, run);
-  }
-
-  async #settleAndDequeue(settlements: readonly Settlement[], options: DequeueOptions) {
     listOf(settlements, "settlements", MAX_BATCH);
-    if (settlements.length === 0) return { settled: [], tasks: await this.#dequeue(options) };
+    if (settlements.length === 0) return { settled: [], tasks: await this.dequeue(options) };
     const requests = this.#leasingRequests(options);
     const run = async () => {
       const delivery = await this.#delivery(requests);
@@ -253,11 +236,13 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   #delivery(requests: LeasingRequests): Promise<Delivery<Out>> {
-    const { store, values, schema, tracing } = this;
+    const { store, values, schema, hooks } = this;
     const settle: Queue["settle"] = (settlements) => this.settle(settlements);
-    const onSettle = tracing?.noteTask.bind(tracing);
     const [lease, maxBytes] = [this.#lease, this.#maxBytes];
-    return Delivery.of({ store, values, schema, lease, maxBytes, settle, onSettle }, requests);
+    return Delivery.of(
+      { store, values, schema, lease, maxBytes, settle, onSettle: hooks?.onSettle },
+      requests,
+    );
   }
 }
 

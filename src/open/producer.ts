@@ -16,6 +16,7 @@ export class Producer<In = unknown, Out = In> extends KernelProducer<In, Out> {
   constructor(queue: QueueOrName<In, Out>, given: ProducerOptions<In, Out>) {
     const own = opened(queue, given);
     super({ ...producerParts(own), store: addsOf(own) });
+    checkedTracing(own.options.tracing)?.traceCalls(this, false);
   }
 }
 
@@ -30,6 +31,5 @@ export function producerParts<In, Out>(
     values: valuesOf(own),
     defaults: { lease, maxAttempts, resultTtl, deadTtl, delay, unique },
     schema: checkedSchema(options.schema),
-    tracing: checkedTracing(options.tracing),
   };
 }

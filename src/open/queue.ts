@@ -1,4 +1,5 @@
 import { Queue as KernelQueue } from "../kernel/queue.ts";
+import { checkedTracing } from "../kernel/tracing.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { DEFAULT_LEASE } from "../kernel/record/record.ts";
 import { replyBytes } from "../kernel/options/validation.ts";
@@ -35,5 +36,6 @@ export class Queue<In = unknown, Out = In> extends KernelQueue<In, Out> {
     });
     this.options = options;
     this.transport = own.queue.transport;
+    checkedTracing(options.tracing)?.traceCalls(this, false);
   }
 }

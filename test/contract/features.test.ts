@@ -34,7 +34,7 @@ const FEATURES: readonly Feature[] = [
     name: "tracing",
     own: ["features/tracing", "kernel/tracing.ts"],
     words: /[tT]racing|[tT]raced|Trace|trace[A-Z]/,
-    most: 10,
+    most: 2,
   },
   {
     name: "waking",

@@ -1,6 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { readReceipt } from "../../kernel/names/receipt.ts";
-import type { Settlement } from "../../kernel/options/types.ts";
+import type { LeasedTask } from "../../kernel/lease/leased-task.ts";
+import type { Enqueued, Settlement } from "../../kernel/options/types.ts";
 
 /** What a span is of. By the conventions, `name` is the word of the system, and `type` that of OpenTelemetry. */
 export const operations = {
@@ -32,6 +33,21 @@ export function attributesOf(
     ...(ids.length === 1 && id !== undefined && { "messaging.message.id": id }),
     ...(count !== undefined && { "messaging.batch.message_count": count }),
   };
+}
+
+/** What an enqueue has done. */
+export function enqueuedAttributes(results: readonly Enqueued[]): Attributes {
+  const [only] = results;
+  const duplicates = results.filter(({ created }) => !created).length;
+  return {
+    ...(results.length === 1 && only && { "messaging.message.id": only.id }),
+    ...(duplicates > 0 && { "messaging.sluice.duplicates": duplicates }),
+  };
+}
+
+/** Which attempt a handler's call is. */
+export function attemptAttribute({ attempt }: Pick<LeasedTask, "attempt">): Attributes {
+  return { "messaging.sluice.attempt": attempt };
 }
 
 /** The outcome of one task, or of several how many have which outcome. */

@@ -1,6 +1,6 @@
 import { type Span, SpanStatusCode } from "@opentelemetry/api";
 import { summarizeError } from "../../kernel/errors/error-summary.ts";
-import type { TracedOutcome } from "../../kernel/tracing.ts";
+import type { HandlerOutcome } from "../../kernel/hooks.ts";
 import { errorType, outcomeAttributes } from "./attributes.ts";
 
 /** Marks a span as failed. The message of an error is left out: that of a schema may quote a payload. */
@@ -15,7 +15,7 @@ const MOST_ERRORS = 10;
  * Describes the outcomes of a handler's tasks.
  * @param exceptions whether to show errors with message and stack
  */
-export function describeOutcomes(span: Span, outcomes: readonly TracedOutcome[], exceptions: boolean): void {
+export function describeOutcomes(span: Span, outcomes: readonly HandlerOutcome[], exceptions: boolean): void {
   span.setAttributes(outcomeAttributes(outcomes.map(({ outcome }) => outcome)));
   const errors = new Set(outcomes.map(({ error }) => error).filter((error) => error !== undefined));
   const [first] = errors;

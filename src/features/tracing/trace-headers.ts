@@ -8,7 +8,7 @@ import {
   type TextMapSetter,
   trace,
 } from "@opentelemetry/api";
-import type { AddTraceHeaders } from "../../kernel/tracing.ts";
+import type { AddHeaders } from "../../kernel/hooks.ts";
 import { asciiJson, MAX_HEADER_BYTES } from "../../kernel/record/record.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ const taskHeaders: TextMapGetter<Headers> = {
 };
 
 /** The headers of an HTTP request, as far as a propagator reads them. */
-interface RequestHeaders {
+export interface RequestHeaders {
   get(name: string): string | null;
 }
 
@@ -42,7 +42,7 @@ const requestHeaders: TextMapGetter<RequestHeaders> = {
 };
 
 /** Returns a function that adds the headers of a context. */
-export function headersOf(propagator: Propagator, traced: Context): AddTraceHeaders {
+export function headersOf(propagator: Propagator, traced: Context): AddHeaders {
   const added: Record<string, string> = {};
   propagator.inject(traced, added, setter);
   const names = Object.keys(added).map((name) => name.toLowerCase());

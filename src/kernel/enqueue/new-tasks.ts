@@ -8,6 +8,7 @@ import { plainJson } from "../record/plain-json.ts";
 import { byteLength } from "../record/byte-length.ts";
 import { ENVELOPE_OVERHEAD } from "../record/envelope.ts";
 import { asciiJson, writeFixed } from "../record/record.ts";
+import type { AddHeaders } from "../hooks.ts";
 import type { NewTask, TaskDefaults } from "../options/types.ts";
 import { taskId } from "../options/validation.ts";
 import { fixedOptions, uniqueness, whenReady } from "./task-options.ts";
@@ -67,7 +68,7 @@ export interface NewTasksOptions {
    * Adds headers to those of each task. They are not compared when an idempotency key comes again: a resend of the call
    * may have others. @default none
    */
-  readonly addHeaders?: ((headers: NewTask<unknown>["headers"]) => NewTask<unknown>["headers"]) | undefined;
+  readonly addHeaders?: AddHeaders | undefined;
 }
 
 /**

@@ -3,10 +3,13 @@ import type { Backoff } from "../options/backoff.ts";
 import type { Settled, Settlement, Settler } from "../options/types.ts";
 import type { Duration } from "../options/duration.ts";
 
+/** Called with a settlement before it is sent, and with the headers of its task. */
+export type OnSettle = (settlement: Settlement, headers: LeasedTask["headers"]) => void;
+
 /** What settles a leased task. */
 export interface TaskSettler extends Settler {
   /** Called before a task settles itself. @default none */
-  readonly onSettle?: ((settlement: Settlement, headers: LeasedTask["headers"]) => void) | undefined;
+  readonly onSettle?: OnSettle | undefined;
 }
 
 /**

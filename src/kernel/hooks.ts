@@ -1,0 +1,39 @@
+import type { LeasedTask, OnSettle } from "./lease/leased-task.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Adds headers to those of a task, or of a request to a server, or returns them unchanged. */
+export type AddHeaders = <H extends Headers | undefined>(headers: H) => H | Headers;
+
+/** What a layer around a queue's calls does beside them. Its methods never throw, except what `run` throws. */
+export interface QueueHooks {
+  /** For each settlement that a task or a drain makes. */
+  readonly onSettle: OnSettle;
+  /**
+   * Begins a drain.
+   * @param wholeBatches whether its handler takes all tasks of a dequeue
+   */
+  drain(wholeBatches: boolean): DrainHooks;
+}
+
+/** What is called around the work of one drain. */
+export interface DrainHooks extends Pick<QueueHooks, "onSettle"> {
+  /** Makes a request. */
+  request<R>(run: () => R): R;
+  /** Begins one call of the handler, for these tasks. */
+  handlerCall(tasks: readonly LeasedTask[]): HandlerCallHooks;
+}
+
+/** The outcome of a task's handler. `lost`: it was dropped, because the task's lease was lost. */
+export interface HandlerOutcome {
+  readonly outcome: "complete" | "reject" | "requeue" | "lost";
+  readonly error?: unknown;
+}
+
+/** What is called around one call of a handler. */
+export interface HandlerCallHooks {
+  /** Calls the handler. */
+  run<R>(handler: () => R): R;
+  /** Called once, when the call has ended or was given up. */
+  end(outcomes: readonly HandlerOutcome[]): void;
+}
