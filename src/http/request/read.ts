@@ -41,14 +41,22 @@ export async function readBody<Schema extends v.GenericSchema>(
 }
 
 /**
- * The options that the `Idempotency-Key` header sets.
+ * The options of a request that changes something: those of its query, and that of its `Idempotency-Key` header.
+ * @param query @default it has none
  * @throws {Problem} `invalid_request`
  */
-export function requestOptions(c: RequestContext): RequestOptions {
+export function requestOptions(c: RequestContext): RequestOptions;
+export function requestOptions<Query extends FieldsSchema>(
+  c: RequestContext,
+  query: Query,
+): v.InferOutput<Query> & RequestOptions;
+export function requestOptions(c: RequestContext, query = noFields): RequestOptions {
   const key = c.req.header("idempotency-key");
-  if (key === undefined) return {};
-  if (KEY.test(key)) return { idempotencyKey: key };
-  throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+  if (key !== undefined && !KEY.test(key)) {
+    throw invalid("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+  }
+  const options = readQuery(c, query);
+  return key === undefined ? options : { ...options, idempotencyKey: key };
 }
 
 /**

@@ -12,26 +12,26 @@ export function hidePayloads<T extends object>(given: T): T & { readonly payload
   return { ...given, ...hidden, payloadsHidden: true };
 }
 
+/** A value as a field, in base64 with an encoding beside it if it is bytes. */
+export function fieldOf<Value, Field extends string, Encoding extends string>(
+  value: Value,
+  field: Field,
+  encoding: Encoding,
+) {
+  const isBytes = value instanceof Uint8Array;
+  return {
+    [field]: isBytes ? toBase64(value) : value,
+    ...(isBytes && { [encoding]: "base64" }),
+  } as Record<Field, Exclude<Value, Uint8Array> | string> & Partial<Record<Encoding, "base64">>;
+}
+
 /** A task as JSON, with bytes in base64. */
 export function taskReply(task: TaskInfo): ReplyOf<typeof replies.task> {
   return {
     ...task,
-    ...(task.payload instanceof Uint8Array && {
-      payload: toBase64(task.payload),
-      payloadEncoding: "base64" as const,
-    }),
-    ...(task.result instanceof Uint8Array && {
-      result: toBase64(task.result),
-      encoding: "base64" as const,
-    }),
-    ...(task.error instanceof Uint8Array && {
-      error: toBase64(task.error),
-      errorEncoding: "base64" as const,
-    }),
-    errors: task.errors.map(({ error, ...one }) =>
-      error instanceof Uint8Array
-        ? { ...one, error: toBase64(error), encoding: "base64" as const }
-        : { ...one, error },
-    ),
+    ...fieldOf(task.payload, "payload", "payloadEncoding"),
+    ...fieldOf(task.result, "result", "encoding"),
+    ...fieldOf(task.error, "error", "errorEncoding"),
+    errors: task.errors.map((one) => ({ ...one, ...fieldOf(one.error, "error", "encoding") })),
   };
 }

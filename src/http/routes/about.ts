@@ -1,10 +1,9 @@
 import { SluiceError } from "../../errors.ts";
 import { unusedKey } from "../../kernel/names/keys.ts";
-import { json } from "../../respond.ts";
 import { causedBy } from "../../retry.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/about.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 
 /** How long a health check waits for Redis, ms. Short, because the route is public. */
 const HEALTH_TIMEOUT = 2_000;
@@ -22,8 +21,7 @@ export function aboutRoutes(app: App, { transport, prefix }: Services): void {
     if (result && "error" in result) throw result.error;
     if (result?.reply !== 0)
       throw new SluiceError("unexpected_reply", "Redis did not reply to UNLINK with 0");
-    const reply: ReplyOf<typeof replies.health> = { status: "ok" };
-    return json(reply);
+    return reply<typeof replies.health>({ status: "ok" });
   });
 }
 

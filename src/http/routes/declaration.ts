@@ -3,12 +3,11 @@ import { defineQueue } from "../../deploy/declared/define-queue.ts";
 import { checkedAt, SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { encodePayload } from "../../kernel/record/codec.ts";
 import { checkedSchedule, type NewSchedule, writeTask } from "../../features/schedules/index.ts";
-import { json } from "../../respond.ts";
 import { invalid } from "../problems/problem.ts";
-import { readBody, readQuery, requestOptions } from "../request/read.ts";
+import { readBody, requestOptions } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/declaration.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/declaration.ts";
 
 /** Apply the declaration of a queue. */
@@ -17,7 +16,6 @@ export function declarationRoutes(app: App, services: Services): void {
 
   app.put("/v1/queues/:queue/declaration", allow("admin"), async (c) => {
     requestOptions(c);
-    readQuery(c);
     const { name: queue } = c.get("open");
     const body = await readBody(c, services, schemas.declaration);
     const { settings = {}, partitions, schedules = [], defaults } = body;
@@ -46,7 +44,6 @@ export function declarationRoutes(app: App, services: Services): void {
     const [fault] = failed;
     if (fault) throw new SluiceError(fault.code as SluiceErrorCode, fault.message);
     const status = applied.length > 0 ? "applied" : deferred.length > 0 ? "deferred" : "unchanged";
-    const reply: ReplyOf<typeof replies.declared> = { queue, status };
-    return json(reply);
+    return reply<typeof replies.declared>({ queue, status });
   });
 }

@@ -1,10 +1,9 @@
 import { databaseDiagnostics, queueDiagnostics } from "../../operate/diagnostics.ts";
-import { json } from "../../respond.ts";
 import { loaded } from "../parts.ts";
 import { readQuery } from "../request/read.ts";
 import type { App, Services } from "../services.ts";
 import type * as replies from "../response-schemas/diagnostics.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 
 const NOT_SHOWN = {
   version: null,
@@ -18,8 +17,7 @@ const NOT_SHOWN = {
 export function diagnosticsRoutes(app: App, { transport, prefix, allow, deepSweep }: Services): void {
   app.get("/v1/token", allow("enqueue", "consume", "view"), (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.token> = { grants: c.get("grants").ofToken() };
-    return json(reply);
+    return reply<typeof replies.token>({ grants: c.get("grants").ofToken() });
   });
 
   app.get("/v1/diagnostics", allow("view"), async (c) => {
@@ -27,15 +25,13 @@ export function diagnosticsRoutes(app: App, { transport, prefix, allow, deepSwee
     const { now, roundTrip, ...ofDatabase } = await databaseDiagnostics(transport, { prefix });
     // What concerns all of the database is for operators of all queues.
     const shown = c.get("grants").allowsAll("view") ? ofDatabase : NOT_SHOWN;
-    const reply: ReplyOf<typeof replies.database> = { now, roundTrip, ...shown };
-    return json(reply);
+    return reply<typeof replies.database>({ now, roundTrip, ...shown });
   });
 
   app.get("/v1/queues/:queue/diagnostics", allow("view"), async (c) => {
     readQuery(c);
     const { name } = c.get("open");
     const check = deepSweep && (await loaded(deepSweep)).check;
-    const reply: ReplyOf<typeof replies.queue> = await queueDiagnostics(transport, name, { prefix }, check);
-    return json(reply);
+    return reply<typeof replies.queue>(await queueDiagnostics(transport, name, { prefix }, check));
   });
 }

@@ -3,11 +3,11 @@ import { queueOverviews, queueTotals, type QueueTotals } from "../../operate/cou
 import { matches } from "../../kernel/names/queue-pattern.ts";
 import { slicesOf } from "../../kernel/slices.ts";
 import { listQueues } from "../../sweep/registry.ts";
-import { json, respond } from "../../respond.ts";
+import { respond } from "../../respond.ts";
 import { readQuery } from "../request/read.ts";
 import { metricsQuery } from "../request-schemas/metrics.ts";
 import type * as replies from "../response-schemas/metrics.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import { contentTypeOf, formatOf, writeMetrics } from "../responses/open-metrics.ts";
 import { queueMetrics, type Scrape } from "../responses/queue-metrics.ts";
 import type { App, Services } from "../services.ts";
@@ -73,7 +73,7 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
     const { queue, pending, working, workers, paused, oldestAge, statistics } = found;
     const { enqueued, completed } = statistics.perMinute;
     const ready = paused ? 0 : pending;
-    const reply: ReplyOf<typeof replies.load> = {
+    return reply<typeof replies.load>({
       queue,
       pending,
       working,
@@ -83,8 +83,7 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
       perWorker: ready / Math.max(1, workers),
       oldestAge: oldestAge ?? 0,
       perMinute: { enqueued, completed },
-    };
-    return json(reply);
+    });
   });
 }
 

@@ -1,10 +1,9 @@
 import { queueOverviews } from "../../operate/count-queues.ts";
-import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { readQuery } from "../request/read.ts";
 import { overviewQuery } from "../request-schemas/overview.ts";
 import type * as replies from "../response-schemas/overview.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import { overviewReply } from "../responses/overview.ts";
 import type { App, Services } from "../services.ts";
 
@@ -15,10 +14,9 @@ export function overviewRoutes(app: App, { transport, prefix, allow }: Services)
     const refused = names.find((name) => !c.get("grants").allows("view", name));
     if (refused !== undefined) throw forbidden(["view"], refused);
     const found = await queueOverviews(transport, names, { prefix });
-    const reply: ReplyOf<typeof replies.overviews> = {
+    return reply<typeof replies.overviews>({
       now: found.find((one) => "now" in one)?.now ?? null,
       queues: found.map((one) => ("code" in one ? one : overviewReply(one))),
-    };
-    return json(reply);
+    });
   });
 }

@@ -1,25 +1,21 @@
-import { json } from "../../respond.ts";
 import { readBody, readQuery, requestOptions } from "../request/read.ts";
 import * as schemas from "../request-schemas/partitions.ts";
 import type * as replies from "../response-schemas/partitions.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import type { App, Services } from "../services.ts";
 
 /** Show the partitions of a queue, and change their number. */
 export function partitionRoutes(app: App, services: Services): void {
   app.get("/v1/queues/:queue/partitions", services.allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.queuePartitions> = await c.get("open").operator().listPartitions();
-    return json(reply);
+    return reply<typeof replies.queuePartitions>(await c.get("open").operator().listPartitions());
   });
 
   app.put("/v1/queues/:queue/partitions", services.allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { count } = await readBody(c, services, schemas.partitionCount);
     const changed = c.get("open").operator();
     await changed.resize(count, options);
-    const reply: ReplyOf<typeof replies.queuePartitions> = await changed.listPartitions();
-    return json(reply);
+    return reply<typeof replies.queuePartitions>(await changed.listPartitions());
   });
 }

@@ -1,11 +1,10 @@
 import { countQueues, type CountedQueue } from "../../operate/count-queues.ts";
 import { listQueues } from "../../sweep/registry.ts";
-import { json } from "../../respond.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/queues.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/queues.ts";
 
 /** List, count, delete, pause and configure queues, and configure groups. */
@@ -19,79 +18,62 @@ export function queueRoutes(app: App, services: Services): void {
     const queues = page.queues.filter(({ name }) => c.get("grants").allows("view", name));
     const names = queues.map(({ name }) => name);
     const counted = wanted ? await countQueues(transport, names, { prefix }) : [];
-    const reply: ReplyOf<typeof replies.queues> = {
+    return reply<typeof replies.queues>({
       queues: queues.map((queue, i) => ({ ...queue, ...(wanted && { counts: countsOf(counted[i]) }) })),
       cursor: page.cursor,
-    };
-    return json(reply);
+    });
   });
 
   app.get("/v1/queues/:queue", allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.queue> = await c.get("open").queue().counts();
-    return json(reply);
+    return reply<typeof replies.queue>(await c.get("open").queue().counts());
   });
 
   app.delete("/v1/queues/:queue", allow("admin"), async (c) => {
-    const { force } = readQuery(c, schemas.deleteQueueQuery);
-    const deleted = await operator(c).deleteQueue({ force, ...requestOptions(c) });
+    const deleted = await operator(c).deleteQueue(requestOptions(c, schemas.deleteQueueQuery));
     if (!deleted.ok) {
       const detail = `${deleted.working} tasks of the queue are working. Pause the queue and wait, or delete it with \`force=true\`.`;
       throw new Problem(deleted.code, { detail });
     }
-    const reply: ReplyOf<typeof replies.queueDeleted> = { queue: c.get("open").name, deleted: true };
-    return json(reply);
+    return reply<typeof replies.queueDeleted>({ queue: c.get("open").name, deleted: true });
   });
 
   for (const verb of ["pause", "resume"] as const) {
     app.post(`/v1/queues/:queue/${verb}`, allow("admin"), async (c) => {
       const options = requestOptions(c);
-      readQuery(c);
       await readBody(c, services, noFields, "optional");
-      const reply: ReplyOf<typeof replies.queueSettings> = await operator(c)[verb](options);
-      return json(reply);
+      return reply<typeof replies.queueSettings>(await operator(c)[verb](options));
     });
   }
 
   app.get("/v1/queues/:queue/settings", allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).settings();
-    return json(reply);
+    return reply<typeof replies.queueSettings>(await operator(c).settings());
   });
 
   app.patch("/v1/queues/:queue/settings", allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const changes = await readBody(c, services, schemas.queueChanges);
-    const reply: ReplyOf<typeof replies.queueSettings> = await operator(c).configure(changes, options);
-    return json(reply);
+    return reply<typeof replies.queueSettings>(await operator(c).configure(changes, options));
   });
 
   app.get("/v1/queues/:queue/groups/:group", allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.group> = await operator(c).groupSettings(
-      readPath(c, schemas.groupInPath).group,
+    return reply<typeof replies.group>(
+      await operator(c).groupSettings(readPath(c, schemas.groupInPath).group),
     );
-    return json(reply);
   });
 
   app.patch("/v1/queues/:queue/groups/:group", allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { group } = readPath(c, schemas.groupInPath);
     const changes = await readBody(c, services, schemas.groupChanges);
-    const reply: ReplyOf<typeof replies.groupSettings> = await operator(c).configureGroup(
-      group,
-      changes,
-      options,
-    );
-    return json(reply);
+    return reply<typeof replies.groupSettings>(await operator(c).configureGroup(group, changes, options));
   });
 
   app.get("/v1/queues/:queue/statistics", allow("view"), async (c) => {
     readQuery(c);
-    const reply: ReplyOf<typeof replies.statistics> = await operator(c).statistics();
-    return json(reply);
+    return reply<typeof replies.statistics>(await operator(c).statistics());
   });
 }
 

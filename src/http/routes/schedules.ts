@@ -1,13 +1,11 @@
 import type { NewSchedule } from "../../features/schedules/index.ts";
-import { json } from "../../respond.ts";
-import { toBase64 } from "../../base64.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/schedules.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/schedules.ts";
-import { hidePayloads } from "../responses/task-reply.ts";
+import { fieldOf, hidePayloads } from "../responses/task-reply.ts";
 
 const path = "/v1/queues/:queue/schedules";
 
@@ -18,8 +16,7 @@ export function scheduleRoutes(app: App, services: Services): void {
 
   app.get(path, allow("view"), async (c) => {
     const page = readQuery(c, schemas.schedulesQuery);
-    const reply: ReplyOf<typeof replies.schedules> = await schedules(c).list(page);
-    return json(reply);
+    return reply<typeof replies.schedules>(await schedules(c).list(page));
   });
 
   app.get(`${path}/:schedule`, allow("view"), async (c) => {
@@ -28,45 +25,34 @@ export function scheduleRoutes(app: App, services: Services): void {
     if (!found) throw scheduleNotFound();
     const hides = c.get("grants").hidesPayloads(c.get("open").name, "view");
     const shown = hides ? hidePayloads(found) : found;
-    const { payload } = shown;
-    const reply: ReplyOf<typeof replies.schedule> = {
-      ...shown,
-      ...(payload instanceof Uint8Array && { payload: toBase64(payload), encoding: "base64" as const }),
-    };
-    return json(reply);
+    return reply<typeof replies.schedule>({ ...shown, ...fieldOf(shown.payload, "payload", "encoding") });
   });
 
   app.put(`${path}/:schedule`, allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const name = nameOf(c);
     const body = await readBody(c, services, schemas.newSchedule);
     // The queue checks that it has either cron or every.
     const put = await schedules(c).put(name, body as object as NewSchedule<unknown>, options);
-    const reply: ReplyOf<typeof replies.schedulePut> = put;
-    return json(reply, put.created ? 201 : 200);
+    return reply<typeof replies.schedulePut>(put, put.created ? 201 : 200);
   });
 
   app.delete(`${path}/:schedule`, allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const name = nameOf(c);
     const removed = await schedules(c).remove(name, options);
     if (!removed.ok) throw scheduleNotFound();
-    const reply: ReplyOf<typeof replies.scheduleRemoved> = { name, removed: true };
-    return json(reply);
+    return reply<typeof replies.scheduleRemoved>({ name, removed: true });
   });
 
   for (const verb of ["pause", "resume"] as const) {
     app.post(`${path}/:schedule/${verb}`, allow("admin"), async (c) => {
       const options = requestOptions(c);
-      readQuery(c);
       const name = nameOf(c);
       await readBody(c, services, noFields, "optional");
       const changed = await schedules(c)[verb](name, options);
       if (!changed.ok) throw scheduleNotFound();
-      const reply: ReplyOf<typeof replies.listedSchedule> = changed.schedule;
-      return json(reply);
+      return reply<typeof replies.listedSchedule>(changed.schedule);
     });
   }
 }

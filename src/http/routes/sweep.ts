@@ -1,7 +1,6 @@
 import { sweepWith } from "../../open/sweep-with.ts";
 import { sweepParts } from "../../open/sweep-parts.ts";
 import type { Duration } from "../../kernel/options/duration.ts";
-import { json } from "../../respond.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { budgetOf, readBody, readQuery, requestOptions } from "../request/read.ts";
 import { type App, propsOf, type RequestContext, type Services, waitUntilOf } from "../services.ts";
@@ -9,7 +8,7 @@ import { loaded } from "../parts.ts";
 import { Problem } from "../problems/problem.ts";
 import { methodNotAllowed } from "../request/methods.ts";
 import type * as replies from "../response-schemas/sweep.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/sweep.ts";
 
 const OFF =
@@ -26,19 +25,17 @@ export function sweepRoutes(app: App, services: Services): void {
     const queues = sweepableBy(c);
     await beforeSweep?.(propsOf(c));
     const { transport, prefix, wake, onDeadLetter } = optionsOf(c);
-    const around = { prefix, wake, onDeadLetter, offload: sweptStore };
-    const limits = { budget, queues, ...around };
-    const reply: ReplyOf<typeof replies.swept> = await sweepWith(sweepParts, transport, limits);
+    const options = { budget, queues, prefix, wake, onDeadLetter, offload: sweptStore };
+    const report = await sweepWith(sweepParts, transport, options);
     const evaluated = afterSweep?.(propsOf(c));
     const waitUntil = waitUntilOf(c);
     if (evaluated && waitUntil) waitUntil(evaluated);
     else await evaluated;
-    return json(reply);
+    return reply<typeof replies.swept>(report);
   };
 
   app.post("/v1/sweep", allow("admin", "cron"), async (c) => {
     requestOptions(c);
-    readQuery(c);
     const body = await readBody(c, services, sweepSchema, "optional");
     if (!("deep" in body)) return run(c, body.budget);
     if (!deepSweep) throw new Problem("unsupported", { detail: OFF });
@@ -47,14 +44,9 @@ export function sweepRoutes(app: App, services: Services): void {
     if (options.queue !== undefined && !queues(options.queue)) throw forbidden(["admin"], options.queue);
     const { transport, prefix, onDeadLetter } = optionsOf(c);
     const limits = { budget: budgetOf(services, budget), queues };
-    const around = { prefix, onDeadLetter };
     const { sweep } = await loaded(deepSweep);
-    const reply: ReplyOf<typeof replies.deepSwept> = await sweep(transport, {
-      ...options,
-      ...limits,
-      ...around,
-    });
-    return json(reply);
+    const report = await sweep(transport, { ...options, ...limits, prefix, onDeadLetter });
+    return reply<typeof replies.deepSwept>(report);
   });
 
   // For platforms whose cron can only GET. They send the cron secret. A token is accepted only with POST.

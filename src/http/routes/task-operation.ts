@@ -1,12 +1,11 @@
 import type { RejectReason, TaskState } from "../../kernel/options/types.ts";
-import { json } from "../../respond.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { payloadsHidden } from "../auth/authenticator.ts";
 import type { Scope } from "../auth/tokens.ts";
 import { Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/task-operation.ts";
-import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/task-operation.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
 import { hidePayloads, taskReply } from "../responses/task-reply.ts";
@@ -24,43 +23,40 @@ export function taskOperationRoutes(app: App, services: Services): void {
     const payloads = options.payloads && !hides;
     const { tasks, ...page } = await operator(c).list({ ...options, payloads, reason: reasons });
     const visible = hides ? tasks.map(hidePayloads) : tasks;
-    const reply: ReplyOf<typeof replies.listedPage> = { tasks: visible.map(taskReply), ...page };
-    return json(reply);
+    return reply<typeof replies.listedPage>({ tasks: visible.map(taskReply), ...page });
   });
 
   app.delete("/v1/queues/:queue/tasks/:id", allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { id } = readPath(c, idInPath);
     const removed = await operator(c).remove(id, options);
     if (!removed.ok) throw removed.code === "not_found" ? taskNotFound() : new Problem(removed.code);
-    const reply: ReplyOf<typeof replies.taskDeleted> = { id, deleted: true };
-    return json(reply);
+    return reply<typeof replies.taskDeleted>({ id, deleted: true });
   });
 
   app.post("/v1/queues/:queue/redrive", allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { budget, ...body } = await readBody(c, services, schemas.redrive);
-    const reply: ReplyOf<typeof replies.redriven> = await operator(c).redrive({
-      ...body,
-      ...options,
-      budget: budgetOf(services, budget),
-    });
-    return json(reply);
+    return reply<typeof replies.redriven>(
+      await operator(c).redrive({
+        ...body,
+        ...options,
+        budget: budgetOf(services, budget),
+      }),
+    );
   });
 
   app.post("/v1/queues/:queue/purge", allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { budget, ...body } = await readBody(c, services, schemas.purge);
     hidesPayloads(c, "admin", body);
-    const reply: ReplyOf<typeof replies.purged> = await operator(c).purge({
-      ...body,
-      ...options,
-      budget: budgetOf(services, budget),
-    });
-    return json(reply);
+    return reply<typeof replies.purged>(
+      await operator(c).purge({
+        ...body,
+        ...options,
+        budget: budgetOf(services, budget),
+      }),
+    );
   });
 }
 

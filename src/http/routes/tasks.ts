@@ -2,13 +2,14 @@ import { SluiceError } from "../../errors.ts";
 import type { DequeueOptions } from "../../kernel/options/types.ts";
 import type { Batch } from "../../kernel/lease/leased-task.ts";
 import { json } from "../../respond.ts";
-import { toBase64 } from "../../base64.ts";
-import { readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
+import { readBody, readPath, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
 import { payloadsHidden } from "../auth/authenticator.ts";
 import { invalid, Problem, taskNotFound } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
+import { fieldOf } from "../responses/task-reply.ts";
 import * as schemas from "../request-schemas/tasks.ts";
 
 /** Enqueue, pull, settle and cancel. */
@@ -17,60 +18,48 @@ export function taskRoutes(app: App, services: Services): void {
 
   app.post("/v1/queues/:queue/tasks", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const body = await readBody(c, services, newTaskSchema);
     if ("tasks" in body) {
       const tasks = await c.get("open").queue().enqueueMany(body.tasks, options);
-      const reply: ReplyOf<typeof replies.enqueuedMany> = { tasks };
-      return json(reply, tasks.some(({ created }) => created) ? 201 : 200);
+      return reply<typeof replies.enqueuedMany>({ tasks }, tasks.some(({ created }) => created) ? 201 : 200);
     }
     const { payload, ...rest } = body;
-    const reply: ReplyOf<typeof replies.enqueued> = await c
-      .get("open")
-      .queue()
-      .enqueue(payload, {
-        ...rest,
-        ...options,
-      });
+    const queue = c.get("open").queue();
+    const enqueued = await queue.enqueue(payload, { ...rest, ...options });
     // Relative to the request, so that it is right wherever the app is mounted.
-    const location = `tasks/${encodeURIComponent(reply.id)}`;
-    return json(reply, reply.created ? 201 : 200, { location });
+    const location = `tasks/${encodeURIComponent(enqueued.id)}`;
+    return reply<typeof replies.enqueued>(enqueued, enqueued.created ? 201 : 200, { location });
   });
 
   app.post("/v1/queues/:queue/tasks/pull", allow("consume"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     requirePayloads(c);
     const body = await readBody(c, services, schemas.pull, "optional");
     const tasks = await c
       .get("open")
       .queue()
-      .dequeue({ ...body, ...options, ...whileConnected(c, { ...body, ...options }) });
+      .dequeue(whileConnected(c, { ...body, ...options }));
     return json(pulledReply(tasks));
   });
 
   app.post("/v1/queues/:queue/tasks/settle", allow("consume"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { settlements, pull } = await readBody(c, services, schemas.settle);
     if (!pull) {
       const results = await c.get("open").queue().settle(settlements, options);
-      const reply: ReplyOf<typeof replies.settled> = { results };
-      return json(reply);
+      return reply<typeof replies.settled>({ results });
     }
     requirePayloads(c);
     const { settled, tasks } = await c
       .get("open")
       .queue()
-      .settleAndDequeue(settlements, { ...pull, ...options, ...whileConnected(c, { ...pull, ...options }) })
+      .settleAndDequeue(settlements, whileConnected(c, { ...pull, ...options }))
       .catch(throwWithPullPath);
-    const reply: ReplyOf<typeof replies.settled> = { results: settled, pull: pulledReply(tasks) };
-    return json(reply);
+    return reply<typeof replies.settled>({ results: settled, pull: pulledReply(tasks) });
   });
 
   app.post("/v1/queues/:queue/tasks/:id/cancel", allow("enqueue"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { id } = readPath(c, schemas.idInPath);
     const body = await readBody(c, services, schemas.cancel, "optional");
     const cancelled = await c
@@ -81,8 +70,7 @@ export function taskRoutes(app: App, services: Services): void {
       if (cancelled.code === "not_found") throw taskNotFound();
       throw new Problem(cancelled.code);
     }
-    const reply: ReplyOf<typeof replies.cancelled> = { id, state: cancelled.state };
-    return json(reply);
+    return reply<typeof replies.cancelled>({ id, state: cancelled.state });
   });
 }
 
@@ -99,12 +87,10 @@ function requirePayloads(c: RequestContext): void {
  * A pull ends when the caller disconnects, because no one would receive its tasks. One that does not wait, and that
  * the caller can send again, goes on: the caller then gets its tasks.
  */
-function whileConnected(
-  c: RequestContext,
-  { wait, token, idempotencyKey }: Pick<DequeueOptions, "wait" | "token" | "idempotencyKey">,
-): Pick<DequeueOptions, "signal"> {
+function whileConnected(c: RequestContext, options: DequeueOptions): DequeueOptions {
+  const { wait, token, idempotencyKey } = options;
   const canBeSentAgain = token !== undefined || idempotencyKey !== undefined;
-  return wait === undefined && canBeSentAgain ? {} : { signal: c.req.raw.signal };
+  return wait === undefined && canBeSentAgain ? options : { ...options, signal: c.req.raw.signal };
 }
 
 /** Adds `pull.` to the path of an error in the options of the pull, which are fields of `pull` here. */
@@ -130,9 +116,7 @@ function pulledReply(tasks: Batch<unknown>): ReplyOf<typeof replies.pulled> {
       ({ id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor, group, headers }) => ({
         id,
         receipt,
-        ...(payload instanceof Uint8Array
-          ? { payload: toBase64(payload), encoding: "base64" as const }
-          : { payload }),
+        ...fieldOf(payload, "payload", "encoding"),
         attempt,
         enqueuedAt,
         deadlineAt,

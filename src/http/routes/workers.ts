@@ -3,6 +3,7 @@ import { readBody, readPath, readQuery, requestOptions } from "../request/read.t
 import type { App, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
+import { reply } from "../responses/reply.ts";
 import type * as replies from "../response-schemas/workers.ts";
 import * as schemas from "../request-schemas/workers.ts";
 
@@ -12,13 +13,11 @@ export function workerRoutes(app: App, services: Services): void {
 
   app.get("/v1/queues/:queue/workers", allow("view"), async (c) => {
     const page = readQuery(c, schemas.workersQuery);
-    const reply: ReplyOf<typeof replies.workers> = await c.get("open").operator().workers(page);
-    return json(reply);
+    return reply<typeof replies.workers>(await c.get("open").operator().workers(page));
   });
 
   app.post("/v1/queues/:queue/workers/heartbeat", allow("consume"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { worker, ...fields } = await readBody(c, services, schemas.heartbeat);
     const heartbeat = await c
       .get("open")
@@ -31,7 +30,6 @@ export function workerRoutes(app: App, services: Services): void {
 
   app.post("/v1/queues/:queue/workers/:name/fail", allow("admin"), async (c) => {
     const options = requestOptions(c);
-    readQuery(c);
     const { name } = readPath(c, schemas.nameInPath);
     const { incarnation, limit } = await readBody(c, services, schemas.fail, "optional");
     const worker = incarnation === undefined ? name : { name, incarnation: incarnation ?? undefined };
@@ -39,7 +37,6 @@ export function workerRoutes(app: App, services: Services): void {
       .get("open")
       .operator()
       .failWorker(worker, { limit, ...options });
-    const reply: ReplyOf<typeof replies.failed> = { name, ...failed };
-    return json(reply);
+    return reply<typeof replies.failed>({ name, ...failed });
   });
 }
