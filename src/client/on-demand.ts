@@ -3,7 +3,7 @@
  * `encryption` and `onDeadLetter`, idempotency keys, dequeues with a signal, waiting and watching.
  */
 export { losslessJson } from "../kernel/record/codec.ts";
-export { reportSettled } from "../kernel/record/dead-letter.ts";
+export { reportSettled } from "../kernel/record/settled-dead-letters.ts";
 export { derivedName, derivedTaskIds } from "../kernel/names/derived-ids.ts";
 export { eventsOf, waitForEnd } from "../kernel/tasks/watch.ts";
 export { runAbortable } from "./abortable.ts";

@@ -75,19 +75,22 @@ const ANY_DEFAULTS = { concurrency: 1, batch: undefined, wholeBatches: false };
  */
 export function checkDrainOptions(options: DrainOptions, at: string): void {
   checkedAt(at, () => {
-    const { requests, requestsPerTask } = checkedOptions(options, ANY_DEFAULTS);
+    const { backoff, requests, requestsPerTask } = checkedOptions(options, ANY_DEFAULTS);
+    checkBackoff(backoff);
     if (requests !== undefined) checkedBudget(requests, requestsPerTask);
   });
 }
 
-/** @throws {SluiceError} `invalid_argument` */
+/**
+ * The options of a drain. The backoff is not checked yet.
+ * @throws {SluiceError} `invalid_argument`
+ */
 export function checkedOptions(options: DrainOptions, defaults: PaceOptions): CheckedOptions {
   onlyOptions(options, OPTIONS);
   const { budget: duration = "25s", batch = defaults.batch, concurrency = defaults.concurrency } = options;
   const { lease, timeout } = options;
   const { backoff = true, wait, worker, signal, closing, listen, onFailure } = options;
   const budget = milliseconds(duration, "budget", { min: 1 });
-  checkBackoff(backoff);
   if (worker !== undefined) checkWorker(worker, budget);
   abortSignal(closing, "closing");
   const requestsPerTask = wholeNumber(options.requestsPerTask ?? 1, "requestsPerTask", 0, 1_000);

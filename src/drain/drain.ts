@@ -91,7 +91,8 @@ async function run<T>(
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
   const checked = checkedOptions(options, defaults);
   const end = performance.now() + checked.budget;
-  const { requests, requestsPerTask, onFailure } = checked;
+  const { backoff, requests, requestsPerTask, onFailure } = checked;
+  if (backoff !== true) (await import("../kernel/options/backoff.ts")).checkBackoff(backoff);
   const failures = onFailure && new (await import("./task-failures.ts")).TaskFailures(source.name, onFailure);
   const limited =
     requests === undefined

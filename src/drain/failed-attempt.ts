@@ -7,7 +7,7 @@ import { milliseconds } from "../kernel/options/duration.ts";
 import { MAX_ERROR_BYTES } from "../kernel/options/limits.ts";
 import { lineOf, stackOf, summarizeError } from "../kernel/errors/error-summary.ts";
 import { readReceipt } from "../kernel/names/receipt.ts";
-import { settlementArguments } from "../kernel/lease/settlements.ts";
+import { settlementArguments } from "../kernel/lease/settlement-arguments.ts";
 import type { Settlement } from "../kernel/options/types.ts";
 import type { Leased, SizedSettlement } from "./to-settlement.ts";
 import type { TaskOutcome } from "./types.ts";
@@ -56,7 +56,7 @@ export function settlementOf(
   try {
     return sized(
       outcome.outcome === "complete"
-        ? notStored(task, outcome.result)
+        ? completed(task, outcome.result)
         : outcome.outcome === "requeue"
           ? requeueOf(task, outcome, queue, storeStack)
           : asRejection(task, outcome, storeStack),
@@ -71,17 +71,15 @@ function sized(settlement: Settlement): SizedSettlement {
   return { settlement, bytes: byteLength(text) + byteLength(short) };
 }
 
-/** The rejection of a task whose result cannot be stored. */
-function notStored({ receipt }: Leased, result: unknown): Settlement {
-  let reason = "it cannot be read";
+/** The completion of a task, or its rejection if the result cannot be stored. */
+function completed({ receipt }: Leased, result: unknown): Settlement {
   try {
-    encodeValue(result, "result");
+    return { receipt, outcome: "complete", result: decodeValue(encodeValue(result, "result")) };
   } catch (fault) {
-    reason = reasonOf(fault);
+    // Not requeued: the handler has done its work, and another attempt would do it again.
+    const error = ownError(`the work is done, but its result cannot be stored: ${reasonOf(fault)}`);
+    return { receipt, outcome: "reject", error };
   }
-  // Not requeued: the handler has done its work, and another attempt would do it again.
-  const error = ownError(`the work is done, but its result cannot be stored: ${reason}`);
-  return { receipt, outcome: "reject", error };
 }
 
 function asRejection(

@@ -1,5 +1,6 @@
 import { byteLength } from "../kernel/record/byte-length.ts";
-import { decodeValue, encodeValue } from "../kernel/record/codec.ts";
+import { MAX_VALUE_BYTES } from "../kernel/options/limits.ts";
+import { plainJson } from "../kernel/record/plain-json.ts";
 import type { LeasedTask } from "../kernel/lease/leased-task.ts";
 import type { Settlement } from "../kernel/options/types.ts";
 import type { TaskOutcome } from "./types.ts";
@@ -17,8 +18,8 @@ export interface SizedSettlement {
 }
 
 /**
- * The settlement of a task whose handler has done its work; undefined if it has not, or if its result cannot be stored.
- * The result is copied, because the handler's code may still change it.
+ * The settlement of a task whose handler has done its work; undefined if it has not, or if its result is not plain
+ * JSON. The result is copied, because the handler's code may still change it.
  */
 export function completionOf(
   { receipt }: Leased,
@@ -28,11 +29,10 @@ export function completionOf(
     if (outcome?.outcome !== "complete") return undefined;
     const { result } = outcome;
     if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
-    const text = encodeValue(result, "result");
-    return {
-      settlement: { receipt, outcome: "complete", result: decodeValue(text) },
-      bytes: byteLength(text),
-    };
+    const json = plainJson(result, MAX_VALUE_BYTES);
+    if (json === undefined) return undefined;
+    const settlement: Settlement = { receipt, outcome: "complete", result: JSON.parse(json) as unknown };
+    return { settlement, bytes: byteLength(json) + 1 };
   } catch {
     return undefined;
   }

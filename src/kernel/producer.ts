@@ -1,5 +1,4 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { SluiceError } from "../errors.ts";
 import { MAX_BATCH } from "./options/limits.ts";
 import { all } from "./maybe-promise.ts";
 import type { AddHeaders } from "./hooks.ts";

@@ -1,4 +1,4 @@
-import { type OnDeadLetter, reportSettled } from "../../kernel/record/dead-letter.ts";
+import type { OnDeadLetter } from "../../kernel/record/dead-letter.ts";
 import type { SettleBatch, SettleReply, Store } from "../../kernel/store.ts";
 import { reportExpiredTasks } from "./expired.ts";
 
@@ -6,8 +6,14 @@ import { reportExpiredTasks } from "./expired.ts";
 export function reportDeadLetters(store: Store, onDeadLetter: OnDeadLetter): Store {
   const next = reportExpiredTasks(store, onDeadLetter);
   const { expired: onExpired } = next;
-  const reported = <Reply extends SettleReply>({ settlements }: SettleBatch, reply: Reply): Reply => {
-    reportSettled(onDeadLetter, next.queue.name, settlements, reply.settled);
+  const reported = async <Reply extends SettleReply>(
+    { settlements }: SettleBatch,
+    reply: Reply,
+  ): Promise<Reply> => {
+    if (reply.settled.some((one) => one.ok && one.state === "rejected")) {
+      const { reportSettled } = await import("../../kernel/record/settled-dead-letters.ts");
+      reportSettled(onDeadLetter, next.queue.name, settlements, reply.settled);
+    }
     return reply;
   };
   return {

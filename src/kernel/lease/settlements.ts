@@ -1,128 +1,56 @@
-import { invalidArgument } from "../../errors.ts";
-import type { SettlementArguments } from "../store.ts";
-import { delayAfter } from "../options/backoff.ts";
-import { encodeError, encodeValue } from "../record/codec.ts";
-import { shortForm } from "../errors/error-text.ts";
-import { milliseconds, type Duration } from "../options/duration.ts";
-import { all, type MaybePromise } from "../maybe-promise.ts";
-import { escaped, onlyOptions, trueOrFalse } from "../options/validation.ts";
-import { encodeProgress } from "../record/record.ts";
+import { andThen, type MaybePromise } from "../maybe-promise.ts";
 import { readReceipt } from "../names/receipt.ts";
-import type { Values } from "../values/values.ts";
-import { sealSettlement } from "../values/seal-settlement.ts";
-import type { settleScript } from "../scripts/take-scripts.ts";
+import { OnDemand } from "../on-demand.ts";
+import { MAX_VALUE_BYTES } from "../options/limits.ts";
 import type { Settled, Settlement } from "../options/types.ts";
+import { plainJson } from "../record/plain-json.ts";
+import type { settleScript } from "../scripts/take-scripts.ts";
+import type { SettlementArguments } from "../store.ts";
+import { sealSettlement } from "../values/seal-settlement.ts";
+import type { Values } from "../values/values.ts";
 
-function retention(ttl: Duration | undefined, at: string): number | undefined {
-  return ttl === undefined ? undefined : milliseconds(ttl, `${at}.ttl`);
-}
+/** What a completion has whose record is not kept for a time of its own. */
+const PLAIN = ["receipt", "outcome", "result"];
 
-/** An outcome and its parameters, as the script takes them. */
-function termsOf(...terms: readonly (string | number | undefined)[]): string {
-  return terms.filter((term) => term !== undefined).join(" ");
-}
-
-const OPTIONS = new Map<unknown, readonly string[]>(
-  Object.entries({
-    complete: ["result", "ttl"],
-    reject: ["error", "ttl"],
-    requeue: ["error", "delay", "backoff", "count", "unstarted"],
-    extend: ["lease", "progress"],
-  }).map(([outcome, known]) => [outcome, ["receipt", "outcome", ...known]]),
-);
-
-/** A settlement before its values are sealed and put together. */
-interface PlainArguments extends SettlementArguments {
-  /** The short form of an error that is too long to be kept for each attempt; else empty. */
-  readonly short: string;
-}
+const other = new OnDemand(() => import("./settlement-arguments.ts"));
 
 /**
- * One settlement as the settle script takes it. Unless values are sealed, the result is not a promise.
+ * One settlement as the settle script takes it. The result is not a promise if it is a completion with plain JSON, or
+ * with nothing, unless values are sealed.
  * @param at path of the settlement, for errors
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export function sealedArguments(
-  queue: Values,
+  values: Values,
   settlement: Settlement,
   at: string,
 ): MaybePromise<SettlementArguments> {
-  const { short, ...plain } = settlementArguments(settlement, at);
-  const sealed = (text: string) => sealSettlement(queue, settlement, text, at);
-  const withText = (value: string): SettlementArguments => ({
-    ...plain,
-    text: settlement.outcome === "extend" ? escaped(value) : value,
-  });
-  if (short !== "") {
-    const both = all([short, plain.text], sealed);
-    const joined = (values: readonly string[]) => withText(`s${values.join("\n")}`);
-    return both instanceof Promise ? both.then(joined) : joined(both);
+  const completion = other.isLoading ? undefined : plainCompletion(settlement, at);
+  if (completion) {
+    return andThen(sealSettlement(values, settlement, completion.text, at), (text) => ({
+      ...completion,
+      text,
+    }));
   }
-  const text = sealed(plain.text);
-  return typeof text === "string" ? withText(text) : text.then(withText);
+  return other.loaded
+    ? other.loaded.anySealedArguments(values, settlement, at)
+    : other.load().then(({ anySealedArguments }) => anySealedArguments(values, settlement, at));
 }
 
-/**
- * One settlement before its value is sealed and escaped.
- * @throws {SluiceError} `invalid_argument`, `too_large`
- */
-export function settlementArguments(settlement: Settlement, at: string): PlainArguments {
-  onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
-  const { outcome } = settlement;
-  const { id, lease, token, charged, place } = readReceipt(settlement.receipt, `${at}.receipt`);
-  const plain = { place, id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };
-  const withError = (error: unknown) => {
-    const text = encodeError(error, `${at}.error`);
-    return { text, short: shortForm(error, text) };
-  };
-  switch (outcome) {
-    case "complete":
-      return {
-        ...plain,
-        terms: termsOf(outcome, retention(settlement.ttl, at)),
-        text: settlement.result === undefined ? "" : encodeValue(settlement.result, `${at}.result`),
-      };
-    case "reject":
-      return {
-        ...plain,
-        terms: termsOf(outcome, retention(settlement.ttl, at)),
-        ...withError(settlement.error),
-      };
-    case "requeue":
-      if (trueOrFalse(settlement.unstarted ?? false, `${at}.unstarted`)) {
-        if ([settlement.delay, settlement.backoff, settlement.error].some((value) => value !== undefined)) {
-          throw invalidArgument(`${at}.unstarted`, "must not be given with delay, backoff or error");
-        }
-        return { ...plain, terms: "unstarted" };
-      }
-      if (settlement.backoff !== undefined && settlement.delay !== undefined) {
-        throw invalidArgument(`${at}.backoff`, `must not be given with ${at}.delay`);
-      }
-      return {
-        ...plain,
-        terms: termsOf(
-          outcome,
-          settlement.backoff === undefined
-            ? milliseconds(settlement.delay ?? 0, `${at}.delay`)
-            : delayAfter(charged, settlement.backoff, Math.random, `${at}.backoff`),
-          trueOrFalse(settlement.count ?? true, `${at}.count`) ? undefined : "uncounted",
-        ),
-        ...withError(settlement.error),
-      };
-    case "extend":
-      return {
-        ...plain,
-        terms: termsOf(
-          outcome,
-          settlement.lease === undefined
-            ? undefined
-            : milliseconds(settlement.lease, `${at}.lease`, { min: 1 }),
-        ),
-        text: settlement.progress === undefined ? "" : encodeProgress(settlement.progress, `${at}.progress`),
-      };
-    default:
-      throw invalidArgument(`${at}.outcome`, "must be complete, reject, requeue or extend");
+/** Undefined if a settlement is anything else. */
+function plainCompletion(settlement: Settlement, at: string): SettlementArguments | undefined {
+  if (settlement?.outcome !== "complete" || !Object.keys(settlement).every((name) => PLAIN.includes(name))) {
+    return undefined;
   }
+  const { receipt, outcome, result } = settlement;
+  let text = "";
+  if (result !== undefined) {
+    const json = plainJson(result, MAX_VALUE_BYTES);
+    if (json === undefined) return undefined;
+    text = `j${json}`;
+  }
+  const { place, id, lease, token } = readReceipt(receipt, `${at}.receipt`);
+  return { place, id, proof: `${lease},${token}`, terms: outcome, text };
 }
 
 /** The results of settlements, in their order. */

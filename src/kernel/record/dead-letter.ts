@@ -1,7 +1,6 @@
-import { type ErrorSummary, summarizeError } from "../errors/error-summary.ts";
+import type { ErrorSummary } from "../errors/error-summary.ts";
 import { callHook } from "../options/hook.ts";
-import { readReceipt } from "../names/receipt.ts";
-import type { RejectReason, Settled, Settlement } from "../options/types.ts";
+import type { RejectReason } from "../options/types.ts";
 
 /** A task that has become a dead letter. */
 export interface DeadLetter {
@@ -25,7 +24,7 @@ export type OnDeadLetter = (letter: DeadLetter) => unknown;
 export type ExpiredTask = Pick<DeadLetter, "id" | "attempts">;
 
 /** Calls the hook with a dead letter, as {@link callHook} does. */
-function reportDeadLetter(onDeadLetter: OnDeadLetter, letter: DeadLetter): Promise<void> {
+export function reportDeadLetter(onDeadLetter: OnDeadLetter, letter: DeadLetter): Promise<void> {
   return callHook("onDeadLetter", onDeadLetter, letter);
 }
 
@@ -38,28 +37,5 @@ export function reportExpired(
   if (!onDeadLetter) return;
   for (const { id, attempts } of tasks) {
     void reportDeadLetter(onDeadLetter, { queue, id, reason: "lease_expired", attempts });
-  }
-}
-
-/**
- * Reports the dead letters that a settle has made.
- * @param settled a result for each settlement, in their order
- */
-export function reportSettled(
-  onDeadLetter: OnDeadLetter | undefined,
-  queue: string,
-  settlements: readonly Settlement[],
-  settled: readonly Settled[],
-): void {
-  if (!onDeadLetter) return;
-  for (const [i, result] of settled.entries()) {
-    const settlement = settlements[i];
-    if (!settlement || !result.ok || result.state !== "rejected") continue;
-    const { reason } = result;
-    if (reason === undefined || reason === "cancelled") continue;
-    const { id, attempt: attempts } = readReceipt(settlement.receipt, "receipt");
-    const error = "error" in settlement ? summarizeError(settlement.error) : undefined;
-    const letter = { queue, id, reason, attempts };
-    void reportDeadLetter(onDeadLetter, error === undefined ? letter : { ...letter, error });
   }
 }
