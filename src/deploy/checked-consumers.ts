@@ -8,23 +8,19 @@ import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
 import { requiredEncryption } from "../features/encryption/index.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
 import type { ServiceOptions } from "./options.ts";
+import type { Setup } from "./setup.ts";
 
 /** What consumers are checked with. */
-interface CheckContext<Env> {
-  readonly env: Env;
-  /** How long one invocation may work, ms. */
-  readonly budget: number;
-  /** Most requests of one invocation. */
-  readonly requests: number | undefined;
-  /** How many hooks of the deployment's own are called for a failed task. */
-  readonly hooks: number;
-}
+type CheckContext<Env extends object> = Pick<Setup<Env>, "env" | "budget" | "requests" | "hooks">;
 
 /** Requests of an invocation that are not for its consumers: of a sweep, a wake, and what follows the sweep. */
 const OTHER_REQUESTS = 20;
 
 /** The options of a drain with the limits of an invocation, to check them. */
-function inInvocation<Env>(work: WorkOptions, { budget, requests, hooks }: CheckContext<Env>): DrainOptions {
+function inInvocation<Env extends object>(
+  work: WorkOptions,
+  { budget, requests, hooks }: CheckContext<Env>,
+): DrainOptions {
   if (requests === undefined) return { ...work, budget };
   const { requestsPerTask = 1 } = work;
   const perTask = Number.isInteger(requestsPerTask) ? requestsPerTask + hooks : requestsPerTask;
@@ -42,7 +38,7 @@ export interface CheckedConsumer<Env> {
  * The consumers by their queues.
  * @throws {SluiceError} `invalid_argument`; the path names the consumer
  */
-export function checkedConsumers<Env>(
+export function checkedConsumers<Env extends object>(
   consumers: NonNullable<ServiceOptions<Env>["consumers"]>,
   context: CheckContext<Env>,
 ): ReadonlyMap<string, CheckedConsumer<Env>> {
@@ -67,7 +63,7 @@ export function checkedConsumers<Env>(
   );
 }
 
-function declaredConsumers<Env>(
+function declaredConsumers<Env extends object>(
   consumers: readonly QueueConsumer<Env>[],
   context: CheckContext<Env>,
 ): Map<string, CheckedConsumer<Env>> {
@@ -99,7 +95,11 @@ function isOfDeclared(consumer: unknown): boolean {
   return isDeclared((consumer as Partial<QueueConsumer<never>> | null | undefined)?.queue);
 }
 
-function checked<Env>(given: Consumer<Env>, name: string, context: CheckContext<Env>): CheckedConsumer<Env> {
+function checked<Env extends object>(
+  given: Consumer<Env>,
+  name: string,
+  context: CheckContext<Env>,
+): CheckedConsumer<Env> {
   const path = `consumers.${name}`;
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
   onlyOptions(options, ["handler", "schema", "encryption", ...WORK_OPTIONS], `${path}.`);

@@ -2,7 +2,7 @@ import { isEarly } from "../drain/drain-counts.ts";
 import { drain } from "../drain/drain.ts";
 import { type DrainReport, type Task } from "../drain/types.ts";
 import { scalingOut } from "../drain/with-scale-out.ts";
-import { opening, type OpeningOptions } from "../open/opening.ts";
+import { opening } from "../open/opening.ts";
 import { timeUntil } from "../kernel/clock.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import { toConsole, type Waker } from "../features/waking/index.ts";
@@ -10,22 +10,9 @@ import { sleep } from "../sleep.ts";
 import type { Setup } from "./setup.ts";
 import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
 import { Drains, sum } from "./drains.ts";
-import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
+import { type InvocationTools, LEAST_TIME, type ServiceContext } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
-import type { InContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
-
-/** What consumers need from their deployment. */
-export interface ConsumerContext<Env extends object> {
-  readonly setup: Setup<Env>;
-  /** What the deployment's queues have in common. */
-  readonly ofQueues: OpeningOptions;
-  /** The drains of a new invocation. */
-  readonly newDrains: () => Drains;
-  readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
-  /** Runs drains in the context of no request. */
-  readonly inOwnContext: InContext;
-}
 
 const LIMIT_NOTE =
   "a drain ended because an invocation may send no more requests; other invocations go on. " +
@@ -37,7 +24,7 @@ const HAND_OVER = 100;
 /** The consumers of a deployment. */
 export class Consumers<Env extends object> {
   readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
-  readonly #context: ConsumerContext<Env>;
+  readonly #context: ServiceContext<Env>;
   readonly #setup: Setup<Env>;
   /** The drains of a process. */
   readonly #drains = new Drains();
@@ -45,7 +32,7 @@ export class Consumers<Env extends object> {
   #saidLimit = false;
 
   /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
-  constructor(consumers: NonNullable<ServiceOptions<Env>["consumers"]>, context: ConsumerContext<Env>) {
+  constructor(consumers: NonNullable<ServiceOptions<Env>["consumers"]>, context: ServiceContext<Env>) {
     this.#context = context;
     this.#setup = context.setup;
     this.#all = checkedConsumers(consumers, context.setup);

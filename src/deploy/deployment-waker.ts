@@ -1,24 +1,8 @@
 import { timeUntil } from "../kernel/clock.ts";
-import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
-import type { Alarms } from "./alarms.ts";
-import type { Drains } from "./drains.ts";
+import type { Consumers } from "./consumers.ts";
 import type { Invocation } from "./invocation.ts";
-
-/** What a deployment's waker needs of the deployment. */
-export interface WakerContext {
-  readonly transport: Transport;
-  readonly consumers: {
-    readonly none: boolean;
-    has(queue: string): boolean;
-    work(queue: string, time: number, drains?: Drains): Promise<unknown>;
-  };
-  /** Wakes the consumers of another deployment, or this one in another invocation. */
-  readonly remoteWaker: Waker | undefined;
-  readonly alarms: Alarms | undefined;
-  /** Aborts when the process begins to close. */
-  readonly closing: AbortSignal | undefined;
-}
+import type { Setup } from "./setup.ts";
 
 /**
  * Least time left for an invocation to start a consumer, ms. With less, the wake goes elsewhere, or cron finds the
@@ -32,12 +16,15 @@ const WORTH_STARTING = 250;
  * If this deployment has no consumers, it sends wakes for every queue.
  * @returns undefined if no wake can be sent or arranged
  */
-export function deploymentWaker(
-  { transport, consumers, remoteWaker, alarms, closing }: WakerContext,
+export function deploymentWaker<Env extends object>(
+  { remoteWaker, alarms, platform, ...setup }: Setup<Env>,
+  consumers: Consumers<Env>,
   { timeLeft, drains }: Pick<Invocation, "timeLeft" | "drains">,
 ): Waker | undefined {
+  const transport = drains?.counted(setup.transport) ?? setup.transport;
+  const isClosing = () => platform.ending?.closing?.aborted === true;
   const here = (queue: string) =>
-    timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !closing?.aborted && consumers.has(queue);
+    timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !isClosing() && consumers.has(queue);
   const remote = remoteWaker && (drains?.countedWaker(remoteWaker) ?? remoteWaker);
   const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
   if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;

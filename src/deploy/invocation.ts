@@ -7,8 +7,8 @@ import type { QueueOrName } from "../open/definition.ts";
 import type { QueueOptions } from "../open/options.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Drains } from "./drains.ts";
-import type { ServiceOptions } from "./options.ts";
 import type { InContext } from "./own-context.ts";
+import type { Setup } from "./setup.ts";
 import { logDeadLetter, logTaskFailure } from "./task-log.ts";
 
 /** Least time that work gets which begins in an invocation, ms. */
@@ -38,23 +38,28 @@ export interface InvocationTools<Env> {
   readonly onFailure: (failure: TaskFailure) => void;
 }
 
-/** What the tools need of the deployment. */
-interface ToolsContext<Env> {
-  readonly env: Env;
+/** What all parts of a deployment use. */
+export interface ServiceContext<Env extends object> {
+  readonly setup: Setup<Env>;
   /** What the deployment's queues have in common. */
   readonly ofQueues: OpeningOptions;
-  /** The deployment's own hook for dead letters. */
-  readonly onDeadLetter: ServiceOptions<Env>["onDeadLetter"];
-  /** The deployment's own hook for failed attempts. */
-  readonly onFailure: ServiceOptions<Env>["onFailure"];
-  /** Runs the hooks in the context of no request. */
+  /** Runs work in the context of no request. */
   readonly inOwnContext: InContext;
+  /** The drains of a new invocation. A process has no limit in all. */
+  readonly newDrains: () => Drains;
+  /** See {@link toolsIn}. */
+  readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
+  /** The waker of the deployment in an invocation. */
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
 
 /** Makes the tools of an invocation. */
-export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation): InvocationTools<Env> {
-  const { env, ofQueues, onDeadLetter: deadLetterHook, onFailure: failureHook } = context;
+export function toolsIn<Env extends object>(
+  context: ServiceContext<Env>,
+  invocation: Invocation,
+): InvocationTools<Env> {
+  const { setup, ofQueues } = context;
+  const { env, options } = setup;
   const { keepRunning, waitUntil, headers, isCounted = false } = invocation;
   const drains = isCounted ? invocation.drains : undefined;
   const tracing = headers ? ofQueues.tracing?.continuing(headers) : ofQueues.tracing;
@@ -69,11 +74,11 @@ export function toolsIn<Env>(context: ToolsContext<Env>, invocation: Invocation)
   };
   const onDeadLetter: OnDeadLetter = (letter) => {
     logDeadLetter(letter);
-    call("onDeadLetter", deadLetterHook, letter);
+    call("onDeadLetter", options.onDeadLetter, letter);
   };
   const onFailure = (failure: TaskFailure) => {
     logTaskFailure(failure);
-    call("onFailure", failureHook, failure);
+    call("onFailure", options.onFailure, failure);
   };
   const transport = drains?.counted(ofQueues.transport) ?? ofQueues.transport;
   const wake = waker && { ...waker, waitUntil };

@@ -1,39 +1,28 @@
 import { messageOf } from "../errors.ts";
-import { optionalFunction } from "../kernel/options/validation.ts";
 import { checkedOffload, type Offload, type OrphanPassOptions } from "../features/offload/types.ts";
-import type { ServiceOptions } from "./options.ts";
+import type { Platform } from "./options.ts";
 
 /** A queue that may declare its own object store. */
 interface MayOffload {
   readonly options: { readonly offload?: Offload | undefined };
 }
 
-interface ObjectStoresContext<Env> {
-  readonly env: Env;
-  /** The option `offload` of the deployment. */
-  readonly offload: ServiceOptions<Env>["offload"];
-  /** See `Platform.offload`. */
-  readonly replace: ((offload: Offload) => Offload) | undefined;
-}
-
 /** The object stores of a deployment's queues. */
-export class ObjectStores<Env> {
-  readonly #context: ObjectStoresContext<Env>;
+export class ObjectStores {
   /** That of the deployment. */
   readonly #shared: Offload | undefined;
+  readonly #replace: Platform["offload"];
 
   /** @throws {SluiceError} `invalid_argument` */
-  constructor(context: ObjectStoresContext<Env>) {
-    this.#context = context;
-    const make = optionalFunction(context.offload, "offload");
-    this.#shared = make && checkedOffload(make(context.env), "offload()");
+  constructor(shared: Offload | undefined, replace: Platform["offload"]) {
+    this.#shared = shared && checkedOffload(shared, "offload()");
+    this.#replace = replace;
   }
 
   /** The object store of a queue: its own, or that of the deployment. */
   readonly of = (queue: MayOffload | undefined): Offload | undefined => {
-    const { replace } = this.#context;
     const offload = queue?.options.offload ?? this.#shared;
-    return offload && (replace?.(offload) ?? offload);
+    return offload && (this.#replace?.(offload) ?? offload);
   };
 
   /**

@@ -6,14 +6,14 @@ import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import { createApp } from "../http/app.ts";
 import type { App } from "../http/services.ts";
 import { Problem, problemResponse } from "../http/problems/problem.ts";
-import { type Open, opening, type OpeningOptions } from "../open/opening.ts";
+import { type Open, opening } from "../open/opening.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import type { AlarmKind } from "./alarms.ts";
 import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
-import { type Invocation, type InvocationTools, toolsIn } from "./invocation.ts";
+import { type Invocation, type ServiceContext, toolsIn } from "./invocation.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
@@ -32,10 +32,8 @@ const DASHBOARD_PATHS = /^\/dashboard(?:\/.*)?$/;
 export class Service<Env extends object = Environment> {
   /** Opens the deployment's queues, outside of an invocation. */
   readonly open: Open;
-  /** What the deployment's queues have in common. */
-  readonly #ofQueues: OpeningOptions;
-  readonly #inOwnContext = ownContext();
   readonly #setup: Setup<Env>;
+  readonly #context: ServiceContext<Env>;
   readonly #app: App;
   /** Undefined if no wake secret is configured. */
   readonly #wakeVerifier: WakeVerifier | undefined;
@@ -54,36 +52,35 @@ export class Service<Env extends object = Environment> {
     const { transport, tracing, stores } = setup;
     const { coalesce } = platform;
     const definitionOf = (queue: string) => this.definitionOf(queue);
-    this.#ofQueues = { transport, prefix, coalesce, tracing, offload: stores.of, definitionOf };
-    this.open = opening(this.#ofQueues);
-    const inOwnContext = this.#inOwnContext;
-    const toolsIn = (invocation: Invocation) => this.#toolsIn(invocation);
-    const wakerIn = (invocation: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(invocation);
-    const { consumers = {}, queues = [] } = options;
-    this.#consumers = new Consumers(consumers, {
+    const context: ServiceContext<Env> = {
       setup,
-      ofQueues: this.#ofQueues,
+      ofQueues: { transport, prefix, coalesce, tracing, offload: stores.of, definitionOf },
+      inOwnContext: ownContext(),
       newDrains: this.newDrains,
-      toolsIn,
-      inOwnContext,
-    });
+      toolsIn: (invocation) => toolsIn(context, invocation),
+      wakerIn: (invocation) => deploymentWaker(setup, this.#consumers, invocation),
+    };
+    this.#context = context;
+    this.open = opening(context.ofQueues);
+    const { consumers = {}, queues = [] } = options;
+    this.#consumers = new Consumers(consumers, context);
     this.#declared = new Declarations(consumers, queues);
-    this.#sweeps = new Sweeps({ setup, declared: this.#declared, inOwnContext, toolsIn, wakerIn });
+    this.#sweeps = new Sweeps(context, this.#declared);
     const timeLeft = platform.afterResponse === "none" ? undefined : () => setup.budget;
-    const wake = this.#wakerIn({ timeLeft });
+    const wake = context.wakerIn({ timeLeft });
     this.#app = this.#newApp(wake, timeLeft);
     // With `waitUntil`, because an enqueue must not wait for the consumer that it wakes.
     const { waitUntil } = platform;
     const waking = wake && { ...wake, waitUntil };
     this.#disconnect = waitUntil
-      ? this.#declared.connect(opening({ ...this.#ofQueues, wake: waking }))
+      ? this.#declared.connect(opening({ ...context.ofQueues, wake: waking }))
       : () => {};
   }
 
   #newApp(wake: Waker | undefined, timeLeft: Invocation["timeLeft"]): App {
     const { config, transport, budget, requests, stores, parts } = this.#setup;
     return createApp({
-      ...this.#ofQueues,
+      ...this.#context.ofQueues,
       ...parts,
       offload: (queue) => stores.of(this.definitionOf(queue)),
       tokens: config.tokens,
@@ -95,11 +92,11 @@ export class Service<Env extends object = Environment> {
       ...(requests !== undefined && {
         ofRequest: (props: unknown) => {
           const drains = this.#drainsOf(props);
-          return { transport: drains.counted(transport), wake: this.#wakerIn({ timeLeft, drains }) };
+          return { transport: drains.counted(transport), wake: this.#context.wakerIn({ timeLeft, drains }) };
         },
       }),
       onDeadLetter: (letter, waitUntil = () => {}) =>
-        this.#toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
+        this.#context.toolsIn({ keepRunning: waitUntil, waitUntil, timeLeft }).onDeadLetter(letter),
     });
   }
 
@@ -117,7 +114,7 @@ export class Service<Env extends object = Environment> {
       const drains = this.newDrains();
       if (pathname === "/v1/sweep") this.#sweeps.keepForAfter(drains);
       const invocation = { keepRunning, waitUntil, timeLeft, drains, isCounted: true, headers };
-      const response = await own?.(request, this.#toolsIn(invocation).tools);
+      const response = await own?.(request, this.#context.toolsIn(invocation).tools);
       if (response !== undefined) return response;
       const context = { waitUntil: keepRunning, passThroughOnException: () => {}, props: drains };
       return this.#app.fetch(request, this.#setup.env, context);
@@ -151,7 +148,7 @@ export class Service<Env extends object = Environment> {
    * @param drains of the invocation, if it handles several alarms
    */
   ring(kind: AlarmKind, queue: string, waitUntil?: WaitUntil, drains = this.newDrains()): Promise<void> {
-    return this.#inOwnContext(() => this.#ring(kind, queue, waitUntil, drains));
+    return this.#context.inOwnContext(() => this.#ring(kind, queue, waitUntil, drains));
   }
 
   async #ring(
@@ -171,7 +168,7 @@ export class Service<Env extends object = Environment> {
 
   /** The tools of the deployment's own code outside of an invocation: an enqueue starts no consumer here. */
   tools(): DeploymentTools<Env> {
-    return this.#toolsIn({ keepRunning: () => {}, waitUntil: undefined, timeLeft: undefined }).tools;
+    return this.#context.toolsIn({ keepRunning: () => {}, waitUntil: undefined, timeLeft: undefined }).tools;
   }
 
   /** Ends what reaches into the process beside this deployment. */
@@ -196,20 +193,6 @@ export class Service<Env extends object = Environment> {
     return this.#consumers.definitionOf(queue) ?? this.#declared.named(queue);
   }
 
-  /** See {@link toolsIn}. */
-  #toolsIn(invocation: Invocation): InvocationTools<Env> {
-    const { env, options } = this.#setup;
-    const context = {
-      env,
-      ofQueues: this.#ofQueues,
-      onDeadLetter: options.onDeadLetter,
-      onFailure: options.onFailure,
-      inOwnContext: this.#inOwnContext,
-      wakerIn: (one: Pick<Invocation, "timeLeft" | "drains">) => this.#wakerIn(one),
-    };
-    return toolsIn(context, invocation);
-  }
-
   async #receiveWake(request: Request, waitUntil: WaitUntil | undefined, time: number): Promise<Response> {
     const verifier = this.#wakeVerifier;
     if (!verifier) {
@@ -222,18 +205,5 @@ export class Service<Env extends object = Environment> {
     const consumers = this.#consumers;
     const drain = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
     return answerWake(request, { verifier, drain, waitUntil });
-  }
-
-  /** See {@link deploymentWaker}. */
-  #wakerIn(invocation: Pick<Invocation, "timeLeft" | "drains">): Waker | undefined {
-    const { transport, remoteWaker, alarms, platform } = this.#setup;
-    const context = {
-      transport: invocation.drains?.counted(transport) ?? transport,
-      consumers: this.#consumers,
-      remoteWaker,
-      alarms,
-      closing: platform.ending?.closing,
-    };
-    return deploymentWaker(context, invocation);
   }
 }

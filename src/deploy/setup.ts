@@ -28,7 +28,7 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
   optionalFunction(options.fetch, "fetch");
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   optionalFunction(options.onFailure, "onFailure");
-  const stores = new ObjectStores({ env, offload: options.offload, replace: platform.offload });
+  const stores = new ObjectStores(optionalFunction(options.offload, "offload")?.(env), platform.offload);
   const tracing = checkedTracing(options.tracing);
   const alerts = connectedAlerts(options.alerts, env);
   const parts = optionalParts(options, platform.onDemand);

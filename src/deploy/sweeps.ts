@@ -3,22 +3,10 @@ import { plainSweep } from "../sweep/sweep.ts";
 import { sweepParts } from "../open/sweep-parts.ts";
 import { placesOf } from "../open/sweep-with.ts";
 import type { Transport } from "../kernel/transport.ts";
-import type { Waker } from "../features/waking/index.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Drains } from "./drains.ts";
-import { type Invocation, type InvocationTools, LEAST_TIME } from "./invocation.ts";
-import type { InContext } from "./own-context.ts";
+import { LEAST_TIME, type ServiceContext } from "./invocation.ts";
 import { withWaitUntil } from "./pending-work.ts";
-import type { Setup } from "./setup.ts";
-
-/** What sweeps need from their deployment. */
-interface SweepsContext<Env extends object> {
-  readonly setup: Setup<Env>;
-  readonly declared: Declarations;
-  readonly inOwnContext: InContext;
-  readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
-  readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
-}
 
 /** Requests of an invocation that are kept for alert rules and for objects without tasks. */
 const AFTER_SWEEP_REQUESTS = 10;
@@ -33,17 +21,18 @@ export function sweepBudget(budget: number): number {
 
 /** The sweeps of a deployment: what comes before them and after them. */
 export class Sweeps<Env extends object> {
-  readonly #context: SweepsContext<Env>;
+  readonly #context: ServiceContext<Env>;
+  readonly #declared: Declarations;
 
-  constructor(context: SweepsContext<Env>) {
+  constructor(context: ServiceContext<Env>, declared: Declarations) {
     this.#context = context;
+    this.#declared = declared;
   }
 
   /** Applies what has changed in the declared queues. Never throws. */
   applyDeclared(drains: Drains): Promise<void> {
-    const { declared, setup } = this.#context;
-    const { transport, config, log } = setup;
-    return declared.apply(drains.counted(transport), config.prefix, this.#closing, log);
+    const { transport, config, log } = this.#context.setup;
+    return this.#declared.apply(drains.counted(transport), config.prefix, this.#closing, log);
   }
 
   /** Keeps requests of the invocation for what follows a sweep of all queues. Returns what gives them back. */
@@ -98,14 +87,14 @@ export class Sweeps<Env extends object> {
   }
 
   async #after(timeLeft: number, transport: Transport): Promise<void> {
-    const { setup, declared } = this.#context;
+    const { setup } = this.#context;
     const { alerts, stores, log } = setup;
     const pass = { transport, prefix: setup.config.prefix, signal: this.#closing };
     const until = performance.now() + timeLeft;
     const budget = Math.max(LEAST_TIME, Math.min(timeLeft, ALERTS_TIME));
     await Promise.all([
       alerts?.evaluate({ ...pass, budget, log }),
-      stores.removeOrphans(declared.all, { ...pass, placesOf, until }, log),
+      stores.removeOrphans(this.#declared.all, { ...pass, placesOf, until }, log),
     ]);
   }
 

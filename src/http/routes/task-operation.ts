@@ -37,26 +37,16 @@ export function taskOperationRoutes(app: App, services: Services): void {
   app.post("/v1/queues/:queue/redrive", allow("admin"), async (c) => {
     const options = requestOptions(c);
     const { budget, ...body } = await readBody(c, services, schemas.redrive);
-    return reply<typeof replies.redriven>(
-      await operator(c).redrive({
-        ...body,
-        ...options,
-        budget: budgetOf(services, budget),
-      }),
-    );
+    const run = { ...body, ...options, budget: budgetOf(services, budget) };
+    return reply<typeof replies.redriven>(await operator(c).redrive(run));
   });
 
   app.post("/v1/queues/:queue/purge", allow("admin"), async (c) => {
     const options = requestOptions(c);
     const { budget, ...body } = await readBody(c, services, schemas.purge);
     hidesPayloads(c, "admin", body);
-    return reply<typeof replies.purged>(
-      await operator(c).purge({
-        ...body,
-        ...options,
-        budget: budgetOf(services, budget),
-      }),
-    );
+    const run = { ...body, ...options, budget: budgetOf(services, budget) };
+    return reply<typeof replies.purged>(await operator(c).purge(run));
   });
 }
 

@@ -65,7 +65,7 @@ export const network: LawMutants = {
     breaks: "access: a page of a neighbouring host purges queues",
   },
   "an Idempotency-Key over HTTP is dropped": {
-    src: change("{ idempotencyKey: key }", "{}"),
+    src: change("{ ...options, idempotencyKey: key }", "options"),
     breaks: "law 5: a resent POST enqueues twice",
   },
   "a client's POST has no key of its own": {
