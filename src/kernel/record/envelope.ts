@@ -17,8 +17,8 @@ export const ENVELOPE_OVERHEAD = 128;
 export const KEY_ID = /^[\w.-]{1,32}$/;
 
 /** Offset of the byte with the kind of the value; then the length of the key's id, and the id. */
-export const KIND_AT = ENVELOPE.length + 1;
-export const KEY_ID_AT = KIND_AT + 1;
+export const KIND_AT = 8;
+export const KEY_ID_AT = 9;
 
 /** Whether a value is encrypted. */
 export function isEnvelope(value: unknown): boolean {
