@@ -19,7 +19,6 @@ export const listScript = {
   script: list,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry", "dead"],
   args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("list", reply);
     return {
@@ -40,7 +39,6 @@ export const removeScript = {
   script: remove,
   keys: ["tasks", "expiry", "dead"],
   args: ["testNow", "id"],
-  each: [],
   decode: (reply: Reply) => new ReplyReader("remove", reply).status("removed", "not_found", "alive"),
 } as const satisfies Binding;
 
@@ -67,7 +65,6 @@ export const purgeScript = {
   script: purge,
   keys: ["pending", "fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "state", "limit", "cursor", "filter"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("purge", reply);
     return { count: reader.integer(), cursor: reader.text(), unreadable: reader.integer() };
@@ -78,7 +75,6 @@ export const declareScript = {
   script: declare,
   keys: ["tasks"],
   args: ["was", "record"],
-  each: [],
   decode: (reply: Reply) => okay("declare", reply).integer() === 1,
 } as const satisfies Binding;
 
@@ -86,7 +82,6 @@ export const listGroupsScript = {
   script: listGroups,
   keys: ["fairByGroup", "limited", "tasks"],
   args: ["cursor", "size"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("listGroups", reply);
     return {
@@ -104,7 +99,6 @@ export const statisticsScript = {
   script: statistics,
   keys: ["tasks"],
   args: ["testNow"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("statistics", reply);
     return { now: reader.integer(), on: reader.integer() === 1, records: readRecords(reader) };
@@ -115,7 +109,6 @@ export const failWorkerScript = {
   script: failWorker,
   keys: parts,
   args: ["testNow", "worker", "limit", "wake"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("failWorker", reply);
     const failed = { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
@@ -127,7 +120,6 @@ export const listWorkersScript = {
   script: listWorkers,
   keys: ["tasks", "workers", "workerLeases"],
   args: ["testNow", "cursor", "size", "most"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("listWorkers", reply);
     return {
@@ -151,7 +143,6 @@ export const deleteQueueScript = {
   script: deleteQueue,
   keys: allParts,
   args: ["testNow", "token", "force"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("deleteQueue", reply);
     return reader.status("ok", "working") === "ok"

@@ -66,7 +66,7 @@ export class CallLog {
   }
 
   /** @param added the answers, one for each task. @default all were created */
-  #addEnqueued(queue: string, { args }: ScriptCall, script: Binding, added?: Enqueued): void {
+  #addEnqueued(queue: string, { args }: ScriptCall, script: Required<Binding>, added?: Enqueued): void {
     const [first, each] = [script.args.length, script.each.length];
     for (let i = 0; first + i * each < args.length; i++) {
       const answer = added?.[i];

@@ -36,12 +36,13 @@ describe("the script tables match the contracts in Lua", () => {
 
   test.each(bindings.map((binding) => [binding.script.name, binding] as const))("%s", (name, binding) => {
     const { keys, args, items } = contract(name);
+    const { each = [] } = binding;
     const numbered = (names: readonly string[]) => names.map((key, i) => [i + 1, key]);
     expect(keys).toEqual(numbered(binding.keys));
     expect(args).toEqual(numbered(binding.args));
-    expect(items === "").toBe(binding.each.length === 0);
+    expect(items === "").toBe(each.length === 0);
     let from = 0;
-    for (const item of binding.each) {
+    for (const item of each) {
       from = items.indexOf(item, from);
       expect(from, `${item} in "${items}"`).toBeGreaterThanOrEqual(0);
     }

@@ -8,7 +8,6 @@ export const beginAlertsScript = {
   script: beginAlerts,
   keys: ["alerts"],
   args: ["testNow", "field", "token", "interval", "size"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("beginAlerts", reply);
     if (reader.status("ok", "recent") === "recent") return { now: reader.integer() };

@@ -12,7 +12,6 @@ export const renameKeysScript = {
   script: renameKeys,
   keys: [...allParts.map(plainName), ...allParts],
   args: ["count"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("renameKeys", reply);
     /** How many partitions the queue was to get at first. */
@@ -37,7 +36,6 @@ export const ownSlotsScript = {
   script: ownSlots,
   keys: ["tasks"],
   args: ["version", "owned"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("ownSlots", reply);
     /** The version of the map that the partition knows, if it is later. */
@@ -51,6 +49,5 @@ export const putMapScript = {
   script: putMap,
   keys: ["queues", "maps"],
   args: ["queue", "was", "map", "partitions"],
-  each: [],
   decode: (reply: Reply) => okay("putMap", reply).text(),
 } as const satisfies Binding;

@@ -9,7 +9,6 @@ export const headScript = {
   script: head,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks"],
   args: [],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("head", reply);
     /** Instants are epoch ms; 0 if there is none. */

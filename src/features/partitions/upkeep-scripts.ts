@@ -9,7 +9,6 @@ export const findForeignScript = {
   script: findForeign,
   keys: ["tasks"],
   args: ["cursor", "size", "before"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("findForeign", reply);
     return {
@@ -26,7 +25,6 @@ export const setSharesScript = {
   script: setShares,
   keys: ["pending", "fair", "limited", "working", "tasks"],
   args: ["testNow", "version", "maxWorking", "rate", "maxPending", "wake"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("setShares", reply);
     if (reader.status("ok", "older") === "older") return { noted: reader.integer() };
@@ -44,6 +42,5 @@ export const putSharesScript = {
   script: putShares,
   keys: ["tasks"],
   args: ["was", "shares"],
-  each: [],
   decode: (reply: Reply) => okay("putShares", reply).text(),
 } as const satisfies Binding;

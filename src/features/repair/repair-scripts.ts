@@ -19,7 +19,6 @@ export const checkScript = {
   script: check,
   keys: partsWithSchedules,
   args: ["testNow"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("check", reply);
     const status = reader.status("valid", "scan", "large");
@@ -35,7 +34,6 @@ export const scanScript = {
   script: scan,
   keys: parts,
   args: ["testNow", "part", "cursor", "size"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("scan", reply);
     return {

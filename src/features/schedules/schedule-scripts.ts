@@ -12,7 +12,6 @@ export const putScheduleScript = {
   script: putSchedule,
   keys: ["schedules", "timetable", "operatorCalls"],
   args: ["testNow", "token", "name", "was", "record", "task", "at"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("putSchedule", reply);
     const status = reader.status("ok", "changed", "refused");
@@ -35,7 +34,6 @@ export const listSchedulesScript = {
   script: listSchedules,
   keys: ["schedules", "timetable"],
   args: ["name", "cursor", "size"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("listSchedules", reply);
     return {
@@ -54,7 +52,6 @@ export const dueSchedulesScript = {
   script: dueSchedules,
   keys: ["schedules", "timetable"],
   args: ["testNow", "limit"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("dueSchedules", reply);
     return {

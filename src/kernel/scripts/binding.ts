@@ -14,8 +14,8 @@ export interface Binding {
   readonly keys: readonly KeyName[];
   /** The arguments of every call, in order. */
   readonly args: readonly string[];
-  /** The arguments of each item, in order. They follow the others. */
-  readonly each: readonly string[];
+  /** The arguments of each item, in order. They follow the others. @default it takes no items */
+  readonly each?: readonly string[];
   readonly decode: (reply: Reply) => unknown;
 }
 
@@ -26,6 +26,8 @@ export interface QueueBinding extends Binding {
 
 type Arguments<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
 
+type ItemArguments<B extends Binding> = Arguments<B extends Required<Binding> ? B["each"] : readonly []>;
+
 /**
  * A call of a bound script. A missing or misspelt argument does not compile.
  * @param at the keys of the queue
@@ -33,13 +35,13 @@ type Arguments<Names extends readonly string[]> = Readonly<Record<Names[number],
  * @param items the arguments of each item, by name
  */
 export function callOf<const B extends Binding>(
-  { script, keys, args, each }: B,
+  { script, keys, args, each = [] }: B,
   at: Readonly<Record<B["keys"][number], string>>,
   given: Arguments<B["args"]>,
-  items: readonly Arguments<B["each"]>[] = [],
+  items: readonly ItemArguments<B>[] = [],
 ): ScriptCall {
   const flat = args.map((name) => given[name as B["args"][number]]);
-  for (const item of items) for (const name of each) flat.push(item[name as B["each"][number]]);
+  for (const item of items) for (const name of each) flat.push(item[name as keyof typeof item]);
   return { script, keys: keys.map((name: B["keys"][number]) => at[name]), args: flat };
 }
 

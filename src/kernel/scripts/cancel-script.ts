@@ -6,7 +6,6 @@ export const cancelScript = {
   script: cancel,
   keys: ["fair", "fairByGroup", "limited", "working", "delayed", "tasks", "expiry"],
   args: ["testNow", "id", "lease"],
-  each: [],
   decode: (reply: Reply) =>
     new ReplyReader("cancel", reply).status(
       "rejected",

@@ -10,7 +10,6 @@ export const countScript = {
   script: count,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "dead", "workers"],
   args: ["testNow", "overview"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("count", reply);
     const counts = {

@@ -7,7 +7,6 @@ export const getScript = {
   script: get,
   keys: ["working", "delayed", "tasks"],
   args: ["id", "payload"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("get", reply);
     if (reader.status("ok", "not_found") === "not_found") return null;

@@ -20,7 +20,6 @@ export const settingsScript = {
   script: settings,
   keys: ["tasks"],
   args: ["group"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("settings", reply);
     return {

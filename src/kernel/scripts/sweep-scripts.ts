@@ -12,7 +12,6 @@ export const sweepScript = {
   script: sweep,
   keys: parts,
   args: ["testNow", "limit", "wake", "ahead"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("sweep", reply);
     return {
@@ -42,7 +41,6 @@ export const listQueuesScript = {
   script: listQueues,
   keys: ["queues"],
   args: ["testNow", "cursor", "size"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = okay("listQueues", reply);
     return {
@@ -65,6 +63,5 @@ export const forgetDequeuesScript = {
   script: forgetDequeues,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry"],
   args: [],
-  each: [],
   decode: (reply: Reply) => okay("forgetDequeues", reply).integer(),
 } as const satisfies Binding;

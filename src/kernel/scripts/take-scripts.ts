@@ -20,7 +20,6 @@ export const dequeueScript = {
   script: dequeue,
   keys: parts,
   args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info"],
-  each: [],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("dequeue", reply);
     const status = reader.status("ok", "more", "paused");

@@ -6,6 +6,5 @@ export const wakeScript = {
   script: wake,
   keys: ["tasks"],
   args: ["testNow", "window"],
-  each: [],
   decode: (reply: Reply) => okay("wake", reply).integer() === 1,
 } as const satisfies Binding;

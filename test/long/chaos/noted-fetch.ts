@@ -93,7 +93,7 @@ class CallNotes {
     const args = words.slice(Number(keys));
     const token = args[(binding.args as readonly string[]).indexOf("token")] ?? "";
     const settle: (readonly [receipt: string, outcome: string])[] = [];
-    const size = binding.each.length || Infinity;
+    const size = "each" in binding ? binding.each.length : Infinity;
     for (let i = binding.args.length; i < args.length; i += size) {
       const [id, proof = "", terms = ""] = args.slice(i, i + size);
       const receipt = this.#receipts.get(`${queue}/${place} ${proof.split(",")[0]}`);
