@@ -70,7 +70,7 @@ test("each entry of the exports map exports something, and declares it", async (
 
 test("the entry for traces needs @opentelemetry/api, which the runtime says, and then can be imported", async () => {
   const source = `const found = await import("sluice-queue/opentelemetry").then(
-      ({ openTelemetry }) => ({ made: typeof openTelemetry().exchange }),
+      ({ openTelemetry }) => ({ made: typeof openTelemetry().traceCalls }),
       ({ code, message }) => ({ code, named: message.includes("'@opentelemetry/api'") }),
     );
     console.log(JSON.stringify(found));`;
