@@ -98,6 +98,11 @@ export const settle: LawMutants = {
     breaks: "law 8: a sweep of ten thousand due tasks fails with too many results to unpack",
   },
   "results that are falsy are dropped": {
+    in: "plainCompletion",
+    src: change("result !== undefined", "result"),
+    breaks: "law 9: a result 0, false or null is returned as none",
+  },
+  "results that are falsy are dropped if they are kept for a time of their own": {
     src: change("settlement.result === undefined", "!settlement.result"),
     breaks: "law 9: a result 0, false or null is returned as none",
   },
