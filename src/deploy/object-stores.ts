@@ -15,7 +15,7 @@ export class ObjectStores {
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(shared: Offload | undefined, replace: Platform["offload"]) {
-    this.#shared = shared && checkedOffload(shared, "offload()");
+    this.#shared = checkedOffload(shared, "offload()");
     this.#replace = replace;
   }
 

@@ -77,9 +77,11 @@ describe("a deployment with offload", () => {
   });
 
   test("refuses an offload that is none", () => {
-    expect(() => testDeployment({ offload: () => ({}) as never })).toThrow(
-      "offload() must be made by offload() of sluice-queue/offload",
-    );
+    for (const none of [{}, null, false]) {
+      expect(() => testDeployment({ offload: () => none as never })).toThrow(
+        "offload() must be made by offload() of sluice-queue/offload",
+      );
+    }
     expect(() => defineQueue("q", { offload: {} as never }).options).not.toThrow();
     expect(() => testQueue(defineQueue("q", { offload: {} as never }))).toThrow(
       /^offload must be made by offload\(\)/,
