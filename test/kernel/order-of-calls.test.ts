@@ -48,16 +48,59 @@ test("tasks of several batches are pending in their order", async () => {
   }
 });
 
-test("the first task that is wrong fails its batch, and no other error is left over", async () => {
-  const unhandled = vi.fn<(error: unknown) => void>();
-  process.on("unhandledRejection", unhandled);
-  const queue = await freshQueue("turn");
-  for (let round = 0; round < 2; round++) {
-    const batch = queue.enqueueMany([{ payload: undefined }, { payload: "plain", id: "no id" }]);
-    await expect(batch).rejects.toMatchObject({ code: "invalid_argument", path: "tasks[0].payload" });
-  }
+/** Makes calls, and returns the errors that no call has thrown. */
+async function leftOver(calls: () => Promise<void>): Promise<readonly unknown[]> {
+  const errors: unknown[] = [];
+  const note = (error: unknown) => errors.push(error);
+  process.on("unhandledRejection", note);
+  await calls();
   // Such an event comes when no promise is left to run.
   await new Promise((resolve) => setImmediate(resolve));
-  process.off("unhandledRejection", unhandled);
-  expect(unhandled.mock.calls).toEqual([]);
+  process.off("unhandledRejection", note);
+  return errors;
+}
+
+test("the first task that is wrong fails its batch, and no other error is left over", async () => {
+  const queue = await freshQueue("turn");
+  const errors = await leftOver(async () => {
+    for (let round = 0; round < 2; round++) {
+      const batch = queue.enqueueMany([{ payload: undefined }, { payload: "plain", id: "no id" }]);
+      await expect(batch).rejects.toMatchObject({ code: "invalid_argument", path: "tasks[0].payload" });
+    }
+  });
+  expect(errors).toEqual([]);
+});
+
+test.each(["turn", false] as const)(
+  "a settlement that is wrong fails its settle, and no other error is left over: coalesce %s",
+  async (coalesce) => {
+    const receipt = "1.1.1.token-17.a";
+    const wrong: [path: string, settlements: readonly unknown[]][] = [
+      ["settlements[0]", [null]],
+      ["settlements[0]", [undefined, null]],
+      ["settlements[0]", ["complete"]],
+      ["settlements[0]", [Object.assign(() => {}, { receipt, outcome: "complete" })]],
+      ["settlements[0].receipt", [{ outcome: "requeue" }]],
+      ["settlements[0].delay", [{ receipt, outcome: "requeue", delay: -1 }, null]],
+      ["settlements[1]", [{ receipt, outcome: "reject" }, null]],
+      ["settlements[1].receipt", [{ receipt, outcome: "complete" }, { outcome: "complete" }]],
+    ];
+    const errors = await leftOver(async () => {
+      for (const [path, settlements] of wrong) {
+        const queue = await freshQueue(coalesce);
+        for (let round = 0; round < 2; round++)
+          await expect(queue.settle(settlements as never)).rejects.toMatchObject({ path });
+      }
+    });
+    expect(errors).toEqual([]);
+  },
+);
+
+test("a completion may inherit for how long its result is kept", async () => {
+  const queue = await freshQueue("turn");
+  const { id } = await queue.enqueue("plain");
+  const [task] = await queue.dequeue();
+  const completion = Object.create({ receipt: task?.receipt, outcome: "complete", result: "done", ttl: 0 });
+  expect(await queue.settle([completion])).toMatchObject([{ ok: true, state: "completed" }]);
+  expect(await queue.get(id)).not.toHaveProperty("result");
 });

@@ -3,14 +3,15 @@ import { readReceipt } from "../names/receipt.ts";
 import { OnDemand } from "../on-demand.ts";
 import { MAX_VALUE_BYTES } from "../options/limits.ts";
 import type { Settled, Settlement } from "../options/types.ts";
+import { optionsObject } from "../options/validation.ts";
 import { plainJson } from "../record/plain-json.ts";
 import type { settleScript } from "../scripts/take-scripts.ts";
 import type { SettlementArguments } from "../store.ts";
 import { sealSettlement } from "../values/seal-settlement.ts";
 import type { Values } from "../values/values.ts";
 
-/** What a completion has whose record is not kept for a time of its own. */
-const PLAIN = ["receipt", "outcome", "result"];
+/** What a completion may have. */
+const PLAIN = ["receipt", "outcome", "result", "ttl"];
 
 const other = new OnDemand(() => import("./settlement-arguments.ts"));
 
@@ -18,13 +19,14 @@ const other = new OnDemand(() => import("./settlement-arguments.ts"));
  * One settlement as the settle script takes it. The result is not a promise if it is a completion with plain JSON, or
  * with nothing, unless values are sealed.
  * @param at path of the settlement, for errors
- * @throws {SluiceError} `invalid_argument`, `too_large`
+ * @throws {SluiceError} `invalid_argument`, `too_large`; at once if it is not an object
  */
 export function sealedArguments(
   values: Values,
   settlement: Settlement,
   at: string,
 ): MaybePromise<SettlementArguments> {
+  optionsObject(settlement, `${at}.`);
   const completion = other.isLoading ? undefined : plainCompletion(settlement, at);
   if (completion) {
     return andThen(sealSettlement(values, settlement, completion.text, at), (text) => ({
@@ -39,9 +41,9 @@ export function sealedArguments(
 
 /** Undefined if a settlement is anything else. */
 function plainCompletion(settlement: Settlement, at: string): SettlementArguments | undefined {
-  if (settlement?.outcome !== "complete" || !Object.keys(settlement).every((name) => PLAIN.includes(name))) {
-    return undefined;
-  }
+  // With a `ttl`, its record is kept for a time of its own.
+  if (settlement.outcome !== "complete" || settlement.ttl !== undefined) return undefined;
+  if (!Object.keys(settlement).every((name) => PLAIN.includes(name))) return undefined;
   const { receipt, outcome, result } = settlement;
   let text = "";
   if (result !== undefined) {
