@@ -18,8 +18,8 @@ export interface SizedSettlement {
 }
 
 /**
- * The settlement of a task whose handler has done its work; undefined if it has not, or if its result is not plain
- * JSON. The result is copied, because the handler's code may still change it.
+ * The settlement of a task whose handler has done its work; undefined if it has not, or if its result is neither plain
+ * JSON nor bytes, or too large. The result is copied at once, because the handler's code may still change it.
  */
 export function completionOf(
   { receipt }: Leased,
@@ -29,10 +29,15 @@ export function completionOf(
     if (outcome?.outcome !== "complete") return undefined;
     const { result } = outcome;
     if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
-    const json = plainJson(result, MAX_VALUE_BYTES);
-    if (json === undefined) return undefined;
-    const settlement: Settlement = { receipt, outcome: "complete", result: JSON.parse(json) as unknown };
-    return { settlement, bytes: byteLength(json) + 1 };
+    const completion = (copy: unknown, bytes: number): SizedSettlement => {
+      return { settlement: { receipt, outcome: "complete", result: copy }, bytes };
+    };
+    if (result instanceof Uint8Array && result.length <= MAX_VALUE_BYTES) {
+      return completion(new Uint8Array(result), 4 * Math.ceil(result.length / 3) + 1);
+    }
+    const json = plainJson(result) ?? "";
+    const size = byteLength(json);
+    return json !== "" && size <= MAX_VALUE_BYTES ? completion(JSON.parse(json), size + 1) : undefined;
   } catch {
     return undefined;
   }

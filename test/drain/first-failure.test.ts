@@ -73,3 +73,23 @@ test("if it cannot be loaded, the drain fails once it has settled the others", a
   expect(await queue().get("t0")).toMatchObject({ state: "working" });
   expect(await queue().get("t1")).toMatchObject({ state: "completed" });
 });
+
+test.each<[what: string, result: (payload: number) => unknown, change: (result: never) => void]>([
+  ["bytes", (payload) => new Uint8Array([payload, 2, 3, 4]), (bytes: Uint8Array) => bytes.fill(9)],
+  [
+    "a large result",
+    (payload) => ({ payload, text: "x".repeat(400_000) }),
+    (result: { payload: number }) => (result.payload = 9),
+  ],
+])("%s of a handler may change as soon as it has returned", async (_, made, change) => {
+  await queue().enqueueMany(numbered(2));
+  const drain = await freshDrain(() => pause(100));
+  const report = await drain(queue(), async ({ payload }) => {
+    const result = made(payload);
+    setTimeout(() => change(result as never));
+    return result;
+  });
+  expect(report).toMatchObject({ completed: 2 });
+  for (const [i, id] of ["t0", "t1"].entries())
+    expect(await queue().get(id)).toMatchObject({ state: "completed", result: made(i) });
+});
