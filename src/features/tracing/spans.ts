@@ -108,7 +108,9 @@ export class Spans {
     const startTime = Date.now();
     const active = guard.try(() => this.#active()) ?? ROOT_CONTEXT;
     // An extend does not end the work on a task.
-    const ended = Array.isArray(settlements) ? settlements.filter((one) => one?.outcome !== "extend") : [];
+    const ended = Array.isArray(settlements)
+      ? settlements.filter((one) => one && one.outcome !== "extend")
+      : [];
     const span = ended.length > 0 ? guard.try(() => this.#settleSpan(queue, ended, active)) : undefined;
     if (!span) {
       const received = await run().catch((error: unknown) => {

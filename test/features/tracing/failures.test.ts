@@ -53,6 +53,17 @@ test("a failure of the context manager harms no task either", async () => {
   }
 });
 
+test("a settlement that is null is no failure of OpenTelemetry", async () => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+  try {
+    const queue = rig.queue({ tracing: openTelemetry() });
+    await expect(queue.settle([null as never])).rejects.toMatchObject({ path: "settlements[0]" });
+    expect(logged.mock.calls).toEqual([]);
+  } finally {
+    logged.mockRestore();
+  }
+});
+
 test("an option tracing that openTelemetry() did not make is refused, as are wrong options of its own", () => {
   expect(() => rig.queue({ tracing: true as never })).toThrow(
     "tracing must be made by openTelemetry() of sluice-queue/opentelemetry",
