@@ -68,7 +68,7 @@ export function settlementOf(
 
 function sized(settlement: Settlement): SizedSettlement {
   const { text, short } = settlementArguments(settlement, "settlement");
-  return { settlement, bytes: byteLength(text) + byteLength(short) };
+  return { settlement, bytes: byteLength(text + short) };
 }
 
 /** The completion of a task, or its rejection if the result cannot be stored. */

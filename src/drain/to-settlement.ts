@@ -28,16 +28,16 @@ export function completionOf(
   try {
     if (outcome?.outcome !== "complete") return undefined;
     const { result } = outcome;
-    if (result === undefined) return { settlement: { receipt, outcome: "complete" }, bytes: 0 };
     const completion = (copy: unknown, bytes: number): SizedSettlement => {
       return { settlement: { receipt, outcome: "complete", result: copy }, bytes };
     };
+    if (result === undefined) return completion(result, 0);
     if (result instanceof Uint8Array && result.length <= MAX_VALUE_BYTES) {
       return completion(new Uint8Array(result), 4 * Math.ceil(result.length / 3) + 1);
     }
-    const json = plainJson(result) ?? "";
-    const size = byteLength(json);
-    return json !== "" && size <= MAX_VALUE_BYTES ? completion(JSON.parse(json), size + 1) : undefined;
+    const json = plainJson(result);
+    const size = json && byteLength(json);
+    return size && size <= MAX_VALUE_BYTES ? completion(JSON.parse(json), size + 1) : undefined;
   } catch {
     return undefined;
   }

@@ -62,7 +62,7 @@ export function anySealedArguments(
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export function settlementArguments(settlement: Settlement, at: string): PlainArguments {
-  onlyOptions(settlement, OPTIONS.get(settlement?.outcome) ?? Object.keys(settlement ?? {}), `${at}.`);
+  onlyOptions(settlement, OPTIONS.get(settlement.outcome) ?? Object.keys(settlement), `${at}.`);
   const { outcome } = settlement;
   const { id, lease, token, charged, place } = readReceipt(settlement.receipt, `${at}.receipt`);
   const plain = { place, id, proof: `${lease},${token}`, terms: outcome as string, text: "", short: "" };

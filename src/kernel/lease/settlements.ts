@@ -10,9 +10,6 @@ import type { SettlementArguments } from "../store.ts";
 import { sealSettlement } from "../values/seal-settlement.ts";
 import type { Values } from "../values/values.ts";
 
-/** What a completion may have. */
-const PLAIN = ["receipt", "outcome", "result", "ttl"];
-
 const other = new OnDemand(() => import("./settlement-arguments.ts"));
 
 /**
@@ -29,30 +26,23 @@ export function sealedArguments(
   optionsObject(settlement, `${at}.`);
   const completion = other.isLoading ? undefined : plainCompletion(settlement, at);
   if (completion) {
-    return andThen(sealSettlement(values, settlement, completion.text, at), (text) => ({
-      ...completion,
-      text,
-    }));
+    const text = sealSettlement(values, settlement, completion.text, at);
+    return andThen(text, (sealed) => ({ ...completion, text: sealed }));
   }
-  return other.loaded
-    ? other.loaded.anySealedArguments(values, settlement, at)
-    : other.load().then(({ anySealedArguments }) => anySealedArguments(values, settlement, at));
+  return andThen(other.loaded ?? other.load(), ({ anySealedArguments }) =>
+    anySealedArguments(values, settlement, at),
+  );
 }
 
-/** Undefined if a settlement is anything else. */
+/** Undefined if a settlement is anything else, or has a `ttl`: its record is then kept for a time of its own. */
 function plainCompletion(settlement: Settlement, at: string): SettlementArguments | undefined {
-  // With a `ttl`, its record is kept for a time of its own.
-  if (settlement.outcome !== "complete" || settlement.ttl !== undefined) return undefined;
-  if (!Object.keys(settlement).every((name) => PLAIN.includes(name))) return undefined;
-  const { receipt, outcome, result } = settlement;
-  let text = "";
-  if (result !== undefined) {
-    const json = plainJson(result, MAX_VALUE_BYTES);
-    if (json === undefined) return undefined;
-    text = `j${json}`;
-  }
+  if (settlement.outcome !== "complete") return undefined;
+  const { receipt, outcome, result, ttl, ...unknown } = settlement;
+  if (ttl !== undefined || Object.keys(unknown).length > 0) return undefined;
+  const json = result === undefined ? "" : plainJson(result, MAX_VALUE_BYTES);
+  if (json === undefined) return undefined;
   const { place, id, lease, token } = readReceipt(receipt, `${at}.receipt`);
-  return { place, id, proof: `${lease},${token}`, terms: outcome, text };
+  return { place, id, proof: `${lease},${token}`, terms: outcome, text: json && `j${json}` };
 }
 
 /** The results of settlements, in their order. */

@@ -99,7 +99,7 @@ export const settle: LawMutants = {
   },
   "results that are falsy are dropped": {
     in: "plainCompletion",
-    src: change("result !== undefined", "result"),
+    src: change("result === undefined", "!result"),
     breaks: "law 9: a result 0, false or null is returned as none",
   },
   "results that are falsy are dropped if they are kept for a time of their own": {
