@@ -1,7 +1,6 @@
-import type { EnqueueRefusal } from "./scripts/enqueue-script.ts";
 import { addPlainlyCall, arePlain } from "./enqueue/add-plainly.ts";
 import { run } from "./call.ts";
-import { byPlace, encoded, idsOf } from "./enqueue/encoded.ts";
+import { encoded, idsOf } from "./enqueue/encoded.ts";
 import { OnDemand } from "./on-demand.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import { Shard } from "./shard.ts";
@@ -23,10 +22,11 @@ export function plainAdds(queue: QueueRef): Adds {
     ready: async () => {},
     expired: () => {},
     async add(batch) {
-      const { drafts, refuseEach, wakeWindow = "", signal, onSend } = batch;
+      const { drafts, wakeWindow = "", signal, onSend } = batch;
       const all = drafts.map((_, place) => place);
-      const { items, places, added } = await encoded(batch, all, batch.ids ?? (await idsOf(drafts)));
-      if (items.length === 0) return { items: [], added, wake: false, after: [] };
+      const tasks = await encoded(batch, all, batch.ids ?? (await idsOf(drafts)));
+      const { items, added } = tasks;
+      if (items.length === 0) return { items, added, wake: false, after: [] };
       const options = { signal, onSend };
       const note = shard.note();
       const mayBePlain = note.mayTakePlain && !full.isLoading;
@@ -36,18 +36,8 @@ export function plainAdds(queue: QueueRef): Adds {
         if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
         batch.onNothing?.();
       }
-      const { addCall } = full.loaded ?? (await full.load());
-      const reply = await run(
-        transport,
-        addCall(shard, items, { refuseEach, wakeWindow, readsSettings: isPlain }),
-        options,
-      );
-      const { refused } = reply;
-      for (const [i, place] of places.entries()) {
-        const answer = refused ? { refused: refused as EnqueueRefusal } : reply.tasks[i];
-        if (answer) added[place] = answer;
-      }
-      return { items: byPlace(drafts.length, places, items), added, wake: reply.wake, after: [] };
+      const { addInFull } = full.loaded ?? (await full.load());
+      return addInFull(shard, batch, tasks, isPlain);
     },
     find: (_, call, __, options) => run(transport, call(shard), options),
     shard: () => shard,

@@ -1,5 +1,4 @@
-import { refused, type ValueOf, type Values } from "../../kernel/values/values.ts";
-import { isReference } from "../../kernel/record/envelope.ts";
+import { openBy, type ValueOf, type Values } from "../../kernel/values/values.ts";
 
 /**
  * What a value is, and to which task it belongs. An encrypted value can be decrypted in the same context
@@ -40,6 +39,5 @@ export function encrypted(next: Values, queue: string, encryption: MaybeEncrypti
 
 /** Values that are neither encrypted nor decrypted: only their readers have the keys. */
 function asStored(next: Values): Values {
-  const open: Values["open"] = ({ kind }, stored) => (isReference(stored) ? refused(kind, stored) : stored);
-  return { ...next, open };
+  return { ...next, open: openBy("openSealed") };
 }

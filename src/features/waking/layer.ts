@@ -51,8 +51,8 @@ function firstAdded(
 ): number | undefined {
   const due = items.flatMap((item, i) => {
     const answer = added[i];
-    if (!item?.when || !answer || !("created" in answer) || !answer.created) return [];
-    return item.when.startsWith("+") ? now + Number(item.when) : Number(item.when);
+    if (!item?.when || !answer || !("created" in answer && answer.created)) return [];
+    return Number(item.when) + (item.when.startsWith("+") ? now : 0);
   });
   return earliest(due.filter((at) => at > now));
 }

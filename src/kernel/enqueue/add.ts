@@ -1,8 +1,9 @@
 /** Adding any tasks to one shard. */
-import { enqueueScript } from "../scripts/enqueue-script.ts";
-import type { Call } from "../call.ts";
+import { type EnqueueRefusal, enqueueScript } from "../scripts/enqueue-script.ts";
+import { type Call, run } from "../call.ts";
 import type { Shard } from "../shard.ts";
-import type { Item } from "../store.ts";
+import type { AddBatch, AddReply, Item } from "../store.ts";
+import type { Encoded } from "./encoded.ts";
 
 export type EnqueueReply = ReturnType<typeof enqueueScript.decode>;
 
@@ -27,6 +28,27 @@ export function addCall(
   const withSettings = readsSettings || note.mustReadSettings ? "1" : "";
   const args = { withSettings, wake: wakeWindow, refuseEach: refuseEach ? "1" : "", slots } as const;
   return learning(shard.call(enqueueScript, args, items.map(asArguments), note));
+}
+
+/**
+ * Adds any tasks to the only shard of a queue.
+ * @param readsSettings as {@link addCall} takes it
+ */
+export async function addInFull(
+  shard: Shard,
+  { drafts, refuseEach, wakeWindow, signal, onSend }: AddBatch,
+  { items, places, added }: Encoded,
+  readsSettings: boolean,
+): Promise<AddReply> {
+  const call = addCall(shard, items, { refuseEach, wakeWindow, readsSettings });
+  const { refused, tasks, wake } = await run(shard.queue.transport, call, { signal, onSend });
+  const byPlace = Array<Item | undefined>(drafts.length).fill(undefined);
+  for (const [i, place] of places.entries()) {
+    const answer = refused ? { refused: refused as EnqueueRefusal } : tasks[i];
+    if (answer) added[place] = answer;
+    byPlace[place] = items[i];
+  }
+  return { items: byPlace, added, wake, after: [] };
 }
 
 /** A call whose reply says whether enqueues must read the queue's settings. Its note remembers that. */

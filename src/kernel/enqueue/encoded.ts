@@ -12,7 +12,7 @@ export function idsOf(drafts: readonly Draft[]): MaybePromise<readonly string[]>
 }
 
 /** Encoded tasks: those that can be sent, with the places of their drafts, and why the others cannot. */
-interface Encoded {
+export interface Encoded {
   readonly items: readonly Item[];
   readonly places: readonly number[];
   /** By the places of the drafts: those that failed. */
@@ -49,15 +49,4 @@ function refuseTooLarge(items: readonly Item[]): void {
     `tasks have ${bytes} bytes; at most ${MAX_REQUEST_BYTES} are allowed`,
     "tasks",
   );
-}
-
-/** By the places of their drafts. */
-export function byPlace<T>(
-  count: number,
-  places: readonly number[],
-  values: readonly T[],
-): (T | undefined)[] {
-  const all = Array<T | undefined>(count).fill(undefined);
-  for (const [i, place] of places.entries()) all[place] = values[i];
-  return all;
 }

@@ -1,8 +1,8 @@
 /** The values of a queue on their way to and from its records: payloads, results, errors and progress. */
 import type { SluiceError } from "../../errors.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
+import { OnDemand } from "../on-demand.ts";
 import type { Settlement, Settler } from "../options/types.ts";
-import { ENVELOPE_BASE64, isEnvelope } from "../record/envelope.ts";
 import type { LeasedPayload } from "../record/leased-payload.ts";
 
 /** What a value is, and to which task it belongs. */
@@ -38,7 +38,7 @@ export interface Values {
   readonly seal: (of: ValueOf, encoded: string, path: string) => MaybePromise<string>;
   /**
    * Opens a value that was read.
-   * @returns the value; no promise if it is stored as it is
+   * @returns the value; no promise if it is a plain one, neither bytes nor progress
    * @throws {SluiceError} `undecryptable`, `offload_failed`
    */
   readonly open: (of: ValueOf, stored: unknown) => unknown;
@@ -65,20 +65,16 @@ export function plainValues(maxPayload?: number): Values {
     maxPayload,
     areSealed: false,
     seal: (_, encoded) => encoded,
-    open({ kind }, stored) {
-      const isSealed =
-        kind === "progress"
-          ? typeof stored === "string" && stored.startsWith(ENVELOPE_BASE64)
-          : isEnvelope(stored);
-      return isSealed ? refused(kind, stored) : stored;
-    },
+    open: openBy("openAsStored"),
   };
 }
 
-/**
- * For a value that cannot be opened.
- * @throws {SluiceError} `undecryptable`, `offload_failed`
- */
-export async function refused(kind: ValueOf["kind"], stored: unknown): Promise<never> {
-  throw (await import("./refusal.ts")).refusalOf(kind, stored);
+const opening = new OnDemand(() => import("./open-as-stored.ts"));
+
+/** Opens values by a function that is loaded with the first one that may be sealed or elsewhere. */
+export function openBy(name: "openAsStored" | "openSealed"): Values["open"] {
+  return ({ kind }, stored) => {
+    if (!(stored instanceof Uint8Array) && kind !== "progress") return stored;
+    return opening.loaded?.[name](kind, stored) ?? opening.load().then((code) => code[name](kind, stored));
+  };
 }

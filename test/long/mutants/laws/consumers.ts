@@ -53,7 +53,7 @@ export const consumers: LawMutants = {
     breaks: "access: a task becomes undeliverable by what its producer sent",
   },
   "a reference is delivered as a payload": {
-    src: change("isSealed ? refused(_, _) : stored", "stored"),
+    src: drop("if (isSealed) throw refusalOf(kind, stored);"),
     breaks: "law 9: a consumer without the option completes the task without having seen its payload",
   },
   "a dead letter loses its object": {
