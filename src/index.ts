@@ -104,7 +104,7 @@ export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./operate/
 export type { PurgeOptions, PurgeReport } from "./operate/purge.ts";
 export type { RedriveOptions, RedriveReport } from "./operate/redrive.ts";
 export type { Duration } from "./kernel/options/duration.ts";
-export type { Tracing } from "./kernel/tracing.ts";
+export type { Tracing } from "./features/tracing/types.ts";
 export type { QueueCounts, SweepCounts } from "./kernel/tasks/counts.ts";
 export type * from "./kernel/record/task-info.ts";
 export type * from "./kernel/options/types.ts";

@@ -4,7 +4,7 @@ import { given } from "../pick.ts";
 import { milliseconds, type Duration } from "../kernel/options/duration.ts";
 import { newToken } from "../kernel/names/ids.ts";
 import { onlyOptions, optionalFunction, requestKey } from "../kernel/options/validation.ts";
-import { checkedTracing, type Tracing } from "../kernel/tracing.ts";
+import { checkedTracing, type Tracing } from "../features/tracing/types.ts";
 import type { AddHeaders } from "../kernel/hooks.ts";
 import type { RequestOptions } from "../kernel/options/types.ts";
 import { defaultPolicy, networkError, retry, type RetryPolicy } from "../retry.ts";

@@ -5,7 +5,7 @@ import type { DeclaredQueue, QueueConsumer } from "./declared/define-queue.ts";
 import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Duration } from "../kernel/options/duration.ts";
-import type { Tracing } from "../kernel/tracing.ts";
+import type { Tracing } from "../features/tracing/types.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Offload } from "../features/offload/types.ts";

@@ -2,7 +2,7 @@ import { type Environment, readConfig } from "../config.ts";
 import { webhookWaker } from "../features/waking/index.ts";
 import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
-import { checkedTracing } from "../kernel/tracing.ts";
+import { checkedTracing } from "../features/tracing/types.ts";
 import { onlyOptions, optionalFunction, wholeNumber } from "../kernel/options/validation.ts";
 import { connectedAlerts } from "./connected-alerts.ts";
 import { ObjectStores } from "./object-stores.ts";

@@ -1,6 +1,6 @@
 import type { Duration } from "../kernel/options/duration.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
-import type { Tracing } from "../kernel/tracing.ts";
+import type { Tracing } from "../features/tracing/types.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";

@@ -1,6 +1,6 @@
 import type { OpeningOptions } from "../open/opening.ts";
 import { optionalFunction } from "../kernel/options/validation.ts";
-import { checkedTracing } from "../kernel/tracing.ts";
+import { checkedTracing } from "../features/tracing/types.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import type { AppOptions } from "./app-options.ts";
 import { propsOf, type RequestContext, waitUntilOf } from "./services.ts";

@@ -1,3 +1,5 @@
+import type { MaybePromise } from "./maybe-promise.ts";
+
 /**
  * Code that is loaded when it is first needed. While {@link isLoading}, a call that can do without it waits for it too,
  * so as not to overtake the call that loads it.
@@ -14,6 +16,11 @@ export class OnDemand<Code> {
 
   get isLoading(): boolean {
     return this.#loads > 0;
+  }
+
+  /** Runs with the code: at once if it is loaded. */
+  use<Result>(run: (code: Code) => MaybePromise<Result>): MaybePromise<Result> {
+    return this.loaded ? run(this.loaded) : this.load().then(run);
   }
 
   async load(): Promise<Code> {

@@ -36,8 +36,7 @@ export function plainAdds(queue: QueueRef): Adds {
         if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
         batch.onNothing?.();
       }
-      const { addInFull } = full.loaded ?? (await full.load());
-      return addInFull(shard, batch, tasks, isPlain);
+      return full.use(({ addInFull }) => addInFull(shard, batch, tasks, isPlain));
     },
     find: (_, call, __, options) => run(transport, call(shard), options),
     shard: () => shard,

@@ -101,7 +101,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     for (const [i, item] of items.entries()) {
       const answer = added[i];
       if (!item || !answer || !("created" in answer)) {
-        throw (await import("./refusal.ts")).whyNotAdded(answer, this.name);
+        throw (await import("./enqueue/refusal.ts")).whyNotAdded(answer, this.name);
       }
       enqueued.push({ id: answer.id ?? item.id, created: answer.created });
     }

@@ -105,7 +105,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     listOf(settlements, "settlements", MAX_BATCH);
     if (settlements.length === 0) return [];
     const mayShare = settlements.length === 1 && key === undefined;
-    const { settled, after } = await this.store.settle(await this.#batch(settlements, options, mayShare));
+    const batch = await this.#batch(settlements, key, options.signal, mayShare);
+    const { settled, after } = await this.store.settle(batch);
     if (after.length > 0) await waitFor(after, options.signal);
     return settled;
   }
@@ -113,7 +114,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   /** @throws {SluiceError} `invalid_argument`, `too_large` */
   async #batch(
     settlements: readonly Settlement[],
-    options: RequestOptions,
+    key: string | undefined,
+    signal: AbortSignal | undefined,
     mayShare: boolean,
   ): Promise<SettleBatch> {
     const sealed = all(settlements, (settlement, i) =>
@@ -121,13 +123,12 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     );
     const items = mayShare ? sealed : refusedIfTooLarge(await sealed);
     const hasProgress = settlements.some((one) => one.outcome === "extend" && one.progress !== undefined);
-    const key = requestKey(options);
     const token = !hasProgress
       ? ""
       : key === undefined
         ? newToken()
         : await derivedName("settle", this.name, key);
-    return { settlements, items, token, mayShare, signal: options.signal };
+    return { settlements, items, token, mayShare, signal };
   }
 
   /**
@@ -147,7 +148,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
     const requests = this.#leasingRequests(options);
     const run = async () => {
       const delivery = await this.#delivery(requests);
-      const batch = await this.#batch(settlements, options, false);
+      const batch = await this.#batch(settlements, requestKey(options), options.signal, false);
       const { settled, after, taken } = await this.store.settleAndTake(batch, delivery.request);
       const [tasks] = await Promise.all([delivery.run(taken), ...after]);
       return { settled, tasks };

@@ -8,7 +8,7 @@ import type { QueueRef } from "../kernel/queue-ref.ts";
 import { nameAndOptions, type QueueOrName } from "./definition.ts";
 import { DEFAULT_OPTIONS } from "../kernel/options/default-options.ts";
 import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
-import type { Tracing } from "../kernel/tracing.ts";
+import type { Tracing } from "../features/tracing/types.ts";
 import type { TaskDefaults } from "../kernel/options/types.ts";
 import { queueName } from "../kernel/options/validation.ts";
 import { checkedTransport, type Transport } from "../kernel/transport.ts";

@@ -1,5 +1,5 @@
 import { Producer as KernelProducer, type ProducerParts } from "../kernel/producer.ts";
-import { checkedTracing } from "../kernel/tracing.ts";
+import { checkedTracing } from "../features/tracing/types.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
 import type { QueueOrName } from "./definition.ts";
 import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";

@@ -1,5 +1,5 @@
 import { Queue as KernelQueue } from "../kernel/queue.ts";
-import { checkedTracing } from "../kernel/tracing.ts";
+import { checkedTracing } from "../features/tracing/types.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { DEFAULT_LEASE } from "../kernel/record/record.ts";
 import { replyBytes } from "../kernel/options/validation.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueDeclaration } from "../../src/deploy/declared/declaration.ts";
 import type { Enqueued, NewTask, Queue, QueueCounts, Task, TaskInfo } from "../../src/index.ts";
-import type { Tracing } from "../../src/kernel/tracing.ts";
+import type { Tracing } from "../../src/features/tracing/types.ts";
 import type { Rig } from "../support/rig.ts";
 
 /** A task as every front gives it to a handler. */

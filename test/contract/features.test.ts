@@ -32,7 +32,7 @@ const FEATURES: readonly Feature[] = [
   },
   {
     name: "tracing",
-    own: ["features/tracing", "kernel/tracing.ts"],
+    own: ["features/tracing"],
     words: /[tT]racing|[tT]raced|Trace|trace[A-Z]/,
     most: 2,
   },

@@ -29,10 +29,10 @@ const partOfSweep = ["part", "deep-part", "registry", "types"].map((file) => `sr
 const features = globSync("src/features/*/", { cwd: root }).map((folder) => folder.replace(/\/$/, ""));
 
 /**
- * What others import of a feature: its entry, and of partitions what is loaded on demand too. The index of `offload` is
- * that of the package.
+ * What others import of a feature: its entry, and of partitions what is loaded on demand too. `offload` and tracing have
+ * entries of the package, so others import their types.
  */
-const ENTRY = /\/(?:index|offload\/types|partitions\/(?:operate|stored-maps|sweep-part))\.ts$/;
+const ENTRY = /\/(?:index|(?:offload|tracing)\/types|partitions\/(?:operate|stored-maps|sweep-part))\.ts$/;
 
 /** What composes queues and deployments. Only these import features. */
 const entries = [
@@ -88,7 +88,14 @@ const floors: Record<string, readonly string[]> = {
   "src/drain": [...kernel, "src/open"],
   "src/adapters": [...kernel, "src/drain", "src/features/waking"],
   // It does over HTTP what the queue does, and imports from the queue only what needs no Redis.
-  "src/client": [...base, "src/kernel", "src/features/encryption", "src/open", "src/sweep"],
+  "src/client": [
+    ...base,
+    "src/kernel",
+    "src/features/encryption",
+    "src/features/tracing/types.ts",
+    "src/open",
+    "src/sweep",
+  ],
   "src/http": [...opened, "src/deploy/declared"],
   // The page, and the routes that serve it, which are loaded only where it is on.
   "src/dashboard": [...base, "src/kernel", "src/operate", "src/http"],

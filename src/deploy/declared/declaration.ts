@@ -4,7 +4,7 @@ import { invalidArgument } from "../../errors.ts";
 import { pick } from "../../pick.ts";
 import { checkBackoff } from "../../kernel/options/backoff.ts";
 import { milliseconds } from "../../kernel/options/duration.ts";
-import { checkedTracing, type Tracing } from "../../kernel/tracing.ts";
+import { checkedTracing, type Tracing } from "../../features/tracing/types.ts";
 import type { TaskDefaults } from "../../kernel/options/types.ts";
 import { onlyOptions, replyBytes } from "../../kernel/options/validation.ts";
 import { queueChanges, type QueueChanges } from "../../operate/settings.ts";

@@ -5,7 +5,7 @@ import { newToken } from "../../kernel/names/ids.ts";
 import { MAX_REQUEST_BYTES } from "../../kernel/options/limits.ts";
 import type { SendOptions } from "../../kernel/transport.ts";
 import type { QueueRef } from "../../kernel/queue-ref.ts";
-import { refusal } from "../../kernel/refusal.ts";
+import { refusal } from "../../kernel/enqueue/refusal.ts";
 import type { Shard } from "../../kernel/shard.ts";
 import type { AddedTask, Adds, Item } from "../../kernel/store.ts";
 import { groupOfTask, occurrenceId, writeOccurrence } from "./schedule-record.ts";

@@ -1,6 +1,6 @@
 import { SluiceError } from "../../errors.ts";
 import type { QueueHooks } from "../../kernel/hooks.ts";
-import type { ProducerCalls, QueueCalls, Tracing } from "../../kernel/tracing.ts";
+import type { ProducerCalls, QueueCalls, Tracing } from "./types.ts";
 import type { Spans } from "./spans.ts";
 
 /** Traces queues by these spans. */

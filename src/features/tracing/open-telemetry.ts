@@ -1,12 +1,12 @@
 import { propagation, type TextMapPropagator, trace, type TracerProvider } from "@opentelemetry/api";
 import { invalidArgument } from "../../errors.ts";
 import { onlyOptions, trueOrFalse } from "../../kernel/options/validation.ts";
-import type { Tracing } from "../../kernel/tracing.ts";
+import type { Tracing } from "./types.ts";
 import { Guard } from "./guard.ts";
 import { tracingBy } from "./layer.ts";
 import { Spans } from "./spans.ts";
 
-export type { Tracing } from "../../kernel/tracing.ts";
+export type { Tracing } from "./types.ts";
 
 /** Options of {@link openTelemetry}. */
 export interface OpenTelemetryOptions {

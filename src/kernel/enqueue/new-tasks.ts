@@ -37,8 +37,7 @@ export function checkAndEncode<In, Out>(
   if (schema) return encodeBySchema(schema, payload, path, limit);
   const json = codec.isLoading ? undefined : plainJson(payload, limit);
   if (json !== undefined) return `j${json}`;
-  if (codec.loaded) return codec.loaded.encodePayload(payload, path, limit);
-  return codec.load().then(({ encodePayload }) => encodePayload(payload, path, limit));
+  return codec.use(({ encodePayload }) => encodePayload(payload, path, limit));
 }
 
 async function encodeBySchema<In, Out>(

@@ -29,9 +29,7 @@ export function sealedArguments(
     const text = sealSettlement(values, settlement, completion.text, at);
     return andThen(text, (sealed) => ({ ...completion, text: sealed }));
   }
-  return andThen(other.loaded ?? other.load(), ({ anySealedArguments }) =>
-    anySealedArguments(values, settlement, at),
-  );
+  return other.use(({ anySealedArguments }) => anySealedArguments(values, settlement, at));
 }
 
 /** Undefined if a settlement is anything else, or has a `ttl`: its record is then kept for a time of its own. */

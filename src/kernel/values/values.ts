@@ -75,6 +75,6 @@ const opening = new OnDemand(() => import("./open-as-stored.ts"));
 export function openBy(name: "openAsStored" | "openSealed"): Values["open"] {
   return ({ kind }, stored) => {
     if (!(stored instanceof Uint8Array) && kind !== "progress") return stored;
-    return opening.loaded?.[name](kind, stored) ?? opening.load().then((code) => code[name](kind, stored));
+    return opening.use((code) => code[name](kind, stored));
   };
 }

@@ -1,16 +1,20 @@
-import { invalidArgument } from "../errors.ts";
-import type { AddHeaders } from "./hooks.ts";
-import type { Enqueued, EnqueueOptions, NewTask, RequestOptions } from "./options/types.ts";
-import type { Queue } from "./queue.ts";
+import { invalidArgument } from "../../errors.ts";
+import type { AddHeaders } from "../../kernel/hooks.ts";
+import type { Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../../kernel/options/types.ts";
+import type { Queue } from "../../kernel/queue.ts";
 
 /** The calls of a producer. */
 export interface ProducerCalls {
   readonly name: string;
-  enqueue(payload: never, options?: EnqueueOptions & RequestOptions, add?: AddHeaders): Promise<Enqueued>;
+  enqueue(
+    payload: never,
+    options?: EnqueueOptions & RequestOptions,
+    addHeaders?: AddHeaders,
+  ): Promise<Enqueued>;
   enqueueMany(
     tasks: readonly NewTask<never>[],
     options?: RequestOptions,
-    add?: AddHeaders,
+    addHeaders?: AddHeaders,
   ): Promise<Enqueued[]>;
 }
 

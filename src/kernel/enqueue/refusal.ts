@@ -1,6 +1,6 @@
-import { newerSchema, SluiceError } from "../errors.ts";
-import type { EnqueueRefusal } from "./scripts/enqueue-script.ts";
-import type { AddedTask } from "./store.ts";
+import { newerSchema, SluiceError } from "../../errors.ts";
+import type { EnqueueRefusal } from "../scripts/enqueue-script.ts";
+import type { AddedTask } from "../store.ts";
 
 /** What an enqueue throws for a task that was not added. */
 export function whyNotAdded(answer: AddedTask | undefined, queue: string): unknown {
