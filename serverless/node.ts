@@ -1,9 +1,11 @@
 import type { Environment } from "../src/config.ts";
+import { type MountedDeployment, type MountOptions, startMounted } from "../src/deploy/process/mounted.ts";
 import { listen } from "../src/deploy/process/node-listener.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "../src/deploy/process/process.ts";
 
 export * from "../src/deploy/consumer.ts";
 export type { DeploymentTools } from "../src/deploy/service.ts";
+export type { MountedDeployment, MountOptions } from "../src/deploy/process/mounted.ts";
 export type { ServeOptions, Server } from "../src/deploy/process/process.ts";
 
 const node: Runtime = {
@@ -23,4 +25,22 @@ const node: Runtime = {
  */
 export function serve<Env extends object = Environment>(options: ServeOptions<Env> = {}): Promise<Server> {
   return start(node, options);
+}
+
+/**
+ * Starts a deployment in a process whose HTTP server is the application's, such as Express or Fastify: consumers, and
+ * cron every minute. Mount its HTTP interface with `handler` or `fastify`, and close it when the process ends. Needs
+ * the same packages as {@link serve}.
+ * @throws {SluiceError} `invalid_argument` for an invalid option, or an incomplete or invalid environment;
+ *   `not_installed` if a package is missing
+ * @example
+ * const deployment = await startDeployment({ consumers: [emails.consumer(send)], dashboard: true });
+ * app.use("/queue", deployment.handler);
+ * const server = app.listen(3000);
+ * process.once("SIGTERM", () => deployment.close(server));
+ */
+export function startDeployment<Env extends object = Environment>(
+  options: MountOptions<Env> = {},
+): Promise<MountedDeployment> {
+  return startMounted(node.grace, options);
 }

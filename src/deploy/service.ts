@@ -166,9 +166,13 @@ export class Service<Env extends object = Environment> {
     else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
   }
 
-  /** The tools of the deployment's own code outside of an invocation: an enqueue starts no consumer here. */
-  tools(): DeploymentTools<Env> {
-    return this.#context.toolsIn({ keepRunning: () => {}, waitUntil: undefined, timeLeft: undefined }).tools;
+  /**
+   * The tools of the deployment's own code outside of an invocation.
+   * @param waitUntil keeps the consumers running that an enqueue starts. @default an enqueue starts no consumer here
+   */
+  tools(waitUntil?: WaitUntil): DeploymentTools<Env> {
+    const timeLeft = waitUntil && (() => this.#setup.budget);
+    return this.#context.toolsIn({ keepRunning: waitUntil ?? (() => {}), waitUntil, timeLeft }).tools;
   }
 
   /** Ends what reaches into the process beside this deployment. */

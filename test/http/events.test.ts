@@ -64,7 +64,7 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
   it("reports events from the moment of the answer on, while the queue's setting is on", async () => {
     const stream = await listen(app);
     const { status, headers } = stream;
-    const type = ["text/event-stream", "no-store"];
+    const type = ["text/event-stream", "no-store, no-transform"];
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([200, ...type]);
     await ask("POST", at("/tasks"), { json: { payload: 1, id: "silent" } });
     await configure(true);

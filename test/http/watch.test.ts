@@ -85,7 +85,7 @@ describe("GET with Accept: text/event-stream", () => {
     await enqueue({ payload: "secret" });
     const stream = await open("?payload=true");
     expect([stream.status, stream.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-    expect(stream.headers.get("cache-control")).toBe("no-store");
+    expect(stream.headers.get("cache-control")).toBe("no-store, no-transform");
     const reported = [await stream.next()];
     const first = await pull();
     reported.push(await stream.next());

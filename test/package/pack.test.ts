@@ -128,6 +128,12 @@ test.each([
      const call = () => serve({ env: ${JSON.stringify(UPSTASH)}, port: 0 });`,
     `serve() on Node needs ${SERVER}`,
   ],
+  [
+    "startDeployment()",
+    `import { startDeployment } from "sluice-queue/node";
+     const call = () => startDeployment({ env: ${JSON.stringify(UPSTASH)} });`,
+    `startDeployment() needs ${SERVER}`,
+  ],
 ])("%s says which package it needs and how to install it", async (_, source, message) => {
   const seen = await project.run(
     `${source}

@@ -1,24 +1,14 @@
 import { createServer, type ServerResponse } from "node:http";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { serve, type Server, type ServeOptions } from "../../serverless/node.ts";
 import { Queue } from "../../src/index.ts";
-import { resp } from "../../src/transports/resp.ts";
 import { serveSluice } from "../cli/process.ts";
 import { runHere } from "../cli/run-here.ts";
 import { listening } from "../support/listening.ts";
-import { startRedis, type TestRedis } from "../support/redis.ts";
+import { useOwnRedis } from "../support/own-redis.ts";
 import { startProxy } from "../transports/proxy.ts";
 
-let redis: TestRedis;
-let transport: ReturnType<typeof resp>;
-beforeAll(async () => {
-  redis = await startRedis();
-  transport = resp(redis.url);
-});
-afterAll(async () => {
-  await transport.close();
-  await redis.stop();
-});
+const redis = useOwnRedis();
 
 describe("a server of Node", () => {
   let server: Server | undefined;
@@ -37,12 +27,25 @@ describe("a server of Node", () => {
   const stateOf = async (queue: Queue, id: string) => (await queue.get(id))?.state;
 
   it("sweeps when it starts, and then at its interval", async () => {
-    const queue = new Queue("swept", { transport });
+    const queue = new Queue("swept", { transport: redis.transport });
     const early = await queue.enqueue(1, { delay: 1 });
     await start({ every: "1s" });
     await expect.poll(() => stateOf(queue, early.id)).toBe("pending");
     const late = await queue.enqueue(1, { delay: 1 });
     await expect.poll(() => stateOf(queue, late.id)).toBe("pending");
+  });
+
+  it("has the tools of its fetch for code outside of requests: an enqueue starts the consumer", async () => {
+    const handled: unknown[] = [];
+    const { queue, schedules } = await start({
+      every: "1h",
+      consumers: { tools: ({ payload }) => void handled.push(payload) },
+    });
+    const { id } = await queue("tools").enqueue("now");
+    expect(await queue("tools").wait(id, { for: "10s" })).toMatchObject({ state: "completed" });
+    expect(handled).toEqual(["now"]);
+    await schedules("tools").put("daily", { every: "1d", payload: "later" });
+    expect(await schedules("tools").get("daily")).toMatchObject({ every: 86_400_000, payload: "later" });
   });
 
   it("lets requests for one task each share a request to Redis while another is under way", async () => {
@@ -58,7 +61,7 @@ describe("a server of Node", () => {
     const enqueue = async () => (await fetch(`${url}/enqueue`)).json() as Promise<{ created: boolean }>;
     await enqueue();
     const evaluations = async () => {
-      const [outcome] = await transport.send([["INFO", "commandstats"]]);
+      const [outcome] = await redis.transport.send([["INFO", "commandstats"]]);
       const text = outcome && "reply" in outcome ? String(outcome.reply) : "";
       return Number(/^cmdstat_evalsha:calls=(\d+)/m.exec(text)?.[1]);
     };
@@ -92,9 +95,9 @@ describe("a server of Node", () => {
       grace: "500ms",
       consumers: { silent: () => new Promise(handled) },
     });
-    const queue = new Queue("silent", { transport });
+    const queue = new Queue("silent", { transport: redis.transport });
     const { id } = await queue.enqueue(1);
-    await transport.send([["HDEL", "sluice:{silent}:tasks", "~wake"]]);
+    await redis.transport.send([["HDEL", "sluice:{silent}:tasks", "~wake"]]);
     const { url } = server as Server;
     await expect.poll(() => handled.mock.calls.length).toBe(1);
     void proxy.hold();
@@ -122,7 +125,7 @@ describe("a server of Node", () => {
   });
 
   it("works on a queue with one drain at a time, so that its concurrency holds", async () => {
-    const queue = new Queue<number>("single", { transport });
+    const queue = new Queue<number>("single", { transport: redis.transport });
     let [running, most, done] = [0, 0, 0];
     const handler = async () => {
       most = Math.max(most, ++running);
@@ -138,7 +141,7 @@ describe("a server of Node", () => {
     for (let i = 0; i < 10; i++) {
       expect((await fetch(`${url}/enqueue`)).status).toBe(200);
       // As if no consumer was awake: each enqueue wakes one.
-      await transport.send([["HDEL", "sluice:{single}:tasks", "~wake"]]);
+      await redis.transport.send([["HDEL", "sluice:{single}:tasks", "~wake"]]);
     }
     await expect.poll(() => done).toBe(10);
     expect(most).toBe(1);
@@ -224,7 +227,7 @@ describe("`sluice serve`", () => {
     ["SIGTERM", [], 404],
     ["SIGINT", ["--dashboard"], 200],
   ] as const)("serves and sweeps without any code, until %s; %j", async (signal, more, dashboard) => {
-    const queue = new Queue("cli", { transport, prefix: signal });
+    const queue = new Queue("cli", { transport: redis.transport, prefix: signal });
     const { id } = await queue.enqueue(1, { delay: 1 });
     const args = ["--port", "0", "--host", "127.0.0.1", "--every", "5s", ...more];
     const env = { REDIS_URL: redis.url, SLUICE_PREFIX: signal };

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { type EventEmitter, once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { markLengthEnforced } from "../../bounded-body.ts";
@@ -17,9 +17,13 @@ const UNREAD = 30_000;
  */
 export const HEADER_BOUNDS = { headersTimeout: 59_000, connectionsCheckingInterval: 1_000 };
 
-/** Loads the adapter of Node's HTTP server. Applications install it only if they serve from Node. */
-const loadNodeServer = () =>
-  import("@hono/node-server").catch(orNotInstalled("@hono/node-server", "serve() on Node"));
+/**
+ * Loads the adapter of Node's HTTP server. Applications install it only if they serve from Node.
+ * @param feature what needs it
+ * @throws {SluiceError} `not_installed`
+ */
+export const loadNodeServer = (feature: string) =>
+  import("@hono/node-server").catch(orNotInstalled("@hono/node-server", feature));
 
 /**
  * Listens with Node's HTTP server.
@@ -32,7 +36,7 @@ export async function listen(
   bounds = HEADER_BOUNDS,
   unread = UNREAD,
 ): Promise<Listener> {
-  const { createAdaptorServer } = await loadNodeServer();
+  const { createAdaptorServer } = await loadNodeServer("serve() on Node");
   const server = createAdaptorServer({
     fetch(request) {
       markLengthEnforced(request);
@@ -48,13 +52,20 @@ export async function listen(
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
-    async stop() {
-      server.close();
-      // Connections become idle one by one, when their responses end.
-      const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK);
-      await once(server, "close");
-      clearInterval(idle);
-    },
+    stop: () => stopServer(server),
     drop: () => server.closeAllConnections(),
   };
+}
+
+/** What is used of an HTTP server to close it. */
+export type ClosableServer = EventEmitter &
+  Pick<HttpServer, "close" | "closeIdleConnections" | "closeAllConnections">;
+
+/** Accepts no more connections. Resolves when all open requests have their responses. */
+export async function stopServer(server: ClosableServer): Promise<void> {
+  server.close();
+  // Connections become idle one by one, when their responses end.
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK);
+  await once(server, "close");
+  clearInterval(idle);
 }

@@ -16,7 +16,7 @@ import { onDemand } from "../on-demand.ts";
 import { PendingWork } from "../pending-work.ts";
 import { SERVICE_OPTIONS } from "../options.ts";
 import { Deployment } from "../deployment.ts";
-import type { ServiceOptions } from "../service.ts";
+import type { DeploymentTools, ServiceOptions } from "../service.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */
@@ -41,7 +41,8 @@ export interface ServeOptions<Env extends object = Environment> extends ServiceO
   readonly signals?: boolean | undefined;
 }
 
-export interface Server {
+/** `queue` and `schedules` are those of the {@link DeploymentTools}: an enqueue starts the queue's consumer here. */
+export interface Server extends Pick<DeploymentTools, "queue" | "schedules"> {
   /** The URL of the server, such as `http://localhost:8787`. */
   readonly url: string;
   /**
@@ -206,7 +207,14 @@ export async function start<Env extends object>(
     return (closed ??= end().finally(() => endedBySignals.delete(server)));
   };
   const endProcess = () => void close().finally(() => endedBySignals.size > 0 || process.exit());
-  const server = { url: urlOf(listener.port, hostname), close };
+  let tools: DeploymentTools<Env> | undefined;
+  const ownTools = () => (tools ??= deployment.service(env).tools(pendingWork.add));
+  const server: Server = {
+    url: urlOf(listener.port, hostname),
+    queue: (queue, given) => ownTools().queue(queue, given),
+    schedules: (queue, given) => ownTools().schedules(queue, given),
+    close,
+  };
   if (signals) {
     endedBySignals.add(server);
     for (const signal of SIGNALS) process.on(signal, endProcess);

@@ -50,7 +50,8 @@ export async function eventStream(
   { reportedProblem }: Pick<Services, "reportedProblem">,
   { lasts, open }: EventStream,
 ): Promise<Response> {
-  const head = { "content-type": "text/event-stream" };
+  // Proxies and middleware that compress would hold events back.
+  const head = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform" };
   if (c.req.method === "HEAD") return respond(null, 200, head);
   const ending = new AbortController();
   const end = () => ending.abort();

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Environment } from "../../config.ts";
+import { problemResponse } from "../../http/problems/problem.ts";
+import { onlyOptions } from "../../kernel/options/validation.ts";
+import { markLengthEnforced } from "../../bounded-body.ts";
+import { respond } from "../../respond.ts";
+import { SERVICE_OPTIONS } from "../options.ts";
+import { PendingWork } from "../pending-work.ts";
+import { type FastifyPlugin, fastifyPlugin } from "./fastify.ts";
+import { forwardedHost, keepReadBody, type MountedRequest, withHost, withSlash } from "./mounted-request.ts";
+import { type ClosableServer, loadNodeServer, stopServer } from "./node-listener.ts";
+import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+
+/** Options of a deployment in a process whose HTTP server is the application's: those of a server without its port. */
+export type MountOptions<Env extends object = Environment> = Omit<
+  ServeOptions<Env>,
+  "fetch" | "port" | "hostname" | "signals"
+>;
+
+/**
+ * A deployment that runs in this process, and listens nowhere. `handler`, `fastify` and `fetch` answer the paths of
+ * Sluice, such as `/v1/…` and `/dashboard`, below the path where they are mounted. `queue` and `schedules` are those of
+ * the {@link DeploymentTools}: an enqueue starts the queue's consumer here.
+ */
+export interface MountedDeployment extends Pick<Server, "queue" | "schedules"> {
+  /**
+   * Answers a request of Node's HTTP server, of Express, or of what takes the same handlers.
+   * @example app.use("/queue", deployment.handler)
+   */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /**
+   * A plugin for Fastify. `app.close()` closes the deployment too.
+   * @example await app.register(deployment.fastify, { prefix: "/queue" })
+   */
+  readonly fastify: FastifyPlugin;
+  /** Answers a request whose URL is without the path of the mount. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Closes the deployment: takes no more tasks, hands back tasks that are not started, waits up to `grace` for running
+   * work and open requests, and closes the connection to Redis. A second call waits for the same end.
+   * @param server the HTTP server of the application. It is closed too, so that its requests may still enqueue: it
+   *   accepts no more connections, and the deployment waits for all of its requests
+   */
+  close(server?: ClosableServer): Promise<void>;
+}
+
+const OPTIONS = [
+  ...SERVICE_OPTIONS.filter((name) => name !== "fetch"),
+  "env",
+  "every",
+  "grace",
+] as const satisfies readonly (keyof MountOptions)[];
+
+/** Starts a deployment in a process whose HTTP server is the application's. */
+export async function startMounted<Env extends object>(
+  grace: Runtime["grace"],
+  options: MountOptions<Env>,
+): Promise<MountedDeployment> {
+  onlyOptions(options, OPTIONS);
+  const { getRequestListener } = await loadNodeServer("startDeployment()");
+  const openRequests = new PendingWork();
+  const openResponses = new Set<ServerResponse>();
+  let fetch = async (_: Request): Promise<Response> => respond(null, 503);
+  let application: ClosableServer | undefined;
+
+  const listen: Runtime["listen"] = async (handle) => {
+    const closed = fetch;
+    fetch = handle;
+    return {
+      port: 0,
+      async stop() {
+        await (application ? stopServer(application) : openRequests.settled());
+        fetch = closed;
+      },
+      drop() {
+        fetch = closed;
+        application?.closeAllConnections();
+        for (const response of openResponses) response.destroy();
+      },
+    };
+  };
+  const started = await start({ grace, listen }, { ...options, port: 0, signals: false });
+
+  const answer = (
+    incoming: MountedRequest,
+    outgoing: ServerResponse,
+    { original, host }: { original: string; host: string | undefined },
+  ): void => {
+    const problem = keepReadBody(incoming);
+    openResponses.add(outgoing);
+    openRequests.add(once(outgoing, "close").finally(() => openResponses.delete(outgoing)));
+    const respondTo = async (request: Request): Promise<Response> => {
+      if (problem) return problemResponse(problem);
+      const folder = withSlash(original);
+      if (folder !== undefined && new URL(request.url).pathname === "/") {
+        return respond(null, 308, { location: folder });
+      }
+      const asked = withHost(request, host);
+      markLengthEnforced(asked);
+      return fetch(asked);
+    };
+    // The globals are the application's.
+    void getRequestListener(respondTo, { overrideGlobalObjects: false })(incoming, outgoing);
+  };
+
+  const close = (server?: ClosableServer): Promise<void> => {
+    application ??= server;
+    return started.close();
+  };
+  return {
+    queue: started.queue,
+    schedules: started.schedules,
+    close,
+    fetch: (request) => {
+      const response = fetch(request);
+      openRequests.add(response);
+      return response;
+    },
+    handler(incoming: MountedRequest, outgoing) {
+      const original = incoming.originalUrl ?? incoming.url ?? "/";
+      answer(incoming, outgoing, { original, host: forwardedHost(incoming) });
+    },
+    fastify: fastifyPlugin(answer, close),
+  };
+}

@@ -1,0 +1,309 @@
+import {
+  createServer,
+  request as sendRequest,
+  type RequestListener,
+  type Server as HttpServer,
+} from "node:http";
+import { once } from "node:events";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type MountedDeployment, type MountOptions, startDeployment } from "../../serverless/node.ts";
+import type { MountedRequest } from "../../src/deploy/process/mounted-request.ts";
+import { defineQueue, Queue } from "../../src/index.ts";
+import { asker, type CallOptions, secrets, tokens } from "../http/served.ts";
+import { listening } from "../support/listening.ts";
+import { useOwnRedis } from "../support/own-redis.ts";
+
+// A deployment in a server of the application: what frameworks do to a request is done by hand.
+
+const redis = useOwnRedis();
+
+let deployment: MountedDeployment | undefined;
+let server: HttpServer | undefined;
+afterEach(async () => {
+  await deployment?.close(server);
+  deployment = server = undefined;
+});
+
+const start = async (options: MountOptions = {}) =>
+  (deployment = await startDeployment({
+    env: { REDIS_URL: redis.url, SLUICE_TOKENS: JSON.stringify(tokens) },
+    ...options,
+  }));
+
+/** Serves with a listener, as Node's `createServer`. Returns the address. */
+async function listen(listener: RequestListener): Promise<string> {
+  server = createServer(listener);
+  return `http://127.0.0.1:${await listening(server)}`;
+}
+
+/** Mounts at `/queue`, as Express does, after what middleware does to the request. */
+function mount(
+  { handler }: MountedDeployment,
+  middleware: (request: MountedRequest) => unknown = () => {},
+  own: RequestListener = (_, response) => response.writeHead(404).end(),
+): RequestListener {
+  return (request: MountedRequest, response) => {
+    const url = request.url ?? "";
+    if (!/^\/queue(?:[/?]|$)/.test(url)) return own(request, response);
+    request.originalUrl = url;
+    request.url = url.slice("/queue".length).replace(/^(?!\/)/, "/");
+    void (async () => {
+      await middleware(request);
+      handler(request, response);
+    })();
+  };
+}
+
+/** Asks below the mount. */
+const asking = (url: string) => {
+  const ask = asker((request) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers, body } = request;
+    return fetch(`${url}/queue${pathname}${search}`, {
+      method,
+      headers,
+      body,
+      duplex: "half",
+    } as RequestInit);
+  });
+  return (method: string, path: string, options?: CallOptions) => ask(method, path, options);
+};
+
+async function read(request: MountedRequest): Promise<string> {
+  const chunks = (await request.toArray()) as Buffer[];
+  return Buffer.concat(chunks).toString();
+}
+
+describe("a deployment that is mounted below a path", () => {
+  it("answers the HTTP interface and the dashboard there, and the paths of the application stay its own", async () => {
+    const globals = [globalThis.Request, globalThis.Response];
+    const own: RequestListener = (_, response) => response.end("mine");
+    const url = await listen(mount(await start({ dashboard: true }), undefined, own));
+    const ask = asking(url);
+    expect((await ask("GET", "/health", { as: null })).body).toEqual({ status: "ok" });
+    expect((await ask("HEAD", "/health", { as: null })).body).toBe("");
+    expect((await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } })).status).toBe(201);
+    expect(await (await fetch(`${url}/health`)).text()).toBe("mine");
+
+    const page = await fetch(`${url}/queue/dashboard`);
+    const [, script = ""] = /src="([^"]+\.js)"/.exec(await page.text()) ?? [];
+    const asset = await fetch(new URL(script, page.url), { headers: { "accept-encoding": "gzip" } });
+    expect([asset.status, asset.headers.get("content-encoding")]).toEqual([200, "gzip"]);
+    const signIn = { as: null, headers: { origin: url }, json: { token: secrets.all } };
+    const { headers } = await ask("POST", "/dashboard/session", signIn);
+    const [cookie = ""] = headers.getSetCookie().join().split(";");
+    const session = { as: null, headers: { cookie, origin: url } };
+    const added = { ...session, json: { payload: 1, id: "seen" } };
+    expect((await ask("POST", "/dashboard/api/v1/queues/seen/tasks", added)).status).toBe(201);
+    const seen = await ask("GET", "/dashboard/api/v1/queues/seen/tasks/seen", session);
+    expect(seen.body).toMatchObject({ state: "pending" });
+    expect([globalThis.Request, globalThis.Response]).toEqual(globals);
+  });
+
+  it.each(["/queue", "/queue/", "/queue?x=/1"])("leads from %s to a page below its path", async (path) => {
+    const url = await listen(mount(await start()));
+    const page = await fetch(url + path);
+    expect([page.status, page.url]).toEqual([200, `${url}/queue/docs`]);
+  });
+
+  it("works on what the application enqueues, at once", async () => {
+    const mails = defineQueue<string>("mails");
+    const sent: string[] = [];
+    const { queue } = await start({
+      every: "1h",
+      consumers: [mails.consumer(({ payload }) => void sent.push(payload))],
+    });
+    await mails.enqueue("by itself");
+    await expect.poll(() => sent).toEqual(["by itself"]);
+    const { id } = await queue(mails).enqueue("by the deployment", { delay: "10ms" });
+    expect(await queue(mails).wait(id, { for: "10s" })).toMatchObject({ state: "completed" });
+    expect(sent).toEqual(["by itself", "by the deployment"]);
+  });
+
+  it("answers requests of the Fetch API, for frameworks that have these", async () => {
+    const { fetch: answer, close } = await start();
+    const asked = () => answer(new Request("http://app.test/health"));
+    expect(await (await asked()).json()).toEqual({ status: "ok" });
+    await close();
+    expect((await asked()).status).toBe(503);
+  });
+
+  it.each<[string, (request: MountedRequest) => Promise<void>]>([
+    ["parsed it", async (request) => void (request.body = JSON.parse(await read(request)))],
+    ["kept its text", async (request) => void (request.body = await read(request))],
+    ["kept its bytes", async (request) => void (request.body = Buffer.from(await read(request)))],
+    [
+      "parsed it, and kept its bytes",
+      async (request) => {
+        request.rawBody = Buffer.from(await read(request));
+        request.body = {};
+      },
+    ],
+  ])("gets a body that middleware has read and %s", async (_, middleware) => {
+    const ask = asking(await listen(mount(await start(), middleware)));
+    const payload = { to: "ä\u0000👋", __proto__: null, n: [1.5, null] };
+    const added = await ask("POST", "/v1/queues/read/tasks", { json: { payload } });
+    expect(added.status).toBe(201);
+    const queue = new Queue("read", { transport: redis.transport });
+    expect((await queue.dequeue({ max: 100 })).at(-1)?.payload).toEqual(payload);
+  });
+
+  it("says where to mount it if middleware has read a body and left nothing of it", async () => {
+    const ask = asking(await listen(mount(await start(), read)));
+    const { status, body } = await ask("POST", "/v1/queues/q/tasks", { json: { payload: 1 } });
+    expect([status, body.code, body.detail]).toEqual([
+      503,
+      "misconfigured",
+      "Middleware has read the body of this request, and left nothing of it. Mount Sluice before it.",
+    ]);
+    // There was none to read.
+    expect((await ask("POST", "/v1/sweep")).status).toBe(200);
+  });
+
+  it("refuses a parsed body that is nested too deeply", async () => {
+    const parse = async (request: MountedRequest) => void (request.body = JSON.parse(await read(request)));
+    const ask = asking(await listen(mount(await start(), parse)));
+    const raw = "[".repeat(20_000) + "]".repeat(20_000);
+    const { status, body } = await ask("POST", "/v1/queues/q/tasks", { raw });
+    expect([status, body.code]).toEqual([400, "invalid_json"]);
+  });
+
+  it.each([
+    ["a proxy that the application trusts", true, 204],
+    ["any other sender", false, 403],
+  ])("takes the forwarded host of %s for its own", async (_, trusted, status) => {
+    const app = { get: (name: string) => name === "trust proxy fn" && (() => trusted) };
+    const url = await listen(mount(await start({ dashboard: true }), (request) => void (request.app = app)));
+    const headers = { origin: "https://app.example.com", "x-forwarded-host": "app.example.com, inner" };
+    const signIn = { as: null, headers, json: { token: secrets.all } };
+    const signedIn = await asking(url)("POST", "/dashboard/session", signIn);
+    expect(signedIn.status).toBe(status);
+    // The browser came over HTTPS.
+    if (trusted) expect(signedIn.headers.getSetCookie().join()).toContain("; Secure");
+    for (const invalid of ["", "a b"]) {
+      const other = { as: null, headers: { "x-forwarded-host": invalid } };
+      expect((await asking(url)("GET", "/health", other)).status).toBe(200);
+    }
+  });
+
+  it.each(["port", "hostname", "signals", "fetch"])("has no option %s", async (path) => {
+    await expect(start({ [path]: undefined })).rejects.toMatchObject({
+      code: "invalid_argument",
+      path,
+    });
+  });
+
+  it("does not start without a Redis", async () => {
+    await expect(start({ env: {} })).rejects.toMatchObject({ code: "invalid_argument" });
+  });
+});
+
+describe("a mounted deployment that closes", () => {
+  /** Begins to read an event stream, and returns what ends when the stream ends. */
+  async function follow(url: string, signal?: AbortSignal) {
+    const headers = { authorization: `Bearer ${secrets.all}`, accept: "text/event-stream" };
+    const response = await fetch(`${url}/queue/v1/queues/q/events`, { headers, ...(signal && { signal }) });
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    expect(new TextDecoder().decode(first?.value)).toMatch(/^retry: /);
+    return { ended: reader?.closed.catch(() => {}), headers: response.headers };
+  }
+
+  it("together with the server, lets requests that are under way enqueue", async () => {
+    const mails = defineQueue<string>("late");
+    const { close } = await start({ consumers: [mails.consumer(() => {})] });
+    const asked = vi.fn();
+    let answer = () => {};
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+    const enqueueLate = async () => {
+      asked();
+      await mayAnswer;
+      return JSON.stringify(await mails.enqueue("late"));
+    };
+    const own: RequestListener = (_, response) => void enqueueLate().then((text) => response.end(text));
+    const url = await listen(mount(deployment as MountedDeployment, undefined, own));
+    const late = fetch(`${url}/own`);
+    await expect.poll(() => asked.mock.calls.length).toBe(1);
+    const closed = Promise.all([close(server), close()]);
+    await expect.poll(() => fetch(url).catch(() => "refused")).toBe("refused");
+    answer();
+    expect(await (await late).json()).toMatchObject({ created: true });
+    await closed;
+    await expect(mails.enqueue("too late")).rejects.toMatchObject({ path: "transport" });
+    expect(await new Queue("late", { transport: redis.transport }).counts()).toMatchObject({
+      pending: 1,
+      working: 0,
+    });
+  });
+
+  it("waits for its own open requests if it gets no server, and then answers none", async () => {
+    const { close } = await start();
+    const url = await listen(mount(deployment as MountedDeployment));
+    const pull = { json: { wait: "300ms" } };
+    const pulled = asking(url)("POST", "/v1/queues/empty/tasks/pull", pull);
+    await once(server as HttpServer, "request");
+    await close();
+    expect((await pulled).status).toBe(200);
+    expect((await asking(url)("GET", "/health")).status).toBe(503);
+  });
+
+  it("does not wait for an event stream whose reader has left, which reaches the source", async () => {
+    const { close } = await start({ grace: "1h" });
+    const url = await listen(mount(deployment as MountedDeployment));
+    const leaving = new AbortController();
+    const { ended, headers } = await follow(url, leaving.signal);
+    // No middleware may hold it back to compress it.
+    expect(headers.get("cache-control")).toContain("no-transform");
+    leaving.abort();
+    await ended;
+    await close();
+  });
+
+  it("drops streams and aborts handlers when the grace is over", async () => {
+    const aborted = vi.fn();
+    const begun = vi.fn();
+    const { close, queue } = await start({
+      grace: "1ms",
+      consumers: {
+        slow: ({ signal }) => {
+          begun();
+          return new Promise<void>((_, reject) =>
+            signal.addEventListener("abort", () => {
+              aborted();
+              reject(new Error("aborted"));
+            }),
+          );
+        },
+      },
+    });
+    const url = await listen(mount(deployment as MountedDeployment));
+    const { ended } = await follow(url);
+    const { id } = await queue("slow").enqueue(1);
+    await expect.poll(() => begun.mock.calls.length).toBe(1);
+    await close();
+    await ended;
+    expect(aborted).toHaveBeenCalledTimes(1);
+    expect(await new Queue("slow", { transport: redis.transport }).get(id)).toMatchObject({
+      state: "delayed",
+      charged: 1,
+    });
+  });
+
+  it("closes a server that the application is closing, and one that has closed", async () => {
+    const { close } = await start();
+    const url = await listen(mount(deployment as MountedDeployment));
+    const agentless = sendRequest(`${url}/queue/health`).end();
+    await once(agentless, "response");
+    server?.close();
+    await close(server);
+    expect(server?.listening).toBe(false);
+    const other = await startDeployment({ env: { REDIS_URL: redis.url } });
+    await other.close(server);
+  });
+
+  it("leaves the signals to the application", async () => {
+    const before = process.listenerCount("SIGTERM");
+    await start();
+    expect(process.listenerCount("SIGTERM")).toBe(before);
+  });
+});
