@@ -6,7 +6,7 @@ type Env = { MAIL_URL: string };
 // A mail may take ten seconds. The id of a mail is refused for a day.
 const emails = defineQueue<{ to: string }>("emails", { timeout: "10s", unique: "24h" });
 
-// The consumer. The idempotency key prevents a second mail if the process crashes after sending.
+// The consumer. The idempotency key prevents a second mail if the consumer crashes after sending.
 const sendWelcome = emails.consumer(async ({ id, payload, signal }, env: Env) => {
   const headers = { "content-type": "application/json", "idempotency-key": id };
   const body = JSON.stringify(payload);
@@ -15,7 +15,6 @@ const sendWelcome = emails.consumer(async ({ id, payload, signal }, env: Env) =>
   if (!sent.ok) throw new Error(`HTTP ${sent.status}`);
 });
 
-// Serves requests and runs cron every minute, until SIGTERM or Ctrl-C.
 const { url } = await serve<Env>({
   consumers: [sendWelcome],
 

@@ -6,11 +6,10 @@ export function firstTaskOf(platform: string): string {
   return blocksOf(`docs/platforms/${platform}.md`).find(({ isNamed }) => isNamed)?.code ?? "none";
 }
 
-/** What the page says that the request and the program print. */
-export function printedOf(platform: string) {
+/** What the request and the program of each first task print. */
+export function printedOfFirstTask() {
+  const page = textOf("docs/platforms/README.md");
   const [, request = "", program = ""] =
-    /```json\n(\{"id".*)\n```\n[\s\S]*?\n```\n([\s\S]*?)\n```/.exec(
-      textOf(`docs/platforms/${platform}.md`),
-    ) ?? [];
+    /```json\n(\{"id".*)\n```\n[\s\S]*?\n```\n([\s\S]*?)\n```/.exec(page) ?? [];
   return { request, program };
 }

@@ -11,9 +11,31 @@ export const shownOf = (file: string): string =>
 /** A command to try the example here. */
 const LOCAL = /^(?:curl "?http:\/\/(?:127|localhost)|npx netlify functions:invoke)/;
 
+const blocksIn = (text: string, languages: readonly string[]) =>
+  [...text.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)]
+    .filter(([, language = ""]) => languages.includes(language))
+    .map(([, , code = ""]) => code);
+
+/** Blocks of shell commands, as commands: each in one line, without comments. */
+const commandsIn = (blocks: readonly string[]) =>
+  blocks
+    .join("\n")
+    .replaceAll(/ *\\\n */g, " ")
+    .split("\n")
+    .map((line) => line.replace(/(^|\s+)#.*$/, "").trim())
+    .filter((line) => line !== "");
+
+/** What all platforms share. */
+const shared = read("docs/platforms/README.md");
+const startsMailService = (block: string) => /listen\(9090|port: 9090/.test(block);
+const sharedShell = blocksIn(shared, ["sh"]);
+export const sharedCommands = commandsIn(sharedShell.filter((block) => !startsMailService(block)));
+
 export class Page {
   readonly path: string;
   readonly #text: string;
+  /** Its row in the table of platforms. */
+  readonly #row: string;
   /** The commands, in their order, without comments and without {@link mailService}. */
   readonly commands: readonly string[];
   /** The command that starts a mail service, to try the example against. */
@@ -22,21 +44,26 @@ export class Page {
   constructor(platform: string) {
     this.path = `docs/platforms/${platform}.md`;
     this.#text = read(this.path);
+    this.#row = new RegExp(`^\\| \\[[^\\]]*\\]\\(${platform}\\.md\\).*$`, "m").exec(shared)?.[0] ?? "";
     const shell = this.blocks("sh");
-    this.mailService = shell.find((block) => block.includes("9090"));
-    this.commands = shell
-      .filter((block) => block !== this.mailService)
-      .join("\n")
-      .replaceAll(/ *\\\n */g, " ")
-      .split("\n")
-      .map((line) => line.replace(/(^|\s+)#.*$/, "").trim())
-      .filter((line) => line !== "");
+    this.mailService = [...shell, ...sharedShell].find(startsMailService);
+    this.commands = commandsIn(shell.filter((block) => block !== this.mailService));
   }
 
   blocks(...languages: string[]): string[] {
-    return [...this.#text.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)]
-      .filter(([, language = ""]) => languages.includes(language))
-      .map(([, , code = ""]) => code);
+    return blocksIn(this.#text, languages);
+  }
+
+  /** The code of the mail service here: what all platforms share, with the first task's import, export and end. */
+  get mailCode(): string {
+    const [firstTask = ""] = this.blocks("ts");
+    const find = (pattern: RegExp) => pattern.exec(firstTask)?.[0] ?? "none";
+    const opening = find(/^.* (?:sluice|serve)\(\{$/m).replace("({", "<Env>({");
+    const [worker = ""] = blocksIn(shared, ["ts"]);
+    return worker
+      .replace(/^import \{ sluice \}.*$/m, () => find(/^import \{ (?:sluice|serve) \}.*$/m))
+      .replace(/^export default sluice.*$/m, () => opening)
+      .replace(/(?<=\n)\}\);$/, () => find(/(?<=\n)\}\);(?![\s\S]*\n\}\);)[\s\S]*$/));
   }
 
   /** All other commands than those that every platform's suite types. */
@@ -51,17 +78,24 @@ export class Page {
     return this.commands.find((line) => line.startsWith(start)) ?? `echo no ${start}; false`;
   }
 
+  /** Those of all platforms, with the settings of this one. */
   get deadLetterCommands(): string[] {
-    return this.commands.filter((line) => /\bsluice (?:dead|redrive) /.test(line));
+    const [, file] = /`(\.[\w.]+)` \|$/.exec(this.#row) ?? [];
+    const settings = file === undefined ? "" : ` --env-file ${file}`;
+    const shown = sharedCommands.filter((line) => /\bsluice (?:dead|redrive) /.test(line));
+    return shown.map((line) => line.replace(" --env-file .env", settings));
   }
 
   get signUp(): string {
     return this.#local(/\/signup\?to=a@example\.com/) ?? "false";
   }
 
-  /** The request that sweeps, and the command that does what cron does, if the page has them. */
+  /** The request that sweeps, of servers that of all of them; and the command that does what cron does. */
   get sweep(): string | undefined {
-    return this.#local(/\/v1\/sweep/);
+    const isServer = this.cron === undefined;
+    return [...this.commands, ...(isServer ? sharedCommands : [])].find(
+      (line) => LOCAL.test(line) && /\/v1\/sweep/.test(line),
+    );
   }
   get cron(): string | undefined {
     return this.#local(/\/cdn-cgi\/|\/invocations |functions:invoke/);

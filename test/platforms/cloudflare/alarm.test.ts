@@ -83,7 +83,7 @@ test("a producer in a Worker of its own shares the object of the Worker with the
 
 test("the configuration is the one that the page on Cloudflare has", () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
-  const blocks = [...read("../../../docs/platforms/cloudflare.md").matchAll(/```toml\n([\s\S]*?)```/g)];
+  const blocks = [...read("../../../docs/platforms/cloudflare-wakes.md").matchAll(/```toml\n([\s\S]*?)```/g)];
   const ofAlarm = blocks.map(([, block = ""]) => block).filter((block) => block.includes("SLUICE_ALARM"));
   expect(ofAlarm).toHaveLength(2);
   expect(read("alarm.toml")).toContain(ofAlarm[0]);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startGateway } from "../../../src/local/index.ts";
-import { firstTaskOf, printedOf } from "../../documents/first-task-pages.ts";
+import { firstTaskOf, printedOfFirstTask } from "../../documents/first-task-pages.ts";
 import { secrets } from "../../http/served.ts";
 import { startRedis } from "../../support/redis.ts";
 import { acceptance, checksCommands, withDashboard } from "../acceptance.ts";
@@ -78,7 +78,7 @@ export function serverPlatform({ runtime, main, configuration, remote, cron }: S
     const server = await project.start(starting);
     const printed = await project.run(page.signUp.replace("http://127.0.0.1:8787", server.url));
     const { body } = JSON.parse(printed) as { body: object };
-    const { request, program } = printedOf(runtime);
+    const { request, program } = printedOfFirstTask();
     expect(Object.keys(body)).toEqual(Object.keys(JSON.parse(request) as object));
     await expect.poll(() => server.printed()).toContain(program);
     await end(server);
