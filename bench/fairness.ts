@@ -1,5 +1,5 @@
 // How long a small group waits behind a large one: deliveries until the last of its ten tasks, with groups
-// and in one line. Counted, not timed, so every machine gives the same figures. Writes docs/fairness.svg.
+// and in one line. Counted, not timed, so every machine gives the same figures. Writes notes/fairness.svg.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -78,7 +78,7 @@ const worst = Math.max(...rows.map(({ groups }) => groups));
 console.log();
 printGoal("behind one large group", `${worst} deliveries`, `≤ ${2 * SMALL}`, worst <= 2 * SMALL);
 
-const path = fileURLToPath(new URL("../docs/fairness.svg", import.meta.url));
+const path = fileURLToPath(new URL("../notes/fairness.svg", import.meta.url));
 if (!quick) writeFileSync(path, plot());
 
 /** Both axes logarithmic. */

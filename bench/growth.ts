@@ -1,6 +1,6 @@
 // What changes if a queue grows to 10,000,000 tasks, and if a cluster grows to 6 masters. Words select states,
 // and `--only` one part: `npm run bench:growth -- --only queue pending`. The part with all states writes
-// docs/growth.svg.
+// notes/growth.svg.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,7 @@ async function growQueues(): Promise<void> {
   printSummary(grown);
   printGoals(grown);
   if (!quick && words.length === 0) {
-    writeFileSync(fileURLToPath(new URL("../docs/growth.svg", import.meta.url)), plot(grown));
+    writeFileSync(fileURLToPath(new URL("../notes/growth.svg", import.meta.url)), plot(grown));
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Writes the list in docs/dependencies.md from the lock file: each package that an installation includes, and
+ * Writes the list in notes/dependencies.md from the lock file: each package that an installation includes, and
  * the optional peers, with the licence and the entries that load it. With --check it only reports whether the
  * list is current.
  */
@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { entries } from "./entries.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const page = new URL("../docs/dependencies.md", import.meta.url);
+const page = new URL("../notes/dependencies.md", import.meta.url);
 const BEGIN = "<!-- npm run licences writes this list -->\n";
 const END = "<!-- end of the list -->\n";
 
@@ -124,7 +124,7 @@ export async function pageWithList(text: string): Promise<string> {
   const [before, rest] = text.split(BEGIN);
   const [, after] = (rest ?? "").split(END);
   if (before === undefined || after === undefined)
-    throw new Error("docs/dependencies.md has no markers for the list");
+    throw new Error("notes/dependencies.md has no markers for the list");
   return before + BEGIN + (await list()) + END + after;
 }
 
@@ -133,7 +133,7 @@ if (import.meta.main) {
   const wanted = await pageWithList(text);
   if (!process.argv.includes("--check")) writeFileSync(page, wanted);
   else if (text !== wanted) {
-    console.error("docs/dependencies.md is not current: run `npm run licences`.");
+    console.error("notes/dependencies.md is not current: run `npm run licences`.");
     process.exitCode = 1;
   }
 }

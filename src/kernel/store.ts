@@ -211,7 +211,7 @@ export interface PeekRequest extends SendOptions {
 }
 
 /**
- * What a queue is to all above it. A layer is a function from a store to a store: docs/internals.md says what it may
+ * What a queue is to all above it. A layer is a function from a store to a store: notes/internals.md says what it may
  * do.
  */
 export interface Store extends Adds {

@@ -25,7 +25,7 @@ const manifestOf = (folder: string) => JSON.parse(read(join(folder, "package.jso
 const ALLOWED = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"];
 const lock = readLock();
 const own = lock[""] as LockEntry;
-const page = read("docs/dependencies.md");
+const page = read("notes/dependencies.md");
 const peers = own.peerDependencies ?? {};
 /** The packages of an installation, with all optional peers. */
 const installed = [...closure(Object.keys({ ...own.dependencies, ...peers }), lock)];
@@ -106,10 +106,13 @@ describe("an optional peer", () => {
   });
 
   test("is installed, in docs and errors, in the major version that the package accepts", () => {
-    const texts = globSync(["README.md", "{docs,examples,serverless}/**/*.{md,json}", "**/Dockerfile"], {
-      cwd: root,
-      exclude: ["node_modules"],
-    }).map((file) => [file, read(file)] as const);
+    const texts = globSync(
+      ["README.md", "{docs,notes,examples,serverless}/**/*.{md,json}", "**/Dockerfile"],
+      {
+        cwd: root,
+        exclude: ["node_modules"],
+      },
+    ).map((file) => [file, read(file)] as const);
     const reported = texts.flatMap(([file, text]) =>
       Array.from(text.matchAll(/(@redis\/client|@hono\/node-server)@(\d+)/g), ([, name = "", major]) => ({
         file,

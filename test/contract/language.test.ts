@@ -30,7 +30,7 @@ const files = globSync(
     "{src,serverless,test,bench,tools,examples}/**/*.{ts,mts,mjs,py,go}",
     "lua/**/*.{lua,md}",
     "{CHANGELOG,CONTRIBUTING,README,SECURITY}.md",
-    "docs/**/*.md",
+    "{docs,notes}/**/*.md",
   ],
   { cwd: root },
 ).filter((file) => !/node_modules|\.gen\.ts$|contract\/language\.test\.ts$/.test(file));

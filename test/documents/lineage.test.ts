@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { root, testsNamedIn } from "./named-tests.ts";
 
 describe("the table of features", () => {
-  const page = readFileSync(join(root, "docs/lineage.md"), "utf8");
+  const page = readFileSync(join(root, "notes/lineage.md"), "utf8");
   const [, table = ""] = /\n(\| feature \| Torrelque \|.*\n(?:\|.*\n)+)/.exec(page) ?? [];
   const [head = [], , ...rows] = table
     .trim()

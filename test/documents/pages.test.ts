@@ -17,7 +17,7 @@ function anchorsOf(file: string): string[] {
 
 test("every link of the documents to a file, or a place in one, leads there", () => {
   const lost: string[] = [];
-  for (const document of globSync(["*.md", "lua/*.md", "docs/**/*.md"], { cwd: root })) {
+  for (const document of globSync(["*.md", "lua/*.md", "{docs,notes}/**/*.md"], { cwd: root })) {
     const text = readFileSync(join(root, document), "utf8");
     for (const [, target = "", anchor] of text.matchAll(/\]\(([^)#:\s]*)(?:#([^)]*))?\)/g)) {
       const file = target === "" ? join(root, document) : join(root, dirname(document), target);
@@ -30,9 +30,9 @@ test("every link of the documents to a file, or a place in one, leads there", ()
   expect(lost).toEqual([]);
 });
 
-test("what CONTRIBUTING.md, docs/internals.md and lua/ name in the code is there", () => {
+test("what CONTRIBUTING.md, notes/internals.md and lua/ name in the code is there", () => {
   const wrong: string[] = [];
-  for (const page of ["CONTRIBUTING.md", "docs/internals.md", ...globSync("lua/*.md", { cwd: root })]) {
+  for (const page of ["CONTRIBUTING.md", "notes/internals.md", ...globSync("lua/*.md", { cwd: root })]) {
     for (const line of readFileSync(join(root, page), "utf8").split("\n")) {
       const names = Array.from(line.matchAll(/`([^`]+)`/g), ([, name = ""]) => name);
       const paths = names.filter((name) => /^(?:src|lua|test)\/[\w./-]+$/.test(name));
@@ -48,6 +48,15 @@ test("what CONTRIBUTING.md, docs/internals.md and lua/ name in the code is there
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test("the figures of docs/benchmarks.md are those of the notes", () => {
+  const rowsOf = (text: string) =>
+    Array.from(text.matchAll(/^\| (.*?) \| (.*?) \|/gm), ([, what, figure]) => `${what}: ${figure}`);
+  const measured = rowsOf(textOf("notes/benchmarks.md").replaceAll(", **missed**", ""));
+  const figures = rowsOf(textOf("docs/benchmarks.md")).slice(1);
+  expect(figures.length).toBeGreaterThan(10);
+  expect(figures.filter((row) => !measured.includes(row))).toEqual([]);
 });
 
 test("no page of the package links to a file that the package does not have", () => {
@@ -73,7 +82,7 @@ test("no page of the package links to a file that the package does not have", ()
 });
 
 test.each([
-  ["docs/faults.md", 45],
+  ["notes/faults.md", 45],
   ["docs/guarantees.md", 150],
   ["SECURITY.md", 60],
 ])("each test that %s names is there, with the quoted words in a title", (page, least) => {
@@ -111,7 +120,6 @@ test("each page whose commands run sluice says to install what they need", () =>
   const missing: string[] = [];
   let runs = 0;
   for (const document of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
-    if (document === "docs/dependencies.md") continue;
     const text = readFileSync(join(root, document), "utf8");
     const installs = (text.match(/^.*(?:npm install|bun add|deno add) .*$/gm) ?? []).join("\n");
     for (const [, command = ""] of text.matchAll(/\bsluice (gateway|dev|serve)\b/g)) {

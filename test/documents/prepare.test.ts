@@ -74,7 +74,7 @@ test("the lines of the crontab are the commands whose output the page shows", ()
 test("the bytes of a task are those of the benchmarks", () => {
   const rowsOf = (text: string) =>
     Array.from(text.matchAll(/^\| (pending|delayed|working|completed, [a-z ]+?)(?::[^|]*)? \| (.*) \|$/gm));
-  const [, chapter = ""] = /\n## Memory\n([\s\S]*?)\n## /.exec(textOf("docs/benchmarks.md")) ?? [];
+  const [, chapter = ""] = /\n## Memory\n([\s\S]*?)\n## /.exec(textOf("notes/benchmarks.md")) ?? [];
   const measured = rowsOf(chapter).map(([, state, cells = ""]) => {
     const bytes = cells.split(" | ").map(Number);
     return `${state}: ${Math.min(...bytes)} to ${Math.max(...bytes)}`;
