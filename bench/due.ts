@@ -44,7 +44,8 @@ async function lateness(prefix: string, options: Pick<ClientOptions, "url" | "fe
 }
 
 // Neither logs its drains here.
-console.log = () => {};
+const { info } = console;
+console.info = () => {};
 const server = await serve({
   ...dueWork,
   env: envOf("server"),
@@ -63,7 +64,7 @@ await worker.server.close();
 await gateway.close();
 await redis.stop();
 
-console.log = console.info;
+console.info = info;
 const row = (where: string, late: readonly number[]) => [
   where,
   String(late.length),

@@ -28,11 +28,7 @@ const runtime = (): Runtime => ({
     const server = Deno.serve({ port, hostname, onListen: () => {} }, fetch);
     return { port: server.addr.port, stop: () => server.shutdown() };
   },
-  cron:
-    Deno.cron &&
-    ((work, signal) => {
-      Deno.cron?.("sluice", "* * * * *", { signal }, work).catch((error: unknown) => console.error(error));
-    }),
+  cron: Deno.cron && ((work, signal) => Deno.cron?.("sluice", "* * * * *", { signal }, work)),
   // Deno Deploy runs the module once to find its cron jobs, possibly without its environment.
   // https://docs.deno.com/deploy/reference/cron/#organizing-cron-declarations
   startsUnconfigured: process.env["DENO_DEPLOY"] !== undefined,

@@ -103,6 +103,7 @@ export type { TaskFilter } from "./operate/filters.ts";
 export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./operate/list-tasks.ts";
 export type { PurgeOptions, PurgeReport } from "./operate/purge.ts";
 export type { RedriveOptions, RedriveReport } from "./operate/redrive.ts";
+export type { Logger, LoggerOption, LogLevel } from "./log/logger.ts";
 export type { Duration } from "./kernel/options/duration.ts";
 export type { Tracing } from "./features/tracing/types.ts";
 export type { QueueCounts, SweepCounts } from "./kernel/tasks/counts.ts";

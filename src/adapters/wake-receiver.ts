@@ -2,7 +2,9 @@ import { type BodyFault, readBounded } from "../bounded-body.ts";
 import { json, problemJson } from "../respond.ts";
 import type { DrainReport } from "../drain/types.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
-import { toConsole, WakeVerifier, WAKE } from "../features/waking/index.ts";
+import { WakeVerifier, WAKE } from "../features/waking/index.ts";
+import { drainFailed } from "../log/lines.ts";
+import { toConsole } from "../log/logger.ts";
 
 /** Largest body of a wake, in bytes, and how long it may take to arrive, ms. */
 const BOUNDS = { limit: 10_000, within: 10_000 } as const;
@@ -54,7 +56,8 @@ export interface WakeHandling extends Omit<WakeReceiverOptions, "secret">, After
 
 /** Answers one wake, as {@link wakeReceiver} does. */
 export async function answerWake(request: Request, handling: WakeHandling): Promise<Response> {
-  const { verifier, drain, onError = toConsole("drain"), waitUntil } = handling;
+  const { verifier, drain, waitUntil } = handling;
+  const { onError = (error, name) => toConsole(drainFailed(name, error)) } = handling;
   if (request.method !== "POST") return refused(405, "A wake must be a POST.", { allow: "POST" });
   const read = await readBounded(request, BOUNDS);
   if (typeof read === "string") return refused(...bodyFaults[read]);

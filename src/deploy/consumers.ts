@@ -5,7 +5,8 @@ import { scalingOut } from "../drain/with-scale-out.ts";
 import { opening } from "../open/opening.ts";
 import { timeUntil } from "../kernel/clock.ts";
 import type { QueueDefinition } from "../open/definition.ts";
-import { toConsole, type Waker } from "../features/waking/index.ts";
+import type { Waker } from "../features/waking/index.ts";
+import { drainBegan, drained, requestsUsed, wakeFailed } from "../log/lines.ts";
 import { sleep } from "../sleep.ts";
 import type { Setup } from "./setup.ts";
 import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
@@ -13,10 +14,6 @@ import { Drains, sum } from "./drains.ts";
 import { type InvocationTools, LEAST_TIME, type ServiceContext } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
-
-const LIMIT_NOTE =
-  "a drain ended because an invocation may send no more requests; other invocations go on. " +
-  "If the plan of this account allows more, raise the limit: sluice({ requests: 1000 })";
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
@@ -121,26 +118,27 @@ export class Consumers<Env extends object> {
 
   /** Sets an alarm for the queue's next task; also if tasks are left that no other invocation is woken for. */
   async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
-    const { alarms, transport, remoteWaker } = this.#setup;
+    const { alarms, transport, remoteWaker, log } = this.#setup;
     if (!alarms || nextDueAt === null) return;
     if (ended !== "empty" && (!isEarly(ended) || remoteWaker)) return;
     try {
       await alarms.set("wake", name, timeUntil(transport, nextDueAt));
     } catch (error) {
-      toConsole("wake")(error, name);
+      log(wakeFailed(name, error));
     }
   }
 
   /** Wakes consumers elsewhere, and sets alarms for tasks that a running drain requeues. */
   #wakerOfDrain(): Waker | undefined {
-    const { alarms, remoteWaker, transport, isProcess, maxIdle } = this.#setup;
+    const { alarms, remoteWaker, transport, isProcess, maxIdle, log } = this.#setup;
     if (!alarms) return remoteWaker;
     const wakeAt = (queue: string, at: number) => {
       const after = timeUntil(transport, at);
       // What is due before is what the invocation waits for.
       return isProcess || after > maxIdle ? alarms.set("wake", queue, after) : undefined;
     };
-    return { wake: () => {}, ...remoteWaker, wakeAt };
+    const onError = (error: unknown, queue: string) => log(wakeFailed(queue, error));
+    return { wake: () => {}, ...remoteWaker, wakeAt, onError };
   }
 
   /** Logs once how to raise the platform's default limit. */
@@ -148,7 +146,7 @@ export class Consumers<Env extends object> {
     const { options, requests, log } = this.#setup;
     if (options.requests !== undefined || this.#saidLimit) return;
     this.#saidLimit = true;
-    log({ requests, note: LIMIT_NOTE });
+    log(requestsUsed(requests));
   }
 
   /** One drain. If it ends before the work does, it wakes another invocation or process. */
@@ -187,10 +185,11 @@ export class Consumers<Env extends object> {
       onFailure,
       ...(requests !== undefined && { requests, requestsPerTask }),
     };
+    log(drainBegan(name));
     const run = () => drain(source, handle, { ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
     const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(keptForWake);
-    if (tasksOf(report) > 0) log({ drain: name, ...report });
+    if (tasksOf(report) > 0) log(drained(name, report));
     if (report.ended === "requests") this.#sayLimit();
     if (waking.wake && (isEarly(report.ended) || report.ended === "aborted")) {
       // A short window: the wake that started this drain must not suppress this one.

@@ -2,6 +2,8 @@ import { applyQueues } from "./declared/apply-queues.ts";
 import { checkSchedules } from "./declared/check-schedules.ts";
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../errors.ts";
+import { declarationApplied, declarationFailed } from "../log/lines.ts";
+import type { Log } from "../log/logger.ts";
 import type { Open } from "../open/opening.ts";
 import type { Transport } from "../kernel/transport.ts";
 
@@ -68,13 +70,12 @@ export class Declarations {
 
   /**
    * Applies what has changed. Logs a line for each queue that was applied or could not be. Never throws.
-   * @param log writes the lines of those that were applied
    */
   async apply(
     transport: Transport,
     prefix: string | undefined,
     signal: AbortSignal | undefined,
-    log: (line: object) => void,
+    log: Log,
   ): Promise<void> {
     if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
@@ -82,13 +83,12 @@ export class Declarations {
         prefix,
         signal,
       });
-      for (const queue of applied) log({ declared: queue, applied: true });
-      for (const { queue, ...error } of failed)
-        console.error(JSON.stringify({ declared: queue, failed: error }));
+      for (const queue of applied) log(declarationApplied(queue));
+      for (const { queue, ...error } of failed) log(declarationFailed(queue, error));
       if (deferred.length + failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
     } catch (error) {
       // The sweep after this fails too, and says why.
-      if (!signal?.aborted) console.error(JSON.stringify({ declared: "all", failed: messageOf(error) }));
+      if (!signal?.aborted) log(declarationFailed("all", messageOf(error)));
     }
   }
 }

@@ -1,5 +1,6 @@
 import { timeUntil } from "../kernel/clock.ts";
 import type { Waker } from "../features/waking/index.ts";
+import { wakeFailed } from "../log/lines.ts";
 import type { Consumers } from "./consumers.ts";
 import type { Invocation } from "./invocation.ts";
 import type { Setup } from "./setup.ts";
@@ -17,7 +18,7 @@ const WORTH_STARTING = 250;
  * @returns undefined if no wake can be sent or arranged
  */
 export function deploymentWaker<Env extends object>(
-  { remoteWaker, alarms, platform, ...setup }: Setup<Env>,
+  { remoteWaker, alarms, platform, log, ...setup }: Setup<Env>,
   consumers: Consumers<Env>,
   { timeLeft, drains }: Pick<Invocation, "timeLeft" | "drains">,
 ): Waker | undefined {
@@ -32,6 +33,7 @@ export function deploymentWaker<Env extends object>(
     queues: (queue) => here(queue) || elsewhere(queue),
     wake: (queue) =>
       timeLeft && here(queue) ? consumers.work(queue, timeLeft(), drains) : remote?.wake(queue),
+    onError: (error, queue) => log(wakeFailed(queue, error)),
     ...(alarms && {
       wakeAt: (queue, at) => alarms.set("wake", queue, timeUntil(transport, at)),
       sweepAt: (queue, at) => alarms.set("sweep", queue, timeUntil(transport, at)),

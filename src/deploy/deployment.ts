@@ -1,9 +1,12 @@
 import type { Config, Environment } from "../config.ts";
-import { messageOf, SluiceError } from "../errors.ts";
+import { SluiceError } from "../errors.ts";
 import type { WaitUntil } from "./declared/tools.ts";
 import { configErrorResponse } from "../http/problems/config-error.ts";
 import type { Transport } from "../kernel/transport.ts";
 import { upstash } from "../transports/upstash.ts";
+import { misconfigured } from "../log/lines.ts";
+import { type Log, toConsole } from "../log/logger.ts";
+import { logTo } from "../log/log-to.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { Service } from "./service.ts";
@@ -25,6 +28,15 @@ export class Deployment<Env extends object = Environment> {
     return (this.#service ??= this.#inOwnContext(() => new Service(env, this.#options, this.#platform(env))));
   }
 
+  /** Writes a line as the option `logger` says; to the console if that is invalid. */
+  get log(): Log {
+    try {
+      return logTo(this.#options.logger);
+    } catch {
+      return toConsole;
+    }
+  }
+
   /** As that of the service, if it was created. */
   close(): void {
     this.#service?.close();
@@ -37,7 +49,7 @@ export class Deployment<Env extends object = Environment> {
       service = this.service(env);
     } catch (error) {
       const response = configErrorResponse(error);
-      console.error(JSON.stringify({ misconfigured: messageOf(error) }));
+      this.log(misconfigured(error));
       return response;
     }
     return service.fetch(request, waitUntil, time);

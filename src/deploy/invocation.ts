@@ -9,7 +9,7 @@ import type { Waker } from "../features/waking/index.ts";
 import type { Drains } from "./drains.ts";
 import type { InContext } from "./own-context.ts";
 import type { Setup } from "./setup.ts";
-import { logDeadLetter, logTaskFailure } from "./task-log.ts";
+import { deadLetterLine, failureLine } from "./task-log.ts";
 
 /** Least time that work gets which begins in an invocation, ms. */
 export const LEAST_TIME = 1_000;
@@ -59,7 +59,7 @@ export function toolsIn<Env extends object>(
   invocation: Invocation,
 ): InvocationTools<Env> {
   const { setup, ofQueues } = context;
-  const { env, options } = setup;
+  const { env, options, log } = setup;
   const { keepRunning, waitUntil, headers, isCounted = false } = invocation;
   const drains = isCounted ? invocation.drains : undefined;
   const tracing = headers ? ofQueues.tracing?.continuing(headers) : ofQueues.tracing;
@@ -70,14 +70,15 @@ export function toolsIn<Env extends object>(
     what: What,
   ) => {
     if (hook) drains?.requests?.use();
-    if (hook) keepRunning(callHook(name, () => context.inOwnContext(() => hook(what, tools)), what));
+    if (hook) keepRunning(callHook(name, () => context.inOwnContext(() => hook(what, tools)), what, log));
   };
   const onDeadLetter: OnDeadLetter = (letter) => {
-    logDeadLetter(letter);
+    log(deadLetterLine(letter));
     call("onDeadLetter", options.onDeadLetter, letter);
   };
   const onFailure = (failure: TaskFailure) => {
-    logTaskFailure(failure);
+    // A dead letter has a line of its own.
+    if (failure.next !== "dead_letter") log(failureLine(failure));
     call("onFailure", options.onFailure, failure);
   };
   const transport = drains?.counted(ofQueues.transport) ?? ofQueues.transport;

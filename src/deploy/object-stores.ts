@@ -1,5 +1,7 @@
 import { messageOf } from "../errors.ts";
 import { checkedOffload, type Offload, type OrphanPassOptions } from "../features/offload/types.ts";
+import { objectsFailed, objectsRemoved } from "../log/lines.ts";
+import type { Log } from "../log/logger.ts";
 import type { Platform } from "./options.ts";
 
 /** A queue that may declare its own object store. */
@@ -30,19 +32,15 @@ export class ObjectStores {
    * objects. Never throws.
    * @param queues all that are declared
    */
-  async removeOrphans(
-    queues: readonly MayOffload[],
-    options: OrphanPassOptions,
-    log: (line: object) => void,
-  ): Promise<void> {
+  async removeOrphans(queues: readonly MayOffload[], options: OrphanPassOptions, log: Log): Promise<void> {
     for (const offload of new Set([this.of(undefined), ...queues.map(this.of)])) {
       if (!offload || performance.now() >= options.until) continue;
       const objects = await offload.removeOrphans(options).catch((error: unknown) => ({
         removed: 0,
         error: messageOf(error),
       }));
-      if (objects.error !== undefined) console.error(JSON.stringify({ objects }));
-      else if (objects.removed > 0) log({ objects });
+      if (objects.error !== undefined) log(objectsFailed(objects));
+      else if (objects.removed > 0) log(objectsRemoved(objects));
     }
   }
 }

@@ -9,6 +9,7 @@ import type { Tracing } from "../features/tracing/types.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Offload } from "../features/offload/types.ts";
+import type { LoggerOption } from "../log/logger.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
 import type { PartOptions, PartsOnDemand } from "./optional-parts.ts";
@@ -69,6 +70,13 @@ export interface ServiceOptions<Env = Environment> extends PartOptions {
    * @default no alerts
    */
   readonly alerts?: Alerts<Env> | undefined;
+  /**
+   * Where log lines go: `console`, or a logger of pino, winston or bunyan; or the level from which on they go to the
+   * console as JSON, `"silent"` for none. A logger that throws is replaced by the console for that line.
+   * @default "info"
+   * @example logger: pino()
+   */
+  readonly logger?: LoggerOption | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
   /**
@@ -92,6 +100,7 @@ export const SERVICE_OPTIONS = [
   "tracing",
   "offload",
   "alerts",
+  "logger",
   "budget",
   "requests",
 ] as const satisfies readonly (keyof ServiceOptions)[];
@@ -103,8 +112,8 @@ export interface Platform {
    * @default none: the platform has all code in one file, so these must be given
    */
   readonly onDemand?: PartsOnDemand | undefined;
-  /** Writes a line about work that was done. Failures go to `console.error`. @default `console.log` of JSON */
-  readonly log?: ((line: object) => void) | undefined;
+  /** Where log lines go if the option `logger` does not say. @default "info" */
+  readonly logger?: LoggerOption | undefined;
   /** Creates the transport to Redis. */
   readonly transport: (redis: Config["redis"]) => Transport;
   /** How long one invocation may work. */

@@ -1,9 +1,10 @@
 import type { Environment } from "../config.ts";
 import { RequestBudget } from "../drain/request-budget.ts";
-import { WakeVerifier, toConsole, type Waker } from "../features/waking/index.ts";
+import { WakeVerifier, type Waker } from "../features/waking/index.ts";
 import { answerWake } from "../adapters/wake-receiver.ts";
 import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import { createApp } from "../http/app.ts";
+import { drainFailed } from "../log/lines.ts";
 import type { App } from "../http/services.ts";
 import { Problem, problemResponse } from "../http/problems/problem.ts";
 import { type Open, opening } from "../open/opening.ts";
@@ -78,13 +79,14 @@ export class Service<Env extends object = Environment> {
   }
 
   #newApp(wake: Waker | undefined, timeLeft: Invocation["timeLeft"]): App {
-    const { config, transport, budget, requests, stores, parts } = this.#setup;
+    const { config, transport, budget, requests, stores, parts, options, platform } = this.#setup;
     return createApp({
       ...this.#context.ofQueues,
       ...parts,
       offload: (queue) => stores.of(this.definitionOf(queue)),
       tokens: config.tokens,
       cronSecret: config.cronSecrets,
+      logger: options.logger ?? platform.logger,
       wake,
       limits: { budget: Math.min(20_000, sweepBudget(budget)) },
       beforeSweep: (props) => this.#sweeps.applyDeclared(this.#drainsOf(props)),
@@ -157,13 +159,13 @@ export class Service<Env extends object = Environment> {
     waitUntil: WaitUntil | undefined,
     drains: Drains,
   ): Promise<void> {
-    const { budget } = this.#setup;
+    const { budget, log } = this.#setup;
     if (kind === "sweep" || !this.#consumers.has(queue)) {
       return this.#sweeps.run(queue, performance.now() + budget, waitUntil, drains);
     }
     const working = this.#consumers.work(queue, budget, drains);
     if (!waitUntil) await working;
-    else waitUntil(working.catch((error: unknown) => toConsole("drain")(error, queue)));
+    else waitUntil(working.catch((error: unknown) => log(drainFailed(queue, error))));
   }
 
   /**
@@ -208,6 +210,7 @@ export class Service<Env extends object = Environment> {
     }
     const consumers = this.#consumers;
     const drain = (queue: string) => (consumers.has(queue) ? consumers.work(queue, time) : null);
-    return answerWake(request, { verifier, drain, waitUntil });
+    const onError = (error: unknown, queue: string) => this.#setup.log(drainFailed(queue, error));
+    return answerWake(request, { verifier, drain, waitUntil, onError });
   }
 }

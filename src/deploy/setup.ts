@@ -8,7 +8,9 @@ import { connectedAlerts } from "./connected-alerts.ts";
 import { ObjectStores } from "./object-stores.ts";
 import { optionalParts } from "./optional-parts.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
-import { logDone } from "./task-log.ts";
+import { wakeFailed } from "../log/lines.ts";
+import type { Log } from "../log/logger.ts";
+import { logTo } from "../log/log-to.ts";
 
 /** The least limit of requests with which an invocation sweeps, drains, wakes another one and evaluates alerts. */
 const LEAST_REQUESTS = 30;
@@ -28,8 +30,10 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
   optionalFunction(options.fetch, "fetch");
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   optionalFunction(options.onFailure, "onFailure");
+  const log = logTo(options.logger, platform.logger);
   const stores = new ObjectStores(optionalFunction(options.offload, "offload")?.(env), platform.offload);
   const tracing = checkedTracing(options.tracing);
+  tracing?.logTo(log);
   const alerts = connectedAlerts(options.alerts, env);
   const parts = optionalParts(options, platform.onDemand);
   const config = readConfig(env as Environment);
@@ -62,9 +66,9 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
     maxIdle: platform.maxIdle ?? MAX_IDLE,
     alarms: platform.alarms?.(config.prefix),
     /** Wakes another invocation, or another deployment. */
-    remoteWaker: remoteWaker(config, platform),
-    /** Writes a line about work that was done. */
-    log: platform.log ?? logDone,
+    remoteWaker: remoteWaker(config, platform, log),
+    /** Writes a line as the option `logger` says. */
+    log,
   };
 }
 
@@ -72,10 +76,13 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
 function remoteWaker(
   { wakeUrl, wakeSecrets: [secret] }: ReturnType<typeof readConfig>,
   { wakeFetch, wakeTimeout }: Platform,
+  log: Log,
 ) {
   if (wakeFetch && !secret) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because the binding SLUICE_CONSUMER is set");
   }
   const url = wakeUrl ?? (wakeFetch && "https://consumer/wake");
-  return url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
+  if (!url || !secret) return undefined;
+  const onError = (error: unknown, queue: string) => log(wakeFailed(queue, error));
+  return webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout, onError });
 }

@@ -3,6 +3,7 @@ import { plainSweep } from "../sweep/sweep.ts";
 import { sweepParts } from "../open/sweep-parts.ts";
 import { placesOf } from "../open/sweep-with.ts";
 import type { Transport } from "../kernel/transport.ts";
+import { sweepFailed, swept } from "../log/lines.ts";
 import type { Declarations } from "./declarations.ts";
 import type { Drains } from "./drains.ts";
 import { LEAST_TIME, type ServiceContext } from "./invocation.ts";
@@ -66,14 +67,14 @@ export class Sweeps<Env extends object> {
         onDeadLetter: toolsIn(invocation).onDeadLetter,
         signal: this.#closing,
       };
-      const swept = await plainSweep(drains.counted(setup.transport), options, sweepParts);
+      const done = await plainSweep(drains.counted(setup.transport), options, sweepParts);
       giveBack?.();
       if (queue === undefined) keepRunning(this.after(timeLeft(), drains));
-      return swept;
+      return done;
     });
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
-    if (failed.length > 0) console.error(JSON.stringify({ sweep: report }));
-    else if (scheduled + promoted + reclaimed + rejected + expired > 0) setup.log({ sweep: report });
+    if (failed.length > 0) setup.log(sweepFailed(report));
+    else if (scheduled + promoted + reclaimed + rejected + expired > 0) setup.log(swept(report));
   }
 
   /**

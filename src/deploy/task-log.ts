@@ -1,24 +1,31 @@
 import type { TaskFailure } from "../drain/types.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
 import { lineOf } from "../kernel/errors/error-summary.ts";
+import { attemptFailed, becameDeadLetter } from "../log/lines.ts";
+import type { LogLine } from "../log/logger.ts";
 
-/** Logs work that was done. */
-export function logDone(line: object): void {
-  console.log(JSON.stringify(line));
+/** The line of a failed task. */
+export function failureLine({ queue, id: task, attempt, error, ranFor, next, dueAt }: TaskFailure): LogLine {
+  return attemptFailed({
+    queue,
+    task,
+    attempt,
+    failed: error ? lineOf(error) : "requeued without an error",
+    ranFor,
+    next,
+    dueAt: dueAt === undefined ? undefined : new Date(dueAt).toISOString(),
+    stack: error?.stack,
+  });
 }
 
-/** Logs a failed task, unless it has become a dead letter, which has a line of its own. */
-export function logTaskFailure({ queue, id: task, attempt, error, ranFor, next, dueAt }: TaskFailure): void {
-  if (next === "dead_letter") return;
-  const failed = error ? lineOf(error) : "requeued without an error";
-  const again = dueAt === undefined ? {} : { dueAt: new Date(dueAt).toISOString() };
-  console.error(
-    JSON.stringify({ queue, task, attempt, failed, ranFor, next, ...again, stack: error?.stack }),
-  );
-}
-
-/** Logs a new dead letter. */
-export function logDeadLetter({ queue, id: task, reason, attempts, error }: DeadLetter): void {
-  const why = error && { error: lineOf(error), stack: error.stack };
-  console.error(JSON.stringify({ queue, task, deadLetter: true, reason, attempts, ...why }));
+/** The line of a new dead letter. */
+export function deadLetterLine({ queue, id: task, reason, attempts, error }: DeadLetter): LogLine {
+  return becameDeadLetter({
+    queue,
+    task,
+    reason,
+    attempts,
+    error: error && lineOf(error),
+    stack: error?.stack,
+  });
 }

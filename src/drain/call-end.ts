@@ -12,8 +12,6 @@ export interface CallEnd {
 
 /** How failed attempts are settled. */
 export interface FailureOptions {
-  /** The name of the queue. */
-  readonly queue: string;
   readonly backoff: Backoff | true;
   /** Whether Redis gets the stack of an error too. */
   readonly storeStack: boolean;

@@ -54,7 +54,7 @@ export class DrainLoop<T> {
     this.#times = new DrainTimes(end, budget, this.#requests.roundTrip);
     this.#handlers = new HandlerPool(
       callHandler,
-      { ...options, queue: source.name, grace: this.#times.grace, hooks: this.#hooks },
+      { ...options, grace: this.#times.grace, hooks: this.#hooks },
       this.#toSettle,
       (fault) => {
         this.#requests.failure ??= fault;

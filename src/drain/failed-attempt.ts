@@ -45,20 +45,19 @@ function ownError(message: string): Error {
 /**
  * The settlement for an outcome that {@link completionOf} has none for. A result or error that cannot be stored is
  * replaced by an error that says so. Values are copied, because the handler's code may still change them.
- * @param queue its name, to log why an outcome's own delay could not be used
  * @param storeStack whether Redis gets the stack of an error too
  */
 export function settlementOf(
   task: Leased,
   outcome: TaskOutcome,
-  { queue, storeStack }: { readonly queue: string; readonly storeStack: boolean },
+  { storeStack }: { readonly storeStack: boolean },
 ): SizedSettlement {
   try {
     return sized(
       outcome.outcome === "complete"
         ? completed(task, outcome.result)
         : outcome.outcome === "requeue"
-          ? requeueOf(task, outcome, queue, storeStack)
+          ? requeueOf(task, outcome, storeStack)
           : asRejection(task, outcome, storeStack),
     );
   } catch (fault) {
@@ -95,7 +94,6 @@ function asRejection(
 function requeueOf(
   task: Leased,
   outcome: Extract<TaskOutcome, { outcome: "requeue" }>,
-  queue: string,
   storeStack: boolean,
 ): Settlement {
   const { delay = 0, backoff, count = true } = outcome;
@@ -110,8 +108,6 @@ function requeueOf(
     const cause = error === undefined ? undefined : ownError(textOf(error));
     const both = new Error(`${fault}; the default backoff applies`, { cause });
     const reported = Object.assign(both, { stack: summarizeError(error)?.stack });
-    const { id } = readReceipt(receipt, "receipt");
-    console.error(JSON.stringify({ requeue: queue, task: id, failed: fault }));
     return requeued(task, errorOf(reported, storeStack));
   }
   return { receipt, outcome: "requeue", delay: ms, count, error };

@@ -19,13 +19,13 @@ export type CallHandler<T> = (
 ) => Promise<readonly TaskOutcome[]>;
 
 /** The options of a drain for its calls. */
-export interface CallOptions extends Omit<FailureOptions, "queue"> {
+export interface CallOptions extends FailureOptions {
   readonly concurrency: number;
   /** ms; Infinity for none. */
   readonly timeout: number;
 }
 
-export interface HandlerPoolOptions extends CallOptions, FailureOptions {
+export interface HandlerPoolOptions extends CallOptions {
   /** How long a handler may take to stop, ms. */
   readonly grace: number;
   readonly hooks: DrainHooks | undefined;

@@ -11,7 +11,8 @@ import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
 import type { Part } from "./parts.ts";
-import type { LoggedError } from "./problems/error-log.ts";
+import type { LoggedError } from "./problems/logged-error.ts";
+import type { LoggerOption } from "../log/logger.ts";
 
 export interface AppOptions {
   /** The transport to Redis. */
@@ -50,13 +51,19 @@ export interface AppOptions {
         readonly budget?: Duration | undefined;
       }
     | undefined;
-  /** Called for each error of this server or of Redis. @default logs one line of JSON to the console */
+  /**
+   * Where log lines go: `console`, or a logger of pino, winston or bunyan; or the level from which on they go to the
+   * console as JSON, `"silent"` for none.
+   * @default "info"
+   */
+  readonly logger?: LoggerOption | undefined;
+  /** Called for each error of this server or of Redis. @default logs one line */
   readonly onError?: ((error: LoggedError) => void) | undefined;
   /**
    * Called once with each task that a request makes a dead letter or finds as one: a settle, a pull, a failed
    * worker, a sweep. A repeated settle calls it again. The response does not wait for it; keep it running
-   * with `waitUntil`, which is undefined if the platform has none. If it fails, one line is written to the
-   * console.
+   * with `waitUntil`, which is undefined if the platform has none. If it fails, one line is
+   * logged.
    * @default none
    */
   readonly onDeadLetter?:
@@ -132,6 +139,7 @@ export const APP_OPTIONS = [
   "wake",
   "coalesce",
   "limits",
+  "logger",
   "onError",
   "onDeadLetter",
   "beforeSweep",

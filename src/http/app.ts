@@ -14,7 +14,8 @@ import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
 import { checkPart } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
-import { logError } from "./problems/error-log.ts";
+import { requestFailed } from "../log/lines.ts";
+import { logTo } from "../log/log-to.ts";
 import { Problem, problemOf, problemResponse } from "./problems/problem.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./request/methods.ts";
 import { aboutRoutes } from "./routes/about.ts";
@@ -46,15 +47,17 @@ const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"
  */
 export function createApp(options: AppOptions): App {
   onlyOptions(options, APP_OPTIONS);
-  const { tokens, cronSecret, limits, onError = logError, beforeSweep, afterSweep, ...others } = options;
-  const { dashboard, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, others);
+  const { tokens, cronSecret, limits, logger, beforeSweep, afterSweep, ...others } = options;
+  const log = logTo(logger);
+  const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
+  const { dashboard, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, ofRequests);
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
   optionalFunction(afterSweep, "afterSweep");
   checkPart(dashboard, "dashboard", "answer");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
-  const optionsOf = optionsOfRequests(ofQueues);
+  const optionsOf = optionsOfRequests(ofQueues, log);
   const authenticator = new Authenticator(tokens, cronSecret);
   const app: App = new Hono<Variables>();
 

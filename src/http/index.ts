@@ -4,7 +4,7 @@ export type { Dashboard } from "./dashboard/mount.ts";
 export type { Docs } from "./docs/docs.ts";
 export type { Scope, TokenEntry } from "./auth/tokens.ts";
 export { type ProblemCode, problems } from "./problems/codes.ts";
-export type { LoggedError } from "./problems/error-log.ts";
+export type { LoggedError } from "./problems/logged-error.ts";
 export type { DeadLetter } from "../kernel/record/dead-letter.ts";
 export type { ErrorSummary } from "../kernel/errors/error-summary.ts";
 export type { FieldError } from "./problems/problem.ts";

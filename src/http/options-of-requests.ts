@@ -1,4 +1,7 @@
 import type { OpeningOptions } from "../open/opening.ts";
+import { callHook } from "../kernel/options/hook.ts";
+import { wakeFailed } from "../log/lines.ts";
+import type { Log } from "../log/logger.ts";
 import { optionalFunction } from "../kernel/options/validation.ts";
 import { checkedTracing } from "../features/tracing/types.ts";
 import type { QueueDefinition } from "../open/definition.ts";
@@ -12,6 +15,7 @@ type OfQueues = Omit<
   | "cronSecret"
   | "limits"
   | "onError"
+  | "logger"
   | "beforeSweep"
   | "afterSweep"
   | "dashboard"
@@ -24,7 +28,7 @@ type OfQueues = Omit<
  * tracing, which is for the routes that enqueue.
  * @throws {SluiceError} `invalid_argument`
  */
-export function optionsOfRequests(options: OfQueues): (c: RequestContext) => OpeningOptions {
+export function optionsOfRequests(options: OfQueues, log: Log): (c: RequestContext) => OpeningOptions {
   const { definitionOf, offload, onDeadLetter, ofRequest, tracing, ...shared } = options;
   optionalFunction(definitionOf, "definitionOf");
   optionalFunction(onDeadLetter, "onDeadLetter");
@@ -36,14 +40,17 @@ export function optionsOfRequests(options: OfQueues): (c: RequestContext) => Ope
     offload: typeof offload === "function" ? ({ name }: QueueDefinition) => offload(name) : offload,
     definitionOf: (name: string) => forCallers(definitionOf?.(name)),
   };
+  const onError = (error: unknown, queue: string) => log(wakeFailed(queue, error));
   return (c) => {
     const { transport, wake } = { ...shared, ...ofRequest?.(propsOf(c)) };
     const waitUntil = waitUntilOf(c);
     return {
       ...ofQueues,
       transport,
-      wake: wake && { ...wake, waitUntil: waitUntil ?? wake.waitUntil },
-      onDeadLetter: onDeadLetter && ((letter) => onDeadLetter(letter, waitUntil)),
+      wake: wake && { onError, ...wake, waitUntil: waitUntil ?? wake.waitUntil },
+      onDeadLetter:
+        onDeadLetter &&
+        ((letter) => callHook("onDeadLetter", () => onDeadLetter(letter, waitUntil), letter, log)),
     };
   };
 }

@@ -26,7 +26,8 @@ export function testService<Env extends object>(
     afterResponse: "bounded",
     // The clock does not move while consumers work.
     maxIdle: -1,
-    log: () => {},
+    // Failures, and not the work that was done.
+    logger: "warn",
     // Those of declared queues too.
     offload,
   });

@@ -10,7 +10,7 @@ const rig = useRig();
 const traces = useTraces();
 let front: Front | undefined;
 
-beforeEach(() => void vi.spyOn(console, "log").mockImplementation(() => {}));
+beforeEach(() => void vi.spyOn(console, "info").mockImplementation(() => {}));
 afterEach(async () => {
   await front?.stop();
   front = undefined;

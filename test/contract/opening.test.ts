@@ -14,6 +14,7 @@ import type { QueueOptions } from "../../src/open/options.ts";
 import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
 import { offload as offloading } from "../../src/features/offload/offload.ts";
+import { toConsole } from "../../src/log/logger.ts";
 import { encrypting } from "../support/encrypting.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -106,7 +107,7 @@ test("an operator and schedules have the options of the service and the declarat
 async function optionsInRequest(options: Parameters<typeof optionsOfRequests>[0]) {
   let found: ReturnType<ReturnType<typeof optionsOfRequests>> | undefined;
   const app = new Hono<Variables>().get("/", (c) => {
-    found = optionsOfRequests(options)(c as RequestContext);
+    found = optionsOfRequests(options, toConsole)(c as RequestContext);
     return c.body(null);
   });
   await app.request("/");
@@ -131,7 +132,7 @@ test("a queue of a request has each option of its app and its declaration, excep
   expect(options).toEqual({
     ...others,
     encryption: null,
-    wake: { ...wake },
+    wake: { ...wake, onError: expect.any(Function) },
     onDeadLetter: expect.any(Function),
   });
 });

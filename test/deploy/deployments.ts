@@ -41,8 +41,10 @@ export function useDeployments(rig: Rig) {
   const alarms: [AlarmKind, string, number][] = [];
   beforeEach(() => {
     for (const list of [lines.out, lines.err, letters, alarms]) list.splice(0);
-    vi.spyOn(console, "log").mockImplementation((line) => lines.out.push(JSON.parse(String(line))));
-    vi.spyOn(console, "error").mockImplementation((line) => lines.err.push(JSON.parse(String(line))));
+    vi.spyOn(console, "info").mockImplementation((line) => lines.out.push(JSON.parse(String(line))));
+    for (const level of ["warn", "error"] as const) {
+      vi.spyOn(console, level).mockImplementation((line) => lines.err.push(JSON.parse(String(line))));
+    }
   });
   afterEach(() => void vi.restoreAllMocks());
 

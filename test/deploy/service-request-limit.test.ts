@@ -3,6 +3,7 @@ import { sluice, type ServiceOptions } from "../../serverless/cloudflare.ts";
 import { Queue } from "../../src/index.ts";
 import { startGateway, type Gateway } from "../../src/local/index.ts";
 import { upstash } from "../../src/transports/upstash.ts";
+import { consoleLines } from "../support/console-lines.ts";
 import { limitedInvocations } from "../support/limited-invocations.ts";
 import { numbered } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
@@ -39,9 +40,7 @@ const left = { pending: 0, working: 0, delayed: 0, rejected: 0 };
 
 /** The lines that the deployment logs. */
 function logged(): Record<string, unknown>[] {
-  const lines: Record<string, unknown>[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(JSON.parse(line)));
-  return lines;
+  return consoleLines("info", "warn");
 }
 
 /** Runs cron, each time in a new invocation, until nothing is pending. */

@@ -3,6 +3,7 @@ import { testDeployment } from "sluice-queue/testing";
 import { afterEach, expect, test, vi } from "vitest";
 import mailService from "../../examples/cloudflare/worker.ts";
 import { Page, sharedCommands } from "../platforms/page.ts";
+import { consoleLines } from "../support/console-lines.ts";
 import { filesOf, pages, textOf } from "./code.ts";
 import { firstTaskOf, printedOfFirstTask } from "./first-task-pages.ts";
 
@@ -19,7 +20,7 @@ function failures(): object[] {
 }
 
 test("failures print what the page says", async () => {
-  const print = vi.spyOn(console, "error").mockImplementation(() => {});
+  const lines = consoleLines("warn", "error");
   const answers = [503, 422].map((status) => new Response(null, { status }));
   vi.spyOn(globalThis, "fetch").mockImplementation(async () => answers.shift() ?? new Response());
   const deployment = testDeployment(mailService, { env: { MAIL_URL: "https://mail.test" } });
@@ -27,7 +28,7 @@ test("failures print what the page says", async () => {
   const [retry, dead] = failures();
   const times = { ranFor: expect.any(Number) as number, dueAt: expect.any(String) as string };
   const stack = expect.stringMatching(/^\w+Error: .*\n +at |^Error: HTTP 503\n +at /) as string;
-  expect(print.mock.calls.map(([line]) => JSON.parse(String(line)) as unknown)).toEqual([
+  expect(lines).toEqual([
     { ...retry, ...times, stack },
     { ...dead, stack },
   ]);

@@ -103,7 +103,6 @@ describe("a handler that fails", () => {
     ["returns a text", () => "soon", `${noDuration}; "soon" is not`],
     ["returns nothing", () => undefined, noDuration],
   ])("has the default backoff, and says so, if its own %s", async (_, backoff, fault) => {
-    const logged = vi.spyOn(console, "error").mockReturnValue();
     const { report, task, failures } = await afterDrain(thrower(new TypeError("of the work")), {
       backoff: backoff as () => Duration,
     });
@@ -115,7 +114,6 @@ describe("a handler that fails", () => {
     expect(failures.map(({ error: given, next }) => [given, next])).toEqual([
       [{ ...error, stack: expect.stringMatching(/^TypeError: of the work\n +at /) as string }, "retry"],
     ]);
-    expect(logged.mock.calls).toEqual([[JSON.stringify({ requeue: "emails", task: "a", failed: fault })]]);
   });
 
   test("waits by its charged attempts, not by its deliveries", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { LoggedError } from "../../src/http/problems/error-log.ts";
+import type { LoggedError } from "../../src/http/problems/logged-error.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 import { upstash } from "../../src/transports/upstash.ts";

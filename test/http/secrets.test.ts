@@ -3,7 +3,8 @@ import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import { problems } from "../../src/http/problems/codes.ts";
-import { logError } from "../../src/http/problems/error-log.ts";
+import { requestFailed } from "../../src/log/lines.ts";
+import { toConsole } from "../../src/log/logger.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { upstash } from "../../src/transports/upstash.ts";
 import { callables } from "./access-rows.ts";
@@ -34,7 +35,7 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
     tokens,
     cronSecret: secrets.cron,
     onError(fault) {
-      logError(fault);
+      toConsole(requestFailed(fault));
       const found = shown(deep(fault));
       if (found.length > 0) leaks.push(`report of ${fault.route}: ${found.join()}`);
     },

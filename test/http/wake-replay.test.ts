@@ -97,7 +97,7 @@ test("a limited number of wakes is remembered: the oldest is forgotten first", a
 });
 
 test("a copy that reaches another instance of the deployment does the same as cron: no task is done twice", async () => {
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.spyOn(console, "info").mockImplementation(() => {});
   const done: number[] = [];
   const env = {
     UPSTASH_REDIS_REST_URL: "https://redis.test",

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { SluiceError } from "../../src/index.ts";
-import type { LoggedError } from "../../src/http/problems/error-log.ts";
+import type { LoggedError } from "../../src/http/problems/logged-error.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 import { useSimulatedTime } from "../support/simulated-time.ts";
 import { openEvents } from "./event-frames.ts";

@@ -21,7 +21,7 @@ beforeEach(() => {
   servers = [];
   database = new EmbeddedDatabase({ now: () => time.now, keyLocking: true });
   transport = time.through(embedded(database));
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.spyOn(console, "info").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init);

@@ -7,6 +7,7 @@ import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
 import { testDeployment, type TestDeployment } from "../../src/testing/index.ts";
+import { consoleLines, quietFailures } from "../support/console-lines.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 
 interface Env {
@@ -39,8 +40,8 @@ const options: ServiceOptions<Env> = {
 
 beforeEach(() => {
   sent.length = 0;
-  vi.spyOn(console, "log").mockImplementation(() => {});
-  vi.spyOn(console, "error").mockImplementation(() => {});
+  vi.spyOn(console, "info").mockImplementation(() => {});
+  quietFailures();
 });
 afterEach(() => void vi.restoreAllMocks());
 
@@ -224,10 +225,10 @@ describe("a deployment in a test", () => {
 
   test("logs what failed, but not what was done", async () => {
     const app = testDeployment(options, { env });
+    const lines = consoleLines("warn", "error");
     await app.queue(emails).enqueue({ to: "down" });
     await app.runToEnd();
-    expect(vi.mocked(console.log).mock.calls).toEqual([]);
-    const lines = vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)));
+    expect(vi.mocked(console.info).mock.calls).toEqual([]);
     expect(lines).toMatchObject([
       { queue: "emails", attempt: 1, failed: expect.stringContaining("no answer 1") },
       { queue: "emails", attempt: 2, failed: expect.stringContaining("no answer 2") },

@@ -1,5 +1,4 @@
 import process from "node:process";
-import { messageOf } from "../../errors.ts";
 import { type Environment, readPort } from "../../config.ts";
 import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { pick } from "../../pick.ts";
@@ -10,7 +9,7 @@ import { endsWithin, sleep } from "../../sleep.ts";
 import { loadRedisClient } from "../../transports/resp-client.ts";
 import { resp } from "../../transports/resp.ts";
 import { upstash } from "../../transports/upstash.ts";
-import { toConsole } from "../../features/waking/index.ts";
+import { cronFailed, fetchFailed, wakeFailed } from "../../log/lines.ts";
 import { withCompressedFile } from "../compressed-file.ts";
 import { onDemand } from "../on-demand.ts";
 import { PendingWork } from "../pending-work.ts";
@@ -69,10 +68,12 @@ export interface Runtime {
   ) => Promise<Listener>;
   readonly grace: Duration;
   /**
-   * The runtime's own cron: calls `work` every minute until the signal aborts.
+   * The runtime's own cron: calls `work` every minute until the signal aborts. What it returns rejects if that fails.
    * @default a timer of this process, which also calls `work` at the start
    */
-  readonly cron?: ((work: () => Promise<void>, signal: AbortSignal) => void) | undefined;
+  readonly cron?:
+    | ((work: () => Promise<void>, signal: AbortSignal) => Promise<unknown> | undefined)
+    | undefined;
   /**
    * Whether the server starts even if the environment is incomplete or invalid. Responses then name the
    * variable.
@@ -124,7 +125,7 @@ export async function start<Env extends object>(
     horizon: every + SWEEP_OVERLAP,
     ring: (kind, queue) => {
       const handled = deployment.service(env).ring(kind, queue);
-      pendingWork.add(handled.catch((error: unknown) => toConsole("wake")(error, queue)));
+      pendingWork.add(handled.catch((error: unknown) => log(wakeFailed(queue, error))));
     },
   });
   closing.signal.addEventListener("abort", () => alarms.close());
@@ -139,11 +140,12 @@ export async function start<Env extends object>(
     ending: { closing: closing.signal, signal: ending.signal },
     alarms: () => alarms,
   }));
+  const { log } = deployment;
   if (!runtime.startsUnconfigured) deployment.service(env);
 
   const handle = (request: Request): Promise<Response> =>
     deployment.fetch(request, env, pendingWork.add).catch((error: unknown) => {
-      console.error(error);
+      log(fetchFailed(error));
       return new Response("Internal Server Error", { status: 500 });
     });
   const listening = options.dashboard
@@ -162,7 +164,7 @@ export async function start<Env extends object>(
     const end = performance.now() + CRON_WAIT;
     await cron();
     await idle(end);
-  }, closing.signal);
+  }, closing.signal)?.catch((error: unknown) => log(cronFailed(error)));
 
   /** Waits for the consumers, and for alarms that ring before the end. */
   const idle = async (end: number): Promise<void> => {
@@ -185,7 +187,8 @@ export async function start<Env extends object>(
     await transport?.close?.();
     throw withPort(error, port);
   }
-  if (!platformCron) repeat(cron, every, closing.signal, pendingWork);
+  const loggedCron = () => cron().catch((error: unknown) => log(cronFailed(error)));
+  if (!platformCron) repeat(loggedCron, every, closing.signal, pendingWork);
 
   const end = async () => {
     closing.abort();
@@ -247,9 +250,7 @@ function repeat(
   const runOnce = () => {
     if (busy) return;
     busy = true;
-    const ended = work()
-      .catch((error: unknown) => console.error(JSON.stringify({ cron: messageOf(error) })))
-      .finally(() => (busy = false));
+    const ended = work().finally(() => (busy = false));
     pendingWork.add(ended);
   };
   runOnce();

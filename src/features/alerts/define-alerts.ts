@@ -1,4 +1,5 @@
-import { invalidArgument, messageOf } from "../../errors.ts";
+import { invalidArgument } from "../../errors.ts";
+import { alertsFailed } from "../../log/lines.ts";
 import { listOf, onlyOptions } from "../../kernel/options/validation.ts";
 import { checkedUrl, HTTP } from "../../url.ts";
 import { channelOf } from "./deliver.ts";
@@ -60,8 +61,7 @@ export function defineAlerts<Env extends object = object>(options: AlertsOptions
             field ??= await passField(options.rules);
             await runPass({ rules, channels, dashboardUrl, reported, field }, context);
           } catch (error) {
-            if (!context.signal?.aborted)
-              console.error(JSON.stringify({ alerts: "failed", failed: messageOf(error) }));
+            if (!context.signal?.aborted) context.log(alertsFailed(error));
           }
         },
       };

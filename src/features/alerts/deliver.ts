@@ -1,4 +1,6 @@
 import { messageOf } from "../../errors.ts";
+import { alertFailed } from "../../log/lines.ts";
+import type { Log } from "../../log/logger.ts";
 import type { Alert, AlertChannel, AlertReceiver, Delivery, DeliveryOptions } from "./types.ts";
 
 /** How long a pass sends, ms: less than a claim lasts. */
@@ -20,7 +22,7 @@ export interface Outgoing {
 export async function deliver(
   outgoing: readonly Outgoing[],
   channels: readonly AlertChannel[],
-  { within, signal }: DeliveryOptions,
+  { within, signal, log }: DeliveryOptions & { readonly log: Log },
 ): Promise<Map<string, number[]>> {
   const left = new Map<string, number[]>();
   const options = { within: Math.min(within, SEND_TIME), signal };
@@ -32,9 +34,7 @@ export async function deliver(
       const delivery = deliveries[i] ?? new Error("not sent");
       if (delivery === "delivered") continue;
       const failed = delivery === "gone" ? "given up: HTTP 410" : delivery.message;
-      console.error(
-        JSON.stringify({ alert: alert.rule, queue: alert.queue, receiver: channel.name, failed }),
-      );
+      log(alertFailed({ alert: alert.rule, queue: alert.queue, receiver: channel.name, failed }));
       if (delivery !== "gone") left.set(alert.id, [...(left.get(alert.id) ?? []), position]);
     }
   };

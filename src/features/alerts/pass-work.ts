@@ -1,3 +1,5 @@
+import { alertChanged, alertFailed } from "../../log/lines.ts";
+import type { Log } from "../../log/logger.ts";
 import { decide, remembered, type Decision } from "./decide.ts";
 import type { Outgoing } from "./deliver.ts";
 import type { MeasuredQueue, WatchedQueue } from "./measure.ts";
@@ -12,7 +14,7 @@ import {
   type Pass,
   type RuleState,
 } from "./state.ts";
-import type { Alert, AlertChannel, PassContext } from "./types.ts";
+import type { Alert, AlertChannel } from "./types.ts";
 
 /**
  * The most new alerts that a pass sends, and the most that it sends again. The others follow with the next passes.
@@ -46,13 +48,15 @@ export class PassWork {
   readonly #configured: PassRules;
   /** Epoch ms. */
   readonly #now: number;
+  readonly #log: Log;
   #sent = 0;
   #resent = 0;
   #claimed: readonly QueueChange[] = [];
 
-  constructor(configured: PassRules, now: number) {
+  constructor(configured: PassRules, now: number, log: Log) {
     this.#configured = configured;
     this.#now = now;
+    this.#log = log;
   }
 
   /** Decides for a queue. @param record as it was read; empty: none */
@@ -109,7 +113,7 @@ export class PassWork {
    * What this pass sends: what it has claimed. Logs each new alert, and each that is given up.
    * @param accepted whether each change was made, in their order
    */
-  claimed(accepted: readonly boolean[], log: PassContext["log"]): Outgoing[] {
+  claimed(accepted: readonly boolean[]): Outgoing[] {
     this.#claimed = this.changes.filter(
       (change, i): change is QueueChange => accepted[i] === true && "decisions" in change,
     );
@@ -117,11 +121,11 @@ export class PassWork {
     for (const { field: queue, decisions } of this.#claimed) {
       for (const { rule, decision } of decisions) {
         const { send, isNew, givenUp } = decision;
-        if (givenUp) logFailure(rule.name, queue, "given up: receivers have not taken the alert for an hour");
+        if (givenUp) {
+          this.#logFailure(rule.name, queue, "given up: receivers have not taken the alert for an hour");
+        }
         if (!send) continue;
-        const line = { alert: rule.name, queue, state: send.firing ? "firing" : "resolved", text: send.text };
-        if (isNew && send.firing) console.error(JSON.stringify(line));
-        else if (isNew) log(line);
+        if (isNew) this.#log(alertChanged(rule.name, queue, send.firing, send.text));
         if (send.to.length > 0) outgoing.push({ alert: this.#alertOf(send, queue, rule), to: send.to });
       }
     }
@@ -172,9 +176,10 @@ export class PassWork {
     const { reported } = this.#configured;
     if (reported.has(queue)) return;
     reported.add(queue);
-    logFailure("rules", queue, why);
+    this.#logFailure("rules", queue, why);
+  }
+
+  #logFailure(alert: string, queue: string, failed: string): void {
+    this.#log(alertFailed({ alert, queue, failed }));
   }
 }
-
-const logFailure = (alert: string, queue: string, failed: string) =>
-  console.error(JSON.stringify({ alert, queue, failed }));

@@ -55,17 +55,17 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
   ]);
 
   const now = context.now ? context.now() : begun.now + Math.round(performance.now() - start);
-  const work = new PassWork(configured, now);
+  const work = new PassWork(configured, now, context.log);
   for (const queue of measured.reached) {
     work.decide(queue, measured.found.get(queue.name), records.get(queue.name) ?? "");
   }
   for (const old of oldPasses) work.removeOldPass(old, records.get(old) ?? "");
   // Without time for all its queues, the next pass visits this page again, in another order.
   if (measured.reached.length === queues.length) work.moveOn(pass, page.cursor, begun.record);
-  const sending = work.claimed(await putRecords(work.changes, context), context.log);
+  const sending = work.claimed(await putRecords(work.changes, context));
   if (sending.length === 0) return;
   const within = Math.max(0, end - performance.now());
-  const left = await deliver(sending, channels, { within, signal: context.signal });
+  const left = await deliver(sending, channels, { within, signal: context.signal, log: context.log });
   await putRecords(work.confirmations(left), context);
 }
 

@@ -1,4 +1,5 @@
 import type { Transport } from "../../kernel/transport.ts";
+import type { Log } from "../../log/logger.ts";
 
 /** What a rule can watch. */
 export type AlertCondition = "newDeadLetters" | "oldestAge" | "pending" | "failureRate" | "noConsumer";
@@ -60,8 +61,7 @@ export interface PassContext {
   /** How long the pass may take, ms. */
   readonly budget: number;
   readonly signal?: AbortSignal | undefined;
-  /** Writes the lines of what is no failure. */
-  readonly log: (line: object) => void;
+  readonly log: Log;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }

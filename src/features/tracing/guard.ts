@@ -1,8 +1,11 @@
 import { type Context, context } from "@opentelemetry/api";
 import { messageOf } from "../../errors.ts";
+import { type Log, toConsole } from "../../log/logger.ts";
 
-/** Keeps failures of OpenTelemetry away from the queue. The first one is written to the console. */
+/** Keeps failures of OpenTelemetry away from the queue. The first one is logged. */
 export class Guard {
+  /** That of the deployment. */
+  log: Log = toConsole;
   #hasReported = false;
 
   /** Returns undefined if the work fails. */
@@ -35,8 +38,6 @@ export class Guard {
   #report(error: unknown): void {
     if (this.#hasReported) return;
     this.#hasReported = true;
-    console.error(
-      JSON.stringify({ tracing: "failed; later failures are not logged", error: messageOf(error) }),
-    );
+    this.log(["error", { tracing: "failed; later failures are not logged", error: messageOf(error) }]);
   }
 }

@@ -1,16 +1,18 @@
 import { SluiceError } from "../../errors.ts";
 import type { QueueHooks } from "../../kernel/hooks.ts";
 import type { ProducerCalls, QueueCalls, Tracing } from "./types.ts";
+import type { Guard } from "./guard.ts";
 import type { Spans } from "./spans.ts";
 
 /** Traces queues by these spans. */
-export function tracingBy(spans: Spans): Tracing {
+export function tracingBy(spans: Spans, guard: Guard): Tracing {
   return {
     traceCalls(queue, overHttp) {
       traceEnqueues(queue, overHttp, spans);
       if ("dequeue" in queue) traceLeases(queue, spans);
     },
-    continuing: (headers) => tracingBy(spans.continuing(headers)),
+    continuing: (headers) => tracingBy(spans.continuing(headers), guard),
+    logTo: (log) => void (guard.log = log),
     detached: (run) => spans.detached(run),
   };
 }

@@ -25,7 +25,7 @@ export interface OpenTelemetryOptions {
 /**
  * Traces queues by OpenTelemetry, in the form of its conventions for messaging. It needs the package
  * `@opentelemetry/api`, and without a tracer provider it makes no spans. If OpenTelemetry fails, the queue goes
- * on, and the first failure is written to the console.
+ * on, and the first failure is logged.
  * @returns the option `tracing` of queues, clients, apps and deployments
  * @throws {SluiceError} `invalid_argument`
  * @example
@@ -40,12 +40,13 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Tracing {
   if (typeof propagator?.inject !== "function" || typeof propagator.extract !== "function") {
     throw invalidArgument("propagator", "must be a TextMapPropagator of OpenTelemetry");
   }
+  const guard = new Guard();
   const spans = new Spans({
-    guard: new Guard(),
+    guard,
     tracer: () => (tracerProvider ?? trace).getTracer("sluice-queue"),
     propagator,
     exceptions: trueOrFalse(exceptions, "exceptions"),
     headersOfTask: new WeakMap(),
   });
-  return tracingBy(spans);
+  return tracingBy(spans, guard);
 }

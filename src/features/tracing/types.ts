@@ -2,6 +2,7 @@ import { invalidArgument } from "../../errors.ts";
 import type { AddHeaders } from "../../kernel/hooks.ts";
 import type { Enqueued, EnqueueOptions, NewTask, RequestOptions } from "../../kernel/options/types.ts";
 import type { Queue } from "../../kernel/queue.ts";
+import type { Log } from "../../log/logger.ts";
 
 /** The calls of a producer. */
 export interface ProducerCalls {
@@ -34,6 +35,9 @@ export interface Tracing {
 
   /** This tracing for a request with these headers: what it enqueues belongs to the trace that they name. */
   continuing(headers: { get(name: string): string | null }): Tracing;
+
+  /** Its line goes there, instead of to the console. */
+  logTo(log: Log): void;
 
   /** Runs work that belongs to no trace, even if one is active. */
   detached<R>(run: () => R): R;

@@ -1,6 +1,8 @@
-import { invalidArgument, messageOf } from "../../errors.ts";
+import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
+import { wakeFailed } from "../../log/lines.ts";
+import { toConsole } from "../../log/logger.ts";
 
 /**
  * Starts a consumer if none runs. The caller, such as an enqueue or a sweep, first makes sure that no other
@@ -44,14 +46,7 @@ export interface Waker {
   readonly onError?: ((error: unknown, queue: string) => void) | undefined;
 }
 
-/** Writes one line to the console for a failure in the background. */
-export const toConsole =
-  (what: "drain" | "wake") =>
-  (error: unknown, queue: string): void => {
-    console.error(JSON.stringify({ [what]: queue, failed: messageOf(error) }));
-  };
-
-const logWakeFailure = toConsole("wake");
+const logWakeFailure = (error: unknown, queue: string): void => toConsole(wakeFailed(queue, error));
 
 const WAKER_OPTIONS = [
   "wake",

@@ -1,7 +1,8 @@
-import { messageOf } from "../../errors.ts";
+import { hookFailed } from "../../log/lines.ts";
+import { type Log, toConsole } from "../../log/logger.ts";
 
 /**
- * Calls a hook of the caller with what happened to a task. If the hook fails, writes one line to the console.
+ * Calls a hook of the caller with what happened to a task. If the hook fails, logs one line.
  * @param name of the hook, for that line
  * @returns when the hook has ended; never rejects
  */
@@ -9,11 +10,11 @@ export async function callHook<Subject extends { readonly queue: string; readonl
   name: string,
   hook: (subject: Subject) => unknown,
   subject: Subject,
+  log: Log = toConsole,
 ): Promise<void> {
   try {
     await hook(subject);
   } catch (error) {
-    const { queue, id: task } = subject;
-    console.error(JSON.stringify({ [name]: queue, task, failed: messageOf(error) }));
+    log(hookFailed(name, subject.queue, subject.id, error));
   }
 }

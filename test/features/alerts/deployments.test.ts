@@ -22,7 +22,7 @@ let requests: string[][];
 beforeEach(() => {
   sent = [];
   requests = [];
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.spyOn(console, "info").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
 });
 afterEach(() => void vi.restoreAllMocks());

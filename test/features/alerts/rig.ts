@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import {
   defineAlerts,
   type Alert,
   type AlertReceiver,
   type AlertRule,
 } from "../../../src/features/alerts/index.ts";
+import type { LogLine } from "../../../src/log/logger.ts";
 import type { Transport } from "../../../src/index.ts";
 import { Operator, Queue } from "../../../src/index.ts";
 import { listening } from "../../support/listening.ts";
@@ -21,15 +22,8 @@ let current: Line[] | undefined;
 /** The lines of all deployments in this test. */
 function linesOfTest(): Line[] {
   if (current) return current;
-  const lines: Line[] = (current = []);
-  const errors = vi
-    .spyOn(console, "error")
-    .mockImplementation((line: string) => void lines.push(JSON.parse(line)));
-  onTestFinished(() => {
-    errors.mockRestore();
-    current = undefined;
-  });
-  return lines;
+  onTestFinished(() => (current = undefined));
+  return (current = []);
 }
 
 /** Alerts on the rig's Redis and clock. */
@@ -60,7 +54,7 @@ export function alerting(rig: Rig, rules: readonly AlertRule[], setup: AlertSetu
   const { send = [note], dashboardUrl, budget = 20_000 } = setup;
   const evaluator = defineAlerts({ rules, send, dashboardUrl }).connect({});
   const pass = () => {
-    const log = (line: object) => void lines.push(line as Line);
+    const log = ([, fields]: LogLine) => void lines.push(fields as Line);
     const transport = setup.transport ?? rig.transport;
     return evaluator.evaluate({ transport, prefix: undefined, budget, log, now: () => rig.now });
   };

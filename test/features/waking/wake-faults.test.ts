@@ -122,7 +122,7 @@ describe("an enqueue succeeds even if its waker fails", () => {
     ["onError throws", { wake: failing, onError: failing }],
     ["waitUntil throws", { waitUntil: failing }],
   ])("%s", async (_, more: Partial<Waker>) => {
-    const reported = vi.spyOn(console, "error").mockImplementation(() => {});
+    const reported = vi.spyOn(console, "warn").mockImplementation(() => {});
     expect(await producer(more).enqueue(1)).toMatchObject({ created: true });
     expect(reported.mock.calls).toEqual([['{"wake":"emails","failed":"not now"}']]);
   });

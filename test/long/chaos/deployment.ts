@@ -49,13 +49,15 @@ if (style === "node") {
 
 /** Writes down each failure that the deployment logs, except that Redis was out of reach. */
 function noteFailures(): void {
-  const log = console.error;
-  console.error = (...line) => {
-    log(...line);
-    const error = String(line[0]);
-    if (/"(?:sweep|declared|drain|wake|cron)":/.test(error) && !REACH.test(error))
-      runProcess.ledger.write({ what: "broken", error: `it logged ${error}` });
-  };
+  for (const level of ["warn", "error"] as const) {
+    const log = console[level];
+    console[level] = (...line) => {
+      log(...line);
+      const error = String(line[0]);
+      if (/"(?:sweep|declared|drain|wake|cron)":/.test(error) && !REACH.test(error))
+        runProcess.ledger.write({ what: "broken", error: `it logged ${error}` });
+    };
+  }
 }
 
 /** Invokes a function for each request to the port, and for cron. */

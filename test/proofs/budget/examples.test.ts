@@ -12,7 +12,7 @@ import { many } from "../../support/new-tasks.ts";
 
 const billed = useBilled();
 const { cost } = billed;
-beforeEach(() => void vi.spyOn(console, "log").mockImplementation(() => {}));
+beforeEach(() => void vi.spyOn(console, "info").mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 
 /** What a request to a deployment costs that enqueues a task, up to the task's end. */

@@ -29,7 +29,7 @@ export const consumers: LawMutants = {
     breaks: "law 3: a trickle of tasks costs a request each",
   },
   "a failed hook fails its call": {
-    src: change("console.error(JSON.stringify({ [name]: queue, … }));", "throw error;"),
+    src: change("log(hookFailed(name, subject.queue, subject.id, error));", "throw error;"),
     breaks: "law 10: an alert that cannot be sent ends the process",
   },
   "a signature may come from the future": {

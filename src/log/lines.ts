@@ -1,0 +1,153 @@
+/**
+ * All lines that a deployment logs, and a queue by itself: their level, and their fields, by which the documentation
+ * lists them. None has a payload, a token or a secret. That of OpenTelemetry is in its folder.
+ */
+import { messageOf, SluiceError } from "../errors.ts";
+import type { LogLine } from "./logger.ts";
+
+export const drainBegan = (queue: string): LogLine => ["debug", { drain: queue, began: true }];
+
+/** @param report of the drain */
+export const drained = (queue: string, report: object): LogLine => ["info", { drain: queue, ...report }];
+
+export const drainFailed = (queue: string, error: unknown): LogLine => [
+  "error",
+  { drain: queue, failed: messageOf(error) },
+];
+
+/** @param requests the limit of an invocation */
+export const requestsUsed = (requests: number | undefined): LogLine => [
+  "warn",
+  {
+    requests,
+    note:
+      "a drain ended because an invocation may send no more requests; other invocations go on. " +
+      "If the plan of this account allows more, raise the limit: sluice({ requests: 1000 })",
+  },
+];
+
+/** An attempt that failed, as its line has it. */
+export interface AttemptFields {
+  readonly queue: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly failed: string;
+  readonly ranFor: number;
+  readonly next: string;
+  readonly dueAt?: string | undefined;
+  readonly stack?: string | undefined;
+}
+
+export const attemptFailed = (fields: AttemptFields): LogLine => ["warn", fields];
+
+/** A dead letter, as its line has it. */
+export interface DeadLetterFields {
+  readonly queue: string;
+  readonly task: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly error?: string | undefined;
+  readonly stack?: string | undefined;
+}
+
+export const becameDeadLetter = ({ queue, task, ...why }: DeadLetterFields): LogLine => [
+  "error",
+  { queue, task, deadLetter: true, ...why },
+];
+
+/** @param hook its name */
+export const hookFailed = (hook: string, queue: string, task: string, error: unknown): LogLine => [
+  "error",
+  { [hook]: queue, task, failed: messageOf(error) },
+];
+
+export const wakeFailed = (queue: string, error: unknown): LogLine => [
+  "warn",
+  { wake: queue, failed: messageOf(error) },
+];
+
+/** @param report of a sweep that has moved something */
+export const swept = (report: object): LogLine => ["info", { sweep: report }];
+
+/** @param report of a sweep that failed for a queue */
+export const sweepFailed = (report: object): LogLine => ["error", { sweep: report }];
+
+/** Cron in a process has failed. */
+export const cronFailed = (error: unknown): LogLine => ["error", { cron: messageOf(error) }];
+
+export const declarationApplied = (queue: string): LogLine => ["info", { declared: queue, applied: true }];
+
+/** @param queue `all` if none could be applied */
+export const declarationFailed = (queue: string, failed: unknown): LogLine => [
+  "error",
+  { declared: queue, failed },
+];
+
+/** @param objects how many were removed */
+export const objectsRemoved = (objects: object): LogLine => ["info", { objects }];
+
+/** @param objects how many were removed, and why not all */
+export const objectsFailed = (objects: object): LogLine => ["error", { objects }];
+
+/** An alert fires, or is resolved. @param alert the name of its rule */
+export const alertChanged = (alert: string, queue: string, firing: boolean, text: string): LogLine =>
+  firing
+    ? ["error", { alert, queue, state: "firing", text }]
+    : ["info", { alert, queue, state: "resolved", text }];
+
+/** @param fields the rule, or `rules`, the queue, and what failed */
+export const alertFailed = (fields: {
+  readonly alert: string;
+  readonly queue: string;
+  readonly receiver?: string;
+  readonly failed: string;
+}): LogLine => ["error", fields];
+
+export const alertsFailed = (error: unknown): LogLine => [
+  "error",
+  { alerts: "failed", failed: messageOf(error) },
+];
+
+export const misconfigured = (error: unknown): LogLine => ["error", { misconfigured: messageOf(error) }];
+
+/** The deployment's own `fetch` has thrown, in a process. */
+export const fetchFailed = (error: unknown): LogLine => [
+  "error",
+  {
+    fetch: "failed",
+    error: messageOf(error),
+    stack: error instanceof Error ? error.stack : undefined,
+  },
+];
+
+/** A failure of this server or of Redis, not of the caller. */
+export interface LoggedError<Code extends string = string> {
+  /** The `instance` in the response. */
+  readonly instance: string;
+  readonly code: Code;
+  readonly method: string;
+  /** Such as `/v1/queues/:queue/tasks`. */
+  readonly route: string | undefined;
+  readonly error: unknown;
+}
+
+/**
+ * A request has met such a failure. An error that is not a {@link SluiceError} is logged by its name and frames,
+ * because its message may quote a payload.
+ */
+export const requestFailed = ({ error, ...rest }: LoggedError): LogLine => [
+  "error",
+  {
+    ...rest,
+    error: error instanceof Error ? error.name : typeof error,
+    ...(error instanceof SluiceError ? { message: error.message } : { frames: frames(error) }),
+  },
+];
+
+function frames(error: unknown): string[] | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return error.stack
+    ?.split("\n")
+    .filter((text) => /^\s+at /.test(text))
+    .slice(0, 8);
+}
