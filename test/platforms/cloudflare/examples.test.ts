@@ -5,7 +5,7 @@ import { upstash } from "../../../src/transports/upstash.ts";
 import { asker } from "../../http/served.ts";
 import { openMailServer, openPlace } from "../place.ts";
 
-// The Workers that README.md and docs/library.md show.
+// The Workers that README.md and docs/library/README.md show.
 
 let place: Awaited<ReturnType<typeof openPlace>>;
 beforeAll(async () => {
