@@ -19,13 +19,19 @@ export class Alarm {
     this.#unset();
     this.#at = at;
     const ms = Math.ceil(at - performance.now());
-    // Preferred if the platform has it: a timer takes at least a millisecond.
-    if (ms <= 0 && typeof setImmediate === "function") {
+    if (ms <= 0 && this.#setImmediate()) return;
+    const timer = setTimeout(this.#ring, Math.min(Math.max(0, ms), LONGEST_TIMER));
+    this.#unset = () => clearTimeout(timer);
+  }
+
+  /** Preferred if the platform has it: a timer takes at least a millisecond. That of Edge functions of Next.js throws. */
+  #setImmediate(): boolean {
+    try {
       const immediate = setImmediate(this.#ring);
       this.#unset = () => clearImmediate(immediate);
-    } else {
-      const timer = setTimeout(this.#ring, Math.min(Math.max(0, ms), LONGEST_TIMER));
-      this.#unset = () => clearTimeout(timer);
+      return true;
+    } catch {
+      return false;
     }
   }
 
