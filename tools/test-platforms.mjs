@@ -12,6 +12,7 @@ const platforms = {
   netlify: ["test/platforms/netlify"],
   deno: ["test/platforms/deno"],
   bun: ["test/platforms/bun"],
+  express: ["test/platforms/express"],
   node: [],
   python: [],
 };

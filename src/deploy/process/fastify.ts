@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { ClosableServer } from "./node-listener.ts";
 
 /** What is used of Fastify within the scope of a plugin. */
@@ -15,17 +16,17 @@ export interface FastifyScope {
 }
 
 interface FastifyRequest {
-  readonly raw: IncomingMessage;
+  readonly raw: IncomingMessage | Http2ServerRequest;
   readonly host: string;
 }
 
 interface FastifyReply {
-  readonly raw: ServerResponse;
+  readonly raw: ServerResponse | Http2ServerResponse;
   hijack(): unknown;
 }
 
 /** A plugin for `register` of Fastify. */
-export type FastifyPlugin = (scope: FastifyScope, options: unknown, done: () => void) => void;
+export type FastifyPlugin = (scope: FastifyScope) => Promise<void>;
 
 /**
  * Makes the plugin of a deployment.
@@ -40,7 +41,7 @@ export function fastifyPlugin(
   ) => void,
   close: (server: ClosableServer) => Promise<void>,
 ): FastifyPlugin {
-  return (scope, _, done) => {
+  return async (scope) => {
     // The bodies stay unread, in this scope alone.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _body, read) => read(null));
@@ -48,13 +49,12 @@ export function fastifyPlugin(
       reply.hijack();
       const original = raw.url ?? "/";
       raw.url = urlBelow(scope.prefix, original);
-      answer(raw, reply.raw, { original, host });
+      answer(raw as IncomingMessage, reply.raw as ServerResponse, { original, host });
       raw.url = original;
     };
     scope.all("/", handler);
     scope.all("/*", handler);
     scope.addHook("preClose", () => close(scope.server));
-    done();
   };
 }
 

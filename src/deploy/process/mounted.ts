@@ -75,7 +75,7 @@ export async function startMounted<Env extends object>(
       },
       drop() {
         fetch = closed;
-        application?.closeAllConnections();
+        application?.closeAllConnections?.();
         for (const response of openResponses) response.destroy();
       },
     };

@@ -57,15 +57,18 @@ export async function listen(
   };
 }
 
-/** What is used of an HTTP server to close it. */
-export type ClosableServer = EventEmitter &
-  Pick<HttpServer, "close" | "closeIdleConnections" | "closeAllConnections">;
+/** What is used of an HTTP server to close it. A server of HTTP/2 cannot close its idle connections. */
+export interface ClosableServer extends EventEmitter {
+  close(): unknown;
+  closeIdleConnections?(): void;
+  closeAllConnections?(): void;
+}
 
 /** Accepts no more connections. Resolves when all open requests have their responses. */
 export async function stopServer(server: ClosableServer): Promise<void> {
   server.close();
   // Connections become idle one by one, when their responses end.
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK);
+  const idle = setInterval(() => server.closeIdleConnections?.(), IDLE_CHECK);
   await once(server, "close");
   clearInterval(idle);
 }
