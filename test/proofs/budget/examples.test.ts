@@ -89,8 +89,6 @@ test("the prices of a task in README and docs/costs.md are what it costs", async
     `${further} to ${first}`,
     `${million(further)} to ${million(first)}`,
   ]);
-  const [oneAtATime, inBatches] = row("README.md", "Sluice, on Upstash") ?? [];
-  expect([oneAtATime, inBatches]).toEqual([`32 to ${Number(million(first))}`, million(hundreds)]);
   expect(row("docs/costs.md", "alone in a deployment")).toEqual(price(further));
   expect(row("docs/costs.md", "the first of its instance")).toEqual(price(first));
   expect(row("docs/costs.md", "with waking, worked on in tens")).toEqual(price(tens));
