@@ -47,7 +47,7 @@ function ownCommands(): Map<string, string> {
   );
 }
 
-test("docs/gateway.md lists each command of Redis 7.0, as served by the embedded store or not", async () => {
+test("notes/embedded-commands.md lists each command of Redis 7.0, as served by the embedded store or not", async () => {
   const own = ownCommands();
   const rows: string[] = [];
   for (const [group, names] of [...(await commandsOfRedis())].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
@@ -58,7 +58,7 @@ test("docs/gateway.md lists each command of Redis 7.0, as served by the embedded
     rows.push(`| ${group} | ${served.join(", ") || "none"} | ${missing.join(", ") || "none"} |`);
   }
   expect([...own.keys()]).toEqual([]);
-  const page = readFileSync(new URL("../../docs/gateway.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../notes/embedded-commands.md", import.meta.url), "utf8");
   const table = /\| commands \| served \| not served \|\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(page)?.[1] ?? "";
   expect(table.trimEnd().split("\n")).toEqual(rows);
 });
