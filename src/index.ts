@@ -50,6 +50,16 @@ export {
   type QueueOverview,
   queueOverviews,
 } from "./operate/count-queues.ts";
+export {
+  type DatabaseCode,
+  type FindingStatus,
+  type Health,
+  type HealthFinding,
+  type HealthOptions,
+  type HealthReport,
+  type QueueCode,
+  queueHealth,
+} from "./operate/health/index.ts";
 export { commandsPerCall, estimatedCommands } from "./operate/estimated-commands.ts";
 export { Operator } from "./open/operator.ts";
 export type { GroupInfo, GroupPage } from "./operate/groups.ts";

@@ -1,4 +1,4 @@
-import { counted } from "./output/counted.ts";
+import { counted } from "../counted.ts";
 import type { Session } from "./session.ts";
 
 /** How long one request may work, ms. */

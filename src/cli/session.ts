@@ -6,7 +6,7 @@ import { type Api } from "./connection/api.ts";
 import { connect, type ConnectOptions } from "./connection/connect.ts";
 import { EXIT, UsageError } from "./exit.ts";
 import type { Io } from "./io.ts";
-import { shellQuoted } from "./output/shell-quoted.ts";
+import { shellQuoted } from "../shell-quoted.ts";
 import { Output } from "./output/output.ts";
 
 /** What a command of the operator works with. */

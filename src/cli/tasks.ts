@@ -2,7 +2,7 @@ import type { TaskReply } from "../client/types.ts";
 import { shownReason } from "../kernel/errors/reason-text.ts";
 import { queueName, taskId } from "../kernel/options/validation.ts";
 import type { ListedTask, ListTasksOptions } from "../operate/list-tasks.ts";
-import { counted } from "./output/counted.ts";
+import { counted } from "../counted.ts";
 import { errorLine } from "./output/printable.ts";
 import type { Session } from "./session.ts";
 

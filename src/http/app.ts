@@ -23,6 +23,7 @@ import { declarationRoutes } from "./routes/declaration.ts";
 import { diagnosticsRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { groupRoutes } from "./routes/groups.ts";
+import { healthRoutes } from "./routes/health.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { partitionRoutes } from "./routes/partitions.ts";
@@ -135,6 +136,7 @@ export function createApp(options: AppOptions): App {
   taskOperationRoutes(app, services);
   metricsRoutes(app, services);
   overviewRoutes(app, services);
+  healthRoutes(app, services);
   queueRoutes(app, services);
   groupRoutes(app, services);
   partitionRoutes(app, services);

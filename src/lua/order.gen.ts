@@ -121,6 +121,7 @@ import {} from "./configure.gen.ts";
 import {} from "./count.gen.ts";
 import {} from "./declare.gen.ts";
 import {} from "./delete-queue.gen.ts";
+import {} from "./examine.gen.ts";
 import {} from "./fail-worker.gen.ts";
 import {} from "./list-groups.gen.ts";
 import {} from "./list-workers.gen.ts";

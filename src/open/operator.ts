@@ -173,8 +173,9 @@ export class Operator {
   /**
    * Fails a worker that is dead. Exactly its tasks become pending again, in the order of their leases: at the
    * front, or at the back of their group if they have a group or a priority. Tasks without another attempt
-   * become dead letters. The worker leaves the list; its next heartbeat returns `worker_lost`. A second copy
-   * of the request takes the tasks that the worker has by then.
+   * become dead letters. The worker leaves the list; its next heartbeat returns `worker_lost`. A process that
+   * hangs must be restarted: it works on, though what it settles is refused. A second copy of the request takes the
+   * tasks that the worker has by then.
    * @param worker a name, for all incarnations; or one incarnation. An object without `incarnation` is the
    *   worker that reported none
    * @param options.limit at most this many tasks, 1 to 1,000. @default 1,000

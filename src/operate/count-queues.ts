@@ -1,4 +1,5 @@
 import { SluiceError } from "../errors.ts";
+import type { Call, Replies } from "../kernel/call.ts";
 import { sumOfCounts, type QueueCounts } from "../kernel/tasks/counts.ts";
 import { exchangeByName } from "../features/partitions/stored-maps.ts";
 import { countScript } from "../kernel/scripts/count-script.ts";
@@ -74,22 +75,28 @@ export function queueOverviews(
   names: readonly string[],
   options: CountOptions = {},
 ): Promise<(QueueOverview | NotCounted)[]> {
-  return countEach(transport, names, "1", options, (parts, queue) => {
-    const overviews = parts.map(overviewOf);
-    const settings = settingsOf(overviews);
-    return {
-      ...sumOfCounts(parts.map(({ counts }) => counts)),
-      now: Math.max(...overviews.map(({ now }) => now)),
-      leases: overviews.reduce((sum, { leases }) => sum + leases, 0),
-      settings,
-      statistics: sumOfStatistics(
-        overviews.map(({ now, settings: stored, records }) =>
-          readStatistics(queue, { now, on: queueSettings(stored).statistics, records }),
-        ),
+  return countEach(transport, names, "1", options, overviewOfParts);
+}
+
+/**
+ * The overview of a queue.
+ * @param parts the counts of its shards, with overviews, beginning with place 0
+ */
+export function overviewOfParts(parts: readonly CountReply[], queue: string): QueueOverview {
+  const overviews = parts.map(overviewOf);
+  return {
+    queue,
+    ...sumOfCounts(parts.map(({ counts }) => counts)),
+    now: Math.max(...overviews.map(({ now }) => now)),
+    leases: overviews.reduce((sum, { leases }) => sum + leases, 0),
+    settings: settingsOf(overviews),
+    statistics: sumOfStatistics(
+      overviews.map(({ now, settings: stored, records }) =>
+        readStatistics(queue, { now, on: queueSettings(stored).statistics, records }),
       ),
-      partitions: parts.length,
-    };
-  });
+    ),
+    partitions: parts.length,
+  };
 }
 
 /**
@@ -113,7 +120,7 @@ export function queueTotals(
   });
 }
 
-type CountReply = ReturnType<typeof countScript.decode>;
+export type CountReply = ReturnType<typeof countScript.decode>;
 type Overview = NonNullable<CountReply["overview"]>;
 
 function overviewOf({ overview }: CountReply): Overview {
@@ -127,20 +134,41 @@ function settingsOf([first]: readonly Overview[]): QueueSettings {
 }
 
 /** @param read makes the result of a queue from the replies of its partitions, beginning with partition 0 */
-async function countEach<Counted extends object>(
+function countEach<Counted extends object>(
   transport: Transport,
   names: readonly string[],
   overview: string,
   options: CountOptions,
   read: (parts: readonly CountReply[], queue: string) => Counted,
 ): Promise<(({ readonly queue: string } & Counted) | NotCounted)[]> {
+  const callsOf = (shard: Shard) => [shard.call(countScript, { overview })] as const;
+  return readEach(transport, names, callsOf, options, (parts, queue) =>
+    read(
+      parts.map(([counts]) => counts()),
+      queue,
+    ),
+  );
+}
+
+/**
+ * Makes the same calls on several queues, in one request. A fault of one queue does not fail the others.
+ * @param callsOf the calls for one shard. At least one of them must fail on a key of another type
+ * @param read makes the result of a queue from the replies of its shards, beginning with place 0
+ * @throws {SluiceError} if Redis cannot be reached
+ */
+export async function readEach<const Calls extends readonly Call<unknown>[], Result extends object>(
+  transport: Transport,
+  names: readonly string[],
+  callsOf: (shard: Shard) => Calls,
+  options: CountOptions,
+  read: (parts: readonly Replies<Calls>[], queue: string) => Result,
+): Promise<(({ readonly queue: string } & Result) | NotCounted)[]> {
   if (names.length === 0) return [];
   const { prefix, signal, now } = withPrefix(transport, options);
-  const callsOf = (shard: Shard) => [shard.call(countScript, { overview })] as const;
-  const counted = await exchangeByName({ transport, prefix, now }, names, callsOf, { signal });
+  const found = await exchangeByName({ transport, prefix, now }, names, callsOf, { signal });
   return names.map((queue) => {
     try {
-      const parts = (counted.get(queue) ?? []).map(({ replies: [counts] }) => counts());
+      const parts = (found.get(queue) ?? []).map(({ replies }) => replies);
       return { queue, ...read(parts, queue) };
     } catch (error) {
       if (!(error instanceof SluiceError)) throw error;

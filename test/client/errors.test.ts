@@ -19,7 +19,7 @@ describe("each problem of the server has an error code", () => {
     unexpected_reply: "already_ended alive still_working lease_lost worker_lost unsupported_media_type",
     too_large: "payload_too_large",
     "sent again":
-      "body_too_slow internal unexpected_reply misconfigured redis_not_writable redis_unreachable",
+      "body_too_slow internal unexpected_reply misconfigured unhealthy redis_not_writable redis_unreachable",
   };
   const expected = Object.entries(meanings).flatMap(([meaning, codes]) =>
     codes.split(" ").map((code) => [code as ProblemCode, meaning === "their own" ? code : meaning] as const),

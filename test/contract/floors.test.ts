@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 const base = [
   "src/base64.ts",
+  "src/counted.ts",
   "src/signature.ts",
   "src/environment.ts",
   "src/errors.ts",
@@ -21,6 +22,7 @@ const base = [
   "src/pick.ts",
   "src/port-in-use.ts",
   "src/respond.ts",
+  "src/shell-quoted.ts",
 ];
 
 /** What a feature imports to take part in a sweep, or to read the registry. */
@@ -57,6 +59,7 @@ const opened = [...kernel, "src/operate", "src/sweep", "src/open"];
 const floors: Record<string, readonly string[]> = {
   "src/environment.ts": ["src/errors.ts"],
   "src/pick.ts": [],
+  "src/counted.ts": [],
   "src/port-in-use.ts": [],
   "src/errors.ts": [],
   "src/log": ["src/errors.ts"],
@@ -64,6 +67,7 @@ const floors: Record<string, readonly string[]> = {
   "src/endable.ts": [],
   "src/sleep.ts": [],
   "src/respond.ts": [],
+  "src/shell-quoted.ts": [],
   "src/base64.ts": [],
   "src/signature.ts": ["src/errors.ts", "src/base64.ts"],
   "src/bounded-body.ts": ["src/sleep.ts"],

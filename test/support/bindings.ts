@@ -5,6 +5,7 @@ import * as count from "../../src/kernel/scripts/count-script.ts";
 import * as enqueuePlain from "../../src/kernel/scripts/enqueue-plain-script.ts";
 import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
 import * as get from "../../src/kernel/scripts/get-script.ts";
+import * as examine from "../../src/operate/health/examine-script.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
 import * as partitions from "../../src/features/partitions/partition-scripts.ts";
 import * as repair from "../../src/features/repair/repair-scripts.ts";
@@ -24,6 +25,7 @@ export const bindings: readonly Binding[] = [
   count,
   enqueue,
   enqueuePlain,
+  examine,
   get,
   operate,
   partitions,

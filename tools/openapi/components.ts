@@ -4,6 +4,7 @@ import * as aboutReplies from "../../src/http/response-schemas/about.ts";
 import * as declarationReplies from "../../src/http/response-schemas/declaration.ts";
 import * as diagnosticsReplies from "../../src/http/response-schemas/diagnostics.ts";
 import * as sweepReplies from "../../src/http/response-schemas/sweep.ts";
+import * as healthReplies from "../../src/http/response-schemas/health.ts";
 import * as metricsReplies from "../../src/http/response-schemas/metrics.ts";
 import * as overviewReplies from "../../src/http/response-schemas/overview.ts";
 import * as partitionReplies from "../../src/http/response-schemas/partitions.ts";
@@ -64,6 +65,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Queue: queueReplies.queue,
   Load: metricsReplies.load,
   Overviews: overviewReplies.overviews,
+  QueuesHealth: healthReplies.health,
   Declaration: declaration.declaration,
   Declared: declarationReplies.declared,
   Token: diagnosticsReplies.token,

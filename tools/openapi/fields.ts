@@ -2,6 +2,7 @@ import type { GenericSchema } from "valibot";
 import type { JsonSchema } from "../../src/http/docs/openapi-document.ts";
 import { pick } from "../../src/pick.ts";
 import * as declarations from "../../src/http/request-schemas/declaration.ts";
+import { healthQuery } from "../../src/http/request-schemas/health.ts";
 import { metricsQuery } from "../../src/http/request-schemas/metrics.ts";
 import { overviewQuery } from "../../src/http/request-schemas/overview.ts";
 import * as partitions from "../../src/http/request-schemas/partitions.ts";
@@ -17,6 +18,9 @@ import * as workers from "../../src/http/request-schemas/workers.ts";
 interface FieldTexts {
   readonly [name: string]: string | FieldTexts | readonly [string, FieldTexts];
 }
+
+const matching =
+  "Queues whose names match this pattern, in which `*` matches any characters. Default: all that the token matches.";
 
 const bytes = "Any JSON value; with `encoding`, bytes in base64.";
 const encoding = "Set it if the value is bytes in base64.";
@@ -270,11 +274,14 @@ const texts = new Map<GenericSchema, FieldTexts>([
   ],
   [watch.eventsQuery, { wait: 'How long the stream lasts, at most "5m". Default "5m".' }],
   [overviewQuery, { queues: "The names of 1 to 100 queues, with commas between, each once." }],
+  [metricsQuery, { queues: matching }],
   [
-    metricsQuery,
+    healthQuery,
     {
-      queues:
-        "Queues whose names match this pattern, in which `*` matches any characters. Default: all that the token matches.",
+      queues: matching,
+      after:
+        'How long a queue may be stuck, and how long a dead letter is new, 1 second to 59 minutes. Default "10m".',
+      fail: "Respond 503 `unhealthy` if the status is as bad as this, or worse: for monitors that look at the status code alone.",
     },
   ],
 ]);

@@ -1,6 +1,7 @@
 import { about } from "./about.ts";
 import { declaration } from "./declaration.ts";
 import { diagnostics } from "./diagnostics.ts";
+import { health } from "./health.ts";
 import type { OperationText } from "./operation-text.ts";
 import { metrics } from "./metrics.ts";
 import { overview } from "./overview.ts";
@@ -21,6 +22,7 @@ export const operations: readonly OperationText[] = [
   ...queues,
   ...partitions,
   ...overview,
+  ...health,
   ...metrics,
   ...declaration,
   ...workers,

@@ -71,7 +71,7 @@ export const workers: readonly OperationText[] = [
     tag: "workers",
     summary: "Take the tasks back from a dead worker",
     description:
-      "Its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker's next heartbeat gets `worker_lost`. An unknown worker has no tasks.",
+      "Its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker's next heartbeat gets `worker_lost`. A process that hangs must be restarted: it works on, though what it settles is refused with `lease_lost`. An unknown worker has no tasks.",
     scopes: ["admin"],
     body: {
       schemas: ["FailWorker"],

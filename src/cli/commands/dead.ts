@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
-import { counted } from "../output/counted.ts";
-import { shellQuoted } from "../output/shell-quoted.ts";
+import { counted } from "../../counted.ts";
+import { shellQuoted } from "../../shell-quoted.ts";
 import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { errorOf, type ShownTask, tasksOf } from "../tasks.ts";

@@ -2,22 +2,27 @@ import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { variable, type Variables } from "../../environment.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
-import type { DatabaseDiagnostics, QueueDiagnostics } from "../../operate/diagnostics.ts";
+import type { QueueDiagnostics } from "../../operate/diagnostics.ts";
+import {
+  clockFinding,
+  type Finding,
+  finding,
+  type HealthFinding,
+  type HealthReport,
+} from "../../operate/health/index.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
-import { databaseFindings } from "../doctor/database.ts";
-import { type Finding, ok, problem, unknown, warning } from "../doctor/finding.ts";
+import { healthyQueue, keyFindings } from "../doctor/keys.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
-import { counted } from "../output/counted.ts";
-import { queueFindings } from "../doctor/queue.ts";
+import { counted } from "../../counted.ts";
 import { printable } from "../output/printable.ts";
 import { restVariables } from "../../redis-variables.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { allQueues, type ListedQueue } from "./queues.ts";
 import { deepSweep } from "./sweep.ts";
 
 interface DoctorOptions {
   readonly repair?: boolean;
+  readonly after?: string;
 }
 
 const SYMBOLS = { ok: "✓", warning: "!", problem: "✗", unknown: "?" } as const;
@@ -28,46 +33,87 @@ export function doctorCommand(running: Running): Command {
     .description(
       "Checks the connection, Redis and its settings, the size and state of each queue, and tokens. It says what to do about each problem. If there is a problem, the exit code is 1. Without --repair it changes nothing.",
     )
+    .argument("[queues]", "only these: a name, or a pattern such as emails-* (default: all)")
+    .option("--after <time>", "how long a queue may be stuck, such as 5m (default: 10m)")
     .option("--repair", "also check every entry of every queue, and repair what is wrong (deep sweep)");
-  return operation(running, command, async (session: Session, options: DoctorOptions) => {
+  return operation(running, command, async (session: Session, options: DoctorOptions, queues?: string) => {
     try {
-      await examine(session, options);
+      await examine(session, options, queues);
     } catch (error) {
       const advice = adviceFor(error, session);
       const found = session.out.json ? messageOf(error) : "failed, with the error below";
-      if (advice !== undefined) show(session, problem("connection", found, advice));
+      if (advice !== undefined) show(session, finding("problem", "connection", "connection", found, advice));
       throw error;
     }
   });
 }
 
-async function examine(session: Session, { repair }: DoctorOptions): Promise<void> {
+async function examine(
+  session: Session,
+  { repair = false, after }: DoctorOptions,
+  queues: string | undefined,
+): Promise<void> {
   const { api, out, fail } = session;
   const findings: Finding[] = [];
   const report = (found: readonly Finding[]) => {
     findings.push(...found);
-    for (const finding of found) show(session, finding);
+    for (const one of found) show(session, one);
   };
   out.note(`Checking ${api.name}`);
   const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
   if (api.isDatabase) report(variableFindings(session.io.env));
   report(tokenFindings(session, grants));
   if (grants.some(mayView)) {
-    const state: DatabaseDiagnostics = await api.get("/v1/diagnostics", "roundTrip");
-    const mayReadAll = grants.some((grant) => mayView(grant) && grant.queues === "*");
-    report(databaseFindings(state, Date.now(), { mayReadAll }));
+    const machineTime = Date.now();
+    const healthNow = (): Promise<HealthReport> =>
+      api.get("/v1/health/queues", "findings", { queues, after });
+    let health = await healthNow();
+    report(databaseFindings(session, health, grants, machineTime));
     report(await writeFindings(session));
-    if (repair) report(await repaired(session));
-    const queues = await allQueues(api);
-    if (queues.length === 0) report([ok("queues", "there is none yet")]);
-    for (const queue of queues) report(await examineQueue(session, queue, state.now, repair));
+    if (repair) {
+      report(await repaired(session));
+      health = await healthNow();
+    }
+    if (health.queues.length === 0) report([finding("ok", "queues", "queues", "there is none yet")]);
+    for (const queue of health.queues) report(await queueFindings(session, queue, health.findings, repair));
+    if (health.truncated)
+      out.note(`Only the first ${health.queues.length} queues were checked: name some, such as emails-*`);
   } else {
-    report([unknown("Redis", "not checked", "use a token with the scope view")]);
+    report([finding("unknown", "not_checked", "Redis", "not checked", "use a token with the scope view")]);
   }
   const problems = findings.filter(({ status }) => status === "problem").length;
   if (problems > 0) fail();
   const warnings = findings.filter(({ status }) => status === "warning").length;
   out.note(`\n${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+}
+
+/** What the report says of the database, and how the clock of this machine differs from Redis's. */
+function databaseFindings(
+  { api }: Session,
+  { findings, now }: HealthReport,
+  grants: readonly Grant[],
+  machineTime: number,
+): Finding[] {
+  const ofDatabase = findings.filter((one) => !("queue" in one));
+  const mayReadAll = grants.some((grant) => mayView(grant) && grant.queues === "*");
+  const hidden = finding(
+    "unknown",
+    "not_checked",
+    "settings of Redis",
+    "not shown",
+    "use a token with the scope view for all queues (*)",
+  );
+  const others = ofDatabase.filter(({ code }) => code !== "clock_off");
+  // Of a deployment, its clock is another one.
+  const itsClock = ofDatabase.filter(
+    ({ code, status }) => code === "clock_off" && status !== "ok" && !api.isDatabase,
+  );
+  return [
+    ...others,
+    ...(mayReadAll ? [] : [hidden]),
+    clockFinding(now, machineTime, "this machine"),
+    ...itsClock.map((one) => ({ ...one, about: "clock of the deployment" })),
+  ];
 }
 
 /** Whether Redis takes writes: what comes before it only reads. */
@@ -78,7 +124,9 @@ async function writeFindings({ api }: Session): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof SluiceError) || exitCodeOf(error) !== EXIT.unreachable) throw error;
     return [
-      problem(
+      finding(
+        "problem",
+        "writes",
         "writes",
         "Redis takes no writes",
         "is it a read-only replica, is it loading, or does it lack replicas?",
@@ -87,20 +135,25 @@ async function writeFindings({ api }: Session): Promise<Finding[]> {
   }
 }
 
-async function examineQueue(
+/** What is wrong with a queue, or one line that nothing is. */
+async function queueFindings(
   { api }: Session,
-  { name, counts }: ListedQueue,
-  now: number,
-  repaired: boolean | undefined,
+  queue: HealthReport["queues"][number],
+  all: readonly HealthFinding[],
+  repaired: boolean,
 ): Promise<Finding[]> {
+  const name = queue.queue;
+  const ofQueue: Finding[] = all.filter((one) => "queue" in one && one.queue === name);
+  if (ofQueue.some(({ code }) => code === "unreadable")) return ofQueue;
   try {
-    if (!counts) return [problem(name, "its counts cannot be read", `sluice stats ${name} says why`)];
     const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
-    return queueFindings({ queue: name, ...counts }, diagnostics, now, { repaired });
+    const found = [...ofQueue, ...keyFindings(diagnostics, repaired)];
+    return found.length > 0 ? found : [healthyQueue(queue, diagnostics, repaired)];
   } catch (error) {
     // A damaged queue must not hide the others.
     if (!(error instanceof SluiceError) || exitCodeOf(error) !== EXIT.failed) throw error;
-    return [problem(name, error.message, `sluice sweep --deep --queue ${name}`)];
+    const advice = `sluice sweep --deep --queue ${name}`;
+    return [...ofQueue, finding("problem", "unreadable", name, error.message, advice)];
   }
 }
 
@@ -131,9 +184,11 @@ function variableFindings(env: Variables): Finding[] {
   if (integration.url === undefined) return [];
   const { names, url } = restVariables(env);
   const found = `${names.url} and ${names.token} are used`;
-  if (url === integration.url) return [ok("variables", found)];
+  if (url === integration.url) return [finding("ok", "variables", "variables", found)];
   return [
-    warning(
+    finding(
+      "warning",
+      "variables",
       "variables",
       `${found}; KV_REST_API_URL names another database`,
       "remove the variables of the database that is not meant",
@@ -150,7 +205,7 @@ const mayView = ({ scopes }: Grant) => scopes.includes("view") || scopes.include
 function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[] {
   if (!api.isDatabase) {
     const text = grants.map(({ scopes, queues }) => `${scopes.join(",")} for ${queues}`).join("; ");
-    return [ok("token", text)];
+    return [finding("ok", "token", "token", text)];
   }
   try {
     const { tokens } = readConfig(io.env);
@@ -158,20 +213,38 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[
     const found = `${counted(tokens.length, "token")} in SLUICE_TOKENS`;
     if (variable(io.env, "SLUICE_TOKENS") === undefined)
       return [
-        unknown("tokens", "SLUICE_TOKENS is not set here", "pass the deployment's file: --env-file FILE"),
+        finding(
+          "unknown",
+          "tokens",
+          "tokens",
+          "SLUICE_TOKENS is not set here",
+          "pass the deployment's file: --env-file FILE",
+        ),
       ];
     if (tokens.length === 0)
-      return [warning("tokens", found, "no client is let in; sluice token makes tokens")];
-    if (plain === 0) return [ok("tokens", found)];
+      return [
+        finding("warning", "tokens", "tokens", found, "no client is let in; sluice token makes tokens"),
+      ];
+    if (plain === 0) return [finding("ok", "tokens", "tokens", found)];
     return [
-      warning(
+      finding(
+        "warning",
+        "tokens",
         "tokens",
         `${found}, ${plain} in plain text`,
         "store their SHA-256: sluice token makes such entries",
       ),
     ];
   } catch (error) {
-    return [problem("tokens", messageOf(error), "correct the variable; deployments answer 503 until then")];
+    return [
+      finding(
+        "problem",
+        "tokens",
+        "tokens",
+        messageOf(error),
+        "correct the variable; deployments answer 503 until then",
+      ),
+    ];
   }
 }
 
@@ -179,10 +252,20 @@ async function repaired(session: Session): Promise<Finding[]> {
   const { entries, faults, failed } = await deepSweep(session, undefined);
   return [
     ...faults.map(({ queue, fault, count: found }) =>
-      warning(queue, `${fault}: ${found} repaired`, "a failover or other code changed its keys"),
+      finding(
+        "warning",
+        "repaired",
+        queue,
+        `${fault}: ${found} repaired`,
+        "a failover or other code changed its keys",
+      ),
     ),
-    ...failed.map(({ queue, code }) => problem(queue, `not checked: ${code}`, "run the doctor again")),
-    ...(faults.length + failed.length === 0 ? [ok("deep sweep", `${entries} entries are valid`)] : []),
+    ...failed.map(({ queue, code }) =>
+      finding("problem", "not_checked", queue, `not checked: ${code}`, "run the doctor again"),
+    ),
+    ...(faults.length + failed.length === 0
+      ? [finding("ok", "deep_sweep", "deep sweep", `${entries} entries are valid`)]
+      : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { taskStates, type TaskState } from "../../kernel/options/types.ts";
 import { type FilterOptions, filterOf, withFilter } from "../options.ts";
-import { counted } from "../output/counted.ts";
+import { counted } from "../../counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 import { Refusal, UsageError } from "../exit.ts";

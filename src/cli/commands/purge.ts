@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import { type FilterOptions, filterOf, isFiltered, whole, withFilter } from "../options.ts";
 import type { Api } from "../connection/api.ts";
-import { counted } from "../output/counted.ts";
+import { counted } from "../../counted.ts";
 import { canAsk, confirmed } from "../output/confirm.ts";
 import { inRounds } from "../rounds.ts";
 import { operation, type Running, type Session } from "../session.ts";

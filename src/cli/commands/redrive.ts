@@ -3,7 +3,7 @@ import { deadReasons, retryableReasons } from "../../kernel/options/types.ts";
 import type { RedriveReport } from "../../operate/redrive.ts";
 import { UsageError } from "../exit.ts";
 import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
-import { counted } from "../output/counted.ts";
+import { counted } from "../../counted.ts";
 import { shortened } from "../output/printable.ts";
 import { shortTime } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";

@@ -4,7 +4,7 @@ import type { QueueStatistics } from "../../operate/statistics.ts";
 import { queueEvents } from "../../kernel/tasks/events.ts";
 import { sleep } from "../../sleep.ts";
 import { duration } from "../options.ts";
-import { counted } from "../output/counted.ts";
+import { counted } from "../../counted.ts";
 import { localTime } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";

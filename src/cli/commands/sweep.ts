@@ -4,7 +4,7 @@ import type { DeepSweepReport } from "../../features/repair/index.ts";
 import type { SweepReport } from "../../open/sweep-with.ts";
 import type { OrphanReport } from "../../features/offload/types.ts";
 import { UsageError } from "../exit.ts";
-import { counted } from "../output/counted.ts";
+import { counted } from "../../counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 

@@ -11,7 +11,10 @@ export function workersCommand(running: Running): Command {
     .summary("list the workers of a queue; take the tasks of a dead one back")
     .description("Lists the workers of a queue with their tasks. A worker is a consumer that gives its name.")
     .argument("<queue>")
-    .option("--fail <name>", "take the tasks of this worker back: they become pending at once");
+    .option(
+      "--fail <name>",
+      "take the tasks of this worker back: they become pending at once; restart its process yourself",
+    );
   return operation(running, command, async (session: Session, { fail }: { fail?: string }, queue: string) => {
     const { api, out } = session;
     const path = pathOf(queue, "workers");
@@ -30,9 +33,12 @@ export function workersCommand(running: Running): Command {
         total.rejected += report.rejected;
         more = report.more;
       } while (more);
-      return out.value(
+      out.value(
         { queue, worker: fail, ...total },
         `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
+      );
+      return out.note(
+        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused.",
       );
     }
     out.rows(

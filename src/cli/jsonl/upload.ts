@@ -1,7 +1,7 @@
 import { SluiceError } from "../../errors.ts";
 import type { Enqueued, NewTask } from "../../kernel/options/types.ts";
 import { UsageError } from "../exit.ts";
-import { counted } from "../output/counted.ts";
+import { counted } from "../../counted.ts";
 import { progressLine } from "../output/progress-bar.ts";
 import type { Session } from "../session.ts";
 import { noteWake } from "../wake-note.ts";

@@ -3146,6 +3146,153 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/health/queues": {
+      "get": {
+        "operationId": "getQueuesHealth",
+        "tags": [
+          "operation"
+        ],
+        "summary": "Get what is wrong with the queues, and what to do",
+        "description": "The findings of `sluice doctor`, about the queues for which the token has the scope, at most 1,000. Those about the settings of Redis need a token for all queues. Each queue costs as many Redis commands as its counts, and 2 if it is empty, else about 10. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "name": "queues",
+            "in": "query",
+            "required": false,
+            "description": "Queues whose names match this pattern, in which `*` matches any characters. Default: all that the token matches.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_.*-]{1,128}$"
+            }
+          },
+          {
+            "name": "after",
+            "in": "query",
+            "required": false,
+            "description": "How long a queue may be stuck, and how long a dead letter is new, 1 second to 59 minutes. Default \"10m\".",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 1000,
+                  "maximum": 3540000
+                },
+                {
+                  "type": "string",
+                  "pattern": "^(?:(?=0*[1-9]\\d{3})\\d{1,12}ms|(?=[0.]*[1-9])\\d{1,12}(?:\\.\\d{1,3})?(?:s|m|h|d))$"
+                }
+              ]
+            },
+            "example": "5m"
+          },
+          {
+            "name": "fail",
+            "in": "query",
+            "required": false,
+            "description": "Respond 503 `unhealthy` if the status is as bad as this, or worse: for monitors that look at the status code alone.",
+            "schema": {
+              "enum": [
+                "problem",
+                "warning"
+              ],
+              "type": "string"
+            },
+            "example": "problem"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The findings.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/QueuesHealth"
+                },
+                "examples": {
+                  "some": {
+                    "summary": "some",
+                    "value": {
+                      "status": "problem",
+                      "now": 1792800000000,
+                      "findings": [
+                        {
+                          "status": "ok",
+                          "code": "clock_off",
+                          "about": "clock",
+                          "found": "this server and Redis agree"
+                        },
+                        {
+                          "status": "problem",
+                          "code": "nothing_ends",
+                          "about": "emails",
+                          "found": "2 working, the longest for 22m 5s, and nothing has ended for 20m",
+                          "advice": "a handler hangs: sluice ls emails --state working. Restart its process, and give the consumer a timeout",
+                          "queue": "emails"
+                        },
+                        {
+                          "status": "warning",
+                          "code": "schedule_paused",
+                          "about": "reports",
+                          "found": "schedule daily is paused",
+                          "advice": "sluice schedules reports --resume daily",
+                          "queue": "reports",
+                          "names": [
+                            "daily"
+                          ]
+                        }
+                      ],
+                      "queues": [
+                        {
+                          "queue": "emails",
+                          "status": "problem",
+                          "pending": 40,
+                          "working": 2
+                        },
+                        {
+                          "queue": "reports",
+                          "status": "warning",
+                          "pending": 0,
+                          "working": 0
+                        }
+                      ],
+                      "truncated": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-unhealthy-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/metrics": {
       "get": {
         "operationId": "getMetrics",
@@ -3615,7 +3762,7 @@ export const openapi: OpenApiDocument = {
           "workers"
         ],
         "summary": "Take the tasks back from a dead worker",
-        "description": "Its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker's next heartbeat gets `worker_lost`. An unknown worker has no tasks. Scope: admin.",
+        "description": "Its tasks become pending again, in the order in which it took them: at the front of the queue, or at the back of their group if they have a group or a priority. Tasks without another attempt become dead letters. The worker's next heartbeat gets `worker_lost`. A process that hangs must be restarted: it works on, though what it settles is refused with `lease_lost`. An unknown worker has no tasks. Scope: admin.",
         "security": [
           {
             "token": [
@@ -7133,6 +7280,142 @@ export const openapi: OpenApiDocument = {
           "queues"
         ]
       },
+      "QueuesHealth": {
+        "type": "object",
+        "properties": {
+          "status": {
+            "enum": [
+              "ok",
+              "warning",
+              "problem"
+            ],
+            "type": "string",
+            "description": "The worst of the findings; `unknown` ones count as fine."
+          },
+          "now": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Redis's time, epoch ms."
+          },
+          "findings": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "status": {
+                  "enum": [
+                    "ok",
+                    "warning",
+                    "problem",
+                    "unknown"
+                  ],
+                  "type": "string",
+                  "description": "`unknown`: it could not be checked."
+                },
+                "code": {
+                  "enum": [
+                    "redis_slow",
+                    "version_unsupported",
+                    "eviction_on",
+                    "database_nearly_full",
+                    "not_durable",
+                    "clock_off",
+                    "unreadable",
+                    "broken_entries",
+                    "paused",
+                    "nothing_ends",
+                    "nothing_taken",
+                    "no_consumer",
+                    "queue_at_limit",
+                    "group_at_limit",
+                    "not_swept",
+                    "schedule_failing",
+                    "schedule_paused",
+                    "dead_letters",
+                    "dead_letters_rising"
+                  ],
+                  "type": "string",
+                  "description": "What was checked. More may be added."
+                },
+                "about": {
+                  "type": "string",
+                  "description": "What was checked, for people: the name of the queue, or such as `clock`."
+                },
+                "found": {
+                  "type": "string",
+                  "description": "What was found, for people."
+                },
+                "advice": {
+                  "type": "string",
+                  "description": "What to do. It names commands of `sluice`."
+                },
+                "queue": {
+                  "type": "string",
+                  "description": "Absent if it is about the database."
+                },
+                "names": {
+                  "type": "array",
+                  "items": {
+                    "type": "string"
+                  },
+                  "description": "The schedules or groups that it is about; of many the first."
+                }
+              },
+              "required": [
+                "status",
+                "code",
+                "about",
+                "found"
+              ]
+            },
+            "description": "First all about the database, also what is fine; then what is not fine of each queue, by name."
+          },
+          "queues": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "queue": {
+                  "type": "string"
+                },
+                "status": {
+                  "enum": [
+                    "ok",
+                    "warning",
+                    "problem"
+                  ],
+                  "type": "string"
+                },
+                "pending": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Absent if the queue could not be read."
+                },
+                "working": {
+                  "type": "integer",
+                  "minimum": 0
+                }
+              },
+              "required": [
+                "queue",
+                "status"
+              ]
+            },
+            "description": "The queues that were looked at, by name."
+          },
+          "truncated": {
+            "type": "boolean",
+            "description": "True if there are more queues than the 1,000 of a reply."
+          }
+        },
+        "required": [
+          "status",
+          "now",
+          "findings",
+          "queues",
+          "truncated"
+        ]
+      },
       "Declaration": {
         "type": "object",
         "properties": {
@@ -9253,6 +9536,16 @@ export const openapi: OpenApiDocument = {
           "detail": "The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set."
         }
       },
+      "unhealthy": {
+        "summary": "Queues are not healthy",
+        "value": {
+          "type": "/docs#unhealthy",
+          "title": "Queues are not healthy",
+          "status": 503,
+          "code": "unhealthy",
+          "detail": "The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them."
+        }
+      },
       "misconfigured": {
         "summary": "Invalid configuration",
         "value": {
@@ -9689,6 +9982,36 @@ export const openapi: OpenApiDocument = {
             "examples": {
               "still_working": {
                 "$ref": "#/components/examples/still_working"
+              }
+            }
+          }
+        }
+      },
+      "redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-unhealthy-or-misconfigured": {
+        "description": "`redis_quota`: The Redis account has used up its quota of requests.\n\n`redis_not_writable`: Redis answered, but took no writes until the time was up: it is a read-only replica, is loading, or has too few replicas. Send the request again with the same Idempotency-Key.\n\n`newer_schema`: A newer release of Sluice wrote this record. Nothing was changed. Deploy that release here too.\n\n`auth_not_configured`: The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.\n\n`unhealthy`: The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.\n\n`misconfigured`: The server's environment is incomplete or invalid. `detail` names the variable.",
+        "content": {
+          "application/problem+json": {
+            "schema": {
+              "$ref": "#/components/schemas/Problem"
+            },
+            "examples": {
+              "redis_quota": {
+                "$ref": "#/components/examples/redis_quota"
+              },
+              "redis_not_writable": {
+                "$ref": "#/components/examples/redis_not_writable"
+              },
+              "newer_schema": {
+                "$ref": "#/components/examples/newer_schema"
+              },
+              "auth_not_configured": {
+                "$ref": "#/components/examples/auth_not_configured"
+              },
+              "unhealthy": {
+                "$ref": "#/components/examples/unhealthy"
+              },
+              "misconfigured": {
+                "$ref": "#/components/examples/misconfigured"
               }
             }
           }

@@ -159,6 +159,12 @@ export const problems = {
     meaning:
       "The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.",
   },
+  unhealthy: {
+    status: 503,
+    title: "Queues are not healthy",
+    meaning:
+      "The health of the queues is as bad as the parameter `fail` names, or worse. `detail` has up to ten findings; without `fail`, the response has all of them.",
+  },
   misconfigured: {
     status: 503,
     title: "Invalid configuration",

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { LONGEST_STUCK } from "../../operate/health/bounds.ts";
 import { durationRule, MAX_DURATION, type Duration } from "../../kernel/options/duration.ts";
 
 /** The longest time that a pull, or a request for one task, may wait, ms. Every platform allows it. */
@@ -53,3 +54,14 @@ export const eventsWait = durationOf(0, longestEvents);
 
 /** The budget of a sweep, purge or redrive. */
 export const budget = durationOf(1, longestBudget);
+
+/** How long a queue may be stuck. */
+export const stuck = durationOf(1_000, LONGEST_STUCK);
+
+/** A duration in a query. */
+export const durationText = (duration: v.GenericSchema<Duration>) =>
+  v.pipe(
+    v.string(),
+    v.transform((text) => (/^\d{1,16}$/.test(text) ? Number(text) : text)),
+    duration,
+  );

@@ -3,6 +3,7 @@ import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import { readReceipt } from "../../kernel/names/receipt.ts";
 import { fromPaddedBase64 } from "../../base64.ts";
 import { IN_SECONDS, isInSeconds, SECONDS } from "../../kernel/options/instants.ts";
+import { QUEUE_PATTERN, queuePatternForm } from "../../kernel/names/queue-pattern.ts";
 import { ID, QUEUE } from "../../kernel/options/validation.ts";
 import { maxErrors } from "../request/validate.ts";
 
@@ -56,6 +57,9 @@ export const flagText = v.pipe(
   v.transform((text) => text === "true"),
   v.boolean(),
 );
+
+/** Names of queues, with `*` for any characters. */
+export const queuePattern = v.pipe(v.string(), v.regex(QUEUE_PATTERN, queuePatternForm));
 
 export const cursor = v.pipe(v.string(), v.minLength(1, "must be the `cursor` of the previous page"));
 

@@ -1,8 +1,8 @@
 import { newerSchema, SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { queueOverviews, queueTotals, type QueueTotals } from "../../operate/count-queues.ts";
+import { queueNames } from "../../operate/queue-names.ts";
 import { matches } from "../../kernel/names/queue-pattern.ts";
 import { slicesOf } from "../../kernel/slices.ts";
-import { listQueues } from "../../sweep/registry.ts";
 import { respond } from "../../respond.ts";
 import { readQuery } from "../request/read.ts";
 import { metricsQuery } from "../request-schemas/metrics.ts";
@@ -14,10 +14,6 @@ import type { App, Services } from "../services.ts";
 
 /** The most queues of one scrape. */
 const MOST_QUEUES = 1_000;
-
-/** How many pages of the registry one scrape reads at most, of about this many queues each. */
-const MOST_PAGES = 20;
-const PAGE = 1_000;
 
 /** How many commands a page of the registry costs. */
 const PAGE_COMMANDS = 3;
@@ -38,7 +34,7 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
 
   /** Reads the queues slice by slice, so that no request to Redis takes long. */
   async function scrape(isWanted: (name: string) => boolean): Promise<Scrape> {
-    const { names, truncated, pages } = await namesOf(isWanted);
+    const { names, truncated, pages } = await queueNames(transport, isWanted, MOST_QUEUES, { prefix });
     const queues: Scrape["queues"][number][] = [];
     let commands = pages * PAGE_COMMANDS;
     for (const slice of slicesOf(names, SLICE)) {
@@ -50,20 +46,6 @@ export function metricsRoutes(app: App, { transport, prefix, allow }: Services):
       queues.push(...found);
     }
     return { queues, truncated, commands };
-  }
-
-  async function namesOf(isWanted: (name: string) => boolean) {
-    const names = new Set<string>();
-    let cursor: string | null | undefined;
-    let pages = 0;
-    while (cursor !== null && pages < MOST_PAGES && names.size <= MOST_QUEUES) {
-      const page = await listQueues(transport, { prefix, size: PAGE, cursor });
-      for (const { name } of page.queues) if (isWanted(name)) names.add(name);
-      cursor = page.cursor;
-      pages++;
-    }
-    const truncated = cursor !== null || names.size > MOST_QUEUES;
-    return { names: [...names].toSorted().slice(0, MOST_QUEUES), truncated, pages };
   }
 
   app.get("/v1/queues/:queue/load", allow("view"), async (c) => {

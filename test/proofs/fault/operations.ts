@@ -17,6 +17,7 @@ import {
 import { putRecords } from "../../../src/features/alerts/records.ts";
 import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../../src/kernel/names/keys.ts";
 import { beginAlertsScript } from "../../../src/features/alerts/alert-scripts.ts";
+import { measureQueues } from "../../../src/operate/health/measure.ts";
 import { callOf, type Binding } from "../../../src/kernel/scripts/binding.ts";
 import * as partitions from "../../../src/features/partitions/partition-scripts.ts";
 import * as turns from "../../../src/features/partitions/turn-scripts.ts";
@@ -366,6 +367,7 @@ export const operations: readonly Operation[] = [
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "listGroups", call: (by) => by.operator.groups() },
   { script: "statistics", call: (by) => by.operator.statistics() },
+  { script: "examine", call: (by) => measureQueues(by.transport, [QUEUE], 600_000, { now }) },
   { script: "deleteQueue", call: (by) => by.operator.deleteQueue({ force: true, idempotencyKey: "k" }) },
   {
     script: "unregister",

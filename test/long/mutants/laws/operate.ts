@@ -72,6 +72,15 @@ export const operate: LawMutants = {
     lua: change("#names < most and reads < MOST_READS", "#names < most"),
     breaks: "law 7: a call takes as long as the queue has groups",
   },
+  "examine names every group at a limit": {
+    lua: change("#ids < GROUPS", "#ids < 1000"),
+    breaks: "law 7: a call takes as long as the queue has groups",
+  },
+  "examine shows groups of a later release": {
+    in: "groups_at_limit",
+    lua: never("newer(state) or newer(settings)"),
+    breaks: "law 12: an operator sees limits that are not in force",
+  },
   "settings reads what a later release wrote": {
     in: "settings",
     lua: never("newer(found[1])"),

@@ -1,0 +1,139 @@
+-- examine: reads of a queue what may be wrong and the counts do not show. Changes nothing.
+local limited = KEYS[1] -- zset  id -> place, of tasks whose group is at its limit
+local working = KEYS[2] -- zset  id -> lease deadline (ms)
+local tasks = KEYS[3] -- hash  records and control fields
+local dead = KEYS[4] -- zset  id -> when it was rejected (ms)
+local workers = KEYS[5] -- zset  worker -> when it counts as silent (ms)
+local schedules = KEYS[6] -- zset  schedule -> its next occurrence (ms)
+local timetable = KEYS[7] -- hash  records of schedules, and their recurring tasks
+local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
+local recent = ARGV[2] -- for how long (ms) a dead letter is new
+local late = ARGV[3] -- how long (ms) after its time an occurrence is late
+local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused or has ended
+-- Returns {'ok', how many dead letters are new, when a worker was last seen (ms; 0: none is registered),
+--          {of the tasks that are working: the first dequeue (ms; 0: none), the longest lease (ms), the
+--          number of the last lease, and its dequeue (ms)},
+--          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
+--          {the names of the paused schedules, at most 10},
+--          how many tasks are in `limited`, {of at most 5 of their groups: name, settings, how many of its
+--          tasks are working, how many in `limited`, when the first of these was enqueued (ms)}}
+
+-- How many it reads at most of tasks that are working, workers, and schedules that do not occur any more.
+local MOST = 100
+-- How many schedules it names.
+local NAMED = 10
+-- How many groups it names.
+local GROUPS = 5
+
+if redis.call('EXISTS', limited, working, dead, workers, schedules) == 0 then
+  return { 'ok', 0, 0, { 0, 0, '0', 0 }, 0, {}, {}, 0, {} }
+end
+local now = clock(test_now)
+
+local function last_seen()
+  local found = redis.call('ZRANGE', workers, '0', int(MOST - 1), 'REV')
+  local fields, seen = {}, 0
+  for i, worker in ipairs(found) do
+    fields[i] = '~w:' .. worker
+  end
+  for _, record in ipairs(read('HMGET', tasks, fields)) do
+    seen = math.max(seen, tonumber(record and string.match(record, '^1;(%d+);') or 0))
+  end
+  return seen
+end
+
+-- The tasks with the first deadlines: usually all of them.
+local function at_work()
+  local ids = redis.call('ZRANGE', working, '0', int(MOST - 1))
+  local fields, since, lease, last, taken = {}, 0, 0, 0, 0
+  for i, id in ipairs(ids) do
+    fields[i] = '.' .. id
+  end
+  for _, record in ipairs(read('HMGET', tasks, fields)) do
+    local task = parse(record)
+    local at, number = tonumber(task.dequeued_at), tonumber(task.lease_number)
+    if task.state == STATE.working and at then
+      since = math.min(since > 0 and since or at, at)
+      lease = math.max(lease, tonumber(task.leased_for) or 0)
+      if number > last then
+        last, taken = number, at
+      end
+    end
+  end
+  return { since, lease, int(last), taken }
+end
+
+local function late_schedules()
+  local before = int(now - tonumber(late))
+  local most = int(NAMED)
+  local found = redis.call('ZRANGE', schedules, '-inf', before, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+  local count = #found / 2
+  if count == NAMED then
+    count = redis.call('ZCOUNT', schedules, '-inf', before)
+  end
+  for i = 2, #found, 2 do
+    found[i] = math.floor(tonumber(finite(found[i])))
+  end
+  return count, found
+end
+
+local function paused_schedules()
+  local names = redis.call('ZRANGE', schedules, never, '+inf', 'BYSCORE', 'LIMIT', '0', int(MOST))
+  local fields, paused = {}, {}
+  for i, name in ipairs(names) do
+    fields[i] = '.' .. name
+  end
+  for i, record in ipairs(read('HMGET', timetable, fields)) do
+    if #paused < NAMED and record and string.find(record, ';p=1', 1, true) then
+      paused[#paused + 1] = names[i]
+    end
+  end
+  return paused
+end
+
+-- `limited` is sorted by the numbers of groups: the first task of each is found from the one before.
+local function groups_at_limit()
+  local ids, number = {}, 0
+  while #ids < GROUPS do
+    local least = int(number * LIMITED_GROUP)
+    local first = redis.call('ZRANGE', limited, least, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')
+    if not first[1] then
+      break
+    end
+    ids[#ids + 1] = first[1]
+    number = math.floor(tonumber(finite(first[2])) / LIMITED_GROUP) + 1
+  end
+  local records, fields, firsts, found = read_first_lines(tasks, ids), {}, {}, {}
+  for _, id in ipairs(ids) do
+    local task = parse_fixed(records[id] or '')
+    if task.group then
+      firsts[#firsts + 1] = task
+      append(fields, '~g:' .. task.group, '~s:' .. task.group)
+    end
+  end
+  local values = read('HMGET', tasks, fields)
+  for i, task in ipairs(firsts) do
+    local state, settings = values[2 * i - 1], values[2 * i]
+    if not (newer(state) or newer(settings)) then
+      local group = parse_group(task.group, state, settings)
+      append(found, task.group, settings or '')
+      append(found, group.working, group.limited)
+      append(found, tonumber(task.enqueued_at) or now)
+    end
+  end
+  return found
+end
+
+local late_count, late_ones = late_schedules()
+local count_limited = redis.call('ZCARD', limited)
+return {
+  'ok',
+  redis.call('ZCOUNT', dead, '(' .. int(now - tonumber(recent)), '+inf'),
+  last_seen(),
+  at_work(),
+  late_count,
+  late_ones,
+  paused_schedules(),
+  count_limited,
+  count_limited > 0 and groups_at_limit() or {},
+}

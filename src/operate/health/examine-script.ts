@@ -1,0 +1,41 @@
+import { readSettings } from "../../kernel/record/settings-record.ts";
+import { okay, type Binding } from "../../kernel/scripts/binding.ts";
+import type { Reply } from "../../kernel/transport.ts";
+import { examine } from "../../lua/examine.gen.ts";
+
+export const examineScript = {
+  script: examine,
+  keys: ["limited", "working", "tasks", "dead", "workers", "schedules", "timetable"],
+  args: ["testNow", "recent", "late", "never"],
+  decode: (reply: Reply) => {
+    const reader = okay("examine", reply);
+    const newDeadLetters = reader.integer();
+    const workerSeenAt = reader.integer();
+    const work = reader.nested();
+    return {
+      newDeadLetters,
+      /** 0: no worker is registered. */
+      workerSeenAt,
+      /** `since` is 0 if no task is working. */
+      work: {
+        since: work.integer(),
+        lease: work.integer(),
+        lastLease: Number(work.text()),
+        lastTakenAt: work.integer(),
+      },
+      lateSchedules: {
+        count: reader.integer(),
+        first: reader.nested().rest((item) => ({ name: item.text(), at: item.integer() })),
+      },
+      pausedSchedules: reader.nested().rest((item) => item.text()),
+      limited: reader.integer(),
+      groups: reader.nested().rest((item) => ({
+        group: item.text(),
+        settings: readSettings(item.text()),
+        working: item.integer(),
+        limited: item.integer(),
+        oldestAt: item.integer(),
+      })),
+    };
+  },
+} as const satisfies Binding;

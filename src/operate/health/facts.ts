@@ -1,0 +1,43 @@
+import type { QueueCounts } from "../../kernel/tasks/counts.ts";
+import type { QueueSettings, Rate } from "../settings.ts";
+
+/** What was measured of a queue. Instants are epoch ms, by Redis's clock. */
+export interface QueueFacts extends QueueCounts {
+  readonly now: number;
+  readonly settings: QueueSettings;
+  readonly work: {
+    /** When the task that has been working longest was dequeued; null if none was found. */
+    readonly since: number | null;
+    /** The longest lease of these tasks, ms. */
+    readonly lease: number;
+  };
+  /** No task was taken after that; undefined if it is not known. */
+  readonly lastTakenAt: number | undefined;
+  /** No attempt ended after that; undefined if it is not known, because that needs statistics. */
+  readonly lastEndedAt: number | undefined;
+  /** When a worker that gives its name was last seen; null if none is registered. */
+  readonly workerSeenAt: number | null;
+  /** Pending tasks that wait for the limit of their group. */
+  readonly limited: number;
+  /** Groups with such tasks, at most five. */
+  readonly groups: readonly GroupAtLimit[];
+  /** Schedules that were due some minutes ago and have not occurred. `first`: at most ten. */
+  readonly lateSchedules: {
+    readonly count: number;
+    readonly first: readonly { readonly name: string; readonly at: number }[];
+  };
+  /** At most ten. */
+  readonly pausedSchedules: readonly string[];
+  /** Dead letters within the time that was asked for. */
+  readonly newDeadLetters: number;
+}
+
+export interface GroupAtLimit {
+  readonly group: string;
+  readonly maxWorking: number | null;
+  readonly rate: Rate<number> | null;
+  readonly working: number;
+  readonly limited: number;
+  /** When the next of its tasks was enqueued. */
+  readonly oldestAt: number;
+}

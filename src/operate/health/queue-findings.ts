@@ -1,0 +1,122 @@
+import { counted } from "../../counted.ts";
+import { span } from "../../kernel/options/span.ts";
+import { shellQuoted } from "../../shell-quoted.ts";
+import type { QueueFacts } from "./facts.ts";
+import { found, type QueueFinding } from "./queue-finding.ts";
+import { isOverdue, stuck } from "./stuck.ts";
+
+/** So many new dead letters are a problem. */
+const MANY_DEAD_LETTERS = 10;
+
+/** Looks at one thing. @param after how long a queue may be stuck, ms */
+type Check = (facts: QueueFacts, after: number) => QueueFinding | undefined;
+
+const broken: Check = ({ queue, broken: count }) => {
+  if (count === 0) return undefined;
+  const text = `${counted(count, "broken entry", "broken entries")} set aside`;
+  return found("problem", "broken_entries", queue, text, `sluice sweep --deep --queue ${queue}`);
+};
+
+const isPaused: Check = ({ queue, paused, pending }) =>
+  paused
+    ? found("warning", "paused", queue, `paused, with ${pending} pending`, `sluice resume ${queue}`)
+    : undefined;
+
+const groupAtLimit: Check = ({ queue, now, groups }, after) => {
+  const late = groups.filter(({ oldestAt }) => now - oldestAt > after);
+  const [first] = late;
+  if (!first) return undefined;
+  const { group, limited, maxWorking, rate, oldestAt } = first;
+  const limit = maxWorking === null ? rate && `${rate.most} per ${span(rate.per)}` : maxWorking;
+  const setting = maxWorking === null ? "rate" : "maxWorking";
+  const others = late.length > 1 ? "; other groups wait too" : "";
+  const text = `${limited} of group ${group} wait for its ${setting} ${limit}, the next enqueued ${span(now - oldestAt)} ago${others}`;
+  const advice = `raise the limit, if it is not meant: sluice settings ${queue} --group ${shellQuoted(group)} ${setting}=…`;
+  return found(
+    "warning",
+    "group_at_limit",
+    queue,
+    text,
+    advice,
+    late.map((one) => one.group),
+  );
+};
+
+const notSwept: Check = (facts) => {
+  if (!isOverdue(facts)) return undefined;
+  const { queue, now, nextDueAt } = facts;
+  const text = `tasks or leases are overdue for ${span(now - (nextDueAt ?? now))}`;
+  const advice = "cron does not sweep. To sweep once by hand: sluice sweep";
+  return found("problem", "not_swept", queue, text, advice);
+};
+
+const scheduleFailing: Check = ({ queue, now, pending, settings, lateSchedules: { count, first: late } }) => {
+  const [first] = late;
+  if (!first) return undefined;
+  const due = `was due ${span(now - first.at)} ago, and has not occurred`;
+  const text =
+    count === 1 ? `schedule ${first.name} ${due}` : `${count} schedules are late; ${first.name} ${due}`;
+  const { maxPending } = settings;
+  const advice =
+    maxPending !== null && pending >= maxPending
+      ? `the queue has its maxPending of ${maxPending}: let the consumers catch up, or raise it`
+      : "cron does not sweep, or the queue or Redis is full. To sweep once by hand: sluice sweep";
+  return found(
+    "problem",
+    "schedule_failing",
+    queue,
+    text,
+    advice,
+    late.map(({ name }) => name),
+  );
+};
+
+const schedulePaused: Check = ({ queue, pausedSchedules: names }) => {
+  const [first] = names;
+  if (first === undefined) return undefined;
+  const text = names.length === 1 ? `schedule ${first} is paused` : `paused schedules: ${names.join(", ")}`;
+  const advice = `sluice schedules ${queue} --resume ${shellQuoted(first)}`;
+  return found("warning", "schedule_paused", queue, text, advice, names);
+};
+
+const deadLetters: Check = ({ queue, rejected, newDeadLetters }, after) => {
+  const advice = `sluice dead ${queue}`;
+  const all = counted(rejected, "dead letter");
+  if (newDeadLetters === 0)
+    return rejected === 0 ? undefined : found("warning", "dead_letters", queue, all, advice);
+  const status = newDeadLetters < MANY_DEAD_LETTERS ? "warning" : "problem";
+  return found(
+    status,
+    "dead_letters_rising",
+    queue,
+    `${all}, ${newDeadLetters} new within ${span(after)}`,
+    advice,
+  );
+};
+
+const checks: readonly Check[] = [
+  broken,
+  isPaused,
+  stuck,
+  groupAtLimit,
+  notSwept,
+  scheduleFailing,
+  schedulePaused,
+  deadLetters,
+];
+
+/** Says what is wrong with a queue, and what to do. @param after how long it may be stuck, ms */
+export function queueFindings(facts: QueueFacts, after: number): QueueFinding[] {
+  return checks.flatMap((check) => check(facts, after) ?? []);
+}
+
+/** A queue that could not be read. @param code of the error */
+export function unreadable(queue: string, code: string): QueueFinding {
+  return found(
+    "problem",
+    "unreadable",
+    queue,
+    `it cannot be read: ${code}`,
+    `sluice stats ${queue} says why`,
+  );
+}

@@ -1,0 +1,73 @@
+/** Why a queue is stuck: no task ends, a limit holds tasks back, or no consumer takes any. */
+import { span } from "../../kernel/options/span.ts";
+import type { QueueFacts } from "./facts.ts";
+import { found, type QueueFinding } from "./queue-finding.ts";
+
+/** What is due longer than this was not swept, ms. A minute is the interval of cron. */
+export const OVERDUE = 180_000;
+
+/** Whether a sweep should have run. */
+export const isOverdue = ({ now, nextDueAt }: QueueFacts) => nextDueAt !== null && now - nextDueAt > OVERDUE;
+
+/**
+ * Finds why a queue is stuck: the first cause, because others follow from it.
+ * @param after how long it may be stuck, ms
+ */
+export function stuck(facts: QueueFacts, after: number): QueueFinding | undefined {
+  return nothingEnds(facts, after) ?? (isWaiting(facts, after) ? notTaken(facts, after) : undefined);
+}
+
+/** Whether a task that a consumer may take has waited for too long. */
+function isWaiting({ pending, limited, oldestAge, paused }: QueueFacts, after: number): boolean {
+  return !paused && pending > limited && (oldestAge ?? 0) > after;
+}
+
+const waitOf = ({ pending, oldestAge }: QueueFacts) =>
+  `${pending} pending, the next enqueued ${span(oldestAge ?? 0)} ago`;
+
+/** Tasks are extended on and on, and none ends. Leases that are not extended are for the sweep. */
+function nothingEnds(facts: QueueFacts, after: number): QueueFinding | undefined {
+  const { queue, now, working, work, lastEndedAt, lastTakenAt } = facts;
+  const patience = Math.max(after, work.lease);
+  if (working === 0 || work.since === null || isOverdue(facts)) return undefined;
+  const longest = now - work.since;
+  const still = now - (lastEndedAt ?? lastTakenAt ?? 0);
+  if (Math.min(longest, still) <= patience) return undefined;
+  const waits = isWaiting(facts, after);
+  const text = `${working} working, the longest for ${span(longest)}`;
+  if (lastEndedAt === undefined && lastTakenAt === undefined) {
+    if (!waits) return undefined;
+    const unknown = `${text}; whether others end is not known, as it keeps no statistics`;
+    return found("unknown", "nothing_ends", queue, unknown, `sluice settings ${queue} statistics=on`);
+  }
+  const what = lastEndedAt === undefined ? "was taken" : "has ended";
+  return found(
+    waits ? "problem" : "warning",
+    "nothing_ends",
+    queue,
+    `${text}, and nothing ${what} for ${span(Math.min(longest, still))}`,
+    `a handler hangs: sluice ls ${queue} --state working. Restart its process, and give the consumer a timeout`,
+  );
+}
+
+function notTaken(facts: QueueFacts, after: number): QueueFinding | undefined {
+  const { queue, now, working, settings, lastTakenAt, workerSeenAt } = facts;
+  if (settings.maxWorking !== null && working >= settings.maxWorking) {
+    const text = `${waitOf(facts)}, and ${working} working are its maxWorking`;
+    const advice = `raise the limit, if it is not meant: sluice settings ${queue} maxWorking=…`;
+    return found("warning", "queue_at_limit", queue, text, advice);
+  }
+  const patience = Math.max(after, settings.rate?.per ?? 0);
+  // Without statistics, the last delivery is known only while its task is working.
+  if (lastTakenAt === undefined ? working > 0 : now - lastTakenAt <= patience) return undefined;
+  const isSeen = workerSeenAt !== null && now - workerSeenAt <= after;
+  if (isSeen || working > 0) {
+    const but = isSeen ? `a worker was seen ${span(now - workerSeenAt)} ago` : `${working} are working`;
+    const text = `${waitOf(facts)}, and none is taken, but ${but}`;
+    const advice = "restart the consumer; its log may say what holds it up";
+    return found("problem", "nothing_taken", queue, text, advice);
+  }
+  const seen = workerSeenAt === null ? "" : `; a worker was last seen ${span(now - workerSeenAt)} ago`;
+  const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
+  return found("problem", "no_consumer", queue, `${waitOf(facts)}, and no consumer works${seen}`, advice);
+}

@@ -1,0 +1,167 @@
+import { expect, test } from "vitest";
+import { healthyQueue, keyFindings } from "../../../src/cli/doctor/keys.ts";
+import type { DatabaseDiagnostics } from "../../../src/operate/diagnostics.ts";
+import type { QueueFacts } from "../../../src/operate/health/facts.ts";
+import { clockFinding, databaseFindings } from "../../../src/operate/health/index.ts";
+import { queueFindings } from "../../../src/operate/health/queue-findings.ts";
+import { byAbout } from "../../cli/findings.ts";
+
+const NOW = 1e12;
+const MINUTE = 60_000;
+
+test("the advice for slow, old, full and silent Redises, and clocks that differ", () => {
+  const silent = { version: null, evictionPolicy: null, usedMemory: null, maxMemory: null, appendOnly: null };
+  const state = { now: NOW, roundTrip: 1, ...silent };
+  const findings = (changed: Partial<DatabaseDiagnostics>) =>
+    byAbout(databaseFindings({ ...state, ...changed }));
+  expect(findings({})).toEqual({
+    Redis: ["ok", "scripts run; 1 ms a call", undefined],
+    version: ["unknown", "Redis does not report it", undefined],
+    eviction: ["unknown", "Redis does not report it", expect.stringContaining("Eviction is off")],
+    memory: ["unknown", "Redis does not report it", undefined],
+    durability: ["unknown", "Redis does not report it", undefined],
+  });
+  expect(findings({ version: "6.0.9", roundTrip: 200 })).toMatchObject({
+    Redis: ["ok", "scripts run; 200 ms a call", undefined],
+    version: ["problem", "6.0.9", "Sluice needs Redis 7.0 or later"],
+  });
+  expect(findings({ version: "8.0.0", roundTrip: 201 })).toMatchObject({
+    Redis: ["warning", "scripts run; 201 ms a call", expect.any(String)],
+    version: ["ok", "8.0.0", undefined],
+  });
+  const memory = (used: number) => findings({ usedMemory: used * 1e6, maxMemory: 100e6 })["memory"];
+  expect([79, 81, 96].map(memory)).toEqual([
+    ["ok", "79 MB used of 100 MB", undefined],
+    ["warning", "81 MB used of 100 MB", expect.stringContaining("(queue_full)")],
+    ["problem", "96 MB used of 100 MB", expect.stringContaining("(queue_full)")],
+  ]);
+  const clock = (ahead: number) => {
+    const { status, found } = clockFinding(NOW, NOW + ahead, "this machine");
+    return [status, found];
+  };
+  expect([5_000, 90_000, -6_000].map(clock)).toEqual([
+    ["ok", "this machine and Redis agree"],
+    ["warning", "this machine is 1m 30s ahead of Redis"],
+    ["warning", "this machine is 6s behind Redis"],
+  ]);
+});
+
+const facts: QueueFacts = {
+  queue: "emails",
+  now: NOW,
+  pending: 1,
+  delayed: 0,
+  working: 0,
+  rejected: 0,
+  oldestAge: 10 * MINUTE,
+  nextDueAt: NOW - 180_000,
+  broken: 0,
+  workers: 0,
+  paused: false,
+  settings: {
+    paused: false,
+    maxWorking: null,
+    rate: null,
+    maxPending: null,
+    events: false,
+    statistics: false,
+  },
+  work: { since: null, lease: 0 },
+  lastTakenAt: undefined,
+  lastEndedAt: undefined,
+  workerSeenAt: null,
+  limited: 0,
+  groups: [],
+  lateSchedules: { count: 0, first: [] },
+  pausedSchedules: [],
+  newDeadLetters: 0,
+};
+
+const waits = { oldestAge: 60 * MINUTE };
+/** One that works for so many minutes. */
+const works = (minutes: number, lease = 5) => ({
+  working: 1,
+  work: { since: NOW - minutes * MINUTE, lease: lease * MINUTE },
+});
+const ago = (minutes: number) => NOW - minutes * MINUTE;
+const group = { group: "g", rate: null, working: 1, limited: 1, oldestAt: ago(11) };
+
+test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, status: string])[]]>([
+  [{}],
+  [{ broken: 2 }, ["broken_entries", "problem"]],
+  [{ paused: true, ...waits }, ["paused", "warning"]],
+  [waits, ["no_consumer", "problem"]],
+  [{ ...waits, pending: 0 }],
+  [{ ...waits, limited: 1 }],
+  [{ ...waits, workers: 1, workerSeenAt: ago(10) }, ["nothing_taken", "problem"]],
+  [{ ...waits, workers: 1, workerSeenAt: ago(11) }, ["no_consumer", "problem"]],
+  [{ ...waits, lastTakenAt: ago(10) }],
+  [{ ...waits, lastTakenAt: ago(11) }, ["no_consumer", "problem"]],
+  [{ ...waits, ...works(5) }],
+  [{ ...waits, ...works(5), lastTakenAt: ago(11) }, ["nothing_taken", "problem"]],
+  [works(10)],
+  // Whether others end is of no interest while no task waits.
+  [works(11)],
+  [{ ...waits, ...works(11) }, ["nothing_ends", "unknown"]],
+  [{ ...works(11), lastTakenAt: ago(11) }, ["nothing_ends", "warning"]],
+  [{ ...waits, ...works(11), lastTakenAt: ago(11) }, ["nothing_ends", "problem"]],
+  [{ ...works(11, 30), lastTakenAt: ago(11) }],
+  [{ ...works(31, 30), lastTakenAt: ago(31) }, ["nothing_ends", "warning"]],
+  [{ ...works(60), lastTakenAt: ago(60), lastEndedAt: ago(10) }],
+  [{ ...works(60), lastTakenAt: ago(5), lastEndedAt: ago(11) }, ["nothing_ends", "warning"]],
+  // It was reclaimed, or will be.
+  [{ ...works(60), lastTakenAt: ago(60), nextDueAt: NOW - 180_001 }, ["not_swept", "problem"]],
+  [{ ...works(60), lastTakenAt: ago(60), paused: true }, ["paused", "warning"], ["nothing_ends", "warning"]],
+  [{ ...waits, ...works(5), settings: { ...facts.settings, maxWorking: 1 } }, ["queue_at_limit", "warning"]],
+  [{ ...waits, settings: { ...facts.settings, rate: { most: 1, per: 30 * MINUTE } }, lastTakenAt: ago(30) }],
+  [{ limited: 1, groups: [{ ...group, maxWorking: 1 }] }, ["group_at_limit", "warning"]],
+  [{ limited: 1, groups: [{ ...group, maxWorking: 1, oldestAt: ago(10) }] }],
+  [{ lateSchedules: { count: 1, first: [{ name: "a", at: ago(4) }] } }, ["schedule_failing", "problem"]],
+  [{ pausedSchedules: ["a"] }, ["schedule_paused", "warning"]],
+  [{ rejected: 1 }, ["dead_letters", "warning"]],
+  [{ rejected: 9, newDeadLetters: 9 }, ["dead_letters_rising", "warning"]],
+  [{ rejected: 10, newDeadLetters: 10 }, ["dead_letters_rising", "problem"]],
+])("of a queue with %j it finds %j", (changed, ...expected) => {
+  const found = queueFindings({ ...facts, ...changed }, 10 * MINUTE);
+  expect(found.map(({ code, status }) => [code, status])).toEqual(expected);
+});
+
+const diagnostics = { queue: "emails", fields: 9, bytes: 900, valid: true, entries: 1 };
+const size = (megabytes: number) => `its tasks have about ${megabytes} MB; Upstash allows 100 MB a key`;
+const purge = expect.stringContaining("sluice purge emails --state completed");
+
+test.each([
+  [{}, []],
+  [{ bytes: 79e6 }, []],
+  [{ bytes: 85e6 }, [["warning", size(85), purge]]],
+  [{ bytes: 96e6 }, [["problem", size(96), purge]]],
+  [
+    { valid: false },
+    [
+      [
+        "warning",
+        "it has a fault, cannot be read, or a later release of Sluice wrote some of it",
+        "sluice sweep --deep --queue emails",
+      ],
+    ],
+  ],
+])("of keys with %j doctor says %j", (changed, expected) => {
+  const found = keyFindings({ ...diagnostics, ...changed }, false);
+  expect(found.map(({ status, found: text, advice }) => [status, text, advice])).toEqual(expected);
+});
+
+test.each([
+  [{}, false, "about 1 KB; 1 valid entry"],
+  [{ bytes: null }, false, "9 fields; 1 valid entry"],
+  [{ valid: null }, false, "about 1 KB; not every entry was checked here, which --repair does"],
+  [{ valid: false }, true, "about 1 KB"],
+])("of a sound queue with keys of %j, repaired: %j, doctor says %s", (changed, repaired, text) => {
+  const keys = { ...diagnostics, ...changed };
+  expect(keyFindings(keys, true)).toEqual([]);
+  expect(healthyQueue({ queue: "emails", pending: 1, working: 0 }, keys, repaired)).toEqual({
+    status: "ok",
+    code: "queue",
+    about: "emails",
+    found: `1 pending, 0 working, ${text}`,
+  });
+});
