@@ -64,7 +64,12 @@ export default defineConfig({
         replacement: source("src/features/tracing/open-telemetry.ts"),
       },
       { find: /^sluice-queue\/sqs$/, replacement: source("src/adapters/sqs.ts") },
-      { find: /^sluice-queue\/(cloudflare|vercel|lambda|node)$/, replacement: source("serverless/$1.ts") },
+      {
+        find: /^sluice-queue\/(cloudflare|vercel|next|lambda|node)$/,
+        replacement: source("serverless/$1.ts"),
+      },
+      // An optional package, which only test/platforms/next installs.
+      { find: /^next\/server\.js$/, replacement: source("test/support/next-server.ts") },
     ],
   },
   plugins: [

@@ -1,8 +1,9 @@
 import type { Environment } from "../src/config.ts";
+import type { RouteContext, RouteHandler } from "../src/deploy/catch-all.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import type { Platform, ServiceOptions, WaitUntil } from "../src/deploy/service.ts";
-import { withOptions } from "../src/deploy/options-of.ts";
+import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
 
 export * from "../src/deploy/consumer.ts";
 export type { AppWith } from "../src/deploy/options-of.ts";
@@ -44,8 +45,8 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, () => platform);
-  const handle = withOptions(
-    (request: Request, context?: Context): Promise<Response> =>
+  const handle: RouteHandler<Context> & AppWith<Env> = withOptions(
+    (request: Request, context?: Context & Partial<RouteContext>): Promise<Response> =>
       deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context)),
     options,
   );

@@ -16,6 +16,7 @@ export const entries = {
   sqs: "src/adapters/sqs.ts",
   cloudflare: "serverless/cloudflare.ts",
   vercel: "serverless/vercel.ts",
+  next: "serverless/next.ts",
   lambda: "serverless/lambda.ts",
   netlify: "serverless/netlify.ts",
   deno: "serverless/deno.ts",

@@ -72,6 +72,13 @@ export function closure(names: readonly string[], lock: Readonly<Record<string, 
   return found;
 }
 
+/** What a platform or the framework of an application provides. */
+const PROVIDED = /^(?:(?:node|cloudflare):|next$)/;
+
+/** The optional peers of the project that are installed for it. */
+export const peersOf = ({ peerDependencies = {} }: LockEntry): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(peerDependencies).filter(([name]) => !PROVIDED.test(name)));
+
 /**
  * The packages that the code of each entry imports, without those that a platform provides.
  * @param kind only imports of this kind. @default all
@@ -93,7 +100,7 @@ export async function importsOfEntries(
     Object.entries(metafile.outputs).map(([file, { imports }]) => {
       const chosen = imports.filter((one) => kind === undefined || one.kind === kind);
       const names = chosen.map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path);
-      const packages = names.filter((name) => !/^(?:node|cloudflare):/.test(name));
+      const packages = names.filter((name) => !PROVIDED.test(name));
       return [file.replace(/^out\/(.*)\.js$/, "$1"), [...new Set(packages)].toSorted()];
     }),
   );
@@ -109,7 +116,7 @@ async function list(): Promise<string> {
   }));
   const own = lock[""] as LockEntry;
   const installed = closure(needs(own), lock);
-  const optional = closure(Object.keys(own.peerDependencies ?? {}), lock);
+  const optional = closure(Object.keys(peersOf(own)), lock);
   const rows = [...new Set([...installed, ...optional])].toSorted().map((place) => {
     const { version, license = "none" } = lock[place] as LockEntry;
     const loading = entries.filter(({ places }) => places.has(place)).map(({ entry }) => `\`${entry}\``);

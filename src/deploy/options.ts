@@ -13,6 +13,7 @@ import type { LoggerOption } from "../log/logger.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
 import type { PartOptions, PartsOnDemand } from "./optional-parts.ts";
+import type { InContext } from "./own-context.ts";
 
 export interface ServiceOptions<Env = Environment> extends PartOptions {
   /** The consumers of declared queues, or an object of consumers by the name of the queue. @default none */
@@ -153,4 +154,6 @@ export interface Platform {
    * connected with this deployment, because the process can wait for what they start.
    */
   readonly waitUntil?: WaitUntil | undefined;
+  /** Runs consumers and hooks, which are asynchronous. @default at once, in the context in which the service is made */
+  readonly inOwnContext?: InContext | undefined;
 }

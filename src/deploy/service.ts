@@ -56,7 +56,7 @@ export class Service<Env extends object = Environment> {
     const context: ServiceContext<Env> = {
       setup,
       ofQueues: { transport, prefix, coalesce, tracing, offload: stores.of, definitionOf },
-      inOwnContext: ownContext(),
+      inOwnContext: platform.inOwnContext ?? ownContext(),
       newDrains: this.newDrains,
       toolsIn: (invocation) => toolsIn(context, invocation),
       wakerIn: (invocation) => deploymentWaker(setup, this.#consumers, invocation),

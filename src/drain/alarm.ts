@@ -19,20 +19,17 @@ export class Alarm {
     this.#unset();
     this.#at = at;
     const ms = Math.ceil(at - performance.now());
-    if (ms <= 0 && this.#setImmediate()) return;
+    try {
+      // Preferred if the platform has it: a timer takes at least a millisecond. That of Edge functions of Next.js throws.
+      if (ms <= 0) return this.#setImmediate();
+    } catch {}
     const timer = setTimeout(this.#ring, Math.min(Math.max(0, ms), LONGEST_TIMER));
     this.#unset = () => clearTimeout(timer);
   }
 
-  /** Preferred if the platform has it: a timer takes at least a millisecond. That of Edge functions of Next.js throws. */
-  #setImmediate(): boolean {
-    try {
-      const immediate = setImmediate(this.#ring);
-      this.#unset = () => clearImmediate(immediate);
-      return true;
-    } catch {
-      return false;
-    }
+  #setImmediate(): void {
+    const immediate = setImmediate(this.#ring);
+    this.#unset = () => clearImmediate(immediate);
   }
 
   clear(): void {

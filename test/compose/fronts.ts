@@ -142,6 +142,7 @@ export const fronts: Readonly<Record<FrontName, StartFront>> = {
   client,
   cloudflare: deployment("cloudflare"),
   vercel: deployment("vercel"),
+  next: deployment("next"),
   lambda: deployment("lambda"),
   netlify: deployment("netlify"),
   node: deployment("node"),

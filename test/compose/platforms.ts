@@ -8,10 +8,12 @@ import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
 import { listen } from "../../src/deploy/process/node-listener.ts";
+import * as next from "../../serverless/next.ts";
 import * as node from "../../serverless/node.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { Environment } from "../../src/environment.ts";
 import { contextOf, invoke } from "../support/lambda.ts";
+import { inRequest } from "../support/next-server.ts";
 
 /** A running deployment. */
 export interface Deployed {
@@ -97,6 +99,23 @@ export const platforms = {
     const { POST } = vercel.sluice(options);
     const work = new PendingWork();
     const fetch: Handle = (request) => POST(request, { waitUntil: work.add });
+    return inEnvironment(goingOn(work, { fetch, cron: () => sweep({ fetch }, env) }), env);
+  },
+  next: async ({ fetch: ownRoute, ...options }, env) => {
+    const { handlers, ...tools } = next.sluice(options);
+    const work = new PendingWork();
+    const catchAll: Handle = (request) => {
+      const url = new URL(request.url);
+      const params = Promise.resolve({ path: url.pathname.split("/").slice(1) });
+      url.pathname = `/api/queue${url.pathname}`;
+      return handlers.POST(new Request(url, request), { params });
+    };
+    // The application's own routes use the queues themselves.
+    const fetch: Handle = (request) =>
+      inRequest(work.add, async () => {
+        const own = await ownRoute?.(request, { ...tools, env, waitUntil: undefined });
+        return own ?? catchAll(request);
+      });
     return inEnvironment(goingOn(work, { fetch, cron: () => sweep({ fetch }, env) }), env);
   },
   lambda: async (options, env) => {

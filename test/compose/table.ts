@@ -20,6 +20,7 @@ export const frontNames = [
   "client",
   "cloudflare",
   "vercel",
+  "next",
   "lambda",
   "netlify",
   "node",

@@ -56,7 +56,13 @@ const OPTIONAL = /\/dashboard\/|\/docs\/|\/repair\/deep-/;
 /** The part of it that knows how to mount what it gets. */
 const MOUNTS = "src/http/dashboard/mount.ts";
 
-test.each(["src/http/index.ts", "serverless/node.ts", "serverless/vercel.ts", "src/testing/index.ts"])(
+test.each([
+  "src/http/index.ts",
+  "serverless/node.ts",
+  "serverless/vercel.ts",
+  "serverless/next.ts",
+  "src/testing/index.ts",
+])(
   "the dashboard, the documentation and the deep sweep are in no chunk that %s loads before they are asked for",
   async (entry) => {
     const { metafile } = await build({

@@ -26,6 +26,11 @@ const own = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
 
+/** The optional packages of the root. Next.js is not one of them. */
+const peers = Object.keys(own.peerDependencies).filter((name) =>
+  existsSync(join(root, "node_modules", name)),
+);
+
 export interface ProjectOptions {
   /** A folder to copy into it, from the root of the repository. */
   readonly folder?: string;
@@ -75,7 +80,7 @@ export class Project {
     return project;
   }
 
-  async #furnish({ folder, packages = Object.keys(own.peerDependencies), tools }: ProjectOptions) {
+  async #furnish({ folder, packages = peers, tools }: ProjectOptions) {
     if (folder) await cp(join(root, folder), this.path, { recursive: true });
     const modules = join(this.path, "node_modules");
     const sluice = join(modules, "sluice-queue");

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
+import * as next from "../../serverless/next.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
@@ -116,6 +117,8 @@ describe("a deployment in a test", () => {
     ["cloudflare", cloudflare.sluice(options)],
     ["vercel", vercel.sluice(options)],
     ["vercel's GET", vercel.sluice(options).GET],
+    ["next", next.sluice(options)],
+    ["next's handlers", next.sluice(options).handlers],
     ["lambda", lambda.sluice(options)],
     ["netlify", netlify.sluice(options)],
     ["the options of serve", options],

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import * as lambda from "../../serverless/lambda.ts";
 import * as netlify from "../../serverless/netlify.ts";
+import * as next from "../../serverless/next.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import { defineQueue } from "../../src/index.ts";
@@ -20,6 +21,7 @@ const options: ServiceOptions<Env> = {
 const apps = {
   cloudflare: cloudflare.sluice(options),
   vercel: vercel.sluice(options),
+  next: next.sluice(options),
   lambda: lambda.sluice(options),
   netlify: netlify.sluice(options),
 };
@@ -30,12 +32,20 @@ describe("the environment of a deployment in a test has the type of the app's", 
     expectTypeOf(testDeployment(apps.cloudflare, { env })).toEqualTypeOf<TestDeployment<Env>>();
     expectTypeOf(testDeployment(apps.vercel, { env })).toEqualTypeOf<TestDeployment<Env>>();
     expectTypeOf(testDeployment(apps.vercel.GET, { env })).toEqualTypeOf<TestDeployment<Env>>();
+    expectTypeOf(testDeployment(apps.next, { env })).toEqualTypeOf<TestDeployment<Env>>();
+    expectTypeOf(testDeployment(apps.next.handlers, { env })).toEqualTypeOf<TestDeployment<Env>>();
     expectTypeOf(testDeployment(apps.lambda, { env })).toEqualTypeOf<TestDeployment<Env>>();
     expectTypeOf(testDeployment(apps.netlify, { env })).toEqualTypeOf<TestDeployment<Env>>();
     expectTypeOf(testDeployment(options, { env })).toEqualTypeOf<TestDeployment<Env>>();
     expectTypeOf(testDeployment({ consumers: { emails: (_, { GREETING }: Env) => GREETING } })).toEqualTypeOf<
       TestDeployment<Env>
     >();
+  });
+
+  test("and the type check of Next.js, which takes the last overload, accepts the handlers", () => {
+    type Second<T> = T extends (...args: [never, infer Context]) => unknown ? Context : never;
+    expectTypeOf<Second<typeof apps.vercel.GET>>().toExtend<{ params: Promise<object> }>();
+    expectTypeOf<Second<typeof apps.next.handlers.GET>>().toExtend<{ params: Promise<object> }>();
   });
 
   test("so neither a wrong name nor a wrong type compiles", () => {
