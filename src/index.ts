@@ -93,6 +93,7 @@ export type {
   SchedulePage,
   SchedulePut,
   ScheduleRemoved,
+  ScheduleRun,
 } from "./features/schedules/index.ts";
 export { Schedules } from "./open/schedules.ts";
 export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } from "./operate/settings.ts";
@@ -111,6 +112,15 @@ export { sweep } from "./open/sweep.ts";
 export type { SweepOptions, SweepReport } from "./open/sweep-with.ts";
 export type { TaskFilter } from "./operate/filters.ts";
 export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./operate/list-tasks.ts";
+export type { PayloadPreview } from "./operate/payload-preview.ts";
+export {
+  type CountDeadLettersOptions,
+  type DeadLetterCause,
+  type DeadLetterCounts,
+  type DeadLetterGroup,
+  sumOfDeadLetters,
+} from "./operate/dead-letters.ts";
+export type { CancelledMany, RemovedMany, TaskWithLease } from "./operate/tasks-by-ids.ts";
 export type { PurgeOptions, PurgeReport } from "./operate/purge.ts";
 export type { RedriveOptions, RedriveReport } from "./operate/redrive.ts";
 export type { Logger, LoggerOption, LogLevel } from "./log/logger.ts";

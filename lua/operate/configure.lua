@@ -72,12 +72,12 @@ end
 local function follow_group()
   local state = plan.groups[group]
   local used = recounted(state.used)
-  state.settings = settings
+  state.settings = parse_group(group, nil, format_settings(settings)).settings
   if state.limited > 0 or state.used ~= used then
     group_of(plan, { group = group }).used = used
     admit_limited(plan)
   end
-  if not (settings.max_working or settings.rate) and state.limited == 0 then
+  if not (settings.max_working or settings.rate or settings.paused) and state.limited == 0 then
     settings.number = nil
     if not found[2] then
       -- Its presence says that groups have settings.
@@ -108,7 +108,7 @@ note_call(operator_calls, notes, token, '')
 local released = 0
 if was.paused and not settings.paused then
   -- Consumers that met the pause have ended, even if they still count as awake.
-  released = wakes('', text)
+  released = wakes('', group == '' and text or found[5])
 elseif settings.max_working ~= was.max_working or settings.rate ~= was.rate then
   released = wakes(found[4], group == '' and text or found[5])
 end

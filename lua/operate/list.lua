@@ -1,4 +1,4 @@
--- list: reads some of the tasks in one state, in order. Changes nothing.
+-- list: reads some of the tasks in one state, in order or backwards. Changes nothing.
 local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local fair = KEYS[2] -- zset  id -> tag, of tasks of a group or with a priority
 local limited = KEYS[3] -- zset  id -> place, of tasks whose group is at its limit
@@ -11,11 +11,12 @@ local state = ARGV[1] -- 'pending', 'delayed', 'working', 'completed' or 'reject
 local cursor = ARGV[2] -- the cursor of the previous page; empty for the first
 local size = ARGV[3] -- at most this many tasks, 1 to 1,000
 local filter = ARGV[4] -- which of them; see README.md
-local payloads = ARGV[5] -- '1' to return payloads
+local payloads = ARGV[5] -- '1' to return payloads, 'p' to return the beginning of each; empty for none
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
+local backwards = ARGV[7] -- '1': the last one first; empty: in order
 -- Returns {'ok', cursor of the next page (empty: none), tasks left out because their records are a later
---          release's or unreadable, then for each task: id, due or deadline (ms; 0: none), fixed record
---          without its payload ('' if it has none), payload ('' if not asked for, or none),
+--          release's or unreadable, then for each task: id, score in its zset ('' of a pending one), fixed
+--          record without its payload ('' if it has none), payload ('' if not asked for, or none),
 --          changing record ('' before the first change)}
 
 local keys = { working = working, delayed = delayed, expiry = expiry, dead = dead }
@@ -23,42 +24,76 @@ local wanted = parse_filter(filter)
 local states = { working = STATE.working, completed = STATE.completed, rejected = STATE.rejected }
 local recorded_state = states[state] or STATE.waiting
 
+-- Behind all members of a zset.
+local LAST_PLACE = '99999999999999999 -'
+
+-- The next entries of a zset from a place on.
+local function entries_from(key, place, most)
+  if backwards == '1' then
+    return entries_before(key, place, most)
+  end
+  return entries_after(key, place, most)
+end
+
 -- Reads pending tasks in the order of delivery: the list and `fair` by their tags, then `limited`.
 -- Returns at most so many entries, and a function that returns the place after a number of them.
 local function read_pending(place, most)
   local index, fair_place, limited_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
   index = tonumber(index)
   local control = redis.call('HGET', tasks, '~fair')
-  local times = parse_clock(control)
-  local ids = redis.call('LRANGE', pending, int(-index - most), int(-index - 1))
-  local sharing = control and entries_after(fair, fair_place, most) or {}
-  local tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE) + index * SHARE
-  local found, i, j = {}, #ids, 1
-  while ids[i] or sharing[j] do
-    if ids[i] and not (sharing[j] and tonumber(sharing[j].score) < tag) then
-      found[#found + 1] = { id = ids[i], listed = true }
-      i, tag = i - 1, tag + SHARE
+  local found = {}
+
+  local function add_ready()
+    local times = parse_clock(control)
+    local ids, number, step
+    if backwards == '1' then
+      ids = redis.call('LRANGE', pending, int(index), int(index + most - 1))
+      -- Only beside `fair` it matters how many are in the list.
+      local length = control and redis.call('LLEN', pending) or 0
+      number, step = length - 1 - index, -1
     else
-      found[#found + 1] = sharing[j]
-      j = j + 1
+      ids = reversed(redis.call('LRANGE', pending, int(-index - most), int(-index - 1)), 1)
+      number, step = index, 1
+    end
+    local sharing = control and entries_from(fair, fair_place, most) or {}
+    local first_tag = 9 * BAND + (times.list_tag or (times[0] or 0) + SHARE)
+    local i, j = 1, 1
+    while #found < most and (ids[i] or sharing[j]) do
+      local behind = sharing[j] and tonumber(sharing[j].score) - first_tag - number * SHARE
+      if ids[i] and not (behind and (step == 1 and behind < 0 or step == -1 and behind >= 0)) then
+        found[#found + 1] = { id = ids[i], from = 'list' }
+        i, number = i + 1, number + step
+      else
+        found[#found + 1] = sharing[j]
+        j = j + 1
+      end
     end
   end
-  local waiting = #found
-  for _, entry in ipairs(control and waiting < most and entries_after(limited, limited_place, most) or {}) do
-    found[#found + 1] = entry
+
+  local function add_limited()
+    local room = most - #found
+    for _, entry in ipairs(control and room > 0 and entries_from(limited, limited_place, room) or {}) do
+      entry.from = 'limited'
+      found[#found + 1] = entry
+    end
   end
-  for k = #found, most + 1, -1 do
-    found[k] = nil
+
+  if backwards == '1' then
+    add_limited()
+  end
+  add_ready()
+  if backwards ~= '1' then
+    add_limited()
   end
   return found,
     function(done)
       for k = 1, done do
-        if found[k].listed then
+        if found[k].from == 'list' then
           index = index + 1
-        elseif k <= waiting then
-          fair_place = found[k].place
-        else
+        elseif found[k].from == 'limited' then
           limited_place = found[k].place
+        else
+          fair_place = found[k].place
         end
       end
       return int(index) .. ' ' .. fair_place .. ' ' .. limited_place
@@ -70,7 +105,7 @@ local seen = {}
 -- True for an entry of the list that is a ghost, or whose task this page has shown.
 local function is_shown_or_ghost(entry)
   local task = entry.task
-  if not entry.listed or tonumber(task.ghosts or 0) == 0 then
+  if entry.from ~= 'list' or tonumber(task.ghosts or 0) == 0 then
     return false
   end
   local again = seen[entry.id] or grouped(task) or redis.call('ZSCORE', delayed, entry.id)
@@ -79,6 +114,28 @@ local function is_shown_or_ghost(entry)
 end
 
 local reply, bytes = { 'ok', '', 0 }, 0
+
+-- How many bytes of a payload a preview needs. Of JSON these are at least 201 characters. Of bytes these are
+-- all, because they may be an envelope; but of many only those that show whether they are.
+local function preview_length(payload)
+  if string.sub(payload, 1, 1) == 'b' then
+    return #payload > 5600 and 13 or #payload
+  end
+  -- The bytes 128 to 191 continue a character.
+  local stop = 804
+  while math.floor((string.byte(payload, stop + 1, stop + 1) or 0) / 64) == 2 do
+    stop = stop - 1
+  end
+  return stop
+end
+
+-- What a reply has of a payload.
+local function part_of(payload)
+  if payloads == '1' then
+    return payload
+  end
+  return payloads == 'p' and string.sub(payload, 1, preview_length(payload)) or ''
+end
 
 local function show(entry)
   local task = entry.task
@@ -92,13 +149,12 @@ local function show(entry)
     return false
   end
   local fixed, record = without_payload(entry.fixed), entry.record or ''
-  local payload = payloads == '1' and string.sub(entry.fixed, #fixed + 1) or ''
+  local payload = part_of(string.sub(entry.fixed, #fixed + 1))
   bytes = bytes + #fixed + #payload + #record
   if #reply > 3 and (bytes > tonumber(max_bytes) or #reply >= 3 + 5 * tonumber(size)) then
     return true
   end
-  local timed = state == 'working' or state == 'delayed'
-  append(reply, entry.id, timed and math.floor(tonumber(entry.score)) or 0)
+  append(reply, entry.id, state ~= 'pending' and entry.score or '')
   append(reply, fixed, payload)
   reply[#reply + 1] = record
 end
@@ -106,10 +162,14 @@ end
 -- The same for members of a zset.
 local function read_members(place, most)
   local key = zset_of_state(keys, state, wanted)
-  if place == '' then
-    place = place_from(key == dead and wanted.ended_from)
+  local from, before = key == dead and wanted.ended_from, key == dead and wanted.ended_before
+  local entries
+  if backwards == '1' then
+    local last = before and place_from(before) or LAST_PLACE
+    entries = entries_before(key, place == '' and last or place, most, from)
+  else
+    entries = entries_after(key, place == '' and place_from(from) or place, most, before)
   end
-  local entries = entries_after(key, place, most, key == dead and wanted.ended_before)
   return entries, function(done)
     return done > 0 and entries[done].place or place
   end
@@ -123,7 +183,8 @@ local place, left = cursor, LOOK
 while left > 0 do
   local entries, place_of
   if state == 'pending' then
-    entries, place_of = read_pending(place ~= '' and place or '0 0 - 0 -', most)
+    local start = backwards == '1' and LAST_PLACE or place_from()
+    entries, place_of = read_pending(place ~= '' and place or '0 ' .. start .. ' ' .. start, most)
   else
     entries, place_of = read_members(place, most)
   end

@@ -86,24 +86,49 @@ local function place_from(from)
   return (from or '0') .. ' -'
 end
 
--- The members of a zset after a place, `<score> <member>`, and of a lower score than `before`; no more than
--- `most`. The member at the place may have been removed.
-local function entries_after(key, place, most, before)
+-- How many members of a zset are before a place, `<score> <member>`; with `included` also the one at it. That
+-- one may have been removed.
+local function rank_of(key, place, included)
   local score, id = string.match(place, '^(%S+) (.+)$')
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
   local high = redis.call('ZCOUNT', key, '-inf', score)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if precedes(id, redis.call('ZRANGE', key, int(middle), int(middle))[1]) then
-      high = middle
-    else
+    local member = redis.call('ZRANGE', key, int(middle), int(middle))[1]
+    if precedes(member, id) or (included and member == id) then
       low = middle + 1
+    else
+      high = middle
     end
   end
+  return low
+end
+
+-- The members of a zset after a place, and of a lower score than `before`; no more than `most`.
+local function entries_after(key, place, most, before)
+  local low = rank_of(key, place, true)
   local found = redis.call('ZRANGE', key, int(low), int(low + most - 1), 'WITHSCORES')
   local entries = {}
   for i = 1, #found, 2 do
     if before and tonumber(found[i + 1]) >= tonumber(before) then
+      break
+    end
+    entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }
+  end
+  return entries
+end
+
+-- The members of a zset before a place, the last one first, and of no lower score than `from`; no more than
+-- `most`.
+local function entries_before(key, place, most, from)
+  local stop = rank_of(key, place)
+  local entries = {}
+  if stop == 0 then
+    return entries
+  end
+  local found = redis.call('ZRANGE', key, int(math.max(0, stop - most)), int(stop - 1), 'WITHSCORES')
+  for i = #found - 1, 1, -2 do
+    if from and tonumber(found[i + 1]) < tonumber(from) then
       break
     end
     entries[#entries + 1] = { id = found[i], score = found[i + 1], place = found[i + 1] .. ' ' .. found[i] }

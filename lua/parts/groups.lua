@@ -59,9 +59,8 @@ local function parse_group(name, state, settings)
     local last_tag, ready, moved_up_to = string.match(value, '^(%d+),(%d+),?(%d*)$')
     local field = GROUP_FIELDS[letter]
     if last_tag and tonumber(letter) then
-      local share =
+      group.bands[tonumber(letter)] =
         { last_tag = tonumber(last_tag), ready = tonumber(ready), moved_up_to = tonumber(moved_up_to) }
-      group.bands[tonumber(letter)] = share
       group.ready = group.ready + ready
     elseif field then
       group[field] = field == 'used' and value or tonumber(value) or 0
@@ -70,7 +69,10 @@ local function parse_group(name, state, settings)
   group.settings = parse_settings(settings)
   if not group.settings.number then
     -- Without a number no task can be in `limited`, whatever a broken state or setting says.
-    group.limited, group.settings.max_working, group.settings.rate = 0, nil, nil
+    group.limited, group.settings = 0, { weight = group.settings.weight }
+  elseif group.settings.paused then
+    -- With this rate none is ever delivered, and no timer is set.
+    group.settings.rate = '0/1'
   end
   group.stuck = count_stuck(group)
   return group
@@ -171,10 +173,7 @@ end
 
 -- How many more tasks of a group may be delivered.
 local function deliverable(group, now)
-  local free = math.huge
-  if group.settings.max_working then
-    free = group.settings.max_working - group.working
-  end
+  local free = (group.settings.max_working or math.huge) - group.working
   if group.settings.rate then
     free = math.min(free, (measure_rate(group.settings.rate, group.used, now, 0)))
   end

@@ -41,7 +41,7 @@ local function repair_settings(repair, field, text, last)
     return last
   end
   local number = tonumber(settings.number)
-  local needed = field ~= '~set' and (settings.max_working or settings.rate or number)
+  local needed = field ~= '~set' and (settings.max_working or settings.rate or settings.paused or number)
   if needed and (number or MOST_GROUPS) >= MOST_GROUPS then
     number = math.max(last, SPARE_GROUPS) + 1
     settings.number = int(number)

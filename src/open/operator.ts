@@ -1,4 +1,9 @@
 import { configureGroup, configureQueue, readQueueSettings } from "../operate/configure.ts";
+import {
+  type CountDeadLettersOptions,
+  countDeadLetters,
+  type DeadLetterCounts,
+} from "../operate/dead-letters.ts";
 import { deleteQueue, type QueueDeleted } from "../operate/delete-queue.ts";
 import { type GroupInfo, type GroupPage, listGroups, readGroup } from "../operate/groups.ts";
 import {
@@ -21,6 +26,13 @@ import {
   type QueueSettings,
 } from "../operate/settings.ts";
 import { type QueueStatistics, queueStatistics } from "../operate/statistics.ts";
+import {
+  type CancelledMany,
+  cancelTasks,
+  type RemovedMany,
+  removeTasks,
+  type TaskWithLease,
+} from "../operate/tasks-by-ids.ts";
 import {
   failWorker,
   listWorkers,
@@ -71,7 +83,7 @@ export class Operator {
    * tasks that wait for a group's limit come last.
    *
    * Of a queue with partitions it reads one after the other, with a request for each: tasks are in order only
-   * within a partition.
+   * within a partition, except with `reverse`.
    * @param options.state the state of the tasks
    * @param options.size at most this many tasks, 1 to 1,000. @default 100
    * @throws {SluiceError}
@@ -102,6 +114,37 @@ export class Operator {
    */
   async remove(id: string, options: RequestOptions = {}): Promise<Removed> {
     return removeTask(this.#queue, id, options);
+  }
+
+  /**
+   * Deletes the records of tasks, as {@link remove}. A request for each hundred.
+   * @param ids at most 1,000
+   * @returns what became of each, in the order of the ids
+   * @throws {SluiceError}
+   */
+  async removeMany(ids: readonly string[], options: RequestOptions = {}): Promise<RemovedMany> {
+    return removeTasks(this.#queue, ids, options);
+  }
+
+  /**
+   * Cancels tasks, as `Queue.cancel`. A request for each hundred.
+   * @param ids at most 1,000. With `lease`, the task must have that lease number
+   * @returns what became of each, in the order of the ids
+   * @throws {SluiceError}
+   */
+  async cancelMany(ids: readonly TaskWithLease[], options: RequestOptions = {}): Promise<CancelledMany> {
+    return cancelTasks(this.#queue, ids, options);
+  }
+
+  /**
+   * Counts dead letters by cause and by group, the newest first: up to 5,000 in a call, with a request for each
+   * thousand.
+   * @param options a filter, and the cursor of an earlier call
+   * @throws {SluiceError}
+   * @example const { causes } = await operator.deadLetters({ endedSince: Date.now() - 3_600_000 })
+   */
+  async deadLetters(options: CountDeadLettersOptions = {}): Promise<DeadLetterCounts> {
+    return countDeadLetters(this.#queue, options);
   }
 
   /**

@@ -1,7 +1,9 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
+import type { Call } from "../kernel/call.ts";
 import { onAll } from "../kernel/on-all.ts";
 import { isReference, referredBytes } from "../kernel/record/envelope.ts";
 import { MAX_BATCH } from "../kernel/options/limits.ts";
+import type { Shard } from "../kernel/shard.ts";
 import { readTaskInfo } from "../kernel/record/read-record.ts";
 import type { TaskInfo } from "../kernel/record/task-info.ts";
 import {
@@ -24,22 +26,33 @@ import type { Values } from "../kernel/values/values.ts";
 import { openTask } from "../kernel/values/open-task.ts";
 import { isUnreadable } from "../kernel/record/unreadable.ts";
 import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
+import { readBackwards } from "./list-backwards.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
-import { readOverShards } from "./shard-cursor.ts";
+import { type PayloadPreview, previewOf } from "./payload-preview.ts";
+import { readOverShards, readShardCursor } from "./shard-cursor.ts";
 
 /** A task as `list` returns it. */
-export type ListedTask = TaskInfo & {
-  /**
-   * Why payload, result, error and progress are left out: one of them cannot be decrypted, or the payload cannot be
-   * read from the object store, or does not fit into the page.
-   */
-  readonly undecryptable?: string;
-};
+export type ListedTask = TaskInfo &
+  PayloadPreview & {
+    /**
+     * Why payload, result, error and progress are left out: one of them cannot be decrypted, or the payload cannot be
+     * read from the object store, or does not fit into the page.
+     */
+    readonly undecryptable?: string;
+  };
 
 export interface ListTasksOptions extends TaskFilter, ListOptions {
   readonly state: TaskState;
-  /** Whether to return payloads. @default false */
-  readonly payloads?: boolean | undefined;
+  /**
+   * Whether to return payloads. `"preview"` returns the beginning of each as {@link PayloadPreview}, which costs about
+   * as much as none. @default false
+   */
+  readonly payloads?: boolean | "preview" | undefined;
+  /**
+   * Whether to list the last ones first: dead letters with the newest first. Of a queue with partitions all of them
+   * are then in one order, except pending tasks. @default false
+   */
+  readonly reverse?: boolean | undefined;
   /** Most bytes of payloads, results and errors; at least one task is returned anyway. @default 8 MB */
   readonly maxBytes?: number | undefined;
 }
@@ -58,34 +71,58 @@ export type Removed =
   | { readonly ok: false; readonly code: "not_found" | "alive" };
 type ListReply = ReturnType<typeof listScript.decode>;
 
-const LIST_TASKS_OPTIONS = ["state", "payloads", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
+const LIST_TASKS_OPTIONS = ["state", "payloads", "reverse", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
 
 /** Reads a page of the tasks in one state: see `Operator.list`. */
 export async function listTasks(queue: OperatedQueue, options: ListTasksOptions): Promise<TaskPage> {
   onlyOptions(options, LIST_TASKS_OPTIONS);
+  const { reverse = false, payloads = false } = options;
   const state = stateOf(options?.state, taskStates);
   const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
+  const maxBytes = replyBytes(options.maxBytes);
   const args = {
     state,
     filter: writeFilter(options),
-    payloads: trueOrFalse(options.payloads ?? false, "payloads") ? "1" : "",
-    maxBytes: String(replyBytes(options.maxBytes)),
+    payloads: payloadsArgument(payloads),
+    backwards: trueOrFalse(reverse, "reverse") ? "1" : "",
   };
   const found: ListReply["tasks"] = [];
   let unreadable = 0;
-  const cursor = await readOverShards(
-    queue.store,
-    state === "pending" ? "pending" : "members",
-    options,
-    (shard, at) => shard.call(listScript, { ...args, cursor: at, size: String(size - found.length) }),
-    (page) => {
-      found.push(...page.tasks);
-      unreadable += page.unreadable;
-      return found.length >= size;
-    },
-  );
-  const tasks = await readTasks(queue, state, found, Number(args.maxBytes));
+  let cursor;
+  if (reverse && state !== "pending") {
+    const { inner } = readShardCursor(options.cursor, "members", 0);
+    const shards = await queue.store.shards(options);
+    const bytes = String(Math.ceil(maxBytes / shards.length));
+    const callOf = (shard: Shard): Call<ListReply> =>
+      shard.call(listScript, { ...args, cursor: inner, size: String(size), maxBytes: bytes });
+    const page = await readBackwards(queue.store, size, callOf, options);
+    found.push(...page.tasks);
+    ({ cursor, unreadable } = page);
+  } else {
+    cursor = await readOverShards(
+      queue.store,
+      state === "pending" ? "pending" : "members",
+      options,
+      (shard, at) => {
+        const rest = { cursor: at, size: String(size - found.length), maxBytes: String(maxBytes) };
+        return shard.call(listScript, { ...args, ...rest });
+      },
+      (page) => {
+        found.push(...page.tasks);
+        unreadable += page.unreadable;
+        return found.length >= size;
+      },
+    );
+  }
+  const tasks = await readTasks(queue, state, found, maxBytes, payloads === "preview");
   return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
+}
+
+/** @throws {SluiceError} `invalid_argument` */
+function payloadsArgument(payloads: unknown): string {
+  if (payloads === "preview") return "p";
+  if (typeof payloads !== "boolean") throw invalidArgument("payloads", 'must be true, false or "preview"');
+  return payloads ? "1" : "";
 }
 
 /** Reads the next tasks, without leasing them: see `Operator.peek`. */
@@ -97,7 +134,7 @@ export async function peekTasks(
   const { max = 10, ...request } = options;
   const size = wholeNumber(max, "max", 1, MAX_BATCH);
   const maxBytes = replyBytes(undefined);
-  const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1" };
+  const args = { state: "pending", cursor: "", size: String(size), filter: "", payloads: "1", backwards: "" };
   const pages = await onAll(
     queue.store,
     (shard) => shard.call(listScript, { ...args, maxBytes: String(maxBytes) }),
@@ -126,15 +163,19 @@ async function readTasks(
   state: TaskState,
   listed: ListReply["tasks"],
   maxBytes: number,
+  arePreviews = false,
 ): Promise<ListedTask[]> {
   const tasks: ListedTask[] = [];
   let room = maxBytes;
   for (const found of listed) {
     try {
-      const task = readTaskInfo(store.queue.name, found.id, { state, ...found });
+      const at = Math.floor(Number(found.score));
+      const payload = arePreviews ? "" : found.payload;
+      const task = readTaskInfo(store.queue.name, found.id, { state, ...found, at, payload });
       if (isReference(task.payload)) room -= referredBytes(task.payload);
       const isTooLarge = tasks.length > 0 && room < 0;
-      tasks.push(isTooLarge ? withoutValues(task, TOO_LARGE) : await decrypted(values, task));
+      const opened = isTooLarge ? withoutValues(task, TOO_LARGE) : await decrypted(values, task);
+      tasks.push(arePreviews ? { ...opened, ...(await previewOf(values, found.id, found.payload)) } : opened);
     } catch (error) {
       // An invalid record must not hide the other tasks.
       if (!(error instanceof SluiceError)) throw error;

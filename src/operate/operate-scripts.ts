@@ -18,7 +18,7 @@ import type { Reply } from "../kernel/transport.ts";
 export const listScript = {
   script: list,
   keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry", "dead"],
-  args: ["state", "cursor", "size", "filter", "payloads", "maxBytes"],
+  args: ["state", "cursor", "size", "filter", "payloads", "maxBytes", "backwards"],
   decode: (reply: Reply) => {
     const reader = okay("list", reply);
     return {
@@ -26,7 +26,7 @@ export const listScript = {
       unreadable: reader.integer(),
       tasks: reader.rest((item) => ({
         id: item.text(),
-        at: item.integer(),
+        score: item.text(),
         fixed: item.text(),
         payload: item.text(),
         changing: item.text(),

@@ -1,21 +1,14 @@
 import { invalidArgument } from "../errors.ts";
 import { run } from "../kernel/call.ts";
 import type { ArgumentsOf, Shard } from "../kernel/shard.ts";
-import { MAX_BATCH } from "../kernel/options/limits.ts";
 import { retryableReasons, type RequestOptions } from "../kernel/options/types.ts";
-import {
-  listOf,
-  onlyOptions,
-  REQUEST_OPTIONS,
-  taskId,
-  trueOrFalse,
-  wholeNumber,
-} from "../kernel/options/validation.ts";
+import { onlyOptions, REQUEST_OPTIONS, trueOrFalse } from "../kernel/options/validation.ts";
 import { groupedBy } from "../kernel/slices.ts";
 import { redisTime } from "../kernel/clock.ts";
 import { redriveScript } from "./operate-scripts.ts";
 import { FILTER_OPTIONS, writeFilter, type TaskFilter } from "./filters.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
+import { leasesById, type TaskWithLease } from "./tasks-by-ids.ts";
 import { MAX_STEP, RUN_BOUNDS, runOverShards, type RunOptions, type RunReport } from "./paged-run.ts";
 
 export interface RedriveOptions extends TaskFilter, RunOptions {
@@ -30,9 +23,7 @@ export interface RedriveOptions extends TaskFilter, RunOptions {
    * filter, `limit` or `cursor`.
    * @default all that match the filter
    */
-  readonly ids?:
-    | readonly (string | { readonly id: string; readonly lease?: number | undefined })[]
-    | undefined;
+  readonly ids?: readonly TaskWithLease[] | undefined;
   /** True counts the tasks that would be redriven, and changes nothing. @default false */
   readonly dryRun?: boolean | undefined;
   /**
@@ -113,13 +104,7 @@ async function redriveGiven(
   args: RedriveArguments,
   options: RequestOptions,
 ): Promise<RedriveReport> {
-  listOf(ids, "ids", MAX_BATCH);
-  const leases = new Map<string, string>();
-  for (const [i, item] of ids.entries()) {
-    const { id, lease } = typeof item === "string" ? { id: item } : (item ?? {});
-    const number = lease === undefined ? "" : wholeNumber(lease, `ids[${i}].lease`, 0, 2 ** 53 - 1);
-    leases.set(taskId(id, `ids[${i}]`), String(number));
-  }
+  const leases = leasesById(ids);
   const { store } = queue;
   await store.shards({ ...options, fresh: true });
   const place = async ([id, lease]: readonly [string, string]): Promise<Placed> => {

@@ -43,6 +43,8 @@ export interface QueueSettings {
 export interface GroupChanges {
   /** The group's share of the queue relative to other groups, 1 to 100. Unset: 1. */
   readonly weight?: number | null | undefined;
+  /** True delivers no task of the group until it is unset. Enqueue and settle work as before. */
+  readonly paused?: boolean | null | undefined;
   /** Most tasks of the group working at once, 1 to 1,000,000. */
   readonly maxWorking?: number | null | undefined;
   /** Most dequeues of its tasks in a period, such as `{ most: 5, per: "1s" }`. */
@@ -51,6 +53,7 @@ export interface GroupChanges {
 
 /** The settings of a group; null if there is no limit. */
 export interface GroupSettings {
+  readonly paused: boolean;
   readonly weight: number;
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
@@ -87,6 +90,7 @@ const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
 };
 
 const GROUP_SETTINGS: Readonly<Record<keyof GroupChanges, Write>> = {
+  paused: flag,
   weight: count(100),
   maxWorking: count(1_000_000),
   rate,
@@ -136,6 +140,7 @@ export function queueSettings(stored: StoredSettings): QueueSettings {
 
 export function groupSettings(stored: StoredSettings): GroupSettings {
   return {
+    paused: stored.paused !== undefined,
     weight: readCount(stored.weight) ?? 1,
     maxWorking: readCount(stored.maxWorking),
     rate: readRate(stored.rate),

@@ -61,6 +61,9 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "GET /v1/queues/:queue/statistics": { scopes: ["view"] },
   "GET /v1/queues/:queue/events": { scopes: ["view"], query: "?wait=1" },
   "GET /v1/queues/:queue/tasks": { scopes: ["view"], query: "?state=pending&payloads=true" },
+  "GET /v1/queues/:queue/dead-letters": { scopes: ["view"] },
+  "POST /v1/queues/:queue/tasks/cancel": { scopes: ["enqueue"], json: { ids: ["t"] } },
+  "POST /v1/queues/:queue/tasks/delete": { scopes: ["admin"], json: { ids: ["t"] } },
   "DELETE /v1/queues/:queue/tasks/:id": { scopes: ["admin"] },
   "POST /v1/queues/:queue/redrive": { scopes: ["admin"], json: {} },
   "POST /v1/queues/:queue/purge": { scopes: ["admin"], json: { state: "pending" } },
@@ -75,6 +78,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "DELETE /v1/queues/:queue/schedules/:schedule": { scopes: ["admin"] },
   "POST /v1/queues/:queue/schedules/:schedule/pause": { scopes: ["admin"] },
   "POST /v1/queues/:queue/schedules/:schedule/resume": { scopes: ["admin"] },
+  "POST /v1/queues/:queue/schedules/:schedule/run": { scopes: ["admin"] },
 
   "POST /v1/sweep": { scopes: ["admin", "cron"] },
   "GET /v1/sweep": { scopes: ["cron"] },

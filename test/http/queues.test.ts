@@ -37,11 +37,17 @@ describe("groups", () => {
     const name = "tenant/7;%41";
     await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload, group: name })) });
     const of = { queue: queue(), group: name };
-    const untouched = { weight: 1, maxWorking: null, rate: null };
+    const untouched = { paused: false, weight: 1, maxWorking: null, rate: null };
     const waiting = { ready: 3, working: 0, limited: 0 };
     expect((await ask("GET", group(name))).body).toEqual({ ...of, ...untouched, ...waiting });
-    const json = { weight: 3, maxWorking: 1 };
+    const json = { paused: false, weight: 3, maxWorking: 1 };
     expect((await ask("PATCH", group(name), { json })).body).toEqual({ ...untouched, ...json });
+    await ask("PATCH", group(name), { json: { paused: true } });
+    expect((await pull({ max: 3 })).body.tasks).toEqual([]);
+    expect((await ask("PATCH", group(name), { json: { paused: null } })).body).toEqual({
+      ...untouched,
+      ...json,
+    });
     expect((await pull({ max: 3 })).body.tasks).toHaveLength(1);
     expect((await ask("GET", group(name))).body).toMatchObject({ ...of, ...json, working: 1, limited: 2 });
     const nulls = { weight: null, maxWorking: null };

@@ -36,10 +36,23 @@ describe("a schedule", () => {
       ["DELETE", ""],
       ["POST", "/pause"],
       ["POST", "/resume"],
+      ["POST", "/run"],
     ] as const) {
       const { detail } = expectProblem(await ask(method, `${at("nightly")}${verb}`), "not_found");
       expect([verb, detail]).toEqual([verb, "There is no schedule with this name in the queue."]);
     }
+  });
+
+  it("is run at once, by one task for an idempotency key", async () => {
+    await put("nightly", { cron: "@yearly", payload: { report: 1 }, paused: true });
+    const run = () => ask("POST", `${at("nightly")}/run`, { headers: { "idempotency-key": "k" } });
+    const first = await run();
+    expect([first.status, first.body]).toEqual([
+      201,
+      { id: expect.stringMatching(/^nightly\.\d{16}$/), created: true },
+    ]);
+    expect((await run()).body).toEqual(first.body);
+    expect((await ask("GET", path())).body.pending).toBe(1);
   });
 
   it("has a name of at most 100 characters, in the form of an id; gives bytes back as bytes, in base64", async () => {

@@ -81,3 +81,60 @@ it("a redrive with a rate delays the later ones; it and a purge stop at their li
   expect(await purge({ ...of, cursor: purged.cursor })).toMatchObject({ purged: 1, cursor: null });
   expect(await counts()).toMatchObject({ pending: 1, delayed: 2 });
 });
+
+it("dead letters are counted by cause and group, and each cause is found by its reason and text", async () => {
+  await kill({ a: "no task 4711000", b: "no task 815000" }, { group: "g" });
+  await kill({ c: "503" }, { outcome: "reject" });
+  const { body } = await ask("GET", `${path()}/dead-letters`);
+  expect(body).toMatchObject({
+    counted: 3,
+    causes: [
+      { reason: "attempts_exhausted", error: "no task …", text: "no task", count: 2 },
+      { reason: "rejected", error: "503", text: "503", count: 1, latest: { id: "c" } },
+    ],
+    groups: [
+      { group: "g", count: 2 },
+      { group: null, count: 1 },
+    ],
+    cursor: null,
+  });
+  const [{ reason, text }] = body.causes;
+  const query = new URLSearchParams({ state: "rejected", reason, text });
+  expect(idsOf(await list(query.toString())).toSorted()).toEqual(["a", "b"]);
+  expect((await ask("GET", `${path()}/dead-letters?reason=rejected`)).body.counted).toBe(1);
+  const refused = await ask("GET", `${path()}/dead-letters?reason=cancelled`);
+  expect([refused.status, refused.body.errors]).toMatchObject([400, [{ path: "reason" }]]);
+});
+
+it("a list is read backwards, with previews of its payloads", async () => {
+  const tasks = ["a", "b", "c"].map((id) => ({ id, payload: { to: `${id}@example.com` } }));
+  await enqueue({ tasks: [...tasks, { id: "bytes", payload: "AAEC/w==", encoding: "base64" }] });
+  const page = await list("state=pending&reverse=true&payloads=preview&size=2");
+  expect(page.tasks).toMatchObject([
+    { id: "bytes", previewOmitted: "bytes" },
+    { id: "c", preview: '{"to":"c@example.com"}' },
+  ]);
+  const cursor = encodeURIComponent(page.cursor);
+  const next = await list(`state=pending&reverse=true&size=2&cursor=${cursor}`);
+  expect([idsOf(next), next.cursor]).toEqual([["b", "a"], null]);
+  expect(next.tasks[0]).not.toHaveProperty("preview");
+});
+
+it("several tasks are cancelled, and several ended ones deleted, each with what became of it", async () => {
+  await enqueue({ tasks: named("a", "b") });
+  const many = async (verb: string, ids: unknown) =>
+    (await ask("POST", `${tasks()}/${verb}`, { json: { ids } })).body;
+  expect(await many("cancel", ["a", { id: "b", lease: 3 }, "none"])).toEqual({
+    results: [
+      { id: "a", ok: true, state: "rejected" },
+      { id: "b", ok: false, code: "lease_lost" },
+      { id: "none", ok: false, code: "not_found" },
+    ],
+  });
+  expect(await many("delete", ["a", "b"])).toEqual({
+    results: [
+      { id: "a", ok: true },
+      { id: "b", ok: false, code: "alive" },
+    ],
+  });
+});

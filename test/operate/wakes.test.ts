@@ -53,6 +53,16 @@ test("a resumed queue wakes a consumer if tasks are ready, also if a consumer me
   expect(await woke()).toEqual([QUEUE]);
 });
 
+test("a resumed group wakes a consumer if its tasks are ready, also if a consumer met the pause", async () => {
+  await rig.queue({ wake }).enqueueMany(many(2, { group: "g" }));
+  await operator().configureGroup("g", { paused: true });
+  expect(await rig.queue({ wake }).dequeue()).toHaveLength(0);
+  await woke();
+  await operator().configureGroup("g", { paused: null });
+  expect(await woke()).toEqual([QUEUE]);
+  expect(await rig.queue().dequeue({ max: 2 })).toHaveLength(2);
+});
+
 test("a loosened limit of a group wakes a consumer, and its tasks are then ready", async () => {
   await operator().configureGroup("g", { maxWorking: 1 });
   await rig.queue().enqueueMany(many(3, { group: "g" }));

@@ -203,6 +203,20 @@ const texts = new Map<GenericSchema, FieldTexts>([
   [tasks.settlement, settlement],
   [tasks.pull, pull],
   [tasks.cancel, { lease: "Cancel only if the task is under the lease with this number." }],
+  [
+    taskOperation.deadLettersQuery,
+    { ...filter, cursor: "Where to count on: the `cursor` of the previous answer." },
+  ],
+  [
+    taskOperation.cancelMany,
+    {
+      ids: [
+        "The tasks to cancel.",
+        { lease: "Cancel only if the task is under the lease with this number." },
+      ],
+    },
+  ],
+  [taskOperation.deleteMany, { ids: "The tasks to delete." }],
   [taskOperation.redrive, redrive],
   [
     taskOperation.purge,
@@ -219,13 +233,19 @@ const texts = new Map<GenericSchema, FieldTexts>([
       ...filter,
       ...page("At most this many tasks"),
       state: "The state of the tasks.",
-      payloads: "True includes payloads, at most 8 MB in one page. Default false.",
+      payloads:
+        "True includes payloads, at most 8 MB in one page. `preview` includes the first 200 characters of each. Default false.",
+      reverse: "True lists the last ones first: dead letters with the newest first. Default false.",
     },
   ],
   [queues.queueChanges, queueChanges],
   [
     queues.groupChanges,
-    { weight: "The group's share of the queue relative to other groups. Default 1.", ...limits },
+    {
+      paused: "True delivers no task of the group until it is unset.",
+      weight: "The group's share of the queue relative to other groups. Default 1.",
+      ...limits,
+    },
   ],
   [
     queues.queuesQuery,

@@ -19,6 +19,7 @@ export const period = {
 const exampleGroup = {
   queue: "emails",
   group: "tenant-7",
+  paused: false,
   weight: 2,
   ...unlimited,
   ready: 40,
@@ -222,7 +223,7 @@ export const queues: readonly OperationText[] = [
       200: {
         description: "The new settings.",
         schemas: ["GroupSettings"],
-        examples: { some: { weight: 2, ...unlimited } },
+        examples: { some: { paused: false, weight: 2, ...unlimited } },
       },
     },
   },

@@ -126,6 +126,29 @@ export const schedules: readonly OperationText[] = [
   },
   {
     method: "post",
+    path: `${path}/{schedule}/run`,
+    operationId: "runSchedule",
+    tag: "schedules",
+    summary: "Enqueue a task of a schedule now",
+    description:
+      "Enqueues a task as an occurrence does, also while the schedule is paused. Its next occurrence stays as it is. With an `Idempotency-Key`, a copy of the request enqueues nothing.",
+    scopes: ["admin"],
+    responses: {
+      200: {
+        description: "A copy of an earlier request: the task was known.",
+        schemas: ["Enqueued"],
+        examples: { known: { id: "digest.1795451700000", created: false } },
+      },
+      201: {
+        description: "The task is enqueued.",
+        schemas: ["Enqueued"],
+        examples: { created: { id: "digest.1795451700000", created: true } },
+      },
+    },
+    problems: ["not_found", "queue_full"],
+  },
+  {
+    method: "post",
     path: `${path}/{schedule}/resume`,
     operationId: "resumeSchedule",
     tag: "schedules",

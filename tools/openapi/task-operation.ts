@@ -1,4 +1,4 @@
-import { tasksQuery } from "../../src/http/request-schemas/task-operation.ts";
+import { deadLettersQuery, tasksQuery } from "../../src/http/request-schemas/task-operation.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const dead = {
@@ -31,7 +31,7 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "List, search and peek at the tasks in one state",
     description: [
-      "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.",
+      "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. With `reverse=true` the last ones come first, also over all partitions. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.",
       "With a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out.",
     ].join("\n\n"),
     scopes: ["view"],
@@ -42,6 +42,101 @@ export const taskOperation: readonly OperationText[] = [
         description: "A page of tasks.",
         schemas: ["ListedTasks"],
         examples: { "a dead letter": { tasks: [dead], cursor: null, unreadable: 0 } },
+      },
+    },
+  },
+  {
+    method: "get",
+    path: "/v1/queues/{queue}/dead-letters",
+    operationId: "countDeadLetters",
+    tag: "tasks",
+    summary: "Count dead letters by cause and by group",
+    description:
+      "Counts up to 5,000 dead letters, the newest first. If `cursor` is not null there are more: continue with it, and add the counts up. A cause is a reason and an error without its ids and long numbers.",
+    scopes: ["view"],
+    query: deadLettersQuery,
+    responses: {
+      200: {
+        description: "The counts.",
+        schemas: ["DeadLetters"],
+        examples: {
+          "one cause": {
+            counted: 118,
+            causes: [
+              {
+                reason: "attempts_exhausted",
+                error: "503 from the receiver",
+                text: "503 from the receiver",
+                count: 118,
+                firstAt: exampleTime,
+                lastAt: exampleTime + 60_000,
+                latest: { id: "welcome-17", lease: 42 },
+              },
+            ],
+            groups: [{ group: null, count: 118, firstAt: exampleTime, lastAt: exampleTime + 60_000 }],
+            otherCauses: 0,
+            otherGroups: 0,
+            cursor: null,
+            unreadable: 0,
+          },
+        },
+      },
+    },
+  },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/cancel",
+    operationId: "cancelTasks",
+    tag: "tasks",
+    summary: "Cancel several tasks",
+    description:
+      "Cancels up to 1,000 tasks, each as the request for one does. A copy of the request has the same answer.",
+    scopes: ["enqueue"],
+    body: {
+      schemas: ["CancelMany"],
+      required: true,
+      examples: { two: { ids: ["welcome-17", { id: "welcome-18", lease: 43 }] } },
+    },
+    responses: {
+      200: {
+        description: "What became of each task.",
+        schemas: ["CancelledMany"],
+        examples: {
+          two: {
+            results: [
+              { id: "welcome-17", ok: true, state: "rejected" },
+              { id: "welcome-18", ok: false, code: "lease_lost" },
+            ],
+          },
+        },
+      },
+    },
+  },
+  {
+    method: "post",
+    path: "/v1/queues/{queue}/tasks/delete",
+    operationId: "deleteTasks",
+    tag: "tasks",
+    summary: "Delete several tasks that have ended",
+    description: "Deletes the records of up to 1,000 tasks, each as the request for one does.",
+    scopes: ["admin"],
+    body: {
+      schemas: ["DeleteMany"],
+      required: true,
+      examples: { two: { ids: ["welcome-17", "welcome-18"] } },
+    },
+    responses: {
+      200: {
+        description: "What became of each task.",
+        schemas: ["DeletedMany"],
+        examples: {
+          two: {
+            results: [
+              { id: "welcome-17", ok: true },
+              { id: "welcome-18", ok: false, code: "alive" },
+            ],
+          },
+        },
       },
     },
   },

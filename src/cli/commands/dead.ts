@@ -4,7 +4,8 @@ import { counted } from "../../counted.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { errorOf, type ShownTask, tasksOf } from "../tasks.ts";
+import { type DeadLetterCounts, sumOfDeadLetters } from "../../operate/dead-letters.ts";
+import { atMost, errorOf, listFrom, pathOf, tasksOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 import { allQueues } from "./queues.ts";
 
@@ -27,31 +28,35 @@ export function deadCommand(running: Running): Command {
     if (queue === undefined) return queuesWithDeadLetters(session);
     const { out, io, where } = session;
     const isLimited = !out.json || command.getOptionValueSource("limit") === "cli";
-    const query = { state: "rejected", size: 1_000, ...filterOf(options) } as const;
-    const causes = new Causes();
-    let latest: ShownTask[] = [];
-    // The oldest come first from each partition; a person looks for the latest.
-    for await (const task of tasksOf(session, queue, query)) {
-      causes.add(task);
-      if (!isLimited) out.line(task);
-      else if (latest.push(task) >= 2 * options.limit + 1_000) latest = lastOf(latest, options.limit);
+    const filter = filterOf(options);
+    const list = { state: "rejected", ...filter } as const;
+    if (!isLimited) {
+      for await (const task of tasksOf(session, queue, { ...list, size: 1_000 })) out.line(task);
+      return noteUnknownQueue(session, queue);
     }
-    latest = lastOf(latest, options.limit).toReversed();
-    if (!out.json) out.text(`${out.colors.bold(`${counted(causes.total, "dead letter")} of ${queue}`)}\n`);
-    if (causes.total === 0) return noteUnknownQueue(session, queue);
-    if (out.json) return out.rows(latest, [], "");
+    const { limit } = options;
+    const newest = tasksOf(session, queue, { ...list, size: Math.min(limit, 1_000) || 1, reverse: true });
+    const latest = await listFrom(atMost(limit, newest));
+    if (out.json) {
+      out.rows(latest, [], "");
+      return noteUnknownQueue(session, queue);
+    }
+    const counts = await countsOf(session, queue, filter);
+    out.text(`${out.colors.bold(`${counted(counts.counted, "dead letter")} of ${queue}`)}\n`);
+    if (counts.counted === 0) return noteUnknownQueue(session, queue);
     out.text("\n");
     out.rows(
-      causes.list(),
+      counts.causes,
       [
         { title: "COUNT", align: "right", of: ({ count }) => count },
         { title: "REASON", of: ({ reason }) => reason },
-        { title: "FIRST", of: ({ first }) => shortTime(first) },
-        { title: "LAST", of: ({ last }) => shortTime(last) },
+        { title: "FIRST", of: ({ firstAt }) => shortTime(firstAt) },
+        { title: "LAST", of: ({ lastAt }) => shortTime(lastAt) },
         { title: "ERROR", fills: true, of: ({ error }) => error, color: (cell) => out.colors.red(cell) },
       ],
       "",
     );
+    if (counts.otherCauses > 0) out.text(`${counts.otherCauses} have other causes.\n`);
     if (latest.length > 0) out.text("\n");
     out.rows(
       latest,
@@ -64,7 +69,7 @@ export function deadCommand(running: Running): Command {
       ],
       "",
     );
-    if (io.stdout.isTTY) out.note(nextSteps(queue, causes, where));
+    if (io.stdout.isTTY) out.note(nextSteps(queue, counts, where));
   });
 }
 
@@ -82,59 +87,23 @@ async function queuesWithDeadLetters({ api, out }: Session): Promise<void> {
   );
 }
 
-interface Cause {
-  readonly error: string;
-  readonly reason: string;
-  count: number;
-  first: number;
-  last: number;
-}
-
-/** Most causes that are counted apart. */
-const MOST_CAUSES = 1_000;
-
-/** Dead letters by cause. */
-class Causes {
-  readonly #causes = new Map<string, Cause>();
-  total = 0;
-  /** The latest one. */
-  latest: Pick<ShownTask, "id" | "endedAt"> | undefined;
-  /** True if consumers rejected all of them for good. */
-  areFinal = true;
-
-  add(task: ShownTask): void {
-    const { id, reason = "", endedAt = 0 } = task;
-    const own = withoutNumbers(errorOf(task));
-    const isNew = !this.#causes.has(`${reason} ${own}`);
-    const error = isNew && this.#causes.size >= MOST_CAUSES ? "other errors" : own;
-    const key = `${reason} ${error}`;
-    const cause = this.#causes.get(key) ?? { error, reason, count: 0, first: endedAt, last: endedAt };
-    cause.count++;
-    cause.first = Math.min(cause.first, endedAt);
-    cause.last = Math.max(cause.last, endedAt);
-    this.#causes.set(key, cause);
-    this.total++;
-    if (endedAt >= (this.latest?.endedAt ?? 0)) this.latest = { id, endedAt };
-    this.areFinal &&= reason === "rejected";
-  }
-
-  /** The most frequent first. */
-  list(): Cause[] {
-    return [...this.#causes.values()].toSorted((one, other) => other.count - one.count);
-  }
-}
-
-const lastOf = (tasks: ShownTask[], most: number) =>
-  most === 0 ? [] : tasks.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0)).slice(-most);
-
-/** Ids and long numbers would make a cause of each error. */
-function withoutNumbers(text: string): string {
-  return text.replace(/\b(?=[\w-]*\d)[\w-]{12,}\b|\d{5,}/g, "…");
+/** All dead letters that match, by cause. */
+async function countsOf({ api }: Session, queue: string, filter: object): Promise<DeadLetterCounts> {
+  const { reason, ...query } = filter as ReturnType<typeof filterOf>;
+  let sum: DeadLetterCounts | undefined;
+  const pages = api.pages<DeadLetterCounts>(pathOf(queue, "dead-letters"), "causes", {
+    ...query,
+    reason: reason === undefined ? undefined : [reason].flat().join(","),
+  });
+  for await (const page of pages) sum = sum ? sumOfDeadLetters(sum, page) : page;
+  return sum as DeadLetterCounts;
 }
 
 /** What to look at and do next: commands that can be copied. */
-function nextSteps(queue: string, { latest, areFinal }: Causes, where: string): string {
-  const [of, id] = [queue, latest?.id ?? ""].map(shellQuoted);
+function nextSteps(queue: string, { causes, otherCauses }: DeadLetterCounts, where: string): string {
+  const [last] = causes.toSorted((one, other) => other.lastAt - one.lastAt);
+  const [of, id] = [queue, last?.latest.id ?? ""].map(shellQuoted);
+  const areFinal = otherCauses === 0 && causes.every(({ reason }) => reason === "rejected");
   const rejected = areFinal ? " --rejected" : "";
   return `
 One of them, with history and payload:  sluice show ${of} ${id}${where}

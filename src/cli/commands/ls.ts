@@ -12,6 +12,7 @@ interface ListOptions extends FilterOptions {
   readonly state?: TaskState;
   readonly limit: number;
   readonly payloads?: boolean;
+  readonly reverse?: boolean;
 }
 
 export function lsCommand(running: Running): Command {
@@ -26,16 +27,17 @@ export function lsCommand(running: Running): Command {
       .addOption(
         new Option("--limit <number>", "at most this many of each state").argParser(whole(1)).default(50),
       )
-      .option("--payloads", "with payloads"),
+      .option("--payloads", "with payloads")
+      .option("--reverse", "the last ones first: of dead letters the newest"),
     "tasks",
   );
   return operation(running, command, async (session: Session, options: ListOptions, queue: string) => {
-    const { state, limit, payloads } = options;
+    const { state, limit, payloads, reverse } = options;
     const tasks: ShownTask[] = [];
     let areMore = false;
     const list = async (query: Pick<ListTasksOptions, "state" | "reason">) => {
       const size = Math.min(limit + 1, 1_000);
-      const found = tasksOf(session, queue, { payloads, size, ...filterOf(options), ...query });
+      const found = tasksOf(session, queue, { payloads, reverse, size, ...filterOf(options), ...query });
       const listed = await listFrom(atMost(limit + 1, found));
       tasks.push(...listed.slice(0, limit));
       areMore ||= listed.length > limit;

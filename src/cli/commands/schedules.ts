@@ -11,15 +11,17 @@ interface SchedulesOptions {
   readonly pause?: string;
   readonly resume?: string;
   readonly remove?: string;
+  readonly run?: string;
 }
 
 export function schedulesCommand(running: Running): Command {
   const command = new Command("schedules")
-    .summary("list the schedules of a queue; pause, resume or remove one")
+    .summary("list the schedules of a queue; run, pause, resume or remove one")
     .description(
       "Lists the schedules of a queue with their next times. Schedules are declared in code: see deploy.",
     )
     .argument("<queue>")
+    .option("--run <name>", "enqueue a task of this schedule now")
     .option("--pause <name>", "enqueue no occurrence of this schedule")
     .option("--resume <name>", "enqueue its occurrences again")
     .option(
@@ -29,19 +31,23 @@ export function schedulesCommand(running: Running): Command {
   return operation(running, command, async (session: Session, options: SchedulesOptions, queue: string) => {
     const { api, out } = session;
     const changes = Object.entries({
+      run: options.run,
       pause: options.pause,
       resume: options.resume,
       remove: options.remove,
     });
     const [change, ...others] = changes.filter(([, name]) => name !== undefined);
-    if (others.length > 0) throw new UsageError("give one of --pause, --resume and --remove");
+    if (others.length > 0) throw new UsageError("give one of --run, --pause, --resume and --remove");
     const path = pathOf(queue, "schedules");
     if (change) {
       const [verb, name = ""] = change;
       const at = pathOf(queue, "schedules", { name, of: `--${verb}` });
       if (verb === "remove") await api.send("DELETE", at, "removed");
-      else await api.send("POST", `${at}/${verb}`, "paused");
-      out.note(`${name}: ${verb}d.`);
+      else if (verb === "run") {
+        const { id } = await api.send<{ readonly id: string }>("POST", `${at}/run`, "id");
+        out.note(`${name}: enqueued ${id}.`);
+      } else await api.send("POST", `${at}/${verb}`, "paused");
+      if (verb !== "run") out.note(`${name}: ${verb}d.`);
     }
     const schedules: ListedSchedule[] = [];
     const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");

@@ -7,7 +7,7 @@ import { pathOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics"];
-const GROUP_SETTINGS = ["weight", "maxWorking", "rate"];
+const GROUP_SETTINGS = ["paused", "weight", "maxWorking", "rate"];
 
 export function settingsCommand(running: Running): Command {
   const command = new Command("settings")
@@ -51,7 +51,7 @@ function changeOf(text: string, names: readonly string[]): [string, unknown] {
     if (most === "") throw new UsageError(`${text} must be rate=<number>/<duration>, such as rate=5/1s`);
     return [name, { most: Number(most), per: /^\d+$/.test(per) ? Number(per) : per }];
   }
-  if (name === "events" || name === "statistics") {
+  if (name === "events" || name === "statistics" || name === "paused") {
     if (value !== "on" && value !== "off") throw new UsageError(`${text} must be ${name}=on or ${name}=off`);
     return [name, value === "on"];
   }

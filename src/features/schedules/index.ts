@@ -14,6 +14,7 @@ export {
   type SchedulePage,
   type SchedulePut,
   type ScheduleRemoved,
+  type ScheduleRun,
   Schedules,
 } from "./schedules.ts";
 export { schedulesRepair } from "./schedule-repair.ts";

@@ -206,16 +206,22 @@ export function occurrenceId(name: string, time: number, group: string): string 
  * @param task as {@link writeTask} wrote it
  * @param time of the occurrence, epoch ms
  * @param token distinguishes the producer
- * @param unique for how long the id is to stay known, ms
+ * @param unique for how long the id is to stay known, ms; undefined: as that of any task
  * @throws {SluiceError} `unexpected_reply` for an invalid task
  */
-export function writeOccurrence(task: string, time: number, token: string, unique: number): string {
+export function writeOccurrence(
+  task: string,
+  time: number,
+  token: string,
+  unique: number | undefined,
+): string {
   const [line, front, size, back] = /^([^\n]*);h=(\d+)([^\n]*)\n/.exec(task) ?? [];
   if (line === undefined) throw new SluiceError("unexpected_reply", "a schedule's task is invalid");
   // The time goes between the last two quotes of the headers.
   const at = line.length + Number(size) - 2;
   const longer = Number(size) + String(time).length;
-  return `;t=${token}${front};U=${unique};h=${longer}${back}\n${task.slice(line.length, at)}${time}${task.slice(at)}`;
+  const known = unique === undefined ? "" : `;U=${unique}`;
+  return `;t=${token}${front}${known};h=${longer}${back}\n${task.slice(line.length, at)}${time}${task.slice(at)}`;
 }
 
 /** Reads the task that {@link writeTask} wrote. */

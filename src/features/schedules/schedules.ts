@@ -28,7 +28,7 @@ import {
 } from "./schedule-record.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import { listSchedulesScript } from "./schedule-scripts.ts";
-import type { ListOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
+import type { Enqueued, ListOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
 import { type Draft, putSchedule, scheduleToken, writeSchedule } from "./write-schedule.ts";
 
 export type SchedulePut = ListedSchedule & {
@@ -41,6 +41,10 @@ export type ScheduleChanged =
   | { readonly ok: false; readonly code: "not_found" };
 
 export type ScheduleRemoved = { readonly ok: true } | { readonly ok: false; readonly code: "not_found" };
+
+export type ScheduleRun =
+  | ({ readonly ok: true } & Enqueued)
+  | { readonly ok: false; readonly code: "not_found" };
 
 export interface SchedulePage {
   readonly schedules: readonly ListedSchedule[];
@@ -169,6 +173,22 @@ export class Schedules<T = unknown> {
       plan,
       at: orUnsupported(() => nextOccurrence(plan, now)),
     }));
+  }
+
+  /**
+   * Enqueues a task of the schedule now, as an occurrence does, also while it is paused. The next occurrence stays as
+   * it is. Two requests.
+   * @returns the task's id. `created` is false if an occurrence of the same millisecond was known already
+   * @throws {SluiceError} as `enqueue`
+   * @example await schedules.run("daily")
+   */
+  async run(name: string, options: RequestOptions = {}): Promise<ScheduleRun> {
+    onlyOptions(options, REQUEST_OPTIONS);
+    const args = { name: scheduleName(name), cursor: "", size: "" };
+    const [found] = (await this.#list(args, options)).schedules;
+    if (!found) return { ok: false, code: "not_found" };
+    const { runSchedule } = await import("./run-schedule.ts");
+    return { ok: true, ...(await runSchedule(this.#store, found, options)) };
   }
 
   /**

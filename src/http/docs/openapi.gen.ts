@@ -269,7 +269,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "List, search and peek at the tasks in one state",
-        "description": "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.\n\nWith a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out. Scope: view.",
+        "description": "Pending tasks are in the order of delivery, delayed and working tasks in the order in which they fall due, completed tasks in the order in which their records expire, and dead letters in the order in which they were rejected. With `reverse=true` the last ones come first, also over all partitions. Nothing is leased: `state=pending&size=10&payloads=true` peeks at the next tasks.\n\nWith a filter, one call scans 1,000 tasks. A page can then hold few tasks or none although more follow: continue with `cursor`, percent-encoded. A task that changes its state between pages may appear twice. If pending tasks are pulled between pages, others may be left out. Scope: view.",
         "security": [
           {
             "token": [
@@ -323,7 +323,23 @@ export const openapi: OpenApiDocument = {
             "name": "payloads",
             "in": "query",
             "required": false,
-            "description": "True includes payloads, at most 8 MB in one page. Default false.",
+            "description": "True includes payloads, at most 8 MB in one page. `preview` includes the first 200 characters of each. Default false.",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "boolean"
+                },
+                {
+                  "const": "preview"
+                }
+              ]
+            }
+          },
+          {
+            "name": "reverse",
+            "in": "query",
+            "required": false,
+            "description": "True lists the last ones first: dead letters with the newest first. Default false.",
             "schema": {
               "type": "boolean"
             }
@@ -1210,6 +1226,432 @@ export const openapi: OpenApiDocument = {
           },
           "501": {
             "$ref": "#/components/responses/unsupported"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/dead-letters": {
+      "get": {
+        "operationId": "countDeadLetters",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Count dead letters by cause and by group",
+        "description": "Counts up to 5,000 dead letters, the newest first. If `cursor` is not null there are more: continue with it, and add the counts up. A cause is a reason and an error without its ids and long numbers. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to count on: the `cursor` of the previous answer.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          },
+          {
+            "name": "text",
+            "in": "query",
+            "required": false,
+            "description": "Text that the last error, or the result, contains. Of a task without an error, and of one whose last lease expired, also the text of its reason.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 1000
+            }
+          },
+          {
+            "name": "group",
+            "in": "query",
+            "required": false,
+            "description": "Tasks of this group.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9][!-~]{0,127}$"
+            }
+          },
+          {
+            "name": "reason",
+            "in": "query",
+            "required": false,
+            "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
+            "schema": {
+              "type": "string",
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired)(?:,(?:rejected|attempts_exhausted|lease_expired))*$"
+            }
+          },
+          {
+            "name": "endedSince",
+            "in": "query",
+            "required": false,
+            "description": "Ended at this time or later, epoch ms.",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
+            }
+          },
+          {
+            "name": "endedUntil",
+            "in": "query",
+            "required": false,
+            "description": "Ended before this time, epoch ms.",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
+            }
+          },
+          {
+            "name": "enqueuedSince",
+            "in": "query",
+            "required": false,
+            "description": "Enqueued at this time or later, epoch ms.",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
+            }
+          },
+          {
+            "name": "enqueuedUntil",
+            "in": "query",
+            "required": false,
+            "description": "Enqueued before this time, epoch ms.",
+            "schema": {
+              "anyOf": [
+                {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999999
+                },
+                {
+                  "type": "integer",
+                  "minimum": 10000000000,
+                  "maximum": 8640000000000000
+                }
+              ]
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The counts.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeadLetters"
+                },
+                "examples": {
+                  "one-cause": {
+                    "summary": "one cause",
+                    "value": {
+                      "counted": 118,
+                      "causes": [
+                        {
+                          "reason": "attempts_exhausted",
+                          "error": "503 from the receiver",
+                          "text": "503 from the receiver",
+                          "count": 118,
+                          "firstAt": 1792800000000,
+                          "lastAt": 1792800060000,
+                          "latest": {
+                            "id": "welcome-17",
+                            "lease": 42
+                          }
+                        }
+                      ],
+                      "groups": [
+                        {
+                          "group": null,
+                          "count": 118,
+                          "firstAt": 1792800000000,
+                          "lastAt": 1792800060000
+                        }
+                      ],
+                      "otherCauses": 0,
+                      "otherGroups": 0,
+                      "cursor": null,
+                      "unreadable": 0
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/cancel": {
+      "post": {
+        "operationId": "cancelTasks",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Cancel several tasks",
+        "description": "Cancels up to 1,000 tasks, each as the request for one does. A copy of the request has the same answer. Scope: enqueue.",
+        "security": [
+          {
+            "token": [
+              "enqueue"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/CancelMany"
+              },
+              "examples": {
+                "two": {
+                  "summary": "two",
+                  "value": {
+                    "ids": [
+                      "welcome-17",
+                      {
+                        "id": "welcome-18",
+                        "lease": 43
+                      }
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What became of each task.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/CancelledMany"
+                },
+                "examples": {
+                  "two": {
+                    "summary": "two",
+                    "value": {
+                      "results": [
+                        {
+                          "id": "welcome-17",
+                          "ok": true,
+                          "state": "rejected"
+                        },
+                        {
+                          "id": "welcome-18",
+                          "ok": false,
+                          "code": "lease_lost"
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
+    "/v1/queues/{queue}/tasks/delete": {
+      "post": {
+        "operationId": "deleteTasks",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Delete several tasks that have ended",
+        "description": "Deletes the records of up to 1,000 tasks, each as the request for one does. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "requestBody": {
+          "required": true,
+          "content": {
+            "application/json": {
+              "schema": {
+                "$ref": "#/components/schemas/DeleteMany"
+              },
+              "examples": {
+                "two": {
+                  "summary": "two",
+                  "value": {
+                    "ids": [
+                      "welcome-17",
+                      "welcome-18"
+                    ]
+                  }
+                }
+              }
+            }
+          }
+        },
+        "responses": {
+          "200": {
+            "description": "What became of each task.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/DeletedMany"
+                },
+                "examples": {
+                  "two": {
+                    "summary": "two",
+                    "value": {
+                      "results": [
+                        {
+                          "id": "welcome-17",
+                          "ok": true
+                        },
+                        {
+                          "id": "welcome-18",
+                          "ok": false,
+                          "code": "alive"
+                        }
+                      ]
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
           },
           "502": {
             "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
@@ -2134,6 +2576,7 @@ export const openapi: OpenApiDocument = {
                         {
                           "queue": "emails",
                           "group": "tenant-7",
+                          "paused": false,
                           "weight": 2,
                           "maxWorking": null,
                           "rate": null,
@@ -2210,6 +2653,7 @@ export const openapi: OpenApiDocument = {
                     "value": {
                       "queue": "emails",
                       "group": "tenant-7",
+                      "paused": false,
                       "weight": 2,
                       "maxWorking": null,
                       "rate": null,
@@ -2309,6 +2753,7 @@ export const openapi: OpenApiDocument = {
                   "some": {
                     "summary": "some",
                     "value": {
+                      "paused": false,
                       "weight": 2,
                       "maxWorking": null,
                       "rate": null
@@ -4340,6 +4785,110 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/schedules/{schedule}/run": {
+      "post": {
+        "operationId": "runSchedule",
+        "tags": [
+          "schedules"
+        ],
+        "summary": "Enqueue a task of a schedule now",
+        "description": "Enqueues a task as an occurrence does, also while the schedule is paused. Its next occurrence stays as it is. With an `Idempotency-Key`, a copy of the request enqueues nothing. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/schedule"
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "A copy of an earlier request: the task was known.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Enqueued"
+                },
+                "examples": {
+                  "known": {
+                    "summary": "known",
+                    "value": {
+                      "id": "digest.1795451700000",
+                      "created": false
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "201": {
+            "description": "The task is enqueued.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/Enqueued"
+                },
+                "examples": {
+                  "created": {
+                    "summary": "created",
+                    "value": {
+                      "id": "digest.1795451700000",
+                      "created": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request-or-invalid_json"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "404": {
+            "$ref": "#/components/responses/not_found"
+          },
+          "408": {
+            "$ref": "#/components/responses/body_too_slow"
+          },
+          "413": {
+            "$ref": "#/components/responses/payload_too_large"
+          },
+          "415": {
+            "$ref": "#/components/responses/unsupported_media_type"
+          },
+          "429": {
+            "$ref": "#/components/responses/queue_full"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues/{queue}/schedules/{schedule}/resume": {
       "post": {
         "operationId": "resumeSchedule",
@@ -5294,6 +5843,62 @@ export const openapi: OpenApiDocument = {
         },
         "additionalProperties": false
       },
+      "CancelMany": {
+        "type": "object",
+        "properties": {
+          "ids": {
+            "type": "array",
+            "items": {
+              "anyOf": [
+                {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "lease": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 9007199254740991,
+                      "description": "Cancel only if the task is under the lease with this number."
+                    }
+                  },
+                  "required": [
+                    "id"
+                  ],
+                  "additionalProperties": false
+                }
+              ]
+            },
+            "maxItems": 1000,
+            "description": "The tasks to cancel."
+          }
+        },
+        "required": [
+          "ids"
+        ],
+        "additionalProperties": false
+      },
+      "DeleteMany": {
+        "type": "object",
+        "properties": {
+          "ids": {
+            "type": "array",
+            "items": {
+              "$ref": "#/components/schemas/TaskId"
+            },
+            "maxItems": 1000,
+            "description": "The tasks to delete."
+          }
+        },
+        "required": [
+          "ids"
+        ],
+        "additionalProperties": false
+      },
       "Redrive": {
         "type": "object",
         "properties": {
@@ -5667,6 +6272,17 @@ export const openapi: OpenApiDocument = {
       "GroupChanges": {
         "type": "object",
         "properties": {
+          "paused": {
+            "anyOf": [
+              {
+                "type": "boolean"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "True delivers no task of the group until it is unset."
+          },
           "weight": {
             "anyOf": [
               {
@@ -6551,7 +7167,277 @@ export const openapi: OpenApiDocument = {
           "tasks": {
             "type": "array",
             "items": {
-              "$ref": "#/components/schemas/Task"
+              "type": "object",
+              "properties": {
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "queue": {
+                  "type": "string"
+                },
+                "state": {
+                  "enum": [
+                    "pending",
+                    "delayed",
+                    "working",
+                    "completed",
+                    "rejected"
+                  ],
+                  "type": "string"
+                },
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "cancelled"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                },
+                "attempt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Deliveries so far."
+                },
+                "charged": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Deliveries that count towards maxAttempts."
+                },
+                "lease": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Number of the latest lease; 0 before the first."
+                },
+                "requeues": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "How many times it was requeued."
+                },
+                "version": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Increases with every transition except promotion."
+                },
+                "transitions": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "version": {
+                        "type": "integer",
+                        "minimum": 0
+                      },
+                      "to": {
+                        "enum": [
+                          "pending",
+                          "delayed",
+                          "working",
+                          "completed",
+                          "rejected",
+                          "cancelRequested"
+                        ],
+                        "type": "string",
+                        "description": "`cancelRequested`: the task is still working, and its holder should stop."
+                      },
+                      "at": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "When, epoch ms."
+                      }
+                    },
+                    "required": [
+                      "version",
+                      "to",
+                      "at"
+                    ]
+                  },
+                  "description": "The last transitions since the enqueue, at most 16, the oldest first."
+                },
+                "errors": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "attempt": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "Which delivery, from 1."
+                      },
+                      "at": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "When it ended, epoch ms."
+                      },
+                      "error": {
+                        "anyOf": [
+                          {
+                            "type": "string"
+                          },
+                          {
+                            "type": "null"
+                          }
+                        ],
+                        "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                      },
+                      "encoding": {
+                        "const": "base64",
+                        "description": "The error is encrypted: bytes, in base64."
+                      }
+                    },
+                    "required": [
+                      "attempt",
+                      "at",
+                      "error"
+                    ]
+                  },
+                  "description": "The attempts that did not complete the task: the last 16, the oldest first. They are kept as long as the result or the last error."
+                },
+                "group": {
+                  "$ref": "#/components/schemas/Name"
+                },
+                "priority": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "worker": {
+                  "type": "object",
+                  "properties": {
+                    "name": {
+                      "$ref": "#/components/schemas/Name"
+                    },
+                    "incarnation": {
+                      "$ref": "#/components/schemas/Name"
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ],
+                  "description": "The worker that has or last had the task, if it gave its name."
+                },
+                "progress": {
+                  "description": "The progress that its holder last sent."
+                },
+                "enqueuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was enqueued, epoch ms."
+                },
+                "dueAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it becomes pending, epoch ms."
+                },
+                "dequeuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was last delivered, epoch ms."
+                },
+                "deadlineAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When its lease ends, epoch ms."
+                },
+                "requeuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was last requeued, epoch ms."
+                },
+                "endedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was completed or rejected, epoch ms."
+                },
+                "cancelRequested": {
+                  "const": true,
+                  "description": "The task was cancelled while it was working."
+                },
+                "headers": {
+                  "type": "object",
+                  "propertyNames": {
+                    "type": "string"
+                  },
+                  "additionalProperties": {
+                    "type": "string"
+                  }
+                },
+                "options": {
+                  "type": "object",
+                  "properties": {
+                    "lease": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "maxAttempts": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "resultTtl": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "deadTtl": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "unique": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "description": "The options that the task fixed at its enqueue, without those that have the default; durations in ms."
+                },
+                "payload": {
+                  "description": "If it was requested and is still kept."
+                },
+                "payloadEncoding": {
+                  "const": "base64",
+                  "description": "The payload is bytes, in base64."
+                },
+                "result": {},
+                "encoding": {
+                  "const": "base64",
+                  "description": "The result is bytes, in base64."
+                },
+                "error": {
+                  "description": "The last error, in full."
+                },
+                "errorEncoding": {
+                  "const": "base64",
+                  "description": "The error is bytes, in base64."
+                },
+                "payloadsHidden": {
+                  "const": true,
+                  "description": "The token hides payloads: payload, result, progress and headers are left out."
+                },
+                "preview": {
+                  "type": "string",
+                  "description": "With `payloads=preview`: the first 200 characters of the payload as JSON, with `…` if it has more."
+                },
+                "previewOmitted": {
+                  "enum": [
+                    "bytes",
+                    "encrypted",
+                    "external"
+                  ],
+                  "type": "string",
+                  "description": "Why a payload has no preview: it is bytes, encrypted, or in an object store."
+                }
+              },
+              "required": [
+                "id",
+                "queue",
+                "state",
+                "attempt",
+                "charged",
+                "lease",
+                "requeues",
+                "version",
+                "transitions",
+                "errors",
+                "enqueuedAt"
+              ]
             }
           },
           "cursor": {
@@ -6590,6 +7476,282 @@ export const openapi: OpenApiDocument = {
         "required": [
           "id",
           "deleted"
+        ]
+      },
+      "DeadLetters": {
+        "type": "object",
+        "properties": {
+          "counted": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many dead letters this request has counted, the newest first."
+          },
+          "causes": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "cancelled"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                },
+                "error": {
+                  "type": "string",
+                  "description": "The error without ids and long numbers, which are `…`."
+                },
+                "text": {
+                  "anyOf": [
+                    {
+                      "type": "string"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ],
+                  "description": "The longest text that all errors of the cause have. With `reason` it is the filter of the cause. null if there is none."
+                },
+                "count": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "firstAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When the first of them died, epoch ms."
+                },
+                "lastAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When the last of them died, epoch ms."
+                },
+                "latest": {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "lease": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "required": [
+                    "id",
+                    "lease"
+                  ]
+                }
+              },
+              "required": [
+                "reason",
+                "error",
+                "text",
+                "count",
+                "firstAt",
+                "lastAt",
+                "latest"
+              ]
+            },
+            "description": "By cause, the most frequent first, at most 100."
+          },
+          "groups": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "group": {
+                  "anyOf": [
+                    {
+                      "$ref": "#/components/schemas/Name"
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ]
+                },
+                "count": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "firstAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When the first of them died, epoch ms."
+                },
+                "lastAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When the last of them died, epoch ms."
+                }
+              },
+              "required": [
+                "group",
+                "count",
+                "firstAt",
+                "lastAt"
+              ]
+            },
+            "description": "By group, the most frequent first, at most 100; null for those without a group."
+          },
+          "otherCauses": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many of them have other causes."
+          },
+          "otherGroups": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many of them are of other groups."
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "To count on; null if all were counted."
+          },
+          "unreadable": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks that were left out because their records are broken or of a newer release of Sluice."
+          }
+        },
+        "required": [
+          "counted",
+          "causes",
+          "groups",
+          "otherCauses",
+          "otherGroups",
+          "cursor",
+          "unreadable"
+        ]
+      },
+      "CancelledMany": {
+        "type": "object",
+        "properties": {
+          "results": {
+            "type": "array",
+            "items": {
+              "anyOf": [
+                {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "ok": {
+                      "const": true
+                    },
+                    "state": {
+                      "enum": [
+                        "rejected",
+                        "working"
+                      ],
+                      "type": "string"
+                    }
+                  },
+                  "required": [
+                    "id",
+                    "ok",
+                    "state"
+                  ]
+                },
+                {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "ok": {
+                      "const": false
+                    },
+                    "code": {
+                      "enum": [
+                        "not_found",
+                        "already_ended",
+                        "lease_lost",
+                        "newer_schema"
+                      ],
+                      "type": "string"
+                    }
+                  },
+                  "required": [
+                    "id",
+                    "ok",
+                    "code"
+                  ]
+                }
+              ]
+            },
+            "description": "What became of each task, in the order of the ids. `working`: its holder gets `cancelRequested`."
+          }
+        },
+        "required": [
+          "results"
+        ]
+      },
+      "DeletedMany": {
+        "type": "object",
+        "properties": {
+          "results": {
+            "type": "array",
+            "items": {
+              "anyOf": [
+                {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "ok": {
+                      "const": true
+                    }
+                  },
+                  "required": [
+                    "id",
+                    "ok"
+                  ]
+                },
+                {
+                  "type": "object",
+                  "properties": {
+                    "id": {
+                      "$ref": "#/components/schemas/TaskId"
+                    },
+                    "ok": {
+                      "const": false
+                    },
+                    "code": {
+                      "enum": [
+                        "not_found",
+                        "alive",
+                        "newer_schema"
+                      ],
+                      "type": "string"
+                    }
+                  },
+                  "required": [
+                    "id",
+                    "ok",
+                    "code"
+                  ]
+                }
+              ]
+            },
+            "description": "What became of each task, in the order of the ids."
+          }
+        },
+        "required": [
+          "results"
         ]
       },
       "Redriven": {
@@ -7867,6 +9029,10 @@ export const openapi: OpenApiDocument = {
       "GroupSettings": {
         "type": "object",
         "properties": {
+          "paused": {
+            "type": "boolean",
+            "description": "True while pulls return no tasks of the group."
+          },
           "weight": {
             "type": "integer",
             "minimum": 0,
@@ -7912,6 +9078,7 @@ export const openapi: OpenApiDocument = {
           }
         },
         "required": [
+          "paused",
           "weight",
           "maxWorking",
           "rate"
@@ -7925,6 +9092,10 @@ export const openapi: OpenApiDocument = {
           },
           "group": {
             "$ref": "#/components/schemas/Name"
+          },
+          "paused": {
+            "type": "boolean",
+            "description": "True while pulls return no tasks of the group."
           },
           "weight": {
             "type": "integer",
@@ -7987,6 +9158,7 @@ export const openapi: OpenApiDocument = {
         "required": [
           "queue",
           "group",
+          "paused",
           "weight",
           "maxWorking",
           "rate",

@@ -45,6 +45,7 @@ export const queueChanges = fields({
 });
 
 export const groupChanges = fields({
+  paused: setting(v.boolean()),
   weight: setting(integer(1, 100)),
   ...limits,
 });

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { LAST_INSTANT } from "../../kernel/options/instants.ts";
+import { MAX_BATCH } from "../../kernel/options/limits.ts";
 import { deadReasons, rejectReasons, taskStates } from "../../kernel/options/types.ts";
 import { fields, list } from "../request/validate.ts";
 import { budget } from "./durations.ts";
@@ -30,6 +31,10 @@ const reasonText = v.pipe(
   v.string(),
   v.regex(new RegExp(`^(?:cancelled|${dead}(?:,${dead})*)$`), reasonsForm),
 );
+const deadReasonText = v.pipe(
+  v.string(),
+  v.regex(new RegExp(`^${dead}(?:,${dead})*$`), `must be one or more of ${deadReasons.join(", ")}`),
+);
 
 const bodyReason = v.union(
   [v.picklist(rejectReasons), v.pipe(v.array(v.picklist(deadReasons)), v.minLength(1))],
@@ -46,7 +51,14 @@ export const tasksQuery = fields({
   state: stateOf(...taskStates),
   cursor: v.exactOptional(cursor),
   size: v.exactOptional(size),
-  payloads: v.exactOptional(flagText),
+  payloads: v.exactOptional(
+    v.pipe(
+      v.picklist(["true", "false", "preview"], "must be true, false or preview"),
+      v.transform((text) => (text === "preview" ? text : text === "true")),
+      v.union([v.boolean(), v.literal("preview")]),
+    ),
+  ),
+  reverse: v.exactOptional(flagText),
   ...filter(instantText(LAST_INSTANT), reasonText),
 });
 
@@ -59,23 +71,28 @@ const run = {
 
 const bodyFilter = filter(instant(LAST_INSTANT), bodyReason);
 
-export const redrive = fields({
-  ids: v.exactOptional(
-    list(
-      v.union(
-        [
-          taskId,
-          fields({
-            id: taskId,
-            lease: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
-          }),
-        ],
-        "must be an id, or an object with id and lease",
-      ),
-      1_000,
-      "must have at most 1000 ids",
-    ),
+const idsOf = <Id extends v.GenericSchema>(id: Id) =>
+  list(id, MAX_BATCH, `must have at most ${MAX_BATCH} ids`);
+
+const idsWithLeases = idsOf(
+  v.union(
+    [taskId, fields({ id: taskId, lease: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)) })],
+    "must be an id, or an object with id and lease",
   ),
+);
+
+export const cancelMany = fields({ ids: idsWithLeases });
+
+export const deleteMany = fields({ ids: idsOf(taskId) });
+
+/** The query of the counts of dead letters. */
+export const deadLettersQuery = fields({
+  cursor: v.exactOptional(cursor),
+  ...filter(instantText(LAST_INSTANT), deadReasonText),
+});
+
+export const redrive = fields({
+  ids: v.exactOptional(idsWithLeases),
   ...bodyFilter,
   reason: v.exactOptional(bodyReason),
   dryRun: v.exactOptional(v.boolean()),

@@ -58,6 +58,7 @@ export const queueSettings = v.object({
 });
 
 export const groupSettings = v.object({
+  paused: described(v.boolean(), "True while pulls return no tasks of the group."),
   weight: described(count, "The group's share of the queue relative to other groups."),
   ...limits,
 });

@@ -8,7 +8,13 @@ import type { ReplyOf } from "../response-schemas/values.ts";
  * stay: they say why a task failed. The reply does not show which of the values there were.
  */
 export function hidePayloads<T extends object>(given: T): T & { readonly payloadsHidden: true } {
-  const hidden = { payload: undefined, result: undefined, progress: undefined, headers: undefined };
+  const hidden = {
+    payload: undefined,
+    preview: undefined,
+    result: undefined,
+    progress: undefined,
+    headers: undefined,
+  };
   return { ...given, ...hidden, payloadsHidden: true };
 }
 

@@ -3,6 +3,7 @@ import { noFields, readBody, readPath, readQuery, requestOptions } from "../requ
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/schedules.ts";
+import type { enqueued } from "../response-schemas/tasks.ts";
 import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/schedules.ts";
 import { fieldOf, hidePayloads } from "../responses/task-reply.ts";
@@ -43,6 +44,16 @@ export function scheduleRoutes(app: App, services: Services): void {
     const removed = await schedules(c).remove(name, options);
     if (!removed.ok) throw scheduleNotFound();
     return reply<typeof replies.scheduleRemoved>({ name, removed: true });
+  });
+
+  app.post(`${path}/:schedule/run`, allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    const name = nameOf(c);
+    await readBody(c, services, noFields, "optional");
+    const run = await schedules(c).run(name, options);
+    if (!run.ok) throw scheduleNotFound();
+    const { id, created } = run;
+    return reply<typeof enqueued>({ id, created }, created ? 201 : 200);
   });
 
   for (const verb of ["pause", "resume"] as const) {

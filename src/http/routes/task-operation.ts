@@ -10,7 +10,7 @@ import * as schemas from "../request-schemas/task-operation.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
 import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 
-/** List, delete, redrive and purge tasks. */
+/** List, delete, redrive and purge tasks, cancel several, and count dead letters. */
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow } = services;
   const operator = (c: RequestContext) => c.get("open").operator();
@@ -20,10 +20,28 @@ export function taskOperationRoutes(app: App, services: Services): void {
     const reasons = reason?.split(",") as RejectReason[] | undefined;
     const hides = hidesPayloads(c, "view", options);
     // Not even read, because the size of a page depends on the sizes of its payloads.
-    const payloads = options.payloads && !hides;
+    const payloads = hides ? false : options.payloads;
     const { tasks, ...page } = await operator(c).list({ ...options, payloads, reason: reasons });
     const visible = hides ? tasks.map(hidePayloads) : tasks;
     return reply<typeof replies.listedPage>({ tasks: visible.map(taskReply), ...page });
+  });
+
+  app.get("/v1/queues/:queue/dead-letters", allow("view"), async (c) => {
+    const { reason, ...options } = readQuery(c, schemas.deadLettersQuery);
+    const reasons = reason?.split(",") as RejectReason[] | undefined;
+    return reply<typeof replies.deadLetters>(await operator(c).deadLetters({ ...options, reason: reasons }));
+  });
+
+  app.post("/v1/queues/:queue/tasks/cancel", allow("enqueue"), async (c) => {
+    const options = requestOptions(c);
+    const { ids } = await readBody(c, services, schemas.cancelMany);
+    return reply<typeof replies.cancelledMany>({ results: await operator(c).cancelMany(ids, options) });
+  });
+
+  app.post("/v1/queues/:queue/tasks/delete", allow("admin"), async (c) => {
+    const options = requestOptions(c);
+    const { ids } = await readBody(c, services, schemas.deleteMany);
+    return reply<typeof replies.deletedMany>({ results: await operator(c).removeMany(ids, options) });
   });
 
   app.delete("/v1/queues/:queue/tasks/:id", allow("admin"), async (c) => {

@@ -12,7 +12,7 @@ E='enqueued_before',
 `;
 export const $D = `local function D(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=DE(b,C)
+local d=DG(b,C)
 d.text=c
 return d
 end
@@ -29,7 +29,7 @@ export const $F = `local function F(a,b)
 if a.reason then
 return(a.reason=='lease_expired'or b=='')and a.reason
 end
-local c=a.state~=FQ.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
+local c=a.state~=FS.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
 return c and'lease_expired'
 end
 `;
@@ -62,26 +62,32 @@ export const $K = `local function K(a)
 return(a or'0')..' -'
 end
 `;
-export const $L = `local function L(a,b,c,d)
-local e,f=string.match(b,'^(%S+) (.+)$')
-local g=redis.call('ZCOUNT',a,'-inf','('..e)
-local h=redis.call('ZCOUNT',a,'-inf',e)
-while g<h do
-local i=math.floor((g+h)/2)
-if J(f,redis.call('ZRANGE',a,AF(i),AF(i))[1])then
-h=i
+export const $L = `local function L(a,b,c)
+local d,e=string.match(b,'^(%S+) (.+)$')
+local f=redis.call('ZCOUNT',a,'-inf','('..d)
+local g=redis.call('ZCOUNT',a,'-inf',d)
+while f<g do
+local h=math.floor((f+g)/2)
+local i=redis.call('ZRANGE',a,AH(h),AH(h))[1]
+if J(i,e)or(c and i==e)then
+f=h+1
 else
-g=i+1
+g=h
 end
 end
-local i=redis.call('ZRANGE',a,AF(g),AF(g+c-1),'WITHSCORES')
-local j={}
-for n=1,#i,2 do
-if d and tonumber(i[n+1])>=tonumber(d)then
+return f
+end
+`;
+export const $M = `local function M(a,b,c,d)
+local e=L(a,b,true)
+local f=redis.call('ZRANGE',a,AH(e),AH(e+c-1),'WITHSCORES')
+local g={}
+for k=1,#f,2 do
+if d and tonumber(f[k+1])>=tonumber(d)then
 break
 end
-j[#j+1]={id=i[n],score=i[n+1],place=i[n+1]..' '..i[n]}
+g[#g+1]={id=f[k],score=f[k+1],place=f[k+1]..' '..f[k]}
 end
-return j
+return g
 end
 `;

@@ -4,13 +4,13 @@ export const $A = `local A=1000
 `;
 export const $B = `local B=8000000
 `;
-export const $N = `local function N(a,b,c)
+export const $P = `local function P(a,b,c)
 local d,e,f=0,0,16
 local g=math.min(#b,A)
 while d<g and e<B do
 local h={}
 for l=d+1,math.min(d+f,g)do
-AI(h,b[l].id,'.'..b[l].id)
+AK(h,b[l].id,'.'..b[l].id)
 end
 local i=redis.call('HMGET',a,unpack(h))
 for m=1,#h,2 do
@@ -18,10 +18,10 @@ local n=b[d+1]
 n.fixed,n.record=i[m]or'',i[m+1]
 e=e+#n.fixed+#(n.record or'')
 if string.sub(n.id,1,1)~='~'then
-if FP(n.fixed)or FP(n.record)then
+if FR(n.fixed)or FR(n.record)then
 n.left_alone=true
 else
-n.task,n.text=GA(n.fixed,n.record)
+n.task,n.text=GC(n.fixed,n.record)
 if c(n,d+1)then
 return d
 end
@@ -34,7 +34,7 @@ end
 return d
 end
 `;
-export const $O = `local function O(a,b)
+export const $Q = `local function Q(a,b)
 local c=0
 for g=1,b do
 c=c+(a[g].left_alone and 1 or 0)

@@ -16,6 +16,7 @@ export interface Passed {
 export const groupOf = (queue: QueueState, task: ModelTask): ModelGroup => {
   const name = task.group ?? "";
   const known = queue.groups.get(name) ?? {
+    paused: false,
     weight: 1,
     maxWorking: null,
     rate: null,
@@ -61,7 +62,8 @@ const isPredictable = (queue: QueueState, task: ModelTask) =>
 
 function open(queue: QueueState, now: number, task: ModelTask): boolean {
   if (!isGrouped(task)) return true;
-  const { maxWorking, rate, used } = groupOf(queue, task);
+  const { paused, maxWorking, rate, used } = groupOf(queue, task);
+  if (paused) return false;
   if (maxWorking !== null && workingOf(queue, task) >= maxWorking) return false;
   return rate === null || left(rate, used, now) >= 1;
 }

@@ -203,19 +203,21 @@ export function configure(queue: QueueState, now: number, changes: Partial<Queue
   return queue.settings;
 }
 
+type ModelGroupSettings = Pick<ModelGroup, "paused" | "weight" | "maxWorking" | "rate">;
+
 export function configureGroup(
   queue: QueueState,
   now: number,
   name: string,
-  changes: Partial<Pick<ModelGroup, "weight" | "maxWorking" | "rate">>,
-): Pick<ModelGroup, "weight" | "maxWorking" | "rate"> {
+  changes: Partial<ModelGroupSettings>,
+): ModelGroupSettings {
   const group = groupOf(queue, { group: name } as ModelTask);
   const { rate } = group;
   Object.assign(group, changes);
   group.used = recount(group.used, rate, group.rate, now);
-  group.limited ||= group.maxWorking !== null || group.rate !== null;
-  const { weight, maxWorking } = group;
-  return { weight, maxWorking, rate: group.rate };
+  group.limited ||= group.paused || group.maxWorking !== null || group.rate !== null;
+  const { paused, weight, maxWorking } = group;
+  return { paused, weight, maxWorking, rate: group.rate };
 }
 
 /** Deletes the queue. Returns a new one, or the number of leased tasks that prevent it. */

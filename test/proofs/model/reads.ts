@@ -92,6 +92,7 @@ export function workers(queue: QueueState): WorkerInfo[] {
 /** A group with waiting tasks. The model does not predict which of them wait for the limits of the group. */
 export interface WaitingGroup {
   readonly group: string;
+  readonly paused: boolean;
   readonly weight: number;
   readonly maxWorking: number | null;
   readonly waiting: number;
@@ -107,6 +108,7 @@ export function groups(queue: QueueState): WaitingGroup[] {
   const inGroup = (all: typeof waiting, group: string) => all.filter((one) => one === group).length;
   return names.map((group) => ({
     group,
+    paused: queue.groups.get(group)?.paused ?? false,
     weight: queue.groups.get(group)?.weight ?? 1,
     maxWorking: queue.groups.get(group)?.maxWorking ?? null,
     waiting: inGroup(waiting, group),

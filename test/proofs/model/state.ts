@@ -122,6 +122,7 @@ export interface QueueLimits {
 export type Used = Map<number, number>;
 
 export interface ModelGroup {
+  paused: boolean;
   weight: number;
   maxWorking: number | null;
   rate: Rate | null;

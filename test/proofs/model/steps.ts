@@ -165,7 +165,10 @@ export function allSteps({
       "configureGroup",
       record({
         group,
-        changes: record({ weight: oneOf(1, 4), maxWorking: most, rate }, { requiredKeys: ["weight"] }),
+        changes: record(
+          { paused: oneOf(true, false, false), weight: oneOf(1, 4), maxWorking: most, rate },
+          { requiredKeys: ["weight"] },
+        ),
       }),
     ),
     withKey(1, "drop", record({ force: boolean() })),

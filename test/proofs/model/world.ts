@@ -282,8 +282,17 @@ function predicted({ queue, now }: World, operation: Operation, answer: unknown)
   }
 }
 
-const waitingGroup = ({ group, weight, maxWorking, ready, working, limited }: GroupInfo): WaitingGroup => ({
+const waitingGroup = ({
   group,
+  paused,
+  weight,
+  maxWorking,
+  ready,
+  working,
+  limited,
+}: GroupInfo): WaitingGroup => ({
+  group,
+  paused,
   weight,
   maxWorking,
   waiting: ready + limited,

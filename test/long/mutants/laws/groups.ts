@@ -18,7 +18,10 @@ export const groups: LawMutants = {
     breaks: "I8: a group pays twice for a task that was not begun",
   },
   "a group's limit ignores working tasks": {
-    lua: change("group.settings.max_working - group.working", "group.settings.max_working - 0"),
+    lua: change(
+      "(group.settings.max_working or math.huge) - group.working",
+      "(group.settings.max_working or math.huge) - 0",
+    ),
     breaks: "limits: a tenant has more at work than it may",
   },
   "what is delivered of a group is not counted": {
