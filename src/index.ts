@@ -23,7 +23,13 @@ export { NonRetryableError, RetryAfter, StoppedError, type StopReason } from "./
 export { withScaleOut } from "./drain/with-scale-out.ts";
 export type { TaskSource } from "./drain/source.ts";
 export { wakeReceiver, type WakeReceiverOptions } from "./adapters/wake-receiver.ts";
-export { webhookWaker, type WebhookWakerOptions, type Waker } from "./features/waking/index.ts";
+export {
+  pubSubWaker,
+  type PubSubWakerOptions,
+  webhookWaker,
+  type WebhookWakerOptions,
+  type Waker,
+} from "./features/waking/index.ts";
 export { applyQueues, type ApplyOptions, type ApplyReport } from "./deploy/declared/apply-queues.ts";
 export type { DeclaredSettings, QueueDeclaration } from "./deploy/declared/declaration.ts";
 export {

@@ -1,22 +1,19 @@
 import { isEarly } from "../drain/drain-counts.ts";
 import { drain } from "../drain/drain.ts";
 import { type DrainReport, type Task } from "../drain/types.ts";
-import { scalingOut } from "../drain/with-scale-out.ts";
 import { opening } from "../open/opening.ts";
 import { timeUntil } from "../kernel/clock.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import type { Waker } from "../features/waking/index.ts";
 import { drainBegan, drained, requestsUsed, wakeFailed } from "../log/lines.ts";
 import { sleep } from "../sleep.ts";
+import { otherConsumers } from "./other-consumers.ts";
 import type { Setup } from "./setup.ts";
 import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
 import { Drains, sum } from "./drains.ts";
 import { type InvocationTools, LEAST_TIME, type ServiceContext } from "./invocation.ts";
 import type { ServiceOptions } from "./options.ts";
 import { withWaitUntil } from "./pending-work.ts";
-
-/** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
-const HAND_OVER = 100;
 
 /** The consumers of a deployment. */
 export class Consumers<Env extends object> {
@@ -41,6 +38,16 @@ export class Consumers<Env extends object> {
 
   has(queue: string): boolean {
     return this.#all.has(queue);
+  }
+
+  /** The queues that have a consumer here. */
+  get queues(): Iterable<string> {
+    return this.#all.keys();
+  }
+
+  /** Whether the consumer of a queue works in this process, and has no free handler. It looks for tasks when it has one. */
+  isBusy(queue: string): boolean {
+    return this.#drains.isBusy(queue);
   }
 
   /** The queue as its consumer sets it; undefined if it has none here. */
@@ -97,7 +104,10 @@ export class Consumers<Env extends object> {
       const due = this.#untilDue(report, Math.min(this.#setup.maxIdle, timeLeft() - 2 * LEAST_TIME));
       if (due === undefined) break;
       const woken = new AbortController();
-      drains.onWake(name, () => woken.abort());
+      drains.onWake(name, () => {
+        woken.abort();
+        return true;
+      });
       // A wake may have come when the drain had just found the queue empty.
       if (!drains.isWokenAgain(name)) await sleep(due, woken.signal);
       const next = await this.#drain(name, timeLeft(), around, drains);
@@ -118,9 +128,9 @@ export class Consumers<Env extends object> {
 
   /** Sets an alarm for the queue's next task; also if tasks are left that no other invocation is woken for. */
   async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
-    const { alarms, transport, remoteWaker, log } = this.#setup;
+    const { alarms, transport, remote, log } = this.#setup;
     if (!alarms || nextDueAt === null) return;
-    if (ended !== "empty" && (!isEarly(ended) || remoteWaker)) return;
+    if (ended !== "empty" && (!isEarly(ended) || remote.byUrl || remote.pubSub)) return;
     try {
       await alarms.set("wake", name, timeUntil(transport, nextDueAt));
     } catch (error) {
@@ -129,16 +139,16 @@ export class Consumers<Env extends object> {
   }
 
   /** Wakes consumers elsewhere, and sets alarms for tasks that a running drain requeues. */
-  #wakerOfDrain(): Waker | undefined {
-    const { alarms, remoteWaker, transport, isProcess, maxIdle, log } = this.#setup;
-    if (!alarms) return remoteWaker;
+  #wakerOfDrain(remote: Waker | undefined): Waker | undefined {
+    const { alarms, transport, isProcess, maxIdle, log } = this.#setup;
+    if (!alarms) return remote;
     const wakeAt = (queue: string, at: number) => {
       const after = timeUntil(transport, at);
       // What is due before is what the invocation waits for.
       return isProcess || after > maxIdle ? alarms.set("wake", queue, after) : undefined;
     };
     const onError = (error: unknown, queue: string) => log(wakeFailed(queue, error));
-    return { wake: () => {}, ...remoteWaker, wakeAt, onError };
+    return { wake: () => {}, ...remote, wakeAt, onError };
   }
 
   /** Logs once how to raise the platform's default limit. */
@@ -156,26 +166,22 @@ export class Consumers<Env extends object> {
     { tools, onDeadLetter, onFailure }: InvocationTools<Env>,
     drains: Drains,
   ): Promise<DrainReport> {
-    const { env, transport, remoteWaker, platform, log, isProcess, hooks } = this.#setup;
+    const { env, transport, platform, log, isProcess, hooks } = this.#setup;
     const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
     const requests = isProcess ? this.#setup.requests : drains.requests;
     const { ofQueues } = this.#context;
     // A drain sends whole batches, which wait for no call of others.
     const open = opening({ ...ofQueues, coalesce: "turn" });
-    const queue = open(definition, { wake: this.#wakerOfDrain(), onDeadLetter }).queue();
-    const waking = {
-      transport: drains.counted(transport),
-      wake: remoteWaker && drains.countedWaker(remoteWaker),
-    };
-    const keptForWake = remoteWaker && drains.requests?.reserve(WAKE_REQUESTS);
+    const queueWith = (wake: Waker | undefined, counted = {}) =>
+      open(definition, { wake, ...counted }).queue();
+    const others = otherConsumers(name, this.#setup, drains, (wake) =>
+      queueWith(wake, { transport: drains.counted(transport) }),
+    );
+    const queue = queueWith(this.#wakerOfDrain(others.waker), { onDeadLetter });
     const handle = (task: Task<never>): unknown => handler(task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
-    const listen = (pullNow: () => void) => drains.onWake(name, pullNow);
-    const other = open(definition, waking).queue();
-    const wakeAnother = async () => {
-      if ((drains.requests?.free ?? Infinity) >= WAKE_REQUESTS) await other.wakeAnother();
-    };
-    const source = remoteWaker ? scalingOut(queue, wakeAnother) : queue;
+    const listen = (pullNow: () => boolean) => drains.onWake(name, pullNow);
+    const source = others.sharing(queue);
     // A failed task also has the requests of the hooks.
     const requestsPerTask = (work.requestsPerTask ?? 1) + hooks;
     const limits = {
@@ -188,23 +194,13 @@ export class Consumers<Env extends object> {
     log(drainBegan(name));
     const run = () => drain(source, handle, { ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
-    const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(keptForWake);
+    const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(others.release);
     if (tasksOf(report) > 0) log(drained(name, report));
     if (report.ended === "requests") this.#sayLimit();
-    if (waking.wake && (isEarly(report.ended) || report.ended === "aborted")) {
-      // A short window: the wake that started this drain must not suppress this one.
-      const next = open(definition, { ...waking, wake: { ...waking.wake, window: HAND_OVER } });
-      await next
-        .queue()
-        .wakeAnother()
-        .catch(() => {});
-    }
+    if (isEarly(report.ended) || report.ended === "aborted") await others.takeOver();
     return report;
   }
 }
-
-/** Requests of a wake: a script, perhaps with its text, and the wake itself. */
-const WAKE_REQUESTS = 3;
 
 function tasksOf({ completed, requeued, rejected, handedBack, lost }: DrainReport): number {
   return completed + requeued + rejected + handedBack + lost;

@@ -1,8 +1,10 @@
 import { timeUntil } from "../kernel/clock.ts";
 import type { Waker } from "../features/waking/index.ts";
 import { wakeFailed } from "../log/lines.ts";
+import type { AlarmKind } from "./alarms.ts";
 import type { Consumers } from "./consumers.ts";
 import type { Invocation } from "./invocation.ts";
+import { remoteWaker } from "./remote-waker.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -12,31 +14,38 @@ import type { Setup } from "./setup.ts";
 const WORTH_STARTING = 250;
 
 /**
- * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise it
- * sends a wake to the wake URL, if there is one. The deployment there must have the same consumers as this one.
- * If this deployment has no consumers, it sends wakes for every queue.
+ * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise, and if
+ * the consumer has no free handler, it sends a wake: through Redis to servers with any consumers, and to the wake URL.
+ * The deployment there must have the same consumers as this one. If this deployment has no consumers, it sends wakes
+ * for every queue.
  * @returns undefined if no wake can be sent or arranged
  */
 export function deploymentWaker<Env extends object>(
-  { remoteWaker, alarms, platform, log, ...setup }: Setup<Env>,
+  setup: Setup<Env>,
   consumers: Consumers<Env>,
   { timeLeft, drains }: Pick<Invocation, "timeLeft" | "drains">,
 ): Waker | undefined {
+  const { remote, alarms, platform } = setup;
   const transport = drains?.counted(setup.transport) ?? setup.transport;
   const isClosing = () => platform.ending?.closing?.aborted === true;
   const here = (queue: string) =>
     timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !isClosing() && consumers.has(queue);
-  const remote = remoteWaker && (drains?.countedWaker(remoteWaker) ?? remoteWaker);
-  const elsewhere = (queue: string) => remoteWaker !== undefined && (consumers.none || consumers.has(queue));
-  if (!remoteWaker && !alarms && (consumers.none || !timeLeft)) return undefined;
+  const elsewhere = (queue: string) =>
+    remoteWaker(setup, drains, { byUrl: consumers.none || consumers.has(queue) });
+  if (!remote.byUrl && !remote.pubSub && !alarms && (consumers.none || !timeLeft)) return undefined;
+  const set = (kind: AlarmKind) => (queue: string, at: number) =>
+    alarms?.set(kind, queue, timeUntil(transport, at));
   return {
-    queues: (queue) => here(queue) || elsewhere(queue),
-    wake: (queue) =>
-      timeLeft && here(queue) ? consumers.work(queue, timeLeft(), drains) : remote?.wake(queue),
-    onError: (error, queue) => log(wakeFailed(queue, error)),
-    ...(alarms && {
-      wakeAt: (queue, at) => alarms.set("wake", queue, timeUntil(transport, at)),
-      sweepAt: (queue, at) => alarms.set("sweep", queue, timeUntil(transport, at)),
-    }),
+    onError: (error, queue) => setup.log(wakeFailed(queue, error)),
+    queues: (queue) => here(queue) || elsewhere(queue) !== undefined,
+    wake(queue) {
+      if (!timeLeft || !here(queue)) return elsewhere(queue)?.wake(queue);
+      const isBusy = consumers.isBusy(queue);
+      const working = consumers.work(queue, timeLeft(), drains);
+      return isBusy ? Promise.all([working, elsewhere(queue)?.wake(queue)]) : working;
+    },
+    ...(alarms
+      ? { wakeAt: set("wake"), sweepAt: set("sweep") }
+      : { wakeAt: remoteWaker(setup, drains)?.wakeAt }),
   };
 }

@@ -7,8 +7,8 @@ import type { DrainReport } from "../drain/types.ts";
 
 interface RunningDrain {
   readonly done: Promise<DrainReport>;
-  /** Makes it pull again at once. */
-  pullNow: () => void;
+  /** Makes it pull again at once. Returns whether it can begin another task at once. */
+  pullNow: () => boolean;
 }
 
 /** The drains that run in one process, or in one invocation: at most one for each queue. */
@@ -63,16 +63,21 @@ export class Drains {
     // Starts after the entry is set, because the drain reads it.
     const started = {
       done: Promise.resolve().then(() => this.#untilNotWoken(queue, drain)),
-      pullNow: () => {},
+      pullNow: () => true,
     };
     this.#running.set(queue, started);
     return started.done;
   }
 
   /** Sets what makes the running drain of a queue pull again. */
-  onWake(queue: string, pullNow: () => void): void {
+  onWake(queue: string, pullNow: () => boolean): void {
     const running = this.#running.get(queue);
     if (running) running.pullNow = pullNow;
+  }
+
+  /** Whether a drain of the queue is running that cannot begin another task at once. It pulls again. */
+  isBusy(queue: string): boolean {
+    return this.#running.get(queue)?.pullNow() === false;
   }
 
   /** Whether the queue was woken again since its drain began. */

@@ -1,15 +1,12 @@
 import { type Environment, readConfig } from "../config.ts";
-import { webhookWaker } from "../features/waking/index.ts";
-import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { checkedTracing } from "../features/tracing/types.ts";
 import { onlyOptions, optionalFunction, wholeNumber } from "../kernel/options/validation.ts";
 import { connectedAlerts } from "./connected-alerts.ts";
 import { ObjectStores } from "./object-stores.ts";
 import { optionalParts } from "./optional-parts.ts";
+import { readRemote } from "./remote-waker.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
-import { wakeFailed } from "../log/lines.ts";
-import type { Log } from "../log/logger.ts";
 import { logTo } from "../log/log-to.ts";
 
 /** The least limit of requests with which an invocation sweeps, drains, wakes another one and evaluates alerts. */
@@ -65,24 +62,8 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
      */
     maxIdle: platform.maxIdle ?? MAX_IDLE,
     alarms: platform.alarms?.(config.prefix),
-    /** Wakes another invocation, or another deployment. */
-    remoteWaker: remoteWaker(config, platform, log),
+    remote: readRemote(config, platform),
     /** Writes a line as the option `logger` says. */
     log,
   };
-}
-
-/** @throws {SluiceError} `invalid_argument` if a binding to wake has no secret */
-function remoteWaker(
-  { wakeUrl, wakeSecrets: [secret] }: ReturnType<typeof readConfig>,
-  { wakeFetch, wakeTimeout }: Platform,
-  log: Log,
-) {
-  if (wakeFetch && !secret) {
-    throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because the binding SLUICE_CONSUMER is set");
-  }
-  const url = wakeUrl ?? (wakeFetch && "https://consumer/wake");
-  if (!url || !secret) return undefined;
-  const onError = (error: unknown, queue: string) => log(wakeFailed(queue, error));
-  return webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout, onError });
 }

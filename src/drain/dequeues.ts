@@ -2,7 +2,7 @@ import { newToken } from "../kernel/names/ids.ts";
 import type { CheckedOptions } from "./drain-options.ts";
 import type { DequeueRequest, DrainRequests } from "./drain-requests.ts";
 import type { HandlerPool } from "./handler-pool.ts";
-import { Pace } from "./pace.ts";
+import { Pace, type PaceOptions } from "./pace.ts";
 import type { RemainingTasks } from "./remaining-tasks.ts";
 import type { RequestShare } from "./request-share.ts";
 import type { Suspects } from "./suspects.ts";
@@ -29,7 +29,7 @@ export class Dequeues<T> {
   readonly #parts: Parts<T>;
   readonly #pace: Pace;
 
-  constructor(options: CheckedOptions, parts: Parts<T>) {
+  constructor(options: CheckedOptions & PaceOptions, parts: Parts<T>) {
     this.#options = options;
     this.#parts = parts;
     this.#pace = new Pace(options, parts.handlers, parts.requests.roundTrip);

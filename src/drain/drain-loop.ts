@@ -13,7 +13,7 @@ import { RemainingTasks } from "./remaining-tasks.ts";
 import type { RequestShare } from "./request-share.ts";
 import type { TaskSource } from "./source.ts";
 import { Suspects } from "./suspects.ts";
-import type { SizedSettlement } from "./to-settlement.ts";
+import { isHandBack, type SizedSettlement } from "./to-settlement.ts";
 
 /**
  * One drain. Each event (a handler returns, a request is answered, a timer fires) leads to a step. A step
@@ -104,9 +104,12 @@ export class DrainLoop<T> {
     this.#stepSoon();
   };
 
-  readonly #onNewTasks = () => {
+  readonly #onNewTasks = (): boolean => {
     this.#remaining.notify();
     this.#stepSoon();
+    // A reply that is under way may fill the free handlers.
+    const { isDequeuing, isPolling } = this.#requests;
+    return this.#handlers.hasFreeHandler && (!isDequeuing || isPolling) && this.#closedBy === undefined;
   };
 
   /**
@@ -283,7 +286,7 @@ export class DrainLoop<T> {
     const { settlement, extendedTask } = outgoing;
     if (extendedTask) return this.#onExtended(extendedTask, reply, sentAt);
     this.#options.failures?.settled(outgoing, reply);
-    this.#counts.settled(reply, settlement.outcome === "requeue" && settlement.unstarted === true);
+    this.#counts.settled(reply, isHandBack(settlement));
     // If Redis did not know the settle script, it ran the dequeue of the same request first.
     if (reply.ok && reply.state === "pending") this.#remaining.noteRequeued();
   };

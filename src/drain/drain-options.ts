@@ -21,7 +21,10 @@ import type { DrainOptions } from "./types.ts";
 
 /** A drain's options, checked; durations in ms. */
 export interface CheckedOptions
-  extends CallOptions, PaceOptions, Pick<DrainOptions, "requests" | "listen" | "onFailure"> {
+  extends
+    CallOptions,
+    Omit<PaceOptions, "connected">,
+    Pick<DrainOptions, "requests" | "listen" | "onFailure"> {
   readonly budget: number;
   readonly requestsPerTask: number;
   readonly lease: number | undefined;
@@ -32,8 +35,11 @@ export interface CheckedOptions
   readonly closing: AbortSignal | undefined;
 }
 
+/** What differs between drains by task and by batch. */
+export type DrainDefaults = Omit<PaceOptions, "connected">;
+
 /** Those of one drain, with what was loaded for it. */
-export interface DrainLoopOptions<T> extends CheckedOptions {
+export interface DrainLoopOptions<T> extends CheckedOptions, PaceOptions {
   /** When the drain must be over, on the clock of `performance.now()`. */
   readonly end: number;
   /** Reports failed tasks; undefined if the caller wants no reports. */
@@ -85,7 +91,7 @@ export function checkDrainOptions(options: DrainOptions, at: string): void {
  * The options of a drain. The backoff is not checked yet.
  * @throws {SluiceError} `invalid_argument`
  */
-export function checkedOptions(options: DrainOptions, defaults: PaceOptions): CheckedOptions {
+export function checkedOptions(options: DrainOptions, defaults: DrainDefaults): CheckedOptions {
   onlyOptions(options, OPTIONS);
   const { budget: duration = "25s", batch = defaults.batch, concurrency = defaults.concurrency } = options;
   const { lease, timeout } = options;

@@ -1,9 +1,8 @@
 import { invalidArgument, SluiceError } from "../errors.ts";
 import type { CallHandler } from "./handler-pool.ts";
-import { checkedOptions } from "./drain-options.ts";
+import { checkedOptions, type DrainDefaults } from "./drain-options.ts";
 import { DrainLoop } from "./drain-loop.ts";
-import type { PaceOptions } from "./pace.ts";
-import type { TaskSource } from "./source.ts";
+import { isConnected, type TaskSource } from "./source.ts";
 import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcome } from "./types.ts";
 
 /**
@@ -79,7 +78,7 @@ async function run<T>(
   handler: unknown,
   callHandler: CallHandler<T>,
   options: DrainOptions,
-  defaults: PaceOptions,
+  defaults: DrainDefaults,
 ): Promise<DrainReport> {
   const operations = ["dequeue", "settle", "settleAndDequeue"] as const;
   if (operations.some((name) => typeof source?.[name] !== "function")) {
@@ -99,7 +98,13 @@ async function run<T>(
       ? undefined
       : (await import("./limited-source.ts")).limited(source, requests, requestsPerTask);
   try {
-    return await new DrainLoop(source, callHandler, { ...checked, end, failures, limited }).run();
+    return await new DrainLoop(source, callHandler, {
+      ...checked,
+      end,
+      failures,
+      limited,
+      connected: isConnected(source),
+    }).run();
   } finally {
     const left = Math.max(0, end - performance.now());
     await source.ended?.(options.signal?.aborted ? Math.min(left, AFTER_ABORT) : left);

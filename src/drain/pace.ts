@@ -13,6 +13,8 @@ export interface PaceOptions {
   readonly batch: number | undefined;
   /** Whether one handler call takes all tasks of a dequeue. */
   readonly wholeBatches: boolean;
+  /** Whether requests cost little: a dequeue then takes no more tasks than begin until its reply is there. */
+  readonly connected: boolean;
 }
 
 type PacedHandlers = Pick<
@@ -46,9 +48,13 @@ export class Pace {
 
   /** How many tasks a dequeue asks for, if time allows. */
   get batch(): number {
-    const { batch } = this.#options;
+    const { batch, connected } = this.#options;
     if (batch !== undefined) return batch;
     const { freeHandlers, waitingCalls, meanDuration } = this.#handlers;
+    if (connected) {
+      const begin = freeHandlers + this.#handlers.callsBegunWithin(this.#roundTrip.mean);
+      return Math.max(1, Math.min(Math.floor(begin) - waitingCalls, LARGEST_BATCH));
+    }
     const ahead = this.#roundTrip.mean + Math.min(meanDuration / 2, MAX_PREFETCH);
     const begin = this.#handlers.callsBegunWithin(ahead);
     return Math.max(SMALLEST_BATCH, Math.min(Math.ceil(freeHandlers + begin) - waitingCalls, LARGEST_BATCH));

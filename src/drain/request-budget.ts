@@ -84,10 +84,11 @@ export interface SeveralDatabases {
  */
 export function withOnSend(transport: Transport, onSend: () => void): Transport {
   const several: Transport & Partial<SeveralDatabases> = transport;
-  const { database, prefix, cluster } = several;
+  const { database, prefix, cluster, connected } = several;
   const counted: Transport & Partial<SeveralDatabases> = {
     database,
     prefix,
+    connected,
     cluster,
     async send(commands, options = {}) {
       if (commands.length > 0) onSend();

@@ -1,4 +1,5 @@
 import type { Queue } from "../kernel/queue.ts";
+import type { Transport } from "../kernel/transport.ts";
 
 /** Where a consumer gets its tasks and settles them: a {@link Queue}, or a queue of the HTTP client. */
 export type TaskSource<T = unknown> = Pick<
@@ -14,6 +15,8 @@ export type TaskSource<T = unknown> = Pick<
     readonly counted?: ((onSend: () => void) => TaskSource<T>) | undefined;
     /** Over how many databases one call may be spread. @default 1, or as the transport of a {@link Queue} has */
     readonly databases?: number | undefined;
+    /** Whether requests cost little. @default false, or as the transport of a {@link Queue} says */
+    readonly connected?: boolean | undefined;
     /**
      * Called when a drain has ended, with the time that it may still take, ms. The drain waits for it.
      * @default nothing to wait for
@@ -28,5 +31,11 @@ export function changed<T>(
   source: TaskSource<T>,
   operations: Operations<T> & Partial<TaskSource<T>>,
 ): TaskSource<T> {
-  return { name: source.name, hooks: source.hooks, ...operations };
+  return { name: source.name, hooks: source.hooks, connected: isConnected(source), ...operations };
+}
+
+/** Whether requests of a source cost little. */
+export function isConnected<T>(source: TaskSource<T> & { readonly transport?: unknown }): boolean {
+  const { connected = (source.transport as Transport | undefined)?.connected } = source;
+  return connected ?? false;
 }

@@ -3,6 +3,7 @@ import { callHook } from "../kernel/options/hook.ts";
 import { readReceipt } from "../kernel/names/receipt.ts";
 import type { Settled, Settlement } from "../kernel/options/types.ts";
 import { StoppedError } from "./failures.ts";
+import { isHandBack } from "./to-settlement.ts";
 import type { InFlightTask } from "./in-flight-task.ts";
 import type { TaskFailure } from "./types.ts";
 
@@ -24,7 +25,7 @@ export class TaskFailures {
 
   /** Reports a settlement if its task failed, or if its lease was lost. */
   settled({ settlement, ranFor }: TimedSettlement, reply: Settled): void {
-    if (settlement.outcome === "extend" || isHandedBack(settlement)) return;
+    if (settlement.outcome === "extend" || isHandBack(settlement)) return;
     const next = nextOf(reply);
     if (next === undefined) return;
     const dueAt = reply.ok ? reply.dueAt : undefined;
@@ -39,7 +40,7 @@ export class TaskFailures {
   /** Reports a failed task whose settlement did not reach Redis. */
   unsettled({ settlement, ranFor }: TimedSettlement): void {
     const failed = settlement.outcome === "reject" || settlement.outcome === "requeue";
-    if (!failed || isHandedBack(settlement)) return;
+    if (!failed || isHandBack(settlement)) return;
     const error = errorOf(settlement);
     this.#report(settlement, ranFor, { next: "unsettled", ...(error && { error }) });
   }
@@ -62,10 +63,6 @@ export class TaskFailures {
 }
 
 const LEASE_LOST = summarizeError(new StoppedError("lease_lost")) as ErrorSummary;
-
-function isHandedBack(settlement: Settlement): boolean {
-  return settlement.outcome === "requeue" && settlement.unstarted === true;
-}
 
 function errorOf(settlement: Settlement): ErrorSummary | undefined {
   return "error" in settlement ? summarizeError(settlement.error) : undefined;

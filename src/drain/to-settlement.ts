@@ -48,6 +48,10 @@ export function handBack({ receipt }: Leased): SizedSettlement {
   return { settlement: { receipt, outcome: "requeue", unstarted: true }, bytes: 0 };
 }
 
+export function isHandBack(settlement: Settlement): boolean {
+  return settlement.outcome === "requeue" && settlement.unstarted === true;
+}
+
 export function extension({ receipt }: Leased): SizedSettlement {
   return { settlement: { receipt, outcome: "extend" }, bytes: 0 };
 }

@@ -140,9 +140,10 @@ export interface DrainOptions {
   /**
    * Called once with a function `look`, which makes the drain dequeue at once. Call `look` when the process
    * is notified of new tasks, for example by a wake. Without such a call and without `wait`, a drain dequeues
-   * again a second after a dequeue that emptied the queue, and then each time a handler ends.
+   * again a second after a dequeue that emptied the queue, and then each time a handler ends. `look` returns whether
+   * the drain can begin another task at once.
    */
-  readonly listen?: ((look: () => void) => void) | undefined;
+  readonly listen?: ((look: () => boolean) => void) | undefined;
   /**
    * Called once with each task that failed, was given up, or lost its lease, as soon as Redis has answered.
    * Not for tasks that were cancelled, and not for those that reached no handler. The drain does not wait for

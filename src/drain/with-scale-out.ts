@@ -1,9 +1,10 @@
 import type { Queue } from "../open/queue.ts";
 import { endsWithin } from "../sleep.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
-import type { DequeueOptions } from "../kernel/options/types.ts";
+import type { DequeueOptions, Settlement } from "../kernel/options/types.ts";
 import { counted, databasesOf } from "./limited-source.ts";
 import { changed, type TaskSource } from "./source.ts";
+import { isHandBack } from "./to-settlement.ts";
 
 /**
  * How often a drain asks for another consumer at most, ms. The `window` of the waker decides whether one is
@@ -27,33 +28,55 @@ export function withScaleOut<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother"
 /** {@link withScaleOut} with another way to wake. */
 export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<unknown>): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
-  let woken: Promise<unknown> = Promise.resolve();
-  const scaling = observed(source, (tasks, { max = 1 }) => {
+  return waking(source, ({ isFull }) => {
     const now = performance.now();
-    if (tasks.length < max || now - asked < ASK_EVERY) return;
+    if (!isFull || now - asked < ASK_EVERY) return undefined;
     asked = now;
-    woken = Promise.allSettled([woken, wakeAnother()]);
+    return wakeAnother();
   });
-  return { ...scaling, ended: (timeLeft) => endsWithin(timeLeft, woken) };
 }
 
-/** A source that calls `onDequeue` with the tasks of each dequeue before it returns them. */
-function observed<T>(
-  source: TaskSource<T>,
-  onDequeue: (tasks: Batch<T>, options: DequeueOptions) => void,
-): TaskSource<T> {
+/** A source that wakes other consumers each time that it may leave tasks to them, or hands tasks back. */
+export function sharedOut<T>(source: TaskSource<T>, wakeOthers: () => Promise<unknown>): TaskSource<T> {
+  return waking(source, wakeOthers);
+}
+
+/** A call of a drain after which other consumers may find tasks. */
+interface Call {
+  /** Whether it took as many tasks as it asked for: the queue may have more. Otherwise it has handed tasks back. */
+  readonly isFull: boolean;
+}
+
+function waking<T>(source: TaskSource<T>, wake: (call: Call) => Promise<unknown> | undefined): TaskSource<T> {
+  let woken: Promise<unknown> = Promise.resolve();
+  const onCall = (call: Call) => void (woken = Promise.allSettled([woken, wake(call)]));
+  return { ...observed(source, onCall), ended: (timeLeft) => endsWithin(timeLeft, woken) };
+}
+
+function observed<T>(source: TaskSource<T>, onCall: (call: Call) => void): TaskSource<T> {
+  const dequeued = (tasks: Batch<T>, { max = 1 }: DequeueOptions) => {
+    if (tasks.length >= max) onCall({ isFull: true });
+  };
+  const settled = (settlements: readonly Settlement[]) => {
+    if (settlements.some(isHandBack)) onCall({ isFull: false });
+  };
   return changed(source, {
     databases: databasesOf(source),
-    counted: (onSend) => observed(counted(source, onSend), onDequeue),
-    settle: (...args) => source.settle(...args),
+    counted: (onSend) => observed(counted(source, onSend), onCall),
+    async settle(settlements, options) {
+      const results = await source.settle(settlements, options);
+      settled(settlements);
+      return results;
+    },
     async dequeue(options = {}) {
       const tasks = await source.dequeue(options);
-      onDequeue(tasks, options);
+      dequeued(tasks, options);
       return tasks;
     },
     async settleAndDequeue(settlements, options = {}) {
       const reply = await source.settleAndDequeue(settlements, options);
-      onDequeue(reply.tasks, options);
+      settled(settlements);
+      dequeued(reply.tasks, options);
       return reply;
     },
   });

@@ -69,6 +69,12 @@ export interface Transport {
    */
   readonly cluster?: boolean | undefined;
   /**
+   * Whether requests go over an open connection, so that they cost little. A drain then takes no more tasks at a time
+   * than it is about to begin, and others find the rest.
+   * @default false: a drain saves requests
+   */
+  readonly connected?: boolean | undefined;
+  /**
    * Sends the commands in one request, in order, and resends it after faults that may pass, until the
    * transport's deadline. The commands of a request are not atomic together. A command whose script Redis
    * does not have, or that a node of a cluster redirects, runs after the others.

@@ -66,6 +66,12 @@ export const wakeFailed = (queue: string, error: unknown): LogLine => [
   { wake: queue, failed: messageOf(error) },
 ];
 
+/** A process cannot subscribe to the wakes of others. It tries again, without a line, until it can. */
+export const wakesNotHeard = (error: unknown): LogLine => [
+  "warn",
+  { wakes: "failed", failed: messageOf(error) },
+];
+
 /** @param report of a sweep that has moved something */
 export const swept = (report: object): LogLine => ["info", { sweep: report }];
 

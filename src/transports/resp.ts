@@ -57,6 +57,7 @@ export function resp(
 
   return {
     prefix,
+    connected: true,
     ...(typeof address !== "string" && { cluster: true }),
     async send(commands, how) {
       const sending = opened().then((transport) => transport.send(commands, how));

@@ -17,7 +17,7 @@ function pace(
   },
   options: Partial<PaceOptions> = {},
 ): Pace {
-  const { concurrency = 20, batch, wholeBatches = false } = options;
+  const { concurrency = 20, batch, wholeBatches = false, connected = false } = options;
   const trips = new DurationEstimator();
   trips.add(roundTrip);
   const handlers = {
@@ -27,7 +27,7 @@ function pace(
     meanDuration: mean,
     callsBegunWithin: (ms: number) => (mean === 0 ? 0 : (concurrency * ms) / mean),
   };
-  return new Pace({ concurrency, batch, wholeBatches }, handlers, trips);
+  return new Pace({ concurrency, batch, wholeBatches, connected }, handlers, trips);
 }
 
 describe("a drain dequeues ahead", () => {
@@ -57,6 +57,14 @@ describe("a dequeue asks for", () => {
   test.each<[string, number, Parameters<typeof pace>[0], Partial<PaceOptions>]>([
     ["the given batch size", 7, { mean: 1, roundTrip: 50 }, { batch: 7 }],
     ["as many as can run at once, if no durations are known", 20, { mean: 0, roundTrip: 5, running: 0 }, {}],
+    [
+      "no more than can begin, if requests cost little",
+      5,
+      { mean: 0, roundTrip: 5, running: 0 },
+      { concurrency: 5, connected: true },
+    ],
+    ["those that begin until the reply too", 24, { mean: 25, roundTrip: 5, running: 0 }, { connected: true }],
+    ["at least 1", 1, { mean: 1_000, roundTrip: 5, waiting: 1 }, { connected: true }],
     ["at least 10", 10, { mean: 0, roundTrip: 5, running: 0 }, { concurrency: 5 }],
     ["10 for long handlers", 10, { mean: 60_000, roundTrip: 5 }, { concurrency: 200 }],
     ["as many as start in half a call and a round trip", 26, { mean: 25, roundTrip: 20 }, {}],

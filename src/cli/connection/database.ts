@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { onDemand } from "../../deploy/on-demand.ts";
 import type { Config } from "../../config.ts";
-import { webhookWaker } from "../../features/waking/index.ts";
+import { readRemote, remoteWaker } from "../../deploy/remote-waker.ts";
 import { SluiceError } from "../../errors.ts";
+import { toConsole } from "../../log/logger.ts";
 import { createApp } from "../../http/app.ts";
 import type { Transport } from "../../kernel/transport.ts";
 import { resp } from "../../transports/resp.ts";
@@ -21,18 +22,20 @@ const FAULTS: ReadonlySet<string> = new Set([
 
 /**
  * Opens the database: runs the HTTP interface in this process, so that every command does the same as against a
- * deployment. Wakes consumers if the environment has `SLUICE_WAKE_URL` and `SLUICE_WAKE_SECRET`.
+ * deployment. Wakes consumers as a server does: through Redis over TCP, and at `SLUICE_WAKE_URL`.
  * @throws {SluiceError} `not_installed` if a package for TCP is missing
  */
 export async function openDatabase(config: Config, signal: AbortSignal): Promise<Api> {
-  const { redis, prefix, wakeUrl, wakeSecrets } = config;
+  const { redis, prefix } = config;
   if ("redisUrl" in redis) await requirePackages("sluice with REDIS_URL", ["@redis/client"]);
   const transport: Transport & { close?(): Promise<void> } =
     "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis);
   const token = randomBytes(24).toString("base64url");
-  const [secret] = wakeSecrets;
-  const wake =
-    wakeUrl !== undefined && secret !== undefined ? webhookWaker({ url: wakeUrl, secret }) : undefined;
+  const wake = remoteWaker({
+    remote: readRemote(config, { afterResponse: "any" }),
+    transport,
+    log: toConsole,
+  });
   let last: unknown;
   const app = createApp({
     transport,

@@ -15,8 +15,10 @@ import { onDemand } from "../on-demand.ts";
 import { PendingWork } from "../pending-work.ts";
 import { SERVICE_OPTIONS } from "../options.ts";
 import { Deployment } from "../deployment.ts";
+import type { AlarmKind } from "../alarms.ts";
 import type { DeploymentTools, ServiceOptions } from "../service.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
+import { hearOthers } from "./wakes-of-others.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
@@ -121,13 +123,11 @@ export async function start<Env extends object>(
 
   const [closing, ending] = [new AbortController(), new AbortController()];
   const pendingWork = new PendingWork();
-  const alarms = new ProcessAlarms({
-    horizon: every + SWEEP_OVERLAP,
-    ring: (kind, queue) => {
-      const handled = deployment.service(env).ring(kind, queue);
-      pendingWork.add(handled.catch((error: unknown) => log(wakeFailed(queue, error))));
-    },
-  });
+  const ring = (kind: AlarmKind, queue: string) => {
+    const handled = deployment.service(env).ring(kind, queue);
+    pendingWork.add(handled.catch((error: unknown) => log(wakeFailed(queue, error))));
+  };
+  const alarms = new ProcessAlarms({ horizon: every + SWEEP_OVERLAP, ring });
   closing.signal.addEventListener("abort", () => alarms.close());
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
@@ -141,6 +141,14 @@ export async function start<Env extends object>(
     alarms: () => alarms,
   }));
   const { log } = deployment;
+  let hears = false;
+  /** Hears wakes of other processes from the first call on that finds the environment complete. */
+  const hear = (): void => {
+    const { heard } = deployment.service(env);
+    if (hears || !heard) return;
+    hears = true;
+    hearOthers(heard, { alarms, log, start: (queue) => ring("wake", queue), signal: closing.signal });
+  };
   if (!runtime.startsUnconfigured) deployment.service(env);
 
   const handle = (request: Request): Promise<Response> =>
@@ -153,6 +161,7 @@ export async function start<Env extends object>(
     : handle;
   const cron = async (): Promise<void> => {
     try {
+      hear();
       await deployment.service(env).cron(every, pendingWork.add);
     } catch (error) {
       if (!closing.signal.aborted) throw error;
@@ -189,6 +198,13 @@ export async function start<Env extends object>(
   }
   const loggedCron = () => cron().catch((error: unknown) => log(cronFailed(error)));
   if (!platformCron) repeat(loggedCron, every, closing.signal, pendingWork);
+  else {
+    try {
+      hear();
+    } catch {
+      // The environment is incomplete: responses say so.
+    }
+  }
 
   const end = async () => {
     closing.abort();
