@@ -2,8 +2,9 @@ import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { span } from "../../kernel/options/span.ts";
 import { onlyOptions, wholeNumber } from "../../kernel/options/validation.ts";
-import type { QueueOverview } from "../../operate/count-queues.ts";
 import { failedAttempts, type MinuteCounts } from "../../operate/statistics.ts";
+import type { Condition } from "./condition.ts";
+import { findingCondition, type FindingOptions } from "./finding-condition.ts";
 import type { AlertCondition } from "./types.ts";
 import { amount, percent } from "./wording.ts";
 
@@ -37,6 +38,8 @@ export interface ConditionOptions {
     /** @default "5m" */
     readonly for?: Duration | undefined;
   };
+  /** The queue, or the database, has a finding: see `queueHealth`. */
+  readonly finding: FindingOptions;
 }
 
 /** Exactly one of the conditions. */
@@ -45,42 +48,6 @@ export type When = {
     readonly [Other in Exclude<AlertCondition, Kind>]?: never;
   };
 }[AlertCondition];
-
-/** What was measured of a queue, as far as its rules need it. */
-export interface Measured {
-  readonly counts?: Pick<QueueOverview, "pending" | "working" | "oldestAge" | "paused" | "leases">;
-  /** By `within`, ms. */
-  readonly deadLetters?: ReadonlyMap<number, number>;
-  /** Undefined too if the queue keeps no statistics. */
-  readonly minutes?: readonly MinuteCounts[];
-}
-
-/** What a condition finds in what was measured. */
-export interface Reading {
-  readonly holds: boolean;
-  /** The measured value; undefined if it is the time for which the condition has held. */
-  readonly value?: number;
-  /** If it differs from that of the reading before, the condition begins to hold anew. */
-  readonly mark?: string;
-  /** @param lasting for how long the condition has held, ms */
-  readonly text: (lasting: number) => string;
-}
-
-/** A checked condition. */
-export interface Condition {
-  readonly kind: AlertCondition;
-  readonly threshold: number;
-  /** For how long it must hold, ms; undefined if that is for the rule to say. */
-  readonly holdsFor?: number;
-  /** Whether it reads the counts of the queue. */
-  readonly needsCounts?: true;
-  /** Whether it reads the statistics of the queue. */
-  readonly needsStatistics?: true;
-  /** The time within which it counts new dead letters, ms. */
-  readonly deadLettersWithin?: number;
-  /** Returns undefined if what it needs could not be measured. */
-  readonly read: (queue: string, measured: Measured) => Reading | undefined;
-}
 
 const MINUTE = 60_000;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -182,6 +149,7 @@ const conditions: Checks = {
       },
     };
   },
+  finding: findingCondition,
 };
 
 const kinds = Object.keys(conditions) as AlertCondition[];

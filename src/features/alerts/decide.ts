@@ -1,5 +1,5 @@
 import { newToken } from "../../kernel/names/ids.ts";
-import type { Reading } from "./conditions.ts";
+import type { Reading } from "./condition.ts";
 import type { CheckedRule } from "./rules.ts";
 import type { Message, RuleState } from "./state.ts";
 

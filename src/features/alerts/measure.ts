@@ -5,15 +5,10 @@ import { exchangeByName } from "../partitions/stored-maps.ts";
 import { queueOverviews } from "../../operate/count-queues.ts";
 import { readStatistics, sumOfStatistics, type QueueStatistics } from "../../operate/statistics.ts";
 import { statisticsScript } from "../../operate/operate-scripts.ts";
-import type { Measured } from "./conditions.ts";
-import type { CheckedRule } from "./rules.ts";
+import type { Measured } from "./condition.ts";
+import { findingsOfQueues } from "./measure-findings.ts";
+import type { WatchedQueue } from "./rules.ts";
 import type { PassContext } from "./types.ts";
-
-/** A queue with the rules that watch it. */
-export interface WatchedQueue {
-  readonly name: string;
-  readonly rules: readonly CheckedRule[];
-}
 
 /** What was measured of a queue. */
 export interface MeasuredQueue extends Measured {
@@ -32,19 +27,35 @@ export type Since = (within: number) => number;
 const NO_TASKS = { pending: 0, working: 0, oldestAge: null, paused: false, leases: 0 };
 
 /**
- * Measures queues in one request, and in a second one those with pending tasks whose rules read the counts. So a
- * queue without pending tasks costs one command for the counts.
+ * Measures queues: their numbers, and what is wrong with those whose rules watch findings.
  * @returns by name; a queue that could not be measured is not in it
  */
 export async function measure(
+  queues: readonly WatchedQueue[],
+  since: Since,
+  context: MeasureContext,
+): Promise<Map<string, MeasuredQueue>> {
+  const measured = await measureNumbers(queues, since, context);
+  for (const [name, findings] of await findingsOfQueues(queues, context)) {
+    measured.set(name, { lacksStatistics: false, ...measured.get(name), findings });
+  }
+  return measured;
+}
+
+/**
+ * Measures queues in one request, and in a second one those with pending tasks whose rules read the counts. So a
+ * queue without pending tasks costs one command for the counts.
+ */
+async function measureNumbers(
   queues: readonly WatchedQueue[],
   since: Since,
   { transport, prefix, signal, now, divided }: MeasureContext,
 ): Promise<Map<string, MeasuredQueue>> {
   const measured = new Map<string, MeasuredQueue>();
   const where = { transport, prefix, now };
-  const readers = new Map(queues.map((queue) => [queue.name, new QueueReader(queue, since)]));
-  if ([...readers.values()].every((reader) => !reader.isNeeded)) return measured;
+  const all = queues.map((queue) => [queue.name, new QueueReader(queue, since)] as const);
+  const readers = new Map(all.filter(([, reader]) => reader.isNeeded));
+  if (readers.size === 0) return measured;
   const watched = [...readers.keys()];
   const callsOf = (shard: Shard) => readers.get(shard.queue.name)?.callsOf(shard) ?? [];
   const replies = await exchangeByName(where, watched, callsOf, { signal }, { readsMaps: divided });

@@ -2,12 +2,13 @@ import { alertChanged, alertFailed } from "../../log/lines.ts";
 import type { Log } from "../../log/logger.ts";
 import { decide, remembered, type Decision } from "./decide.ts";
 import type { Outgoing } from "./deliver.ts";
-import type { MeasuredQueue, WatchedQueue } from "./measure.ts";
+import type { MeasuredQueue } from "./measure.ts";
 import type { Change } from "./records.ts";
-import type { CheckedRule } from "./rules.ts";
+import type { CheckedRule, WatchedQueue } from "./rules.ts";
 import {
   formatQueueState,
   nextRest,
+  queueOf,
   readPass,
   readQueueState,
   type Message,
@@ -59,14 +60,14 @@ export class PassWork {
     this.#log = log;
   }
 
-  /** Decides for a queue. @param record as it was read; empty: none */
+  /** Decides for a queue, or the database. @param record as it was read; empty: none */
   decide({ name, rules }: WatchedQueue, measured: MeasuredQueue | undefined, record: string): void {
     const known = readQueueState(record);
     if (!known) return this.#report(name, "a newer release of Sluice wrote the record of its alerts");
     const states = new Map(known);
     const decisions: { rule: CheckedRule; decision: Decision }[] = [];
     for (const rule of rules) {
-      const reading = measured && rule.condition.read(name, measured);
+      const reading = measured && rule.condition.read(queueOf(name), measured);
       if (rule.condition.needsStatistics && measured?.lacksStatistics) {
         this.#report(name, `the rule ${rule.name} needs statistics, and the queue keeps none`);
       }
@@ -118,7 +119,8 @@ export class PassWork {
       (change, i): change is QueueChange => accepted[i] === true && "decisions" in change,
     );
     const outgoing: Outgoing[] = [];
-    for (const { field: queue, decisions } of this.#claimed) {
+    for (const { field, decisions } of this.#claimed) {
+      const queue = queueOf(field);
       for (const { rule, decision } of decisions) {
         const { send, isNew, givenUp } = decision;
         if (givenUp) {
@@ -167,7 +169,9 @@ export class PassWork {
       measuredAt,
       reminder,
       text,
-      ...(dashboardUrl !== undefined && { url: `${dashboardUrl}#/queues/${queue}` }),
+      ...(dashboardUrl !== undefined && {
+        url: queue === "" ? dashboardUrl : `${dashboardUrl}#/queues/${queue}`,
+      }),
     };
   }
 

@@ -8,11 +8,12 @@ import { registryKey } from "../../kernel/names/keys.ts";
 import { InstanceMemory } from "../../kernel/instance-memory.ts";
 import { readRegistry, queuesOf } from "../../sweep/registry.ts";
 import { deliver } from "./deliver.ts";
-import { measure, type MeasuredQueue, type Since, type WatchedQueue } from "./measure.ts";
+import { findingsOfDatabase } from "./measure-findings.ts";
+import { measure, type MeasuredQueue, type Since } from "./measure.ts";
 import { PassWork, type PassRules } from "./pass-work.ts";
 import { putRecords, readRecords } from "./records.ts";
-import { namedQueues, rulesOf, type CheckedRule } from "./rules.ts";
-import { readPass, roundBeforeOf } from "./state.ts";
+import { namedQueues, rulesOf, rulesOfDatabase, type CheckedRule, type WatchedQueue } from "./rules.ts";
+import { DATABASE, readPass, roundBeforeOf } from "./state.ts";
 import type { PassContext } from "./types.ts";
 
 /** No pass begins sooner after the one before, ms. Less than a minute, because crons are not punctual. */
@@ -44,20 +45,27 @@ export async function runPass(configured: PassRules, context: PassContext): Prom
 
   const open = [...new Set(begun.fields)];
   const queues = watched([...page.names, ...open.filter((name) => !name.startsWith("~"))], rules);
+  const ofDatabase = rulesOfDatabase(rules);
   const oldPasses = open.filter((name) => name.startsWith("~pass:"));
   const roundBefore = roundBeforeOf(pass);
   const since: Since = (within) => Math.min(begun.now - within, roundBefore ?? begun.now);
   // If the registry was read, it shows whether any queue is divided.
   const divided = named !== undefined || seen.get(context.transport, registryKey(context.prefix)) === true;
-  const [records, measured] = await Promise.all([
-    readRecords([...queues.map(({ name }) => name), ...oldPasses], context),
+  const database = ofDatabase.length > 0 || open.includes(DATABASE) ? [DATABASE] : [];
+  const [records, measured, findings] = await Promise.all([
+    readRecords([...queues.map(({ name }) => name), ...oldPasses, ...database], context),
     measureAll(queues, since, end, { ...context, divided }),
+    findingsOfDatabase(ofDatabase, context),
   ]);
 
   const now = context.now ? context.now() : begun.now + Math.round(performance.now() - start);
   const work = new PassWork(configured, now, context.log);
   for (const queue of measured.reached) {
     work.decide(queue, measured.found.get(queue.name), records.get(queue.name) ?? "");
+  }
+  for (const field of database) {
+    const found = { lacksStatistics: false, findings };
+    work.decide({ name: field, rules: ofDatabase }, found, records.get(field) ?? "");
   }
   for (const old of oldPasses) work.removeOldPass(old, records.get(old) ?? "");
   // Without time for all its queues, the next pass visits this page again, in another order.

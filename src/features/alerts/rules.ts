@@ -2,13 +2,15 @@ import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { matches, QUEUE_PATTERN, queuePatternForm } from "../../kernel/names/queue-pattern.ts";
 import { listOf, onlyOptions } from "../../kernel/options/validation.ts";
-import { checkedCondition, type Condition, type When } from "./conditions.ts";
+import type { Condition } from "./condition.ts";
+import { checkedCondition, type When } from "./conditions.ts";
 
 /** When to send an alert. A rule fires for each queue by itself. */
 export interface AlertRule {
   /**
    * Distinguishes the rule from the others, in alerts too: 1 to 100 characters.
-   * @default the condition, and the pattern of queues if there is one, such as "oldestAge of emails-*"
+   * @default the condition, or the code of a finding, and the pattern of queues if there is one, such as
+   *   "oldestAge of emails-*"
    */
   readonly name?: string | undefined;
   /** The queues that it watches: a name, or a pattern such as "emails-*", with `*` for any characters. @default "*" */
@@ -35,6 +37,12 @@ export interface CheckedRule {
   readonly condition: Condition;
   readonly holdsFor: number;
   readonly window: number;
+}
+
+/** A queue with the rules that watch it. */
+export interface WatchedQueue {
+  readonly name: string;
+  readonly rules: readonly CheckedRule[];
 }
 
 /** The most rules of a deployment. */
@@ -69,7 +77,11 @@ function checkedRule(rule: AlertRule, at: string): CheckedRule {
   if (condition.holdsFor !== undefined && rule.for !== undefined) {
     throw invalidArgument(`${at}.for`, `must not be set; set ${at}.when.${condition.kind}.for instead`);
   }
-  const { name = queues === "*" ? condition.kind : `${condition.kind} of ${queues}` } = rule;
+  if (condition.findings && !condition.findings.ofQueues && queues !== "*") {
+    throw invalidArgument(`${at}.queues`, "must not be set, because the rule watches the database");
+  }
+  const what = condition.name ?? condition.kind;
+  const { name = queues === "*" ? what : `${what} of ${queues}` } = rule;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw invalidArgument(
       `${at}.name`,
@@ -85,13 +97,20 @@ function checkedRule(rule: AlertRule, at: string): CheckedRule {
   };
 }
 
+const watchesQueues = ({ condition }: CheckedRule) => condition.findings?.ofQueues !== false;
+
 /** The rules that watch that queue. */
 export function rulesOf(rules: readonly CheckedRule[], queue: string): CheckedRule[] {
-  return rules.filter(({ queues }) => matches(queues, queue));
+  return rules.filter((rule) => watchesQueues(rule) && matches(rule.queues, queue));
+}
+
+/** The rules that watch the database. */
+export function rulesOfDatabase(rules: readonly CheckedRule[]): CheckedRule[] {
+  return rules.filter(({ queues, condition }) => condition.findings?.ofDatabase && queues === "*");
 }
 
 /** The queues that the rules name; undefined if a rule has a pattern. */
 export function namedQueues(rules: readonly CheckedRule[]): string[] | undefined {
-  const names = new Set(rules.map(({ queues }) => queues));
+  const names = new Set(rules.filter(watchesQueues).map(({ queues }) => queues));
   return [...names].some((name) => name.includes("*")) ? undefined : [...names];
 }

@@ -30,6 +30,12 @@ export interface RuleState {
   readonly expiresAt: number;
 }
 
+/** The field of what concerns no queue. */
+export const DATABASE = "~database";
+
+/** The queue of a record; empty if it is that of the database. */
+export const queueOf = (field: string): string => (field === DATABASE ? "" : field);
+
 /** By the name of the rule. */
 export type QueueState = ReadonlyMap<string, RuleState>;
 

@@ -2,7 +2,13 @@ import type { Transport } from "../../kernel/transport.ts";
 import type { Log } from "../../log/logger.ts";
 
 /** What a rule can watch. */
-export type AlertCondition = "newDeadLetters" | "oldestAge" | "pending" | "failureRate" | "noConsumer";
+export type AlertCondition =
+  | "newDeadLetters"
+  | "oldestAge"
+  | "pending"
+  | "failureRate"
+  | "noConsumer"
+  | "finding";
 
 /** What a receiver gets: a rule fires for a queue, or does so no longer. */
 export interface Alert {
@@ -11,12 +17,13 @@ export interface Alert {
   readonly type: "alert.firing" | "alert.resolved";
   /** The name of the rule. */
   readonly rule: string;
+  /** Empty if the alert is about the database. */
   readonly queue: string;
   /** What the rule watches. */
   readonly condition: AlertCondition;
   /**
-   * What was measured. Of `oldestAge` and `noConsumer` a time, ms; of `failureRate` a share of 1; else a number
-   * of tasks.
+   * What was measured. Of `oldestAge` and `noConsumer` a time, ms; of `failureRate` a share of 1; of `finding` a
+   * number of findings; else a number of tasks.
    */
   readonly value: number;
   /** The limit of the rule, in the unit of `value`. */

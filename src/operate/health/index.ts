@@ -1,5 +1,7 @@
+export { LONGEST_STUCK } from "./bounds.ts";
 export type { DatabaseCode, FindingStatus, QueueCode } from "./codes.ts";
-export { clockFinding, databaseFindings } from "./database-findings.ts";
+export { clockFinding } from "./database-findings.ts";
+export { examineDatabase, examineQueues } from "./examine.ts";
 export { type Finding, finding, type Health, isAtLeast } from "./finding.ts";
 export {
   type HealthFinding,

@@ -2,23 +2,16 @@ import { invalidArgument } from "../../errors.ts";
 import { type Duration, milliseconds } from "../../kernel/options/duration.ts";
 import { matches, QUEUE_PATTERN, queuePatternForm } from "../../kernel/names/queue-pattern.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
-import { slicesOf } from "../../kernel/slices.ts";
 import type { Transport } from "../../kernel/transport.ts";
-import { databaseDiagnostics } from "../diagnostics.ts";
 import { queueNames } from "../queue-names.ts";
 import { LONGEST_STUCK } from "./bounds.ts";
 import type { DatabaseCode } from "./codes.ts";
-import { clockFinding, connectionFinding, databaseFindings } from "./database-findings.ts";
+import { type DatabaseScope, examineDatabase, examineQueues } from "./examine.ts";
 import { type Finding, type Health, worst } from "./finding.ts";
-import { measureQueues } from "./measure.ts";
 import type { QueueFinding } from "./queue-finding.ts";
-import { queueFindings, unreadable } from "./queue-findings.ts";
 
 /** The most queues of a report. */
 const MOST_QUEUES = 1_000;
-
-/** How many queues are measured in one request. */
-const SLICE = 50;
 
 export interface HealthOptions {
   /** The queues that it looks at: a name, or a pattern such as "emails-*". @default "*" */
@@ -61,12 +54,8 @@ export interface HealthReport {
 }
 
 /** What limits a report to what its reader may see. */
-export interface HealthScope {
+export interface HealthScope extends DatabaseScope {
   readonly maySee: (queue: string) => boolean;
-  /** Whether it has the settings of Redis. */
-  readonly hasDatabase: boolean;
-  /** Whose clock is compared with Redis's, such as `this server`. */
-  readonly whose: string;
 }
 
 const ALL: HealthScope = { maySee: () => true, hasDatabase: true, whose: "this machine" };
@@ -89,29 +78,21 @@ export async function queueHealth(transport: Transport, options: HealthOptions =
 export async function healthReport(
   transport: Transport,
   { queues: pattern = "*", after: given = "10m", ...options }: HealthOptions,
-  { maySee, hasDatabase, whose }: HealthScope,
+  scope: HealthScope,
 ): Promise<HealthReport> {
   onlyOptions(options, ["prefix", "signal", "now"]);
   if (typeof pattern !== "string" || !QUEUE_PATTERN.test(pattern))
     throw invalidArgument("queues", queuePatternForm);
   const after = milliseconds(given, "after", { min: 1_000, max: LONGEST_STUCK });
-  const state = await databaseDiagnostics(transport, options);
-  const ofDatabase = [
-    ...(hasDatabase ? databaseFindings(state) : [connectionFinding(state)]),
-    clockFinding(state.now, Date.now(), whose),
-  ];
-  const isWanted = (name: string) => matches(pattern, name) && maySee(name);
+  const database = await examineDatabase(transport, scope, options);
+  const isWanted = (name: string) => matches(pattern, name) && scope.maySee(name);
   const { names, truncated } = await queueNames(transport, isWanted, MOST_QUEUES, options);
-  const queues: QueueHealth[] = [];
-  const found: QueueFinding[] = [];
-  for (const slice of slicesOf(names, SLICE)) {
-    for (const one of await measureQueues(transport, slice, after, options)) {
-      const own = "code" in one ? [unreadable(one.queue, one.code)] : queueFindings(one, after);
-      found.push(...own);
-      const counts = "code" in one ? {} : { pending: one.pending, working: one.working };
-      queues.push({ queue: one.queue, status: worst(own), ...counts });
-    }
-  }
-  const findings = [...ofDatabase, ...found];
-  return { status: worst(findings), now: state.now, findings, queues, truncated };
+  const examined = await examineQueues(transport, names, after, options);
+  const findings = [...database.findings, ...examined.flatMap((one) => one.findings)];
+  const queues = examined.map(({ queue, findings: own, counts }) => ({
+    queue,
+    status: worst(own),
+    ...counts,
+  }));
+  return { status: worst(findings), now: database.now, findings, queues, truncated };
 }

@@ -21,15 +21,15 @@ describe("an invalid option is refused with its path, and what is allowed", () =
     [`${at}.wen is an unknown option; expected one of name, queues, when, for, window`, rule({ wen: {} })],
     [`${at}.when must be an object`, rule({})],
     [
-      `${at}.when.deadLetters is an unknown option; expected one of newDeadLetters, oldestAge, pending, failureRate, noConsumer`,
+      `${at}.when.deadLetters is an unknown option; expected one of newDeadLetters, oldestAge, pending, failureRate, noConsumer, finding`,
       when({ deadLetters: {} }),
     ],
     [
-      `${at}.when must have a condition; it can be newDeadLetters, oldestAge, pending, failureRate, noConsumer`,
+      `${at}.when must have a condition; it can be newDeadLetters, oldestAge, pending, failureRate, noConsumer, finding`,
       when({}),
     ],
     [
-      `${at}.when must have exactly one condition; it can be newDeadLetters, oldestAge, pending, failureRate, noConsumer`,
+      `${at}.when must have exactly one condition; it can be newDeadLetters, oldestAge, pending, failureRate, noConsumer, finding`,
       when({ newDeadLetters: {}, pending: { above: 1 } }),
     ],
     [
@@ -55,6 +55,18 @@ describe("an invalid option is refused with its path, and what is allowed", () =
     [
       `${at}.when.failureRate.within must be whole minutes, such as "5m"`,
       when({ failureRate: { above: 0.1, within: "90s" } }),
+    ],
+    [
+      `${at}.when.finding.code must be one or more of unreadable, broken_entries`,
+      when({ finding: { code: "x" } }),
+    ],
+    [`${at}.when.finding.code must be one or more of unreadable`, when({ finding: { code: [] } })],
+    [`${at}.when.finding.code must be an array`, when({ finding: { code: 1 } })],
+    [`${at}.when.finding.status must be "warning" or "problem"`, when({ finding: { status: "ok" } })],
+    [`${at}.when.finding.after must be a duration of 60000 to 3540000`, when({ finding: { after: "1h" } })],
+    [
+      `${at}.queues must not be set, because the rule watches the database`,
+      rule({ queues: "emails", when: { finding: { code: "clock_off" } } }),
     ],
     [`${at}.when.noConsumer.for must be a duration of 60000`, when({ noConsumer: { for: "1s" } })],
     [

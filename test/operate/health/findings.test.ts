@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { healthyQueue, keyFindings } from "../../../src/cli/doctor/keys.ts";
 import type { DatabaseDiagnostics } from "../../../src/operate/diagnostics.ts";
 import type { QueueFacts } from "../../../src/operate/health/facts.ts";
-import { clockFinding, databaseFindings } from "../../../src/operate/health/index.ts";
+import { clockFinding, databaseFindings } from "../../../src/operate/health/database-findings.ts";
 import { queueFindings } from "../../../src/operate/health/queue-findings.ts";
 import { byAbout } from "../../cli/findings.ts";
 

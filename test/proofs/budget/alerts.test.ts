@@ -53,6 +53,17 @@ describe("a pass costs", () => {
     expect(await costOf(pass)).toBe(BEGIN + 1);
   });
 
+  test("6 commands for an idle queue whose findings a rule watches, 13 with pending tasks, and 6 for the database", async () => {
+    const pass = connect([{ when: { finding: { code: "nothing_taken" } } }]);
+    await pass();
+    expect(await costOf(pass)).toBe(BEGIN + LIST + 6);
+    await queue.enqueue(1);
+    expect(await costOf(pass)).toBe(BEGIN + LIST + 13);
+    const ofDatabase = connect([{ when: { finding: { code: "database_nearly_full" } } }]);
+    await ofDatabase();
+    expect(await costOf(ofDatabase)).toBe(BEGIN + 6);
+  });
+
   test("11 commands more for a queue with pending tasks, and 3 for a rule on failures", async () => {
     const pass = connect(others);
     await queue.enqueue(1);

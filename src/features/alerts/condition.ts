@@ -1,0 +1,51 @@
+import type { QueueOverview } from "../../operate/count-queues.ts";
+import type { HealthFinding } from "../../operate/health/index.ts";
+import type { MinuteCounts } from "../../operate/statistics.ts";
+import type { AlertCondition } from "./types.ts";
+
+/** What was measured of a queue, as far as its rules need it. */
+export interface Measured {
+  readonly counts?: Pick<QueueOverview, "pending" | "working" | "oldestAge" | "paused" | "leases">;
+  /** By `within`, ms. */
+  readonly deadLetters?: ReadonlyMap<number, number>;
+  /** Undefined too if the queue keeps no statistics. */
+  readonly minutes?: readonly MinuteCounts[];
+  /** What is wrong with the queue, or with the database, by `after`, ms. */
+  readonly findings?: ReadonlyMap<number, readonly HealthFinding[]>;
+}
+
+/** What a condition finds in what was measured. */
+export interface Reading {
+  readonly holds: boolean;
+  /** The measured value; undefined if it is the time for which the condition has held. */
+  readonly value?: number;
+  /** If it differs from that of the reading before, the condition begins to hold anew. */
+  readonly mark?: string;
+  /** @param lasting for how long the condition has held, ms */
+  readonly text: (lasting: number) => string;
+}
+
+/** A checked condition. */
+export interface Condition {
+  readonly kind: AlertCondition;
+  /** The name of a rule that has none. @default the kind */
+  readonly name?: string;
+  readonly threshold: number;
+  /** For how long it must hold, ms; undefined if that is for the rule to say. */
+  readonly holdsFor?: number;
+  /** Whether it reads the counts of the queue. */
+  readonly needsCounts?: true;
+  /** Whether it reads the statistics of the queue. */
+  readonly needsStatistics?: true;
+  /** Which findings it reads. */
+  readonly findings?: {
+    /** How long a queue may be stuck, ms. */
+    readonly after: number;
+    readonly ofQueues: boolean;
+    readonly ofDatabase: boolean;
+  };
+  /** The time within which it counts new dead letters, ms. */
+  readonly deadLettersWithin?: number;
+  /** Returns undefined if what it needs could not be measured. */
+  readonly read: (queue: string, measured: Measured) => Reading | undefined;
+}
