@@ -1,8 +1,12 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { entries } from "../entries.ts";
 
+const root = new URL("../../", import.meta.url);
+
 const common = {
-  cwd: fileURLToPath(new URL("../..", import.meta.url)),
+  cwd: fileURLToPath(root),
   entry: entries,
   format: "esm",
   // Runs in Workers, Deno and Bun too: nothing of Node is assumed, and what is imported as node: stays so.
@@ -12,6 +16,23 @@ const common = {
   tsconfig: "tsconfig.build.json",
   hash: false,
   deps: { neverBundle: [/^node:/, /^cloudflare:/] },
+};
+
+/** Puts the Lua interpreter into the module that reads its file in the sources. */
+const withInterpreter = {
+  name: "interpreter",
+  load(id: string) {
+    if (!id.endsWith("/src/embedded/lua/interpreter.ts")) return undefined;
+    const file = readFileSync(new URL("node_modules/lua-redis-wasm/dist/redis_lua.wasm", root));
+    return {
+      moduleType: "js" as const,
+      code: `import { Buffer } from "node:buffer";
+import { gunzipSync } from "node:zlib";
+const file = "${gzipSync(file, { level: 9 }).toString("base64")}";
+export const interpreter = () => gunzipSync(Buffer.from(file, "base64"));
+`,
+    };
+  },
 };
 
 const lua = "dist/src/embedded/lua";
@@ -24,9 +45,9 @@ export default [
     // use, and has the scripts beside each other. In chunks a producer is a tenth larger.
     unbundle: true,
     treeshake: false,
-    // The Lua of the embedded store, with its licences.
+    plugins: [withInterpreter],
+    // The licences of the embedded store's Lua.
     copy: [
-      { from: "node_modules/lua-redis-wasm/dist/redis_lua.wasm", to: lua },
       { from: "node_modules/lua-redis-wasm/LICENSE", to: lua, rename: "redis_lua.LICENSE" },
       {
         from: "node_modules/lua-redis-wasm/THIRD_PARTY_NOTICES.md",

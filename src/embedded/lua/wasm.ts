@@ -1,8 +1,5 @@
 import { Buffer } from "node:buffer";
-import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
-import { SluiceError } from "../../errors.ts";
+import { interpreter } from "./interpreter.ts";
 import { withLimits } from "./limits.ts";
 
 /** The functions and the memory of the Lua interpreter. All addresses are offsets in its memory. */
@@ -46,7 +43,6 @@ export interface LuaHost {
   readonly outOfSteps: () => never;
 }
 
-const FILE = "redis_lua.wasm";
 /**
  * Bytes of C's stack. As published it has 64 KiB, and calls write beyond it before Lua's limit of 200 calls of C
  * within each other: each call of `string.gsub` takes 1.4 KiB.
@@ -55,36 +51,15 @@ const STACK = 1024 * 1024;
 
 let compiled: WebAssembly.Module | undefined;
 
-/**
- * The interpreter, compiled once for each process.
- * @throws {SluiceError} `not_installed` if its file is missing
- */
+/** The interpreter, compiled once for each process. */
 function compile(): WebAssembly.Module {
-  return (compiled ??= new WebAssembly.Module(withLimits(readFileSync(fileOfModule()))));
-}
-
-/** Beside the built package; in the sources, in the package that the build copies it from. */
-function fileOfModule(): URL | string {
-  const beside = new URL(`./${FILE}`, import.meta.url);
-  if (existsSync(beside)) return beside;
-  try {
-    const entry = createRequire(import.meta.url).resolve("lua-redis-wasm");
-    return new URL(FILE, pathToFileURL(entry));
-  } catch {
-    throw new SluiceError(
-      "not_installed",
-      `the embedded store needs ${FILE}, which is missing from the package`,
-    );
-  }
+  return (compiled ??= new WebAssembly.Module(withLimits(interpreter())));
 }
 
 /** How the interpreter raises a Lua error: C's `longjmp`, of which WebAssembly has none. */
 const longJump = Symbol("longjmp");
 
-/**
- * Starts an interpreter. Takes some 5 ms.
- * @throws {SluiceError} `not_installed` if its file is missing
- */
+/** Starts an interpreter. Takes some 5 ms. */
 export function startLua(host: LuaHost): Lua {
   const none = () => {
     throw new Error("Lua called a function of the operating system");
