@@ -13,6 +13,7 @@ const platforms = {
   deno: ["test/platforms/deno"],
   bun: ["test/platforms/bun"],
   express: ["test/platforms/express"],
+  jest: ["test/platforms/jest"],
   node: [],
   python: [],
 };

@@ -40,6 +40,19 @@ it("says on Deno Deploy what is missing, and still has its cron", async () => {
   await end(server);
 });
 
+it("runs tests without any permission", async () => {
+  const project = await openProject("examples/deno");
+  const program = `import { testQueue } from "sluice-queue/testing";
+    Deno.test("works", async () => {
+      const queue = testQueue("emails");
+      await queue.enqueue({ to: "a@example.com" });
+      const { completed } = await queue.work(() => {});
+      if (completed !== 1) throw new Error("not completed");
+    });`;
+  await project.write("queue.test.ts", program);
+  expect(await project.run("NO_COLOR=1 deno test queue.test.ts")).toContain("ok | 1 passed | 0 failed");
+});
+
 it("passes Deno's own type check: the example, and the service alone, which is the service", async () => {
   const example = await openProject("examples/deno");
   await example.run("deno check main.ts");
