@@ -23,8 +23,6 @@ export interface Config {
   readonly wakeUrl: string | undefined;
   /** Secrets of wakes: the first signs, all verify. Empty if wakes are not configured. */
   readonly wakeSecrets: readonly string[];
-  /** Whether wakes go through Redis's pub/sub. Undefined: in servers that reach Redis over TCP. */
-  readonly wakePubSub: boolean | undefined;
 }
 
 /**
@@ -40,7 +38,6 @@ export interface Config {
  * | `CRON_SECRET` | the bearer token of the platform's cron, at least 16 characters; several, separated by spaces, to rotate it |
  * | `SLUICE_PREFIX` | the prefix of every key, `sluice` by default |
  * | `SLUICE_WAKE_URL` | the URL that wakes consumers elsewhere: a deployment's `/wake` |
- * | `SLUICE_WAKE_PUBSUB` | `on` or `off`: whether wakes go through Redis's pub/sub, by default in servers with `REDIS_URL` |
  * | `SLUICE_WAKE_SECRET` | signs wakes: `whsec_` and 24 to 64 bytes in base64; several, separated by spaces, to rotate it |
  *
  * @throws {SluiceError} `invalid_argument`; `path` is the variable. The message never contains a value.
@@ -68,6 +65,18 @@ export function readPort(env: Environment): number | undefined {
   return port;
 }
 
+/**
+ * Reads `SLUICE_WAKE_PUBSUB`, whether a server process wakes others through Redis and listens to them: `on` or `off`.
+ * @returns `undefined` if it is not set
+ * @throws {SluiceError} `invalid_argument`
+ */
+export function readWakePubSub(env: Environment): boolean | undefined {
+  const given = variable(env, "SLUICE_WAKE_PUBSUB");
+  if (given === undefined) return undefined;
+  if (given !== "on" && given !== "off") throw invalidArgument("SLUICE_WAKE_PUBSUB", "must be on or off");
+  return given === "on";
+}
+
 /** What a port must be. */
 export const portForm = "must be a number from 0 to 65535";
 
@@ -76,7 +85,7 @@ export function parsePort(given: string): number | undefined {
   return /^\d{1,5}$/.test(given) && Number(given) <= 65_535 ? Number(given) : undefined;
 }
 
-function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets" | "wakePubSub"> {
+function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets"> {
   const wakeUrl = address(env, "SLUICE_WAKE_URL");
   const wakeSecrets = several(env, "SLUICE_WAKE_SECRET");
   if (!wakeSecrets.every(isSigningSecret)) {
@@ -85,7 +94,7 @@ function readWake(env: Environment): Pick<Config, "wakeUrl" | "wakeSecrets" | "w
   if (wakeUrl !== undefined && wakeSecrets.length === 0) {
     throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because SLUICE_WAKE_URL is set");
   }
-  return { wakeUrl, wakeSecrets, wakePubSub: onOrOff(env, "SLUICE_WAKE_PUBSUB") };
+  return { wakeUrl, wakeSecrets };
 }
 
 function readRedis(env: Environment): RedisConfig {
@@ -125,13 +134,6 @@ function readTokens(env: Environment): TokenEntry[] {
 /** The values of a variable, separated by spaces or newlines, such as an old and a new secret. */
 function several(env: Environment, name: string): string[] {
   return variable(env, name)?.split(/\s+/) ?? [];
-}
-
-function onOrOff(env: Environment, name: string): boolean | undefined {
-  const value = variable(env, name);
-  if (value === undefined) return undefined;
-  if (value !== "on" && value !== "off") throw invalidArgument(name, "must be on or off");
-  return value === "on";
 }
 
 /** A URL as it is written. */

@@ -130,7 +130,7 @@ export class Consumers<Env extends object> {
   async #setAlarm(name: string, { ended, nextDueAt }: DrainReport): Promise<void> {
     const { alarms, transport, remote, log } = this.#setup;
     if (!alarms || nextDueAt === null) return;
-    if (ended !== "empty" && (!isEarly(ended) || remote.byUrl || remote.pubSub)) return;
+    if (ended !== "empty" && (!isEarly(ended) || remote.byUrl || remote.byName)) return;
     try {
       await alarms.set("wake", name, timeUntil(transport, nextDueAt));
     } catch (error) {

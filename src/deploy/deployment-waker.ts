@@ -15,7 +15,7 @@ const WORTH_STARTING = 250;
 
 /**
  * The waker of a deployment. It starts the queue's consumer in this invocation if that is allowed. Otherwise, and if
- * the consumer has no free handler, it sends a wake: through Redis to servers with any consumers, and to the wake URL.
+ * the consumer has no free handler, it sends a wake to servers with any consumers, and to the wake URL.
  * The deployment there must have the same consumers as this one. If this deployment has no consumers, it sends wakes
  * for every queue.
  * @returns undefined if no wake can be sent or arranged
@@ -30,9 +30,8 @@ export function deploymentWaker<Env extends object>(
   const isClosing = () => platform.ending?.closing?.aborted === true;
   const here = (queue: string) =>
     timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !isClosing() && consumers.has(queue);
-  const elsewhere = (queue: string) =>
-    remoteWaker(setup, drains, { byUrl: consumers.none || consumers.has(queue) });
-  if (!remote.byUrl && !remote.pubSub && !alarms && (consumers.none || !timeLeft)) return undefined;
+  const elsewhere = (queue: string) => remoteWaker(setup, drains, consumers.none || consumers.has(queue));
+  if (!remote.byUrl && !remote.byName && !alarms && (consumers.none || !timeLeft)) return undefined;
   const set = (kind: AlarmKind) => (queue: string, at: number) =>
     alarms?.set(kind, queue, timeUntil(transport, at));
   return {

@@ -1,6 +1,7 @@
 import type { Alerts } from "../features/alerts/index.ts";
 import type { Config, Environment } from "../config.ts";
 import type { DrainOptions, TaskFailure } from "../drain/types.ts";
+import type { sharedOut } from "../drain/with-scale-out.ts";
 import type { DeclaredQueue, QueueConsumer } from "./declared/define-queue.ts";
 import type { DeploymentTools, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter } from "../kernel/record/dead-letter.ts";
@@ -8,6 +9,7 @@ import type { Duration } from "../kernel/options/duration.ts";
 import type { Tracing } from "../features/tracing/types.ts";
 import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
+import type { Waker } from "../features/waking/index.ts";
 import type { Offload } from "../features/offload/types.ts";
 import type { LoggerOption } from "../log/logger.ts";
 import type { Alarms } from "./alarms.ts";
@@ -78,6 +80,13 @@ export interface ServiceOptions<Env = Environment> extends PartOptions {
    * @example logger: pino()
    */
   readonly logger?: LoggerOption | undefined;
+  /**
+   * Wakes consumers that are not here, whichever queue they have, beside the deployment at `SLUICE_WAKE_URL`:
+   * `pubSubWaker` wakes the servers that use the same Redis. It is called once.
+   * @default none; in a server with `REDIS_URL` the waker of the servers beside it
+   * @example wake: (transport) => pubSubWaker(transport)
+   */
+  readonly wake?: ((transport: Transport, env: Env) => Waker) | undefined;
   /** How long one invocation may work. @default the platform's limit, less some seconds */
   readonly budget?: Duration | undefined;
   /**
@@ -101,6 +110,7 @@ export const SERVICE_OPTIONS = [
   "tracing",
   "offload",
   "alerts",
+  "wake",
   "logger",
   "budget",
   "requests",
@@ -128,6 +138,13 @@ export interface Platform {
    * @default those of one `Queue` in one turn of the event loop
    */
   readonly coalesce?: Coalesce | undefined;
+  /**
+   * In a process: makes a drain's source, which calls `wakeOthers` if it may leave tasks to other processes.
+   * @default a drain asks for another consumer by a script, at most once a second
+   */
+  readonly sharing?: typeof sharedOut | undefined;
+  /** In a process: wakes the processes beside it. @default none */
+  readonly wake?: ((config: Config, transport: Transport) => Waker | undefined) | undefined;
   /** Sends a wake by another way than the global `fetch`, such as a service binding. */
   readonly wakeFetch?: ((request: Request) => Promise<Response>) | undefined;
   /**

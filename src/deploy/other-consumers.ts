@@ -1,17 +1,13 @@
-import { scalingOut, sharedOut } from "../drain/with-scale-out.ts";
+import { scalingOut } from "../drain/with-scale-out.ts";
 import type { TaskSource } from "../drain/source.ts";
 import type { Queue } from "../open/queue.ts";
 import type { Waker } from "../features/waking/index.ts";
-import { atMostEvery } from "./at-most-every.ts";
 import type { Drains } from "./drains.ts";
 import { remoteWaker } from "./remote-waker.ts";
 import type { Setup } from "./setup.ts";
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;
-
-/** A drain in a server wakes other servers at most this often, ms. */
-const PUBLISH_EVERY = 100;
 
 /** Requests of a wake: a script, perhaps with its text, and the wake itself. */
 const WAKE_REQUESTS = 3;
@@ -31,36 +27,33 @@ export interface OtherConsumers {
 /** @param queueWith the queue, with a waker */
 export function otherConsumers(
   name: string,
-  setup: Pick<Setup<object>, "isProcess" | "remote" | "transport" | "log">,
+  setup: Pick<Setup<object>, "platform" | "remote" | "log">,
   drains: Drains,
   queueWith: (wake: Waker) => Pick<Queue, "wakeAnother">,
 ): OtherConsumers {
   const { requests } = drains;
   const waker = remoteWaker(setup, drains);
-  const none = { waker, sharing: <T>(source: TaskSource<T>) => source, takeOver: async () => {} };
-  if (!waker) return { ...none, release: undefined };
-  // A server publishes without a script, which lets one wake out in so many seconds: in Redis it costs nothing.
-  const servers = setup.isProcess ? remoteWaker(setup, drains, { byUrl: false }) : undefined;
-  const byScript = !servers || setup.remote.byUrl !== undefined;
+  const release = waker && requests?.reserve(WAKE_REQUESTS);
+  if (!waker) return { waker, sharing: (source) => source, takeOver: async () => {}, release };
+  // A server publishes without a script, which lets one wake out in so many seconds.
+  const servers = setup.platform.sharing && remoteWaker(setup, drains, false);
   const publish = servers && (async () => servers.wake(name));
+  const byScript = !publish || setup.remote.byUrl !== undefined;
   const wakeAnother = async () => {
     if ((requests?.free ?? Infinity) >= WAKE_REQUESTS) await queueWith(waker).wakeAnother();
   };
   return {
     waker,
+    release,
     sharing(source) {
       const one = byScript ? scalingOut(source, wakeAnother) : source;
-      return publish ? sharedOut(one, atMostEvery(PUBLISH_EVERY, publish)) : one;
+      return (publish && setup.platform.sharing?.(one, publish)) ?? one;
     },
     async takeOver() {
       await publish?.().catch(() => {});
       // A short window: the wake that started this drain must not suppress this one.
-      if (byScript) {
-        await queueWith({ ...waker, window: HAND_OVER })
-          .wakeAnother()
-          .catch(() => {});
-      }
+      const next = byScript && queueWith({ ...waker, window: HAND_OVER });
+      if (next) await next.wakeAnother().catch(() => {});
     },
-    release: requests?.reserve(WAKE_REQUESTS),
   };
 }

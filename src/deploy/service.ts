@@ -8,7 +8,6 @@ import { drainFailed } from "../log/lines.ts";
 import type { App } from "../http/services.ts";
 import { Problem, problemResponse } from "../http/problems/problem.ts";
 import { type Open, opening } from "../open/opening.ts";
-import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import type { AlarmKind } from "./alarms.ts";
 import { Consumers } from "./consumers.ts";
@@ -19,7 +18,6 @@ import { type Invocation, type ServiceContext, toolsIn } from "./invocation.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
-import type { PubSub } from "./remote-waker.ts";
 import { type Setup, setUp } from "./setup.ts";
 import { sweepBudget, Sweeps } from "./sweeps.ts";
 
@@ -30,13 +28,6 @@ export type { Platform, ServiceOptions } from "./options.ts";
 const SLUICE_PATHS = /^\/(?:v1\/.*|wake|health|metrics)$/;
 const DOCS_PATHS = /^\/(?:docs|openapi\.json)$/;
 const DASHBOARD_PATHS = /^\/dashboard(?:\/.*)?$/;
-
-/** Wakes that others publish. */
-export interface Heard extends PubSub {
-  readonly transport: Transport;
-  /** The queues that have a consumer here. */
-  readonly queues: ReadonlySet<string>;
-}
 
 /** A deployment on any platform: the HTTP interface, cron, wakes and consumers. */
 export class Service<Env extends object = Environment> {
@@ -177,11 +168,9 @@ export class Service<Env extends object = Environment> {
     else waitUntil(working.catch((error: unknown) => log(drainFailed(queue, error))));
   }
 
-  /** Where a process hears wakes for its consumers; undefined if it has none, or wakes do not go through Redis. */
-  get heard(): Heard | undefined {
-    const { remote, transport } = this.#setup;
-    if (!remote.pubSub || this.#consumers.none) return undefined;
-    return { ...remote.pubSub, transport, queues: new Set(this.#consumers.queues) };
+  /** The queues that have a consumer here. */
+  get consumedQueues(): ReadonlySet<string> {
+    return new Set(this.#consumers.queues);
   }
 
   /**

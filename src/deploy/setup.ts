@@ -1,11 +1,12 @@
-import { type Environment, readConfig } from "../config.ts";
+import { type Config, type Environment, readConfig } from "../config.ts";
+import { webhookWaker, type Waker } from "../features/waking/index.ts";
+import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { checkedTracing } from "../features/tracing/types.ts";
 import { onlyOptions, optionalFunction, wholeNumber } from "../kernel/options/validation.ts";
 import { connectedAlerts } from "./connected-alerts.ts";
 import { ObjectStores } from "./object-stores.ts";
 import { optionalParts } from "./optional-parts.ts";
-import { readRemote } from "./remote-waker.ts";
 import { SERVICE_OPTIONS, type Platform, type ServiceOptions } from "./options.ts";
 import { logTo } from "../log/log-to.ts";
 
@@ -27,6 +28,7 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
   optionalFunction(options.fetch, "fetch");
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   optionalFunction(options.onFailure, "onFailure");
+  optionalFunction(options.wake, "wake");
   const log = logTo(options.logger, platform.logger);
   const stores = new ObjectStores(optionalFunction(options.offload, "offload")?.(env), platform.offload);
   const tracing = checkedTracing(options.tracing);
@@ -62,8 +64,28 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
      */
     maxIdle: platform.maxIdle ?? MAX_IDLE,
     alarms: platform.alarms?.(config.prefix),
-    remote: readRemote(config, platform),
+    remote: {
+      byUrl: urlWaker(config, platform),
+      byName: options.wake
+        ? options.wake({ ...transport, prefix: config.prefix }, env)
+        : platform.wake?.(config, transport),
+    },
     /** Writes a line as the option `logger` says. */
     log,
   };
+}
+
+/**
+ * The waker of the deployment at the wake URL, or at a binding.
+ * @throws {SluiceError} `invalid_argument` if a binding to wake has no secret
+ */
+export function urlWaker(
+  { wakeUrl, wakeSecrets: [secret] }: Config,
+  { wakeFetch, wakeTimeout }: Pick<Platform, "wakeFetch" | "wakeTimeout">,
+): Waker | undefined {
+  if (wakeFetch && !secret) {
+    throw invalidArgument("SLUICE_WAKE_SECRET", "must be set, because the binding SLUICE_CONSUMER is set");
+  }
+  const url = wakeUrl ?? (wakeFetch && "https://consumer/wake");
+  return url && secret ? webhookWaker({ url, secret, fetch: wakeFetch, timeout: wakeTimeout }) : undefined;
 }

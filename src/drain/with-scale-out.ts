@@ -28,7 +28,7 @@ export function withScaleOut<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother"
 /** {@link withScaleOut} with another way to wake. */
 export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<unknown>): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
-  return waking(source, ({ isFull }) => {
+  return calling(source, ({ isFull }) => {
     const now = performance.now();
     if (!isFull || now - asked < ASK_EVERY) return undefined;
     asked = now;
@@ -38,7 +38,7 @@ export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<
 
 /** A source that wakes other consumers each time that it may leave tasks to them, or hands tasks back. */
 export function sharedOut<T>(source: TaskSource<T>, wakeOthers: () => Promise<unknown>): TaskSource<T> {
-  return waking(source, wakeOthers);
+  return calling(source, wakeOthers);
 }
 
 /** A call of a drain after which other consumers may find tasks. */
@@ -47,7 +47,10 @@ interface Call {
   readonly isFull: boolean;
 }
 
-function waking<T>(source: TaskSource<T>, wake: (call: Call) => Promise<unknown> | undefined): TaskSource<T> {
+function calling<T>(
+  source: TaskSource<T>,
+  wake: (call: Call) => Promise<unknown> | undefined,
+): TaskSource<T> {
   let woken: Promise<unknown> = Promise.resolve();
   const onCall = (call: Call) => void (woken = Promise.allSettled([woken, wake(call)]));
   return { ...observed(source, onCall), ended: (timeLeft) => endsWithin(timeLeft, woken) };

@@ -143,7 +143,7 @@ describe("the queues and consumers of a deployment are checked at its start", ()
     [
       { consumer: {} },
       "consumer is an unknown option; expected one of consumers, queues, dashboard, docs, deepSweep, fetch, onDeadLetter, " +
-        "onFailure, tracing, offload, alerts, logger, budget, requests",
+        "onFailure, tracing, offload, alerts, wake, logger, budget, requests",
     ],
     [{ consumers: [consumer, consumer] }, "consumers[1] must be the only consumer of emails"],
     [{ consumers: [consumer, other.consumer(handler)] }, "consumers[1] must be the only consumer of emails"],

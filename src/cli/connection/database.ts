@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { onDemand } from "../../deploy/on-demand.ts";
 import type { Config } from "../../config.ts";
-import { readRemote, remoteWaker } from "../../deploy/remote-waker.ts";
+import { remoteWaker } from "../../deploy/remote-waker.ts";
+import { urlWaker } from "../../deploy/setup.ts";
+import { pubSubWaker } from "../../features/waking/index.ts";
 import { SluiceError } from "../../errors.ts";
 import { toConsole } from "../../log/logger.ts";
 import { createApp } from "../../http/app.ts";
@@ -31,11 +33,8 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
   const transport: Transport & { close?(): Promise<void> } =
     "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis);
   const token = randomBytes(24).toString("base64url");
-  const wake = remoteWaker({
-    remote: readRemote(config, { afterResponse: "any" }),
-    transport,
-    log: toConsole,
-  });
+  const byName = "redisUrl" in redis ? pubSubWaker(transport, { prefix }) : undefined;
+  const wake = remoteWaker({ remote: { byUrl: urlWaker(config, {}), byName }, log: toConsole });
   let last: unknown;
   const app = createApp({
     transport,

@@ -18,7 +18,7 @@ import { Deployment } from "../deployment.ts";
 import type { AlarmKind } from "../alarms.ts";
 import type { DeploymentTools, ServiceOptions } from "../service.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
-import { hearOthers } from "./wakes-of-others.ts";
+import { SideBySide } from "./side-by-side.ts";
 
 /** Options of a server: those of a deployment, and those of its process. */
 export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
@@ -129,6 +129,7 @@ export async function start<Env extends object>(
   };
   const alarms = new ProcessAlarms({ horizon: every + SWEEP_OVERLAP, ring });
   closing.signal.addEventListener("abort", () => alarms.close());
+  const others = new SideBySide();
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
@@ -139,15 +140,14 @@ export async function start<Env extends object>(
     coalesce: "in-flight",
     ending: { closing: closing.signal, signal: ending.signal },
     alarms: () => alarms,
+    sharing: others.sharing,
+    wake: (config, toRedis) => others.waker(env as Environment, config, toRedis),
   }));
   const { log } = deployment;
-  let hears = false;
-  /** Hears wakes of other processes from the first call on that finds the environment complete. */
+  /** Hears the wakes of other processes from the first call on that finds the environment complete. */
   const hear = (): void => {
-    const { heard } = deployment.service(env);
-    if (hears || !heard) return;
-    hears = true;
-    hearOthers(heard, { alarms, log, start: (queue) => ring("wake", queue), signal: closing.signal });
+    const queues = deployment.service(env).consumedQueues;
+    others.hear({ queues, start: (queue) => ring("wake", queue), alarms, log, signal: closing.signal });
   };
   if (!runtime.startsUnconfigured) deployment.service(env);
 

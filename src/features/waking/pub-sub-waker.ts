@@ -44,7 +44,7 @@ export interface PubSubWakerOptions extends Omit<Waker, "wake" | "wakeAt" | "swe
 
 /**
  * Wakes consumers in servers through Redis itself, by PUBLISH: one more command for each wake. Every server hears it
- * that uses the same database over TCP, or has `SLUICE_WAKE_PUBSUB=on`. It also tells them of tasks that are due within
+ * that uses the same database over TCP, or has `SLUICE_WAKE_PUBSUB=on`. It also announces tasks that are due within
  * two minutes.
  * @param transport reaches the database of the queue
  * @returns a waker for the `wake` option of a `Queue` or `Producer`

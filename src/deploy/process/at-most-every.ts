@@ -15,7 +15,7 @@ export function atMostEvery(ms: number, call: () => unknown): () => Promise<void
     try {
       await call();
     } catch {
-      // Whoever asks does not depend on it.
+      // The caller does not depend on it.
     }
   };
   return async () => {
