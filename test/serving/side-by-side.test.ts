@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createClient } from "@redis/client";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { serve, type ServeOptions, type Server } from "../../serverless/node.ts";
 import { Deployment, overHttp } from "../../src/deploy/deployment.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { Operator, pubSubWaker, Queue, type Task } from "../../src/index.ts";
 import { wakeSecret } from "../platforms/place.ts";
 import { useOwnRedis } from "../support/own-redis.ts";
+import { startCluster } from "../support/redis-cluster.ts";
 
 // Servers beside each other. Their cron runs at the start, and not again during a test: what starts, was woken.
 
@@ -15,7 +17,7 @@ beforeEach(async () => {
   servers = [];
   await command("FLUSHALL");
   await command("CONFIG", "RESETSTAT");
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.spyOn(console, "info").mockImplementation(() => {});
   vi.spyOn(console, "error").mockImplementation(() => {});
 });
 afterEach(async () => {
@@ -231,4 +233,42 @@ test("SLUICE_WAKE_PUBSUB=off turns it off", async () => {
     path: "SLUICE_WAKE_PUBSUB",
     message: expect.stringContaining("must be on or off"),
   });
+});
+
+test("in a cluster every server hears, whichever node it listens to", async () => {
+  const cluster = await startCluster();
+  onTestFinished(() => cluster.stop());
+  const env = { REDIS_URL: cluster.url };
+  const { begun, open, handler } = gate();
+  const consumers = (name: string) => ({ work: { concurrency: 1, handler: handler(name) } });
+  const first = await start({ consumers: consumers("a"), fetch: enqueues }, env);
+  for (const name of ["b", "c"]) await start({ consumers: consumers(name) }, env);
+  const listening = async () => {
+    const counts = cluster.members.map(async ({ port }) => {
+      const client = createClient({ url: `redis://127.0.0.1:${port}` });
+      await client.connect();
+      const reply = await client.sendCommand(["PUBSUB", "NUMSUB", "sluice:wakes"]);
+      client.destroy();
+      return Number((reply as unknown as [string, number])[1]);
+    });
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  };
+  await expect.poll(listening).toBe(3);
+  await enqueue(first, 3);
+  await expect.poll(() => begun.toSorted()).toEqual(["a", "b", "c"]);
+  open();
+});
+
+test("a Redis user without channels costs one line, and tasks start as without wakes", async () => {
+  await command("ACL", "SETUSER", "silent", "on", ">secret", "~*", "resetchannels", "+@all");
+  const env = { REDIS_URL: redis.url.replace("://", "://silent:secret@") };
+  const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const { begun, open, handler } = gate();
+  const server = await start({ consumers: { work: handler("a") }, fetch: enqueues }, env);
+  await enqueue(server);
+  await expect.poll(() => begun).toEqual(["a"]);
+  await expect
+    .poll(() => warned.mock.calls)
+    .toEqual([[expect.stringMatching(/^\{"wakes":"failed","failed":".*NOPERM/)]]);
+  open();
 });
