@@ -20,21 +20,23 @@ test("a token that may only view sees everything and no button that changes some
   const queue = await filled();
   const { page, go } = await rig.visit({ as: "view", at: "" });
   await page.getByRole("table").waitFor();
-  expect(await buttons(page)).toEqual(["Sign out", "Look for new queues"]);
+  expect(await buttons(page)).toEqual(["Go to… Ctrl K", "Sign out", "Look for new queues"]);
   for (const tab of ["pending", "delayed", "working", "completed", "dead"]) {
     await go(`queues/${queue.name}/${tab}`);
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    expect(await buttons(page)).toEqual(["Sign out", "Open", "Filter", "Previous", "Next"]);
+    const own = tab === "dead" ? ["By cause", "By group"] : [];
+    expect(await buttons(page)).toEqual(["Go to… Ctrl K", "Sign out", ...own, "Previous", "Next"]);
+    expect(await page.getByRole("checkbox").count()).toBe(2);
   }
   for (const tab of ["schedules", "workers", "groups"]) {
     await go(`queues/${queue.name}/${tab}`);
     await page.getByText(/^(?:This queue has no schedule|No worker|No group)/).waitFor();
-    expect(await buttons(page)).toEqual(["Sign out"]);
+    expect(await buttons(page)).toEqual(["Go to… Ctrl K", "Sign out"]);
   }
   for (const id of ["waiting", "done"]) {
     await go(`queues/${queue.name}/tasks/${id}`);
     await page.getByRole("heading", { name: id, exact: true }).waitFor();
-    expect(await buttons(page)).toEqual(["Sign out"]);
+    expect(await buttons(page)).toEqual(["Go to… Ctrl K", "Sign out"]);
   }
   await go(`queues/${queue.name}/tasks/waiting`);
   await page.getByText("ada@example.com").waitFor();
@@ -56,7 +58,7 @@ test("a token for some queues sees these and no others", async () => {
   const other = rig.queue(rig.name("orders"));
   await other.enqueue({}, { id: "secret" });
   const { page, faults, go } = await rig.visit({ as: "emails", at: "" });
-  await page.getByRole("link", { name: own.name }).waitFor();
+  await page.getByRole("table", { name: "Queues" }).getByRole("link", { name: own.name }).waitFor();
   expect(await page.getByRole("link", { name: other.name }).count()).toBe(0);
   await go("costs");
   await page.getByRole("table", { name: "Costs by queue" }).waitFor();

@@ -11,20 +11,26 @@ const SMALL_OVERVIEW = 11;
 const NAMES = 3;
 const OTHERS = 24;
 
+/** What is wrong with that queue, and with all of them. Both are read once a minute. */
+const FINDINGS = 34;
+const ALL_FINDINGS = 346;
+const QUEUE = OVERVIEW + FINDINGS;
+
 /** Billed commands of each screen, as docs/costs.md shows them. */
 const COMMANDS = {
-  queues: NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
-  "queues, most pending first": NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
-  "a queue: pending tasks": OVERVIEW + 10,
-  "a queue: delayed tasks": OVERVIEW + 5,
-  "a queue: working tasks": OVERVIEW + 5,
-  "a queue: completed tasks": OVERVIEW + 6,
-  "a queue: dead tasks": OVERVIEW + 6,
-  "a queue: dead letters with a text": OVERVIEW + 6,
-  "a queue: schedules": OVERVIEW + 3,
-  "a queue: workers": OVERVIEW + 4 + 1,
-  "a queue: groups": OVERVIEW + 4,
+  queues: NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW + ALL_FINDINGS,
+  "queues, most pending first": NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW + ALL_FINDINGS,
+  "a queue: pending tasks": QUEUE + 10,
+  "a queue: delayed tasks": QUEUE + 5,
+  "a queue: working tasks": QUEUE + 5,
+  "a queue: completed tasks": QUEUE + 6,
+  "a queue: dead tasks": QUEUE + 6 + 6,
+  "a queue: dead letters with a text": QUEUE + 6 + 6,
+  "a queue: schedules": QUEUE + 3,
+  "a queue: workers": QUEUE + 4 + 1,
+  "a queue: groups": QUEUE + 4,
   "a task": 3,
+  health: ALL_FINDINGS,
   costs: NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
 };
 

@@ -20,7 +20,7 @@ interface Picture {
 const DARK = { colorScheme: "dark" } as const;
 const PHONE = { viewport: { width: 390, height: 844 } } as const;
 
-const table = (name: string) => (page: Page) => page.getByRole("table", { name }).waitFor();
+const table = (name: string) => (page: Page) => page.getByRole("table", { name, exact: true }).waitFor();
 
 const pictures: readonly Picture[] = [
   { name: "queues", place: "", prepare: table("Queues") },
@@ -30,20 +30,23 @@ const pictures: readonly Picture[] = [
     place: "queues/webhooks/dead",
     async prepare(page) {
       // One that has failed more than once.
-      const row = page.getByRole("row").filter({ hasText: "attempts exhausted" }).first();
-      const any = page.getByRole("table", { name: "Tasks of webhooks" });
-      await any.waitFor();
-      await ((await row.count()) > 0 ? row : any).getByRole("link").first().click();
+      const list = page.getByRole("table", { name: "Tasks of webhooks", exact: true });
+      await list.waitFor();
+      const row = list.getByRole("row").filter({ hasText: "attempts exhausted" }).first();
+      await ((await row.count()) > 0 ? row : list).getByRole("link").first().click();
       await page.getByRole("heading", { name: "Timeline" }).waitFor();
     },
   },
   {
-    name: "redrive",
-    place: "queues/webhooks/dead?text=503",
+    name: "dead",
+    place: "queues/webhooks/dead",
     async prepare(page) {
-      await table("Tasks of webhooks")(page);
-      await page.getByRole("button", { name: "Redrive…" }).click();
-      await page.getByText(/^A dry run has found [\d,]+ dead letters\.$/).waitFor();
+      await table("Dead letters of webhooks by cause")(page);
+      const list = page.getByRole("table", { name: "Tasks of webhooks", exact: true });
+      await list.waitFor();
+      const boxes = list.getByRole("checkbox");
+      await boxes.nth(0).check();
+      await boxes.nth(1).check();
     },
   },
   { name: "dark", place: "queues/webhooks", look: DARK, prepare: table("Tasks of webhooks") },

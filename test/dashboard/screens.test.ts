@@ -40,8 +40,17 @@ const dialogs: readonly (readonly [
   ["queues/orders", "Enqueue…"],
   ["queues/orders", "Pause…"],
   ["queues/paused", "Resume…"],
-  ["queues/orders/dead", "Redrive…", (page) => page.getByText("has found 55 dead letters").waitFor()],
-  ["queues/orders/dead", "Purge…"],
+  ["queues/orders", "Limits…"],
+  ["queues/orders", "Go to… Ctrl K"],
+  ["queues/orders/schedules", "New schedule…"],
+  ["queues/orders/schedules", "Run now daily"],
+  ["queues/orders/schedules", "Edit daily", (page) => page.getByLabel("Cron expression").waitFor()],
+  ["queues/orders/workers", "Take back worker-1"],
+  ["queues/orders/groups", "Pause acme"],
+  ["queues/orders/groups", "Limits acme"],
+  ["health", "Resume… paused"],
+  ["queues/orders/dead", "Redrive all…", (page) => page.getByText("has found 55 dead letters").waitFor()],
+  ["queues/orders/dead", "Purge all…"],
   ["queues/orders/tasks/failing", "Cancel…"],
   ["queues/orders/tasks/failing", "Enqueue again…"],
   ["queues/orders/tasks/done", "Remove…"],
@@ -53,6 +62,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     for (const { name, place, shown } of screensOf(names)) {
       await go(place);
       await shown(page).first().waitFor();
+      for (const box of await page.getByLabel("All on this page").all()) await box.check();
       for (const details of await page.locator("summary").all()) await details.click();
       await expectAccessible(page, name);
     }

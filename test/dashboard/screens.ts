@@ -50,6 +50,7 @@ export function screensOf({ queue, task, text }: ScreenNames): Screen[] {
       place: `queues/${queue}/tasks/${task}`,
       shown: (page) => page.getByRole("heading", { name: "Timeline" }),
     },
+    { name: "health", place: "health", shown: (page) => page.getByText(/^\d+ findings? in /) },
     { name: "costs", place: "costs", shown: table("Costs by queue") },
   ];
 }
@@ -73,7 +74,8 @@ export interface Reads {
   settle(): Promise<void>;
 }
 
-export function watchReads(page: Page): Reads {
+/** @param isCounted of which of them, by their URL. @default all */
+export function watchReads(page: Page, isCounted: (url: string) => boolean = () => true): Reads {
   const reads: Reads = {
     sent: 0,
     open: 0,
@@ -82,7 +84,7 @@ export function watchReads(page: Page): Reads {
       while (reads.open > 0) await sleep(10);
     },
   };
-  const isRead = (request: Request) => request.url().includes("/dashboard/api/");
+  const isRead = (request: Request) => request.url().includes("/dashboard/api/") && isCounted(request.url());
   const end = (request: Request) => {
     if (isRead(request)) [reads.open, reads.endedAt] = [reads.open - 1, performance.now()];
   };

@@ -54,9 +54,10 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
       await (await lease(queue)).requeue({ error });
     const { page } = await rig.visit({ ...look, at: "" });
     await page.getByRole("searchbox", { name: "Name" }).fill(queue.name);
-    await page.getByRole("link", { name: queue.name, exact: true }).click();
+    const list = (name: string) => page.getByRole("table", { name, exact: true });
+    await list("Queues").getByRole("link", { name: queue.name, exact: true }).click();
     await page.getByRole("link", { name: /^dead/ }).click();
-    await page.getByRole("link", { name: "welcome-17" }).click();
+    await list(`Tasks of ${queue.name}`).getByRole("link", { name: "welcome-17" }).click();
     await page.getByRole("heading", { name: "welcome-17" }).waitFor();
     const timeline = page.getByRole("listitem").filter({ has: page.locator(".event") });
     expect(await timeline.locator(".event").allTextContents()).toEqual([
@@ -95,9 +96,8 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const { page } = await rig.visit({ ...look, at: `queues/${queue.name}/dead` });
     await waitForTile(page, "dead", "1,203");
     await page.getByLabel("Text of the error").fill("503");
-    await press(page, "Filter");
     await page.getByRole("link", { name: "Show all" }).waitFor();
-    await press(page, "Redrive…");
+    await press(page, "Redrive all that match…");
     const dialog = page.getByRole("dialog");
     await dialog.getByText("A dry run has found 1,200 dead letters.").waitFor();
     await dialog.getByText("Only those with “503” in the last error or result.").waitFor();
@@ -123,7 +123,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const queue = rig.queue(rig.name("webhooks"));
     await makeDeadLetters(queue, 20, errorNamed("HttpError", "503"));
     const { page } = await rig.visit({ ...look, at: `queues/${queue.name}/dead` });
-    await press(page, "Redrive…");
+    await press(page, "Redrive all…");
     await page.getByText("A dry run has found 20 dead letters.").waitFor();
     await page.getByLabel("Most tasks a second").fill("0.01");
     await page.getByText("The last one becomes pending after about 33m 20s.").waitFor();

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { Hono } from "hono";
 import { describe, expect, test, vi } from "vitest";
 import { dashboard } from "../../src/dashboard/index.ts";
@@ -43,6 +44,11 @@ test("the page and its files are served as they are, and the files may be kept f
       "content-type": type,
     });
   }
+});
+
+test("the page and its files have at most 40 KB, gzipped", () => {
+  const sizes = [html, ...files.map(({ text }) => text)].map((text) => gzipSync(text).length);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(40_000);
 });
 
 test("every link of the page is relative, and leads to one of its files", () => {

@@ -40,6 +40,12 @@ export function span(ms: number): string {
   return parts.join(" ");
 }
 
+/** A duration as the HTTP interface takes it, such as 90s. */
+export function durationText(ms: number): string {
+  const [unit, size] = UNITS.find(([, one]) => ms % one === 0) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}
+
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const minute = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });

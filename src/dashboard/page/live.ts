@@ -36,6 +36,8 @@ export interface Loaded<Value> {
 interface LiveOptions<Value> {
   /** True loads the value only once, and on `refresh`. */
   readonly once?: boolean;
+  /** The shortest interval, ms. @default 5,000 */
+  readonly every?: number;
   /** Loads the value again whenever it changes, as `refresh` does. */
   readonly round?: number;
   /** Whether a value is final, and is not read again by itself. */
@@ -45,7 +47,7 @@ interface LiveOptions<Value> {
 }
 
 /**
- * Loads a value, and loads it again while the page is visible: each five seconds, and less often the longer
+ * Loads a value, and loads it again while the page is visible: each five seconds or `every`, and less often the longer
  * there was no input or the server fails, up to a minute. One request is under way at a time.
  * @param load called again if `key` changes
  * @param key what the value belongs to
@@ -53,7 +55,7 @@ interface LiveOptions<Value> {
 export function useLive<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   key: string,
-  { once = false, round = 0, isFinal, keep = false }: LiveOptions<Value> = {},
+  { once = false, every = 0, round = 0, isFinal, keep = false }: LiveOptions<Value> = {},
 ): Loaded<Value> {
   const [state, setState] = useState<Omit<Loaded<Value>, "refresh"> & { readonly key: string }>({
     key,
@@ -73,10 +75,11 @@ export function useLive<Value>(
     let loading = false;
     let again = false;
     let done = false;
+    let lastAt = 0;
     const next = (failed: boolean) => {
       if (!repeats || done || document.hidden) return;
       interval = nextInterval(interval, failed);
-      timer = setTimeout(() => void run(), interval);
+      timer = setTimeout(() => void run(), Math.max(every, interval));
     };
     const run = async (): Promise<void> => {
       clearTimeout(timer);
@@ -84,7 +87,7 @@ export function useLive<Value>(
         again = true;
         return undefined;
       }
-      [loading, again] = [true, false];
+      [loading, again, lastAt] = [true, false, Date.now()];
       let failed = false;
       try {
         const value = await latest.current.load(ended.signal);
@@ -107,8 +110,9 @@ export function useLive<Value>(
       return undefined;
     };
     const shown = () => {
-      if (document.hidden) clearTimeout(timer);
-      else if (repeats && !loading) void run();
+      clearTimeout(timer);
+      if (document.hidden || !repeats || loading) return;
+      timer = setTimeout(() => void run(), Math.max(0, lastAt + every - Date.now()));
     };
     reload.current = () => void run();
     lastRound.current = round;

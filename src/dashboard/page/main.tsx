@@ -1,13 +1,14 @@
-import { render } from "preact";
+import { type ComponentChildren, render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { access } from "./access.ts";
 import { grants } from "./api/queues.ts";
 import { signedIn } from "./api/request.ts";
+import { HealthScreen } from "./health/health.tsx";
 import { CostsScreen } from "./queues/costs.tsx";
 import { Layout, Waiting } from "./parts/layout.tsx";
 import { QueueScreen } from "./queues/queue.tsx";
 import { QueuesScreen } from "./queues/queues.tsx";
-import { linkTo, place, queueLink } from "./router.ts";
+import { place, queueLink } from "./router.ts";
 import { SignIn } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
 import { TaskScreen } from "./tasks/task.tsx";
@@ -39,34 +40,36 @@ function App() {
 
 function Screen({ onSignedOut }: { readonly onSignedOut: () => void }) {
   const { parts, query } = useStore(place);
-  const [area, queue, tab, id] = parts;
-  if (area === "queues" && queue !== undefined && tab === "tasks" && id !== undefined) {
-    const trail = [{ text: queue, link: queueLink(queue) }, { text: id }];
-    return (
-      <Layout trail={trail} onSignedOut={onSignedOut}>
-        <TaskScreen key={`${queue}/${id}`} queue={queue} id={id} />
-      </Layout>
-    );
-  }
-  if (area === "queues" && queue !== undefined) {
-    return (
-      <Layout trail={[{ text: queue }]} onSignedOut={onSignedOut}>
-        <QueueScreen key={queue} queue={queue} tab={tab ?? "pending"} query={query} />
-      </Layout>
-    );
-  }
-  if (area === "costs") {
-    return (
-      <Layout trail={[{ text: "Costs", link: linkTo(["costs"]) }]} onSignedOut={onSignedOut}>
-        <CostsScreen />
-      </Layout>
-    );
-  }
+  const { trail, screen } = screenOf(parts, query);
   return (
-    <Layout trail={[]} onSignedOut={onSignedOut}>
-      <QueuesScreen query={query} />
+    <Layout trail={trail} onSignedOut={onSignedOut}>
+      {screen}
     </Layout>
   );
+}
+
+interface Shown {
+  /** Where the viewer is, below all queues. */
+  readonly trail: readonly { readonly text: string; readonly link?: string }[];
+  readonly screen: ComponentChildren;
+}
+
+function screenOf([area, queue, tab, id]: readonly string[], query: URLSearchParams): Shown {
+  if (area === "queues" && queue !== undefined && tab === "tasks" && id !== undefined) {
+    return {
+      trail: [{ text: queue, link: queueLink(queue) }, { text: id }],
+      screen: <TaskScreen key={`${queue}/${id}`} queue={queue} id={id} />,
+    };
+  }
+  if (area === "queues" && queue !== undefined) {
+    return {
+      trail: [{ text: queue }],
+      screen: <QueueScreen key={queue} queue={queue} tab={tab ?? "pending"} query={query} />,
+    };
+  }
+  if (area === "costs") return { trail: [{ text: "Costs" }], screen: <CostsScreen /> };
+  if (area === "health") return { trail: [{ text: "Health" }], screen: <HealthScreen /> };
+  return { trail: [], screen: <QueuesScreen query={query} /> };
 }
 
 const root = document.querySelector("#app");

@@ -46,3 +46,9 @@ export const taskLink = (queue: string, id: string) => linkTo(["queues", queue, 
 export const goTo = (link: string) => {
   location.hash = link;
 };
+
+/** Changes where the viewer is without an entry in the history, as for each letter that is typed into a filter. */
+export function replaceWith(link: string): void {
+  history.replaceState(null, "", link);
+  place.set(placeOf(link));
+}

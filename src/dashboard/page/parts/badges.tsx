@@ -22,7 +22,7 @@ export function StateBadge({
 }
 
 /** The name of a worker, in one line. */
-export const Worker = ({ name }: { readonly name: string }) => (
+export const WorkerName = ({ name }: { readonly name: string }) => (
   <span class="worker" dir="auto" title={name}>
     {name}
   </span>

@@ -1,5 +1,38 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { clockTime, counted, exact } from "../format.ts";
+import { bars, cuts, scaleOf, sum } from "./scale.ts";
+
+/** The least part of what was completed that a bar of failed attempts shows in full. */
+const FAILED_PART = 1 / 20;
+
+/** A small chart: what was completed, and below it what failed. */
+export function Sparkline({
+  done,
+  failed,
+}: {
+  readonly done: readonly number[];
+  readonly failed: readonly number[];
+}) {
+  const { top } = scaleOf(done);
+  const label = `Last hour: ${counted(sum(done), "task")} completed, ${counted(sum(failed), "failed attempt")}`;
+  return (
+    <svg class="sparkline" viewBox="0 0 120 26" preserveAspectRatio="none" role="img" aria-label={label}>
+      <title>{label}</title>
+      <path class="tone-out" d={bars(done, top, { width: 120, height: 17 })} />
+      <g transform="translate(0 18)">
+        <path
+          class="tone-bad"
+          d={bars(failed, Math.max(scaleOf(failed).top, top * FAILED_PART), {
+            width: 120,
+            height: 8,
+            down: true,
+          })}
+        />
+      </g>
+    </svg>
+  );
+}
 
 interface Series {
   readonly name: string;
@@ -8,142 +41,127 @@ interface Series {
   readonly values: readonly number[];
 }
 
-/** Bars as one path, in a box of `width` by `height`. */
-function bars(values: readonly number[], most: number, width: number, height: number): string {
-  const step = width / values.length;
-  return values
-    .map((value, i) => {
-      if (value === 0) return "";
-      const size = Math.max(1, (value / most) * height);
-      return `M${(i * step + step * 0.15).toFixed(1)} ${height}v${(-size).toFixed(1)}h${(step * 0.7).toFixed(1)}V${height}z`;
-    })
-    .join("");
-}
-
-function line(values: readonly number[], most: number, width: number, height: number): string {
-  const step = width / values.length;
-  return values
-    .map(
-      (value, i) =>
-        `${i === 0 ? "M" : "L"}${((i + 0.5) * step).toFixed(1)} ${(height - (value / most) * height).toFixed(1)}`,
-    )
-    .join("");
-}
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-
-/** A small chart of the last hour: what was completed, and in front of it what failed. */
-export function Sparkline({
-  done,
-  failed,
-}: {
-  readonly done: readonly number[];
-  readonly failed: readonly number[];
-}) {
-  const most = Math.max(1, ...done, ...failed);
-  const label = `Last hour: ${counted(sum(done), "task")} completed, ${counted(sum(failed), "failed attempt")}`;
-  return (
-    <svg class="sparkline" viewBox="0 0 120 24" preserveAspectRatio="none" role="img" aria-label={label}>
-      <title>{label}</title>
-      <path class="tone-out" d={bars(done, most, 120, 24)} />
-      <path class="tone-bad" d={bars(failed, most, 120, 24)} />
-    </svg>
-  );
-}
-
 interface ChartProps {
   readonly title: string;
-  /** The start of each minute, epoch ms. */
-  readonly minutes: readonly number[];
+  /** What the title is followed by, such as a choice of the period. */
+  readonly children?: ComponentChildren;
+  /** The period in words, such as `last hour`. */
+  readonly period: string;
+  /** How long a bar is, such as `a minute`. */
+  readonly unit: string;
+  /** The start of each bar, epoch ms. */
+  readonly starts: readonly number[];
   readonly series: readonly Series[];
 }
 
-/** Counts by the minute: the second series as bars, the others over it. The numbers are also a table. */
-export function MinuteChart({ title, minutes, series }: ChartProps) {
+/** Counts over time, each series in a strip of its own scale. The numbers are also a table. */
+export function HistoryChart({ title, children, period, unit, starts, series }: ChartProps) {
   const [at, setAt] = useState<number | undefined>();
-  const width = 720;
-  const height = 150;
-  const most = Math.max(1, ...series.flatMap(({ values }) => values));
-  const shown = at ?? undefined;
+  const shown = at === undefined ? undefined : starts[at];
   const point = (event: PointerEvent) => {
-    const box = (event.currentTarget as SVGElement).getBoundingClientRect();
-    const place = Math.floor(((event.clientX - box.left) / box.width) * minutes.length);
-    setAt(Math.min(minutes.length - 1, Math.max(0, place)));
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const place = Math.floor(((event.clientX - box.left) / box.width) * starts.length);
+    setAt(Math.min(starts.length - 1, Math.max(0, place)));
   };
   return (
     <figure class="chart">
       <figcaption>
         <span class="chart-title">{title}</span>
-        <span class="legend">
-          {series.map(({ name, tone, values }) => (
-            <span key={name}>
-              <i class={`key tone-${tone}`} />
-              {name} {exact(shown === undefined ? sum(values) : (values[shown] ?? 0))}
-            </span>
-          ))}
-          <span class="when">{shown === undefined ? "last hour" : clockTime(minutes[shown] ?? 0)}</span>
-        </span>
+        {children}
+        <span class="fill" />
+        <span>{shown === undefined ? period : clockTime(shown)}</span>
       </figcaption>
-      <div class="plot">
-        <span class="most">{exact(most)}</span>
-        <svg
-          viewBox={`0 0 ${width} ${height}`}
-          preserveAspectRatio="none"
-          aria-hidden="true"
-          onPointerMove={point}
-          onPointerLeave={() => setAt(undefined)}
-        >
-          <path class="grid" d={`M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}`} />
-          {shown !== undefined && (
-            <rect
-              class="mark"
-              x={(shown * width) / minutes.length}
-              y="0"
-              width={width / minutes.length}
-              height={height}
-            />
-          )}
-          {series.map(({ name, tone, values }) =>
-            tone === "in" ? (
-              <path key={name} class="line tone-in" d={line(values, most, width, height)} />
-            ) : (
-              <path key={name} class={`tone-${tone}`} d={bars(values, most, width, height)} />
-            ),
-          )}
-        </svg>
+      <div class="strips" onPointerLeave={() => setAt(undefined)}>
+        {series.map((one) => (
+          <Strip key={one.name} series={one} {...{ starts, unit, period, at, point }} />
+        ))}
       </div>
       <details>
         <summary>Numbers as a table</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Minute</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col" class="count">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {minutes
-                .map((minute, i) => ({ minute, i }))
-                .filter(({ i }) => series.some(({ values }) => (values[i] ?? 0) > 0))
-                .map(({ minute, i }) => (
-                  <tr key={minute}>
-                    <th scope="row">{clockTime(minute)}</th>
-                    {series.map(({ name, values }) => (
-                      <td key={name} class="count">
-                        {exact(values[i] ?? 0)}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-            </tbody>
-          </table>
-        </div>
+        <Numbers {...{ title, starts, series }} />
       </details>
     </figure>
+  );
+}
+
+interface StripProps extends Pick<ChartProps, "starts" | "unit" | "period"> {
+  readonly series: Series;
+  /** The bar at which the viewer points. */
+  readonly at: number | undefined;
+  readonly point: (event: PointerEvent) => void;
+}
+
+function Strip({ series: { name, tone, values }, starts, unit, period, at, point }: StripProps) {
+  const box = { width: 720, height: 48 };
+  const { top, highest, isCut } = scaleOf(values);
+  const when = clockTime(starts[values.indexOf(highest)] ?? 0);
+  const peak =
+    highest === 0 ? "" : `most ${exact(highest)} at ${when}${isCut ? `, cut at ${exact(top)}` : ""}`;
+  return (
+    <div class="strip">
+      <div class="strip-name">
+        <i class={`key tone-${tone}`} />
+        {name} <strong>{exact(at === undefined ? sum(values) : (values[at] ?? 0))}</strong>{" "}
+        <span class="peak">{peak}</span>
+      </div>
+      <svg
+        viewBox={`0 0 ${box.width} ${box.height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${name}: ${exact(sum(values))} in the ${period}${peak && `, in ${unit} ${peak}`}`}
+        onPointerMove={point}
+      >
+        <path class="grid" d={`M0 ${box.height}H${box.width}`} />
+        {at !== undefined && (
+          <rect
+            class="mark"
+            x={(at * box.width) / values.length}
+            y="0"
+            width={box.width / values.length}
+            height={box.height}
+          />
+        )}
+        <path class={`tone-${tone}`} d={bars(values, top, box)} />
+        {isCut && <path class="cut" d={cuts(values, top, box)} />}
+      </svg>
+      <p class="axis faint" aria-hidden="true">
+        <span>{clockTime(starts[0] ?? 0)}</span>
+        <span>{clockTime(starts.at(-1) ?? 0)}</span>
+      </p>
+    </div>
+  );
+}
+
+function Numbers({ title, starts, series }: Pick<ChartProps, "title" | "starts" | "series">) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col" class="count">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {starts
+            .map((start, i) => ({ start, i }))
+            .filter(({ i }) => series.some(({ values }) => (values[i] ?? 0) > 0))
+            .map(({ start, i }) => (
+              <tr key={start}>
+                <th scope="row">{clockTime(start)}</th>
+                {series.map(({ name, values }) => (
+                  <td key={name} class="count">
+                    {exact(values[i] ?? 0)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

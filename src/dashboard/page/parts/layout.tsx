@@ -4,6 +4,7 @@ import { signOut } from "../api/queues.ts";
 import { spent } from "../api/request.ts";
 import { counted, dollars, exact } from "../format.ts";
 import { isLive } from "../live.ts";
+import { PaletteButton } from "../palette/palette.tsx";
 import { linkTo } from "../router.ts";
 import { useStore } from "../store.ts";
 import { isHidden } from "../tasks/value.tsx";
@@ -60,6 +61,8 @@ export function Layout({ trail, onSignedOut, children }: LayoutProps) {
           ))}
         </nav>
         <div class="tools">
+          <a href={linkTo(["health"])}>Health</a>
+          <PaletteButton />
           <label class="switch">
             <input type="checkbox" checked={live} onChange={() => isLive.set(!live)} />
             Live

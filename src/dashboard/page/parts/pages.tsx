@@ -1,9 +1,17 @@
 import { useState } from "preact/hooks";
 import { exact } from "../format.ts";
 
-/** The cursors of the pages before the one that is shown, and its own; none on the first page. */
-export function usePages() {
-  const [cursors, setCursors] = useState<readonly string[]>([]);
+/**
+ * The cursors of the pages before the one that is shown, and its own; none on the first page.
+ * @param of what the pages belong to: if it changes, the first is shown
+ */
+export function usePages(of = "") {
+  const [state, setState] = useState<{ readonly of: string; readonly cursors: readonly string[] }>({
+    of,
+    cursors: [],
+  });
+  const cursors = state.of === of ? state.cursors : [];
+  const setCursors = (next: readonly string[]) => setState({ of, cursors: next });
   return { cursors, cursor: cursors.at(-1), setCursors };
 }
 

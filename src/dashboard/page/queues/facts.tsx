@@ -1,5 +1,6 @@
+import { type DurationCounts, durationBounds } from "../../../operate/statistics.ts";
 import type { Overview, Settings } from "../api/types.ts";
-import { exact, rate, span } from "../format.ts";
+import { exact, number, rate, span } from "../format.ts";
 
 /** The limits of a queue or a group in words; empty without any. */
 export function limitTexts({
@@ -59,15 +60,37 @@ export function Tile({
   );
 }
 
-/** The bound below which this share of the counted durations was; undefined without any. */
-export function percentile(
-  classes: readonly number[],
-  bounds: readonly number[],
-  share: number,
-): number | undefined {
-  const count = classes.reduce((sum, one) => sum + one, 0);
-  if (count === 0) return undefined;
+/** The bound below which this share of the counted durations was; null without any. */
+function percentile({ count, classes }: DurationCounts, share: number): number | null {
+  if (count === 0) return null;
   let seen = 0;
   const found = classes.findIndex((one) => (seen += one) >= share * count);
-  return bounds[found] ?? Number.POSITIVE_INFINITY;
+  return durationBounds[found] ?? LONGEST;
 }
+
+/** What there is to know of a queue at once. */
+export function Facts({ overview }: { readonly overview: Overview }) {
+  const { pending, delayed, working, rejected, oldestAge, workers, statistics, settings } = overview;
+  const { on, waits, runs } = statistics;
+  const limits = limitTexts(settings);
+  return (
+    <dl class="tiles">
+      <Tile name="pending" value={number(pending)} />
+      <Tile name="delayed" value={number(delayed)} />
+      <Tile name="working" value={number(working)} />
+      <Tile name="dead" value={number(rejected)} tone={rejected > 0 ? "tone-bad" : undefined} />
+      <Tile name="age of next task" value={oldestAge === null ? "–" : span(oldestAge)} />
+      <Tile name="workers" value={exact(workers)} />
+      {on && <Tile name="done a minute" value={doneRate(statistics)} />}
+      {on && <Tile name="95% start within" value={atMost(percentile(waits, 0.95))} />}
+      {on && <Tile name="95% run within" value={atMost(percentile(runs, 0.95))} />}
+      {limits.length > 0 && <Tile name="limits" value={limits.join(", ")} />}
+    </dl>
+  );
+}
+
+/** The last bound of what is counted: a longer time is not known. */
+const LONGEST = durationBounds.at(-1) ?? 0;
+
+const atMost = (ms: number | null) =>
+  ms === null ? "–" : ms >= LONGEST ? `over ${span(LONGEST)}` : span(ms);

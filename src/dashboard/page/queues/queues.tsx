@@ -1,12 +1,16 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { OVERVIEW, overviews, queueNames } from "../api/queues.ts";
-import type { Overview } from "../api/types.ts";
+import type { Health, Overview } from "../api/types.ts";
 import { counted, number, span } from "../format.ts";
+import { StatusBadge } from "../health/findings.tsx";
+import { HealthSummary, useHealthOfAll } from "../health/health.tsx";
 import { useLive } from "../live.ts";
 import { Sparkline } from "../parts/charts.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { goTo, linkTo, queueLink } from "../router.ts";
+import { useSettled } from "../settled.ts";
+import { useTypedQuery } from "../typed-query.ts";
 import { doneRate, QueueBadges } from "./facts.tsx";
 
 /** Queues on one page. */
@@ -28,10 +32,14 @@ const withText = (names: readonly string[], text: string) =>
 /** All queues: their names cost little; the numbers are read of those that the page shows. */
 export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
   const names = useLive(queueNames, "names", { once: true });
-  const [typed, setTyped] = useState(query.get("name") ?? "");
   const asked = query.get("order") ?? "";
   const order = isOrder(asked) ? asked : undefined;
   const page = Number(query.get("page") ?? 0);
+  const { fields, set } = useTypedQuery(query, ["name"], ({ name }) => linkTo([], { name, order }));
+  const typed = fields.name;
+  const [acts, setActs] = useState(0);
+  const isFew = names.value !== undefined && names.value.length <= OVERVIEW;
+  const health = useHealthOfAll(isFew, acts);
   if (!names.value) return <Waiting title="Queues" error={names.error} retry={names.refresh} />;
   const to = (changes: Record<string, string>) => linkTo([], { name: typed, order, ...changes });
   const list: ListProps = {
@@ -39,6 +47,7 @@ export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
     typed,
     page: Number.isInteger(page) && page > 0 ? page : 0,
     linkOf: (number) => to({ page: String(number) }),
+    statuses: new Map(health.value?.queues.map(({ queue, status }) => [queue, status])),
   };
   return (
     <>
@@ -47,6 +56,13 @@ export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
         <span class="fill" />
         <a href={linkTo(["costs"])}>Costs</a>
       </Heading>
+      {isFew ? (
+        <HealthSummary of={health} onChanged={() => setActs(acts + 1)} />
+      ) : (
+        <p>
+          <a href={linkTo(["health"])}>Check the health of all queues</a>
+        </p>
+      )}
       {names.value.length === 0 ? (
         <p class="empty">There is no queue yet. A queue appears here with its first task.</p>
       ) : (
@@ -57,7 +73,7 @@ export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
               <input
                 type="search"
                 value={typed}
-                onInput={(event) => setTyped(event.currentTarget.value)}
+                onInput={(event) => set("name", event.currentTarget.value)}
                 placeholder="part of a name"
               />
             </label>
@@ -91,6 +107,8 @@ interface ListProps {
   readonly typed: string;
   readonly page: number;
   readonly linkOf: (page: number) => string;
+  /** How well each queue is, as far as it is known. */
+  readonly statuses: ReadonlyMap<string, Health["status"]>;
 }
 
 const lastPage = (count: number) => Math.max(0, Math.ceil(count / PAGE) - 1);
@@ -101,7 +119,7 @@ function onPage<One>(all: readonly One[], page: number): readonly One[] {
 }
 
 /** The queues of one page. Only these are read, once the viewer has stopped typing. */
-function ByName({ names, typed, page, linkOf }: ListProps) {
+function ByName({ names, typed, page, ...list }: ListProps) {
   const settled = useSettled(typed);
   const read = onPage(withText(names, settled), page);
   const found = useLive((signal) => inSlices(read, signal), read.join(","), { keep: true });
@@ -109,11 +127,11 @@ function ByName({ names, typed, page, linkOf }: ListProps) {
   const byName = new Map(found.value.map((row) => [row.queue, row]));
   const shown = withText(names, typed);
   const rows = onPage(shown, page).map((queue): Row => byName.get(queue) ?? { queue });
-  return <List rows={rows} error={found.error} page={page} count={shown.length} linkOf={linkOf} />;
+  return <List rows={rows} error={found.error} page={page} count={shown.length} {...list} />;
 }
 
 /** All queues in the order of a number, for which all are read. What is typed hides some of them at once. */
-function ByNumber({ names, typed, page, linkOf, order }: ListProps & { readonly order: Order }) {
+function ByNumber({ names, typed, page, order, ...list }: ListProps & { readonly order: Order }) {
   const settled = useSettled(typed);
   const wanted = withText(names, settled);
   /** The text for which queues were read last. A longer one needs no others. */
@@ -134,32 +152,17 @@ function ByNumber({ names, typed, page, linkOf, order }: ListProps & { readonly 
   // Those that could not be read are the last.
   const placeOf = (row: Row) => ("pending" in row ? orders[order](row) : Number.POSITIVE_INFINITY);
   const sorted = rows.toSorted((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)));
-  return (
-    <List rows={onPage(sorted, page)} error={found.error} page={page} count={sorted.length} linkOf={linkOf} />
-  );
+  return <List rows={onPage(sorted, page)} error={found.error} page={page} count={sorted.length} {...list} />;
 }
 
-/** How long the viewer has stopped typing before queues are read for it, ms. */
-const SETTLED = 400;
-
-/** The text once it has not changed for a moment. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), SETTLED);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-}
-
-interface RowsProps extends Pick<ListProps, "page" | "linkOf"> {
+interface RowsProps extends Pick<ListProps, "page" | "linkOf" | "statuses"> {
   readonly rows: readonly Row[];
   readonly error: string | undefined;
   /** Queues on all pages. */
   readonly count: number;
 }
 
-function List({ rows, error, page, count, linkOf }: RowsProps) {
+function List({ rows, error, page, count, linkOf, statuses }: RowsProps) {
   const last = lastPage(count);
   const shown = Math.min(page, last);
   return (
@@ -167,7 +170,7 @@ function List({ rows, error, page, count, linkOf }: RowsProps) {
       <Stale error={error} />
       <Table
         label="Queues"
-        columns={columns}
+        columns={columnsOf(statuses)}
         rows={rows}
         keyOf={({ queue }) => queue}
         empty="No queue has this text in its name."
@@ -213,7 +216,7 @@ const Count = ({ value }: { readonly value: number }) => (
 const of = (read: (queue: Overview) => preact.ComponentChildren) => (row: Row) =>
   "pending" in row ? read(row) : <span class="faint">–</span>;
 
-const columns: readonly Column<Row>[] = [
+const columnsOf = (statuses: ListProps["statuses"]): readonly Column<Row>[] => [
   {
     title: "Queue",
     of: (row) => (
@@ -229,6 +232,17 @@ const columns: readonly Column<Row>[] = [
       </>
     ),
   },
+  ...(statuses.size === 0
+    ? []
+    : [
+        {
+          title: "Health",
+          of: ({ queue }: Row) => {
+            const status = statuses.get(queue);
+            return status === undefined ? <span class="faint">–</span> : <StatusBadge status={status} />;
+          },
+        },
+      ]),
   { title: "Pending", count: true, of: of(({ pending }) => <Count value={pending} />) },
   { title: "Delayed", count: true, of: of(({ delayed }) => <Count value={delayed} />) },
   { title: "Working", count: true, of: of(({ working }) => <Count value={working} />) },

@@ -1,56 +1,151 @@
-import { schedules } from "../api/queues.ts";
+import { useRef, useState } from "preact/hooks";
+import { may } from "../access.ts";
+import { pauseSchedule, resumeSchedule, runSchedule, schedules } from "../api/schedules.ts";
+import type { ListedSchedule } from "../api/types.ts";
 import { instant, span } from "../format.ts";
 import { useLive } from "../live.ts";
 import { When } from "../parts/badges.tsx";
-import { Waiting } from "../parts/layout.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Stale, Waiting } from "../parts/layout.tsx";
+import { announce } from "../parts/notice.tsx";
 import { MorePages, usePages } from "../parts/pages.tsx";
-import { Table } from "../parts/table.tsx";
+import { type Column, RowButtons, Table } from "../parts/table.tsx";
+import { ScheduleDialog } from "./schedule-dialog.tsx";
 
-export function Schedules({ queue }: { readonly queue: string }) {
+interface Asked {
+  readonly action: "run" | "pause" | "resume" | "edit";
+  readonly schedule: ListedSchedule;
+}
+
+interface SchedulesProps {
+  readonly queue: string;
+  readonly onChanged: () => void;
+}
+
+export function Schedules({ queue, onChanged }: SchedulesProps) {
   const pages = usePages();
   const { cursor } = pages;
-  const { value, error, refresh } = useLive(
-    (signal) => schedules(queue, cursor, signal),
-    `${queue} ${cursor}`,
-  );
+  const load = (signal: AbortSignal) => schedules(queue, cursor, signal);
+  const { value, error, refresh } = useLive(load, `${queue} ${cursor}`);
+  const [asked, setAsked] = useState<Asked | undefined>();
+  const [isNew, setNew] = useState(false);
   if (!value) return <Waiting error={error} retry={refresh} />;
+  const close = () => setAsked(undefined);
+  const changed = () => {
+    refresh();
+    onChanged();
+  };
+  const mayChange = may("admin", queue);
+  const columns = columnsOf();
+  if (mayChange) {
+    columns.push({
+      title: "Actions",
+      of: (schedule) => {
+        const ask = (action: Asked["action"]) => () => setAsked({ action, schedule });
+        const turn = schedule.paused
+          ? (["Resume", ask("resume")] as const)
+          : (["Pause", ask("pause")] as const);
+        return (
+          <RowButtons of={schedule.name} actions={[["Run now", ask("run")], turn, ["Edit", ask("edit")]]} />
+        );
+      },
+    });
+  }
   return (
     <>
+      <Stale error={error} />
+      {mayChange && (
+        <div class="bulk">
+          <button type="button" onClick={() => setNew(true)}>
+            New schedule…
+          </button>
+        </div>
+      )}
       <Table
         label={`Schedules of ${queue}`}
         rows={value.schedules}
         keyOf={({ name }) => name}
         empty="This queue has no schedule."
-        columns={[
-          {
-            title: "Schedule",
-            of: ({ name, paused }) => (
-              <>
-                <strong dir="auto">{name}</strong> {paused && <span class="badge state-delayed">paused</span>}
-              </>
-            ),
-          },
-          {
-            title: "When",
-            of: ({ cron, timeZone, every }) =>
-              cron === undefined ? (
-                `every ${span(every ?? 0)}`
-              ) : (
-                <>
-                  <code>{cron}</code> {timeZone ?? "UTC"}
-                </>
-              ),
-          },
-          { title: "Next", of: ({ nextAt }) => <When at={nextAt} /> },
-          { title: "Last", of: ({ lastAt }) => <When at={lastAt} /> },
-          {
-            title: "Missed occurrences",
-            of: ({ missed }) => (missed === "all" ? "enqueues all" : "enqueues the last"),
-          },
-          { title: "Ends", of: ({ until }) => (until === undefined ? "never" : instant(until)) },
-        ]}
+        columns={columns}
       />
       <MorePages {...pages} next={value.cursor} />
+      {isNew && <ScheduleDialog queue={queue} onDone={changed} onClose={() => setNew(false)} />}
+      {asked?.action === "edit" && (
+        <ScheduleDialog queue={queue} name={asked.schedule.name} onDone={changed} onClose={close} />
+      )}
+      {asked && asked.action !== "edit" && (
+        <AskDialog queue={queue} {...asked} action={asked.action} onDone={changed} onClose={close} />
+      )}
     </>
+  );
+}
+
+const columnsOf = (): Column<ListedSchedule>[] => [
+  {
+    title: "Schedule",
+    of: ({ name, paused }) => (
+      <>
+        <strong dir="auto">{name}</strong> {paused && <span class="badge state-delayed">paused</span>}
+      </>
+    ),
+  },
+  {
+    title: "When",
+    of: ({ cron, timeZone, every }) =>
+      cron === undefined ? (
+        `every ${span(every ?? 0)}`
+      ) : (
+        <>
+          <code>{cron}</code> {timeZone ?? "UTC"}
+        </>
+      ),
+  },
+  { title: "Next", of: ({ nextAt }) => <When at={nextAt} /> },
+  { title: "Last", of: ({ lastAt }) => <When at={lastAt} /> },
+  {
+    title: "Missed occurrences",
+    of: ({ missed }) => (missed === "all" ? "enqueues all" : "enqueues the last"),
+  },
+  { title: "Ends", of: ({ until }) => (until === undefined ? "never" : instant(until)) },
+];
+
+interface AskDialogProps {
+  readonly queue: string;
+  readonly action: Exclude<Asked["action"], "edit">;
+  readonly schedule: ListedSchedule;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+function AskDialog({ queue, action, schedule: { name }, onDone, onClose }: AskDialogProps) {
+  // A second try after a lost answer must not enqueue a second task.
+  const key = useRef(crypto.randomUUID());
+  const { title, text, button, run } = {
+    run: {
+      title: `Run ${name} now?`,
+      text: `One task is enqueued, with the payload and the options of the schedule. Its next occurrence stays as it is.`,
+      button: "Run now",
+      run: async () => {
+        const { id } = await runSchedule(queue, name, key.current);
+        announce(`Enqueued as ${id}.`);
+      },
+    },
+    pause: {
+      title: `Pause ${name}?`,
+      text: "It enqueues no task until it is resumed. Tasks that it has enqueued stay.",
+      button: "Pause",
+      run: () => pauseSchedule(queue, name).then(() => announce(`${name} is paused.`)),
+    },
+    resume: {
+      title: `Resume ${name}?`,
+      text: "It occurs again from now on. The occurrences of its pause are not enqueued; for one of them, run it now.",
+      button: "Resume",
+      run: () => resumeSchedule(queue, name).then(() => announce(`${name} is resumed.`)),
+    },
+  }[action];
+  return (
+    <Confirm title={title} action={button} run={() => run().then(onDone)} onClose={onClose}>
+      <p>{text}</p>
+    </Confirm>
   );
 }

@@ -1,8 +1,9 @@
 import { useRef, useState } from "preact/hooks";
-import { enqueue, type NewTask } from "../api/queues.ts";
 import { RequestError } from "../api/request.ts";
+import { enqueue, type NewTask } from "../api/tasks.ts";
 import type { Task } from "../api/types.ts";
-import { Dialog, Failure, useAction, useShown } from "../parts/dialog.tsx";
+import { useShown } from "../parts/dialog.tsx";
+import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 
 interface EnqueueDialogProps {
@@ -26,7 +27,6 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
   const shown = useShown();
   // A second try after a lost answer must not enqueue a second task.
   const key = useRef(crypto.randomUUID());
-  const invalid = isBytes ? undefined : jsonFault(payload);
   const run = async () => {
     const task: NewTask = {
       payload: isBytes ? payload : JSON.parse(payload),
@@ -46,67 +46,26 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
     announce(`Enqueued as ${id}.`);
     if (shown.current) onDone(id);
   };
-  const { busy, error, start } = useAction(run, onClose);
-  const field = (name: string, value: string, set: (text: string) => void, placeholder: string) => (
-    <label>
-      {name}
-      <input value={value} placeholder={placeholder} onInput={(event) => set(event.currentTarget.value)} />
-    </label>
-  );
   return (
-    <Dialog
+    <FormDialog
       title={like === undefined ? `Enqueue a task in ${queue}` : `Enqueue ${like.id} again`}
+      action="Enqueue"
+      invalid={!isBytes && jsonFault(payload) !== undefined}
+      run={run}
       onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (invalid === undefined) start();
-        }}
-      >
-        {like !== undefined && (
-          <p>
-            A new task with its own id. The old one does not change. Its payload, group, priority and headers
-            are copied. Its other options, such as its lease and most attempts, are not.
-          </p>
-        )}
-        <label>
-          {isBytes ? "Payload, bytes in base64" : "Payload, JSON"}
-          <textarea
-            rows={8}
-            spellcheck={false}
-            value={payload}
-            aria-invalid={invalid !== undefined}
-            onInput={(event) => setPayload(event.currentTarget.value)}
-          />
-        </label>
-        <p class="failure" role="alert" hidden={invalid === undefined}>
-          {invalid}
+      {like !== undefined && (
+        <p>
+          A new task with its own id. The old one does not change. Its payload, group, priority and headers
+          are copied. Its other options, such as its lease and most attempts, are not.
         </p>
-        <div class="row">
-          {field("Group", group, setGroup, "none")}
-          {field("Priority", priority, setPriority, "0 to 9")}
-          {field("Delay", delay, setDelay, "such as 30s or 5m")}
-        </div>
-        <Failure error={error} />
-        <div class="buttons">
-          <button type="button" onClick={onClose}>
-            Back
-          </button>
-          <button type="submit" class="primary" disabled={busy || invalid !== undefined}>
-            {busy ? "Working…" : "Enqueue"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <JsonField label="Payload" value={payload} set={setPayload} isBytes={isBytes} />
+      <div class="row">
+        <Field label="Group" value={group} set={setGroup} hint="none" />
+        <Field label="Priority" value={priority} set={setPriority} hint="0 to 9" />
+        <Field label="Delay" value={delay} set={setDelay} hint="such as 30s or 5m" />
+      </div>
+    </FormDialog>
   );
-}
-
-function jsonFault(text: string): string | undefined {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    return `The payload is not JSON: ${error instanceof Error ? error.message : String(error)}`;
-  }
 }

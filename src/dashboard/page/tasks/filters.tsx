@@ -1,10 +1,10 @@
-import { useState } from "preact/hooks";
 import type { Filter, State } from "../api/types.ts";
 import { stateNames } from "../parts/badges.tsx";
-import { goTo, queueLink, taskLink } from "../router.ts";
+import { queueLink } from "../router.ts";
+import { useTypedQuery } from "../typed-query.ts";
 
 /** The parameters of the filter in the URL. */
-const FIELDS = ["group", "text", "reason", "since", "until"] as const;
+const FIELDS = ["group", "text", "reason", "since", "until", "order"] as const;
 
 const reasons = {
   rejected: "rejected",
@@ -12,6 +12,13 @@ const reasons = {
   lease_expired: "lease expired",
   cancelled: "cancelled",
 } as const;
+
+/** The order of a list that is not the usual one: the first at the top of tasks that have ended, else the last. */
+const OTHER = "other";
+
+/** Whether a list is in the reverse order of the HTTP interface. Of tasks that have ended, the newest come first. */
+export const isReversed = (query: URLSearchParams, state: State) =>
+  hasEnded(state) !== (query.get("order") === OTHER);
 
 export const hasEnded = (state: State) => state === "completed" || state === "rejected";
 
@@ -55,84 +62,58 @@ export function filterTexts(filter: Filter): string[] {
   ];
 }
 
+const ended = { "": "newest first", [OTHER]: "oldest first" };
+
+const orders: Readonly<Record<State, Readonly<Record<string, string>>>> = {
+  pending: { "": "next first", [OTHER]: "last first" },
+  delayed: { "": "next due first", [OTHER]: "last due first" },
+  working: { "": "next lease to end first", [OTHER]: "last lease to end first" },
+  completed: ended,
+  rejected: ended,
+};
+
 interface FiltersProps {
   readonly queue: string;
   readonly state: State;
   readonly query: URLSearchParams;
 }
 
+/** The filter of a list. It applies as the viewer types, and is in the URL. */
 export function Filters({ queue, state, query }: FiltersProps) {
-  const [id, setId] = useState("");
-  const apply = (form: HTMLFormElement) => {
-    const data = new FormData(form);
-    const given = Object.fromEntries(
-      FIELDS.map((name) => {
-        const value = data.get(name);
-        return [name, typeof value === "string" ? value.trim() : ""];
-      }),
-    );
-    goTo(queueLink(queue, stateNames[state], given));
-  };
+  const { fields, set } = useTypedQuery(query, FIELDS, (given) => queueLink(queue, stateNames[state], given));
+  const field = (name: (typeof FIELDS)[number], label: string, type = "search") => (
+    <label>
+      {label}
+      <input type={type} value={fields[name]} onInput={(event) => set(name, event.currentTarget.value)} />
+    </label>
+  );
+  const choice = (
+    name: (typeof FIELDS)[number],
+    label: string,
+    options: Readonly<Record<string, string>>,
+  ) => (
+    <label>
+      {label}
+      <select value={fields[name]} onChange={(event) => set(name, event.currentTarget.value)}>
+        {Object.entries(options).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const time = hasEnded(state) ? "Ended" : "Enqueued";
   return (
-    <div class="filters">
-      <form
-        role="search"
-        aria-label="Open a task"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (id.trim() !== "") goTo(taskLink(queue, id.trim()));
-        }}
-      >
-        <label>
-          Id
-          <input type="search" value={id} onInput={(event) => setId(event.currentTarget.value)} />
-        </label>
-        <button type="submit">Open</button>
-      </form>
-      <form
-        // Drawn anew if the filter comes from a link.
-        key={query.toString()}
-        role="search"
-        aria-label="Filter tasks"
-        onSubmit={(event) => {
-          event.preventDefault();
-          apply(event.currentTarget);
-        }}
-      >
-        <label>
-          Group
-          <input name="group" defaultValue={query.get("group") ?? ""} />
-        </label>
-        {state !== "pending" && (
-          <label>
-            {state === "completed" ? "Text of the result" : "Text of the error"}
-            <input name="text" defaultValue={query.get("text") ?? ""} />
-          </label>
-        )}
-        {state === "rejected" && (
-          <label>
-            Reason
-            <select name="reason" defaultValue={query.get("reason") ?? ""}>
-              <option value="">any dead letter</option>
-              {Object.entries(reasons).map(([reason, text]) => (
-                <option key={reason} value={reason}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
-        <label>
-          {hasEnded(state) ? "Ended since" : "Enqueued since"}
-          <input name="since" type="datetime-local" defaultValue={query.get("since") ?? ""} />
-        </label>
-        <label>
-          {hasEnded(state) ? "Ended before" : "Enqueued before"}
-          <input name="until" type="datetime-local" defaultValue={query.get("until") ?? ""} />
-        </label>
-        <button type="submit">Filter</button>
-        {FIELDS.some((name) => query.has(name)) && <a href={queueLink(queue, stateNames[state])}>Show all</a>}
-      </form>
+    <div class="filters" role="search" aria-label="Filter tasks">
+      {field("group", "Group")}
+      {state !== "pending" &&
+        field("text", state === "completed" ? "Text of the result" : "Text of the error")}
+      {state === "rejected" && choice("reason", "Reason", { "": "any dead letter", ...reasons })}
+      {field("since", `${time} since`, "datetime-local")}
+      {field("until", `${time} before`, "datetime-local")}
+      {choice("order", "Order", orders[state])}
+      {FIELDS.some((name) => query.has(name)) && <a href={queueLink(queue, stateNames[state])}>Show all</a>}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { purgeStep } from "../api/queues.ts";
+import { purgeStep } from "../api/tasks.ts";
 import type { Filter, State } from "../api/types.ts";
 import { counted, exact } from "../format.ts";
 import { stateNames } from "../parts/badges.tsx";

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { redriveStep } from "../api/queues.ts";
+import { deadReasons } from "../../../kernel/options/types.ts";
+import { redriveStep } from "../api/tasks.ts";
 import type { Filter } from "../api/types.ts";
 import { counted, exact, span } from "../format.ts";
 import { Dialog, Failure, messageOf, useShown } from "../parts/dialog.tsx";
@@ -25,37 +26,53 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   const [redriven, setRedriven] = useState(0);
   const [rate, setRate] = useState("");
   const [error, setError] = useState<string | undefined>();
+  const [withFinal, setWithFinal] = useState(false);
   const shown = useShown();
+  const wanted = withFinal ? { ...filter, reason: deadReasons } : filter;
 
   const fail = (failure: unknown) => {
     setPhase("failed");
     setError(messageOf(failure));
   };
 
-  /** Repeats a step until nothing is left or the dialog is closed. */
-  const repeat = async (changes: { dryRun?: boolean; rate?: number }, count: (number: number) => void) => {
+  /** Repeats a step until nothing is left or it is not to go on. */
+  const repeat = async (
+    changes: { dryRun?: boolean; rate?: number },
+    count: (number: number) => void,
+    goesOn: () => boolean,
+  ) => {
     let cursor: string | null | undefined;
     let total = 0;
     do {
-      const step = { ...filter, ...changes, limit: STEP, ...(typeof cursor === "string" && { cursor }) };
+      const step = { ...wanted, ...changes, limit: STEP, ...(typeof cursor === "string" && { cursor }) };
       const reply = await redriveStep(queue, step);
       total += reply.redriven;
-      count(total);
+      if (goesOn()) count(total);
       cursor = reply.cursor;
-    } while (cursor !== null && shown.current);
+    } while (cursor !== null && goesOn());
     return { total, stopped: cursor !== null };
   };
 
   useEffect(() => {
-    repeat({ dryRun: true }, setFound).then(() => setPhase("counted"), fail);
-    // Once: the dialog is of one filter.
-  }, []);
+    let isLatest = true;
+    setPhase("counting");
+    setFound(0);
+    repeat({ dryRun: true }, setFound, () => isLatest).then(
+      () => isLatest && setPhase("counted"),
+      (failure: unknown) => isLatest && fail(failure),
+    );
+    return () => {
+      isLatest = false;
+    };
+    // The dialog is of one filter.
+  }, [withFinal]);
 
   const perSecond = rate.trim() === "" ? undefined : Number(rate);
   const isRateValid = perSecond === undefined || (perSecond >= 0.001 && perSecond <= 1_000_000);
   const start = () => {
     setPhase("running");
-    repeat(perSecond === undefined ? {} : { rate: perSecond }, setRedriven).then(
+    const goesOn = () => shown.current;
+    repeat(perSecond === undefined ? {} : { rate: perSecond }, setRedriven, goesOn).then(
       ({ total, stopped }) => {
         onDone(`${counted(total, "dead letter")} of ${queue} redriven${stopped ? ", then stopped." : "."}`);
         if (shown.current) onClose();
@@ -68,7 +85,15 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
     <Dialog title={`Redrive dead letters of ${queue}?`} onClose={onClose}>
       <p>{matching.length === 0 ? "All dead letters of the queue." : `Only those ${matching.join(", ")}.`}</p>
       {filter.reason === undefined && (
-        <p>Those that a consumer rejected for good stay, unless the filter has the reason “rejected”.</p>
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={withFinal}
+            disabled={phase === "running"}
+            onChange={() => setWithFinal(!withFinal)}
+          />
+          Also those that a consumer rejected for good
+        </label>
       )}
       <p aria-live="polite" data-testid="dry-run">
         {phase === "counting"

@@ -1,19 +1,17 @@
-import { useState } from "preact/hooks";
-import { shownReason } from "../../../kernel/errors/reason-text.ts";
-import { may } from "../access.ts";
-import { tasks } from "../api/queues.ts";
-import type { State, Task } from "../api/types.ts";
-import { counted, exact } from "../format.ts";
+import { tasks } from "../api/tasks.ts";
+import type { State } from "../api/types.ts";
+import { counted } from "../format.ts";
 import { useLive } from "../live.ts";
-import { When, Worker } from "../parts/badges.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
 import { Pages, usePages } from "../parts/pages.tsx";
-import { type Column, Table } from "../parts/table.tsx";
-import { taskLink } from "../router.ts";
-import { filterOf, Filters } from "./filters.tsx";
-import { PurgeDialog } from "./purge-dialog.tsx";
-import { RedriveDialog } from "./redrive-dialog.tsx";
+import { useSelection } from "../parts/selection.ts";
+import { Table } from "../parts/table.tsx";
+import { useStore } from "../store.ts";
+import { bulkActions, BulkBar } from "./bulk-bar.tsx";
+import { columnsOf } from "./columns.tsx";
+import { filterOf, Filters, isReversed } from "./filters.tsx";
+import { isHidden } from "./value.tsx";
 
 const PAGE = 50;
 
@@ -27,47 +25,44 @@ interface TaskListProps {
 }
 
 export function TaskList({ queue, state, query, round, onChanged }: TaskListProps) {
-  const pages = usePages();
-  const [asked, setAsked] = useState<"redrive" | "purge" | undefined>();
+  const hidden = useStore(isHidden);
   const filter = filterOf(query, state);
+  const reverse = isReversed(query, state) || undefined;
+  const of = JSON.stringify([queue, state, filter, reverse]);
+  const pages = usePages(of);
   const { cursor } = pages;
-  const key = JSON.stringify([queue, state, filter, cursor]);
-  const load = (signal: AbortSignal) => tasks(queue, { state, size: PAGE, cursor, ...filter }, signal);
-  const found = useLive(load, key, { round });
+  const payloads = !hidden && state !== "completed" ? "preview" : undefined;
+  const load = (signal: AbortSignal) =>
+    tasks(queue, { state, size: PAGE, cursor, reverse, payloads, ...filter }, signal);
+  const found = useLive(load, `${of} ${cursor} ${payloads}`, { round, keep: true });
   const page = found.value;
+  const rows = page?.tasks ?? [];
+  const selection = useSelection(rows, ({ id }) => id, of);
+  const mayAct = bulkActions(queue, state, filter).length > 0;
   const done = (text: string) => {
     announce(text);
+    selection.clear();
     pages.setCursors([]);
     onChanged();
   };
   return (
     <section aria-label="Tasks">
       <Filters queue={queue} state={state} query={query} />
-      {may("admin", queue) && state !== "working" && (
-        <div class="bulk">
-          {state === "rejected" && filter.reason !== "cancelled" && (
-            <button type="button" class="primary" onClick={() => setAsked("redrive")}>
-              Redrive…
-            </button>
-          )}
-          <button type="button" onClick={() => setAsked("purge")}>
-            Purge…
-          </button>
-        </div>
-      )}
+      <BulkBar queue={queue} state={state} filter={filter} selection={selection} onDone={done} />
       {page ? (
         <>
           <Stale error={found.error} />
           <Table
             label={`Tasks of ${queue}`}
-            columns={columnsOf(queue, state)}
-            rows={page.tasks}
+            columns={columnsOf({ queue, state, hidden }, rows)}
+            rows={rows}
             keyOf={({ id }) => id}
             empty={
               page.cursor === null
                 ? "There are no such tasks."
                 : "No task was found so far. The next pages may have some."
             }
+            selection={mayAct ? selection : undefined}
           />
           {page.unreadable > 0 && (
             <p class="failure">
@@ -81,75 +76,6 @@ export function TaskList({ queue, state, query, round, onChanged }: TaskListProp
       ) : (
         <Waiting error={found.error} retry={found.refresh} />
       )}
-      {asked === "redrive" && (
-        <RedriveDialog queue={queue} filter={filter} onDone={done} onClose={() => setAsked(undefined)} />
-      )}
-      {asked === "purge" && state !== "working" && (
-        <PurgeDialog
-          queue={queue}
-          state={state}
-          filter={filter}
-          onDone={done}
-          onClose={() => setAsked(undefined)}
-        />
-      )}
     </section>
   );
-}
-
-/** The last error, short: of its attempts, or of the record; or the text that is shown in its place. */
-const errorOf = (task: Task) =>
-  shownReason(task) ??
-  task.errors.at(-1)?.error ??
-  (task.error === undefined ? null : JSON.stringify(task.error));
-
-function columnsOf(queue: string, state: State): Column<Task>[] {
-  const ends: Record<State, Column<Task>[]> = {
-    pending: [],
-    delayed: [{ title: "Due", of: ({ dueAt }) => <When at={dueAt} /> }],
-    working: [
-      { title: "Since", of: ({ dequeuedAt }) => <When at={dequeuedAt} /> },
-      { title: "Lease ends", of: ({ deadlineAt }) => <When at={deadlineAt} /> },
-      {
-        title: "Worker",
-        of: ({ worker }) =>
-          worker === undefined ? <span class="faint">–</span> : <Worker name={worker.name} />,
-      },
-    ],
-    completed: [{ title: "Ended", of: ({ endedAt }) => <When at={endedAt} /> }],
-    rejected: [
-      { title: "Ended", of: ({ endedAt }) => <When at={endedAt} /> },
-      { title: "Reason", of: ({ reason }) => reason?.replaceAll("_", " ") ?? "–" },
-    ],
-  };
-  return [
-    {
-      title: "Task",
-      of: ({ id, cancelRequested }) => (
-        <>
-          <a class="name id" href={taskLink(queue, id)}>
-            {id}
-          </a>
-          {cancelRequested && <span class="badge state-cancelled">cancel requested</span>}
-        </>
-      ),
-    },
-    { title: "Group", of: ({ group }) => <bdi>{group ?? "–"}</bdi> },
-    { title: "Attempts", count: true, of: ({ attempt }) => exact(attempt) },
-    { title: "Enqueued", of: ({ enqueuedAt }) => <When at={enqueuedAt} /> },
-    ...ends[state],
-    {
-      title: "Last error",
-      of: (task) => {
-        const error = errorOf(task);
-        return error === null ? (
-          <span class="faint">–</span>
-        ) : (
-          <span class="short bad" title={error.slice(0, 1_000)}>
-            <bdi>{error.slice(0, 300)}</bdi>
-          </span>
-        );
-      },
-    },
-  ];
 }

@@ -1,8 +1,8 @@
 import { useRef, useState } from "preact/hooks";
 import { ENVELOPE_BASE64 } from "../../../kernel/record/envelope.ts";
 import { may } from "../access.ts";
-import { cancel, redriveOne, remove, task as read } from "../api/queues.ts";
 import { RequestError } from "../api/request.ts";
+import { cancel, redriveMany, remove, task as read } from "../api/tasks.ts";
 import type { Task } from "../api/types.ts";
 import { counted, exact, instant, span } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -175,7 +175,7 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
         <Confirm
           title={`Redrive ${id}?`}
           action="Redrive"
-          run={() => checked(redriveOne(queue, id, lease)).then(() => report(`${id} was redriven.`))}
+          run={() => checked(redriveMany(queue, [{ id, lease }])).then(() => report(`${id} was redriven.`))}
           onClose={close}
         >
           <p>The task becomes pending again, at the back of {queue}. It may use all its attempts again.</p>
@@ -215,7 +215,7 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
 }
 
 /** @throws {Error} if the task was not redriven */
-async function checked(reply: ReturnType<typeof redriveOne>): Promise<void> {
+async function checked(reply: ReturnType<typeof redriveMany>): Promise<void> {
   const { refused } = await reply;
   const [first] = refused;
   if (first) throw new Error(`The task was not redriven: ${first.code.replaceAll("_", " ")}.`);

@@ -1,0 +1,57 @@
+import { useState } from "preact/hooks";
+import type { Finding } from "../api/types.ts";
+import { queueLink } from "../router.ts";
+import { FindingDialog, type FindingAction, Remedies } from "./remedies.tsx";
+
+const order = ["problem", "warning", "unknown", "ok"] as const;
+
+/** The worst first. */
+export const sorted = (findings: readonly Finding[]) =>
+  findings.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
+
+/** A status as a colour and a word. */
+export const StatusBadge = ({ status }: { readonly status: Finding["status"] }) => (
+  <span class={`badge status-${status}`}>{status}</span>
+);
+
+interface FindingsProps {
+  readonly findings: readonly Finding[];
+  /** Whether all are of the queue that the screen shows. */
+  readonly ofOne?: boolean;
+  /** Called after something was done about one. */
+  readonly onChanged: () => void;
+}
+
+/** What is wrong, each with what can be done about it. */
+export function Findings({ findings, ofOne = false, onChanged }: FindingsProps) {
+  const [asked, setAsked] = useState<FindingAction | undefined>();
+  if (findings.length === 0) return null;
+  return (
+    <>
+      <ul class="findings" aria-label="Findings">
+        {sorted(findings).map((finding) => {
+          const { status, code, about, found, advice, queue } = finding;
+          return (
+            <li key={`${about} ${code}`} class={`finding status-${status}`}>
+              <span>
+                <StatusBadge status={status} />{" "}
+                {!ofOne &&
+                  (queue === undefined ? (
+                    <strong>{about}</strong>
+                  ) : (
+                    <a class="name" href={queueLink(queue)}>
+                      {queue}
+                    </a>
+                  ))}{" "}
+                <span dir="auto">{found}</span>
+              </span>
+              {advice !== undefined && <span class="advice">{advice}</span>}
+              <Remedies finding={finding} onAsk={setAsked} />
+            </li>
+          );
+        })}
+      </ul>
+      {asked && <FindingDialog action={asked} onDone={onChanged} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}

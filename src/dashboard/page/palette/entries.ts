@@ -1,0 +1,77 @@
+import { may } from "../access.ts";
+import { isLive } from "../live.ts";
+import { goTo, linkTo, type Place, queueLink, taskLink } from "../router.ts";
+import { store } from "../store.ts";
+import { isHidden } from "../tasks/value.tsx";
+
+/** What the palette can do. */
+export interface Entry {
+  readonly name: string;
+  readonly act: () => void;
+}
+
+/** What can be asked of the screen of a queue. */
+export type QueueAction = "pause" | "enqueue" | "limits";
+
+/** What the palette has asked of the screen of a queue, until it does so. */
+export const askedOfQueue = store<QueueAction | undefined>(undefined);
+
+/** Entries that are shown at the same time. */
+const MOST = 12;
+
+const TABS = [
+  "pending",
+  "delayed",
+  "working",
+  "completed",
+  "dead",
+  "schedules",
+  "workers",
+  "groups",
+] as const;
+
+/**
+ * What the palette offers for a text.
+ * @param queues the names of all queues
+ */
+export function entriesFor(text: string, { parts }: Place, queues: readonly string[]): Entry[] {
+  const wanted = text.trim();
+  const link = (name: string, to: string): Entry => ({ name, act: () => goTo(to) });
+  const [area, queue] = parts;
+  const ofQueue = area === "queues" && queue !== undefined ? entriesOf(queue, link) : [];
+  const all = [
+    ...ofQueue,
+    link("Queues", linkTo([])),
+    link("Health", linkTo(["health"])),
+    link("Costs", linkTo(["costs"])),
+    ...queues.filter((one) => one !== queue).map((one) => link(`Queue ${one}`, queueLink(one))),
+    { name: "Switch Live on or off", act: () => isLive.set(!isLive.value) },
+    { name: "Hide or show payloads", act: () => isHidden.set(!isHidden.value) },
+  ];
+  const words = wanted.toLowerCase().split(/\s+/);
+  const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  if (wanted === "") return found.slice(0, MOST);
+  return [
+    ...found.slice(0, MOST - 2),
+    ...(ofQueue.length > 0
+      ? [link(`Open the task ${wanted} of ${queue}`, taskLink(queue ?? "", wanted))]
+      : []),
+  ];
+}
+
+function entriesOf(queue: string, link: (name: string, to: string) => Entry): Entry[] {
+  const ask = (name: string, action: QueueAction): Entry => ({
+    name,
+    act() {
+      goTo(queueLink(queue));
+      askedOfQueue.set(action);
+    },
+  });
+  return [
+    ...TABS.map((tab) => link(`${queue}: ${tab}`, queueLink(queue, tab))),
+    ...(may("enqueue", queue) ? [ask(`${queue}: enqueue a task`, "enqueue")] : []),
+    ...(may("admin", queue)
+      ? [ask(`${queue}: pause or resume`, "pause"), ask(`${queue}: limits`, "limits")]
+      : []),
+  ];
+}

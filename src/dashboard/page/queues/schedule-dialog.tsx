@@ -1,0 +1,142 @@
+import { useEffect, useState } from "preact/hooks";
+import { putSchedule, schedule } from "../api/schedules.ts";
+import type { NewSchedule, Schedule } from "../api/types.ts";
+import { durationText } from "../format.ts";
+import { Confirm, Dialog, Failure, messageOf } from "../parts/dialog.tsx";
+import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
+import { announce } from "../parts/notice.tsx";
+
+interface ScheduleDialogProps {
+  readonly queue: string;
+  /** The schedule to change; absent for a new one. */
+  readonly name?: string;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Changes a schedule, or makes a new one. */
+export function ScheduleDialog({ queue, name, ...calls }: ScheduleDialogProps) {
+  const [found, setFound] = useState<Schedule | undefined>();
+  const [error, setError] = useState<string | undefined>();
+  useEffect(() => {
+    if (name === undefined) return;
+    schedule(queue, name).then(setFound, (failure: unknown) => setError(messageOf(failure)));
+    // Once: the dialog is of one schedule.
+  }, []);
+  if (found?.payloadsHidden) {
+    return (
+      <Confirm
+        title={`Edit ${name}`}
+        action="Change"
+        refused="Your token hides payloads. A change replaces the whole schedule, and would lose its payload."
+        run={() => Promise.resolve()}
+        onClose={calls.onClose}
+      >
+        {null}
+      </Confirm>
+    );
+  }
+  if (name === undefined || found) return <ScheduleForm queue={queue} before={found} {...calls} />;
+  return (
+    <Dialog title={`Edit ${name}`} onClose={calls.onClose}>
+      <Failure error={error} />
+      {error === undefined && <p role="status">Loading…</p>}
+      <div class="buttons">
+        <button type="button" onClick={calls.onClose}>
+          Back
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What a change keeps of a schedule. */
+const KEPT = ["until", "paused", "encoding", "resultTtl", "deadTtl", "headers"] as const;
+
+interface ScheduleFormProps extends Omit<ScheduleDialogProps, "name"> {
+  readonly before: Schedule | undefined;
+}
+
+function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
+  const isBytes = before?.encoding === "base64";
+  const [name, setName] = useState(before?.name ?? "");
+  const [every, setEvery] = useState(durationOf(before?.every));
+  const [cron, setCron] = useState(before?.cron ?? "");
+  const [zone, setZone] = useState(before?.timeZone ?? "");
+  const [missed, setMissed] = useState<"last" | "all">(before?.missed ?? "last");
+  const [group, setGroup] = useState(before?.group ?? "");
+  const [priority, setPriority] = useState(String(before?.priority ?? ""));
+  const [lease, setLease] = useState(durationOf(before?.lease));
+  const [attempts, setAttempts] = useState(String(before?.maxAttempts ?? ""));
+  const [payload, setPayload] = useState(() =>
+    before === undefined ? "{}" : isBytes ? String(before.payload) : JSON.stringify(before.payload, null, 2),
+  );
+  const run = async () => {
+    const kept = Object.fromEntries(KEPT.map((field) => [field, before?.[field]]));
+    const wanted: Readonly<Record<string, unknown>> = {
+      ...kept,
+      // The start of intervals.
+      from: cron.trim() === "" ? before?.from : undefined,
+      cron: given(cron),
+      timeZone: given(zone),
+      every: given(every),
+      missed,
+      group: given(group),
+      priority: numberOf(priority),
+      lease: given(lease),
+      maxAttempts: numberOf(attempts),
+      payload: isBytes ? payload : JSON.parse(payload),
+    };
+    await putSchedule(queue, name.trim(), wanted as object as NewSchedule);
+    announce(`${name} was ${before === undefined ? "added" : "changed"}.`);
+    onDone();
+  };
+  return (
+    <FormDialog
+      title={before === undefined ? `A new schedule of ${queue}` : `Edit ${before.name}`}
+      action={before === undefined ? "Add" : "Change"}
+      invalid={name.trim() === "" || (!isBytes && jsonFault(payload) !== undefined)}
+      run={run}
+      onClose={onClose}
+    >
+      {before === undefined ? (
+        <Field label="Name" value={name} set={setName} />
+      ) : (
+        <p class="hint">
+          If the deployment declares this schedule, change it there too: its next deploy applies what is
+          declared.
+        </p>
+      )}
+      <div class="row">
+        <Field label="Cron expression" value={cron} set={setCron} hint="such as 0 9 * * 1" />
+        <Field label="Time zone" value={zone} set={setZone} hint="UTC" />
+        <Field label="or every" value={every} set={setEvery} hint="such as 15m" />
+      </div>
+      <div class="row">
+        <label>
+          Missed occurrences
+          <select
+            value={missed}
+            onChange={(event) => setMissed(event.currentTarget.value === "all" ? "all" : "last")}
+          >
+            <option value="last">enqueues the last</option>
+            <option value="all">enqueues all</option>
+          </select>
+        </label>
+        <Field label="Group" value={group} set={setGroup} hint="none" />
+        <Field label="Priority" value={priority} set={setPriority} hint="0 to 9" />
+      </div>
+      <div class="row">
+        <Field label="Lease" value={lease} set={setLease} hint="of the consumer" />
+        <Field label="Most attempts" value={attempts} set={setAttempts} hint="10" />
+      </div>
+      <JsonField label="Payload" value={payload} set={setPayload} isBytes={isBytes} />
+    </FormDialog>
+  );
+}
+
+const durationOf = (ms: number | undefined) => (ms === undefined ? "" : durationText(ms));
+
+const given = (text: string) => (text.trim() === "" ? undefined : text.trim());
+
+const numberOf = (text: string) => (text.trim() === "" ? undefined : Number(text));

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { looks, press, useDashboard } from "./rig.ts";
+import { watchReads } from "./screens.ts";
+import { makeDeadLetters } from "./work.ts";
+
+const rig = useDashboard();
+
+const findings = (page: Page) => page.getByRole("list", { name: "Findings" }).getByRole("listitem");
+
+/** The finding about a queue with that text. */
+const findingOf = (page: Page, queue: string, text: string | RegExp) =>
+  findings(page).filter({ hasText: queue }).filter({ hasText: text });
+
+describe.each(Object.entries(looks))("in %s", (_, look) => {
+  test("what is wrong is above the list of queues, with what to do, and is gone once it is done", async () => {
+    const paused = rig.queue(rig.name("emails"));
+    await paused.enqueue({});
+    await rig.operator(paused.name).pause();
+    const fine = rig.queue(rig.name("fine"));
+    await fine.enqueue({});
+    const { page, go } = await rig.visit({ ...look, at: "" });
+    const statusOf = (name: string) =>
+      page
+        .getByRole("row")
+        .filter({ has: page.getByRole("link", { name, exact: true }) })
+        .locator('[data-title="Health"]')
+        .textContent();
+    await page.getByRole("table", { name: "Queues" }).waitFor();
+    await expect.poll(() => statusOf(paused.name)).toBe("warning");
+    expect(await statusOf(fine.name)).toBe("ok");
+    const finding = findingOf(page, paused.name, "paused, with 1 pending");
+    await finding.getByRole("button", { name: `Resume… ${paused.name}` }).click();
+    await press(page, "Resume");
+    await page.getByText(`${paused.name} is resumed.`).waitFor();
+    await finding.waitFor({ state: "detached" });
+    await expect.poll(() => statusOf(paused.name)).toBe("ok");
+    expect(await rig.operator(paused.name).settings()).toMatchObject({ paused: false });
+    await go(`queues/${paused.name}`);
+    await page.getByRole("heading", { name: paused.name }).waitFor();
+  });
+
+  test("a finding leads to its cause, and a queue shows its own findings only", async () => {
+    const queue = rig.queue(rig.name("webhooks"));
+    await makeDeadLetters(queue, 12, new Error("503"));
+    const other = rig.queue(rig.name("emails"));
+    await other.enqueue({});
+    await rig.operator(other.name).pause();
+    const { page, go } = await rig.visit({ ...look, at: "health" });
+    await findingOf(page, other.name, "paused").waitFor();
+    const finding = findingOf(page, queue.name, "12 dead letters");
+    await finding.getByText("problem", { exact: true }).waitFor();
+    await finding.getByRole("link", { name: `Causes of ${queue.name}` }).click();
+    await page.getByRole("table", { name: `Dead letters of ${queue.name} by cause` }).waitFor();
+    await findingOf(page, "", "12 dead letters").waitFor();
+    expect(await findings(page).count()).toBe(1);
+    await go(`queues/${other.name}`);
+    await findingOf(page, "", "paused, with 1 pending").waitFor();
+    // For the other tests, of the same Redis.
+    await rig.operator(other.name).resume();
+    await rig.operator(queue.name).purge({ state: "rejected" });
+  });
+});
+
+test("a paused schedule is resumed, and what is overdue is swept, from their findings", async () => {
+  const queue = rig.queue(rig.name("reports"));
+  await rig.schedules(queue.name).put("usage", { every: "15m", payload: {}, paused: true });
+  const late = rig.queue(rig.name("late"), { now: () => Date.now() - 600_000 });
+  await late.enqueue({}, { id: "overdue", delay: "1m" });
+  const { page } = await rig.visit({ at: "health" });
+  await findingOf(page, queue.name, "schedule usage is paused")
+    .getByRole("button", { name: `Resume usage… ${queue.name}` })
+    .click();
+  await press(page, "Resume");
+  await page.getByText("usage is resumed.").waitFor();
+  expect(await rig.schedules(queue.name).get("usage")).toMatchObject({ paused: false });
+  await findingOf(page, late.name, "overdue")
+    .getByRole("button", { name: `Sweep now… ${late.name}` })
+    .click();
+  await press(page, "Sweep");
+  await page.getByText(/^Swept: 1 due/).waitFor();
+  expect(await late.get("overdue")).toMatchObject({ state: "pending" });
+  await findingOf(page, late.name, "overdue").waitFor({ state: "detached" });
+});
+
+test("a token that may only view sees findings and their causes, and no button about them", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await makeDeadLetters(queue, 1, new Error("503"));
+  await rig.operator(queue.name).pause();
+  const { page } = await rig.visit({ as: "view", at: "health" });
+  await findingOf(page, queue.name, "paused").waitFor();
+  await page.getByRole("link", { name: `Causes of ${queue.name}` }).waitFor();
+  expect(await findings(page).getByRole("button").count()).toBe(0);
+  await rig.operator(queue.name).resume();
+});
+
+test("health is read once a minute, and at once after an action", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueue({});
+  const { page, go } = await rig.visit({ withClock: true });
+  const reads = watchReads(page, (url) => url.includes("/health/"));
+  await go(`queues/${queue.name}`);
+  await page.getByRole("table").waitFor();
+  await expect.poll(() => [reads.sent, reads.open]).toEqual([1, 0]);
+  for (let refresh = 0; refresh < 3; refresh++) {
+    await page.clock.fastForward(5_000);
+    await page.waitForTimeout(100);
+  }
+  expect(reads.sent).toBe(1);
+  await page.clock.fastForward(60_000);
+  await expect.poll(() => [reads.sent, reads.open]).toEqual([2, 0]);
+  await press(page, "Pause…");
+  await press(page, "Pause");
+  await findingOf(page, "", "paused").waitFor();
+  expect(reads.sent).toBe(3);
+});

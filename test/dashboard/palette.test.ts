@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { expectAccessible, looks, press, useDashboard } from "./rig.ts";
+
+const rig = useDashboard();
+
+describe.each(Object.entries(looks))("in %s", (_, look) => {
+  test("the palette leads to a queue, a task and an action, by keyboard alone", async () => {
+    const emails = rig.queue(rig.name("emails"));
+    await emails.enqueue({}, { id: `payload-${emails.name}` });
+    const { page } = await rig.visit({ ...look, at: "" });
+    await page.getByRole("table", { name: "Queues" }).waitFor();
+    const keys = async (text: string, ...more: string[]) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").getByRole("combobox").waitFor();
+      await page.keyboard.type(text);
+      for (const key of more) await page.keyboard.press(key);
+    };
+    const selected = () => page.locator('[role="option"][aria-selected="true"]').textContent();
+    await keys(emails.name);
+    await expect.poll(selected).toBe(`Queue ${emails.name}`);
+    await expectAccessible(page, "the palette");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: emails.name }).waitFor();
+    await keys("pause", "Enter");
+    await page.getByRole("heading", { name: `Pause ${emails.name}?` }).waitFor();
+    // No second dialog opens over another one.
+    await page.keyboard.press("Control+k");
+    expect(await page.getByRole("dialog").count()).toBe(1);
+    await press(page, "Pause");
+    await page.getByText(`${emails.name} is paused.`).waitFor();
+    await keys(`payload-${emails.name}`, "Enter");
+    await page.getByRole("heading", { name: `payload-${emails.name}` }).waitFor();
+    await keys("", "Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+});
