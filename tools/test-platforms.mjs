@@ -13,7 +13,7 @@ const platforms = {
   deno: ["test/platforms/deno"],
   bun: ["test/platforms/bun"],
   express: ["test/platforms/express"],
-  jest: ["test/platforms/jest"],
+  jest: ["test/platforms/jest", "test/platforms/next"],
   node: [],
   python: [],
 };

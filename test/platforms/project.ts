@@ -31,13 +31,20 @@ const peers = Object.keys(own.peerDependencies).filter((name) =>
   existsSync(join(root, "node_modules", name)),
 );
 
+/** The folder of a platform's tools, from the root of the repository, and which of its packages and commands. */
+interface Tools {
+  readonly from: string;
+  readonly packages?: readonly string[];
+  readonly commands: readonly string[];
+}
+
 export interface ProjectOptions {
   /** A folder to copy into it, from the root of the repository. */
   readonly folder?: string;
   /** The packages of the root that are installed beside the package. @default its optional packages */
   readonly packages?: readonly string[];
-  /** The folder of a platform's tools, from the root of the repository, and which of its packages and commands. */
-  readonly tools?: { readonly from: string; readonly packages?: string[]; readonly commands: string[] };
+  /** The platform's tools; of several folders, if it needs those of another platform, too. */
+  readonly tools?: Tools | readonly Tools[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -94,11 +101,11 @@ export class Project {
     for (const [name, program] of Object.entries(programs)) {
       await symlink(program, join(modules, ".bin", name));
     }
-    if (tools) {
-      await link(tools.packages ?? [], join(root, tools.from), modules);
-      for (const name of tools.commands) {
+    for (const { from, packages: names = [], commands } of [tools ?? []].flat()) {
+      await link(names, join(root, from), modules);
+      for (const name of commands) {
         await rm(join(modules, ".bin", name), { force: true });
-        await symlink(join(root, tools.from, "node_modules/.bin", name), join(modules, ".bin", name));
+        await symlink(join(root, from, "node_modules/.bin", name), join(modules, ".bin", name));
       }
     }
     if (existsSync(join(this.path, "package.json"))) return;
