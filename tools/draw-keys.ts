@@ -70,7 +70,7 @@ const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", 
 
 /** The frames side by side, each key as a box. */
 function draw(frames: readonly Frame[]): string {
-  const [width, line, gap] = [236, 17, 10];
+  const [width, line, gap] = [268, 17, 10];
   const heights = frames.map(({ keys }) =>
     keys.reduce((sum, { lines }) => sum + 26 + lines.length * line + gap, 44),
   );
@@ -110,12 +110,12 @@ async function life(): Promise<Frame[]> {
   const emails = open("emails");
   await emails.enqueue({ to: "ada@example.com" }, { id: "welcome-1" });
   await emails.enqueue({ to: "bob@example.com" }, { id: "remind-2", delay: "10m" });
-  const enqueued = await frame("emails", "1. two tasks are enqueued, one with a delay");
+  const enqueued = await frame("emails", "1. two enqueues, one with a delay");
   const [task] = await emails.dequeue();
-  const leased = await frame("emails", "2. a consumer leases one for 5 min");
+  const leased = await frame("emails", "2. a dequeue leases one for 5 min");
   now += 2_000;
   await task?.complete("sent");
-  return [enqueued, leased, await frame("emails", "3. it completes the task after 2 s")];
+  return [enqueued, leased, await frame("emails", "3. after 2 s it is completed")];
 }
 
 /** Of a consumer that dies. */
