@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { looks, press, useDashboard } from "./rig.ts";
+import { hold, looks, press, useDashboard } from "./rig.ts";
 import { errorNamed, lease, makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
@@ -95,4 +95,22 @@ test("the newest dead letters come first, with payloads and whole errors", async
   await page.getByLabel("Hide payloads").check();
   await expect.poll(() => list.getByText("ord_").count()).toBe(0);
   await list.getByText("hidden").first().waitFor();
+});
+
+test("a redrive of the last dead letters goes on when the page sees none any more", async () => {
+  const queue = rig.queue(rig.name("webhooks"));
+  await makeDeadLetters(queue, 1_500, new Error("503"));
+  const { page } = await rig.visit({ withClock: true, at: `queues/${queue.name}/dead` });
+  const redriving = await hold(page, "**/redrive", 4);
+  await page.getByRole("button", { name: "Redrive Error: 503" }).click();
+  await press(page, "Redrive 1,500");
+  await page.getByText("1,000 of 1,500").waitFor();
+  // Meanwhile another operator has purged the rest.
+  await rig.operator(queue.name).purge({ state: "rejected" });
+  await page.clock.fastForward(61_000);
+  await page.getByText("There are no such dead letters.").first().waitFor();
+  redriving.goOn();
+  await page.getByText(`1,000 dead letters of ${queue.name} redriven.`).waitFor();
+  await page.getByRole("table", { name: /by cause/ }).waitFor({ state: "detached" });
+  expect(await queue.counts()).toMatchObject({ pending: 1_000, rejected: 0 });
 });

@@ -29,22 +29,24 @@ interface DeadLettersProps {
   readonly queue: string;
   /** Of which dead letters. */
   readonly filter: Filter;
+  /** Changes when the viewer has done something. */
+  readonly acts: number;
   readonly onChanged: () => void;
 }
 
 /** Dead letters by cause or by group, with what can be done with each. */
-export function DeadLetters({ queue, filter, onChanged }: DeadLettersProps) {
+export function DeadLetters({ queue, filter, acts, onChanged }: DeadLettersProps) {
   const byGroup = useStore(isByGroup);
-  const [round, setRound] = useState(0);
   const [asked, setAsked] = useState<Asked | undefined>();
   const load = (signal: AbortSignal) => deadLetters(queue, filter, signal);
   const key = JSON.stringify([queue, filter]);
-  const { value, error, refresh } = useLive(load, key, { every: EVERY, round, keep: true });
-  if (!value) return <Waiting error={error} retry={refresh} />;
+  const { value, error, refresh } = useLive(load, key, { every: EVERY, round: acts, keep: true });
+  if (!value) return error === undefined ? null : <Waiting error={error} retry={refresh} />;
+  // A dialog stays open when all are gone: it may not be done yet.
+  if (value.counted === 0 && value.cursor === null && asked === undefined) return null;
   const others = byGroup ? value.otherGroups : value.otherCauses;
   const done = (text: string) => {
     announce(text);
-    setRound((before) => before + 1);
     onChanged();
   };
   const ask = may("admin", queue)

@@ -25,10 +25,11 @@ interface FindingsProps {
 /** What is wrong, each with what can be done about it. */
 export function Findings({ findings, ofOne = false, onChanged }: FindingsProps) {
   const [asked, setAsked] = useState<FindingAction | undefined>();
-  if (findings.length === 0) return null;
+  // A dialog stays open when its finding is gone: it may not be done yet.
+  if (findings.length === 0 && asked === undefined) return null;
   return (
     <>
-      <ul class="findings" aria-label="Findings">
+      <ul class="findings" aria-label="Findings" hidden={findings.length === 0}>
         {sorted(findings).map((finding) => {
           const { status, code, about, found, advice, queue } = finding;
           return (

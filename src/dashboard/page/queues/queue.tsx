@@ -75,8 +75,8 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       <Facts overview={overview} />
       <History overview={overview} now={found.value?.now ?? serverTime()} onChanged={changed} />
       <Tabs overview={overview} tab={tab} />
-      {state === "rejected" && (overview.rejected > 0 || query.size > 0) && (
-        <DeadLetters queue={queue} filter={filterOf(query, state)} onChanged={changed} />
+      {state === "rejected" && query.get("reason") !== "cancelled" && (
+        <DeadLetters queue={queue} filter={filterOf(query, state)} acts={acts} onChanged={changed} />
       )}
       {state !== undefined && (
         <TaskList key={state} queue={queue} state={state} query={query} round={round} onChanged={changed} />
