@@ -10,7 +10,7 @@ import {
 } from "../../src/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
-import { handled, type Pulled, type StartFront, storedIn } from "./front.ts";
+import { type Found, handled, type Pulled, type StartFront, storedIn } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
 const options = ({ id, group, delay }: NewTask<unknown>) =>
@@ -66,6 +66,7 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
       if (!queue) throw new Error("sluice queues shows no queue");
       return queue.counts;
     },
+    findings: () => sluice<Found>(["doctor"]),
     stored: () => storedIn(rig),
     stop: async () => {},
   };

@@ -2,6 +2,7 @@ import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import {
   defineQueue,
   type Enqueued,
+  type HealthReport,
   type NewTask,
   type QueueCounts,
   type TaskInfo,
@@ -12,6 +13,10 @@ import { addTo, type Front, type Given, type StartFront, storedIn } from "./fron
 import { platforms } from "./platforms.ts";
 
 const ORIGIN = "https://deployment.test";
+
+/** A token that may see all. */
+const TOKEN = "view-0123456789abcdef";
+export const SLUICE_TOKENS = JSON.stringify([{ token: TOKEN, scopes: ["view"], queues: "*" }]);
 
 /** The options of a deployment whose own `fetch` uses the queue, and whose consumer handles its tasks. */
 export function deploymentOf({ declaration, handler, concurrency, tracing }: Given): ServiceOptions {
@@ -34,7 +39,7 @@ export function deploymentOf({ declaration, handler, concurrency, tracing }: Giv
 /** Uses the queue by requests to such a deployment. */
 export function ownPages(
   fetch: (request: Request) => Promise<Response>,
-): Pick<Front, "add" | "get" | "counts"> {
+): Pick<Front, "add" | "get" | "counts" | "findings"> {
   const post = async <T>(page: string, body: string): Promise<T> => {
     const response = await fetch(new Request(`${ORIGIN}/own/${page}`, { method: "POST", body }));
     if (response.status !== 200) throw new Error(`${page}: ${response.status} ${await response.text()}`);
@@ -44,6 +49,12 @@ export function ownPages(
     add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
     get: (id) => post<TaskInfo | null>("get", id),
     counts: () => post<QueueCounts>("counts", "-"),
+    async findings() {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const response = await fetch(new Request(`${ORIGIN}/v1/health/queues`, { headers }));
+      if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+      return ((await response.json()) as HealthReport).findings;
+    },
   };
 }
 
@@ -56,6 +67,7 @@ export const deployment =
     const { fetch, cron, stop } = await platforms[platform](deploymentOf(given), {
       UPSTASH_REDIS_REST_URL: gateway.url,
       UPSTASH_REDIS_REST_TOKEN: gateway.token,
+      SLUICE_TOKENS,
       CRON_SECRET: "the-secret-of-the-cron-of-tests",
       ...(given.prefix !== undefined && { SLUICE_PREFIX: given.prefix }),
     });

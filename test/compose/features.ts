@@ -284,6 +284,30 @@ const prefix: Feature = () => {
   };
 };
 
+/** What is wrong is found, in all partitions, and under any prefix. */
+const health: Feature = () => {
+  const daily = { every: "24h", payload: 1, paused: true } as const;
+  const { given } = noting({ declaration: { partitions: 2, schedules: { daily } }, prefix: "mine" });
+  return {
+    given,
+    async run(front) {
+      await front.add(tasksOf("a", "b"));
+      const findings = await front.findings();
+      expect(findings).toContainEqual({
+        status: "warning",
+        code: "schedule_paused",
+        about: QUEUE,
+        queue: QUEUE,
+        found: "schedule daily is paused",
+        advice: `sluice schedules ${QUEUE} --resume daily`,
+        names: ["daily"],
+      });
+      expect(findings.filter(({ about }) => about === QUEUE)).toHaveLength(1);
+      expect(findings.filter(({ code, status }) => code === "clock_off" && status !== "ok")).toEqual([]);
+    },
+  };
+};
+
 export const features: Readonly<Record<FeatureName, Feature>> = {
   partitions,
   encryption,
@@ -296,4 +320,5 @@ export const features: Readonly<Record<FeatureName, Feature>> = {
   tracing,
   defaults,
   prefix,
+  health,
 };

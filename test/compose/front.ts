@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueDeclaration } from "../../src/deploy/declared/declaration.ts";
-import type { Enqueued, NewTask, Queue, QueueCounts, Task, TaskInfo } from "../../src/index.ts";
+import type {
+  Enqueued,
+  HealthFinding,
+  NewTask,
+  Queue,
+  QueueCounts,
+  Task,
+  TaskInfo,
+} from "../../src/index.ts";
 import type { Tracing } from "../../src/features/tracing/types.ts";
 import type { Rig } from "../support/rig.ts";
 
@@ -24,6 +32,9 @@ export interface Given {
   readonly tracing?: Tracing | undefined;
 }
 
+/** A finding, as every front shows it. */
+export type Found = Pick<HealthFinding, "status" | "code" | "about" | "found" | "advice">;
+
 /** How a user reaches a queue. */
 export interface Front {
   add(tasks: readonly NewTask<unknown>[]): Promise<readonly Enqueued[]>;
@@ -31,6 +42,8 @@ export interface Front {
   run(): Promise<unknown>;
   get(id: string): Promise<TaskInfo | null>;
   counts(): Promise<QueueCounts>;
+  /** What is wrong with the queues and their database. */
+  findings(): Promise<readonly Found[]>;
   /** The keys in the database, and all that they hold as text. */
   stored(): Promise<{ readonly keys: readonly string[]; readonly text: string }>;
   stop(): Promise<unknown>;

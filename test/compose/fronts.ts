@@ -7,6 +7,7 @@ import {
   type Enqueued,
   type NewTask,
   Queue,
+  queueHealth,
   sweep,
 } from "../../src/index.ts";
 import type { Waker } from "../../src/features/waking/waker.ts";
@@ -14,7 +15,7 @@ import { testDeployment } from "../../src/testing/index.ts";
 import { asker, secrets, tokens } from "../http/served.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 import { commandLine } from "./command-line.ts";
-import { deployment, deploymentOf, ownPages } from "./deployments.ts";
+import { deployment, deploymentOf, ownPages, SLUICE_TOKENS } from "./deployments.ts";
 import { addTo, type Given, handled, oneAtATime, type Pulled, type StartFront, storedIn } from "./front.ts";
 import type { FrontName } from "./table.ts";
 
@@ -35,6 +36,7 @@ const library: StartFront = async (rig, { declaration, handler, concurrency, pre
     },
     get: (id) => queue.get(id),
     counts: () => queue.counts(),
+    findings: async () => (await queueHealth(transport, { prefix })).findings,
     stored: () => storedIn(rig),
     stop: consumer.ended,
   };
@@ -85,6 +87,7 @@ const http: StartFront = async (rig, given) => {
     },
     get: (id) => send("GET", `/tasks/${id}`),
     counts: () => send("GET", ""),
+    findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     stored: () => storedIn(rig),
     stop: consumer.ended,
   };
@@ -107,6 +110,7 @@ const client: StartFront = async (rig, given) => {
     },
     get: (id) => queue.get(id),
     counts: () => queue.counts(),
+    findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     stored: () => storedIn(rig),
     stop: consumer.ended,
   };
@@ -114,7 +118,7 @@ const client: StartFront = async (rig, given) => {
 
 /** `testDeployment` of `sluice-queue/testing`, on its own database, with its own clock. */
 const testDouble: StartFront = async (_, given) => {
-  const app = testDeployment(deploymentOf(given), { env: { SLUICE_PREFIX: given.prefix } });
+  const app = testDeployment(deploymentOf(given), { env: { SLUICE_PREFIX: given.prefix, SLUICE_TOKENS } });
   const reply = async (...command: [string, ...string[]]) => {
     const [outcome] = await app.transport.send([command]);
     if (!outcome || !("reply" in outcome)) throw new Error(JSON.stringify(outcome));

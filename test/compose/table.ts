@@ -12,6 +12,7 @@ const featureNames = [
   "tracing",
   "defaults",
   "prefix",
+  "health",
 ] as const;
 
 export const frontNames = [
@@ -43,6 +44,7 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
     http: "Its server knows no declarations. A deployment, which does, adds them.",
     commandLine: "It knows only the name of the queue. A deployment adds them.",
   },
+  health: { client: "It has no calls of operators." },
   offload: { commandLine: "It reaches the store only through a deployment." },
   wake: { commandLine: "It has no consumer to wake, and says so after an enqueue." },
   tracing: {
