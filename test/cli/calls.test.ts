@@ -52,6 +52,12 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["schedules emails --remove s", `DELETE ${emails}/schedules/s`],
   ["workers emails", `GET ${emails}/workers`],
   [
+    "doctor other* --after 5m",
+    "GET /v1/token",
+    ["GET /v1/health/queues", { queues: "other*", after: "5m" }],
+    "GET /health",
+  ],
+  [
     "redrive emails",
     redriving({ reason: retryable, budget }),
     redriving({ reason: "rejected", dryRun: true, budget }),

@@ -134,3 +134,27 @@ test("the database is named by Upstash's variables, or by those of Vercel's inte
   const { code, err } = await runHere(["queues"], { ...kv, UPSTASH_REDIS_REST_TOKEN: "s3cret" });
   expect([code, err]).toEqual([2, expect.stringContaining("UPSTASH_REDIS_REST_URL must be set")]);
 });
+
+test.each(targets)(
+  "with %s doctor looks at the queues that are named, for as long as is said",
+  async (target) => {
+    const earlier = (minutes: number) => ({ now: () => Date.now() - minutes * 60_000 });
+    await rig.queue("emails", earlier(8)).enqueue(1);
+    await rig.queue("mails", earlier(8)).enqueue(1);
+    const codes = async (...args: string[]) => {
+      const { code, rows } = await rig.to(target).sluice("doctor", ...args);
+      const ofQueues = rows.filter(({ about }) => about.endsWith("mails"));
+      return [code, ofQueues.map((row) => [row.about, row.code])];
+    };
+    expect(await codes()).toEqual([
+      0,
+      [
+        ["emails", "queue"],
+        ["mails", "queue"],
+      ],
+    ]);
+    expect(await codes("mails", "--after", "5m")).toEqual([1, [["mails", "no_consumer"]]]);
+    const refused = await rig.to(target).sluice("doctor", "--after", "2h");
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("--after must be a duration")]);
+  },
+);

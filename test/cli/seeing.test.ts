@@ -252,7 +252,9 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
   expect((await sluice("workers", "emails")).rows).toMatchObject([
     { name, node: "host-1", working: 2, tasks: ["a", "b"] },
   ]);
-  expect((await sluice("workers", "emails", "--fail", name)).rows).toEqual([
-    { queue: "emails", worker: name, returned: 2, rejected: 0 },
-  ]);
+  const failed = await sluice("workers", "emails", "--fail", name);
+  expect(failed.rows).toEqual([{ queue: "emails", worker: name, returned: 2, rejected: 0 }]);
+  expect(failed.err).toBe(
+    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused.\n",
+  );
 });

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { queueHealth, Schedules } from "../../../src/index.ts";
+import { callOf } from "../../../src/kernel/scripts/binding.ts";
+import { queueKeys } from "../../../src/kernel/names/keys.ts";
+import { examineScript } from "../../../src/operate/health/examine-script.ts";
+import { useBilled } from "../../support/billed.ts";
+
+// What it costs to find what is wrong: the figures of docs/costs.md and lua/README.md.
+
+const billed = useBilled();
+
+const args = { testNow: "", recent: "600000", late: "180000", never: "8640000000000001" };
+const examine = () =>
+  billed.cost(async () => {
+    await billed.transport.send([callOf(examineScript, queueKeys(billed.queue.name), args)]);
+  });
+
+describe("the script examine costs", () => {
+  test("2 commands for an empty queue, 9 for another, 10 with working tasks, a worker or a paused schedule", async () => {
+    const { queue, transport } = billed;
+    expect(await examine()).toBe(2);
+    await new Schedules(queue.name, { transport }).put("later", { every: "1h", payload: 1 });
+    expect(await examine()).toBe(9);
+    await queue.enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i })));
+    await queue.dequeue({ max: 20 });
+    expect(await examine()).toBe(10);
+    await queue.heartbeat({ name: "w" });
+    expect(await examine()).toBe(11);
+    await new Schedules(queue.name, { transport }).put("paused", { every: "1h", payload: 1, paused: true });
+    expect(await examine()).toBe(12);
+  });
+
+  test("at most 8 more with groups at a limit", async () => {
+    const { queue, operator } = billed;
+    for (let i = 0; i < 7; i++) await operator.configureGroup(`g${i}`, { maxWorking: 1 });
+    const tasks = Array.from({ length: 14 }, (_, i) => ({ payload: i, group: `g${i % 7}` }));
+    await queue.enqueueMany(tasks);
+    await queue.dequeue({ max: 7 });
+    expect(await examine()).toBe(10 + 7);
+  });
+});
+
+test("the health of an empty queue costs 15 commands: 6 for it, 9 for the database and the list", async () => {
+  const { transport, queue } = billed;
+  await queueHealth(transport);
+  expect(await billed.cost(async () => void (await queueHealth(transport, { queues: queue.name })))).toBe(15);
+});
