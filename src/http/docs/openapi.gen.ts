@@ -8490,6 +8490,7 @@ export const openapi: OpenApiDocument = {
                     "no_consumer",
                     "queue_at_limit",
                     "group_at_limit",
+                    "group_paused",
                     "not_swept",
                     "schedule_failing",
                     "schedule_paused",

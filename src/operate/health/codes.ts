@@ -25,6 +25,7 @@ export const queueCodes = [
   "no_consumer",
   "queue_at_limit",
   "group_at_limit",
+  "group_paused",
   "not_swept",
   "schedule_failing",
   "schedule_paused",

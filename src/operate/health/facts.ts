@@ -34,6 +34,7 @@ export interface QueueFacts extends QueueCounts {
 
 export interface GroupAtLimit {
   readonly group: string;
+  readonly paused: boolean;
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
   readonly working: number;

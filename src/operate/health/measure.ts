@@ -107,10 +107,11 @@ function groupsOf(examined: readonly Part["examined"][]): GroupAtLimit[] {
   const found = new Map<string, GroupAtLimit>();
   for (const { group: recorded, settings, ...counts } of examined.flatMap(({ groups }) => groups)) {
     const group = unescaped(recorded);
-    const { maxWorking, rate } = groupSettings(settings);
+    const { paused, maxWorking, rate } = groupSettings(settings);
     const known = found.get(group);
     found.set(group, {
       group,
+      paused: paused || (known?.paused ?? false),
       maxWorking: maxWorking ?? known?.maxWorking ?? null,
       rate: rate ?? known?.rate ?? null,
       working: counts.working + (known?.working ?? 0),

@@ -1,7 +1,7 @@
 import { counted } from "../../counted.ts";
 import { span } from "../../kernel/options/span.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
-import type { QueueFacts } from "./facts.ts";
+import type { GroupAtLimit, QueueFacts } from "./facts.ts";
 import { found, type QueueFinding } from "./queue-finding.ts";
 import { isOverdue, stuck } from "./stuck.ts";
 
@@ -22,25 +22,33 @@ const isPaused: Check = ({ queue, paused, pending }) =>
     ? found("warning", "paused", queue, `paused, with ${pending} pending`, `sluice resume ${queue}`)
     : undefined;
 
-const groupAtLimit: Check = ({ queue, now, groups }, after) => {
-  const late = groups.filter(({ oldestAt }) => now - oldestAt > after);
+const groupsHeld: Check = ({ queue, now, groups }, after) => {
+  const late = groups.filter(({ paused, oldestAt }) => paused || now - oldestAt > after);
   const [first] = late;
   if (!first) return undefined;
-  const { group, limited, maxWorking, rate, oldestAt } = first;
-  const limit = maxWorking === null ? rate && `${rate.most} per ${span(rate.per)}` : maxWorking;
-  const setting = maxWorking === null ? "rate" : "maxWorking";
+  const { group, limited, paused, maxWorking, oldestAt } = first;
   const others = late.length > 1 ? "; other groups wait too" : "";
-  const text = `${limited} of group ${group} wait for its ${setting} ${limit}, the next enqueued ${span(now - oldestAt)} ago${others}`;
-  const advice = `raise the limit, if it is not meant: sluice settings ${queue} --group ${shellQuoted(group)} ${setting}=…`;
+  const waits = `the next enqueued ${span(now - oldestAt)} ago${others}`;
+  const setting = paused ? "paused" : maxWorking === null ? "rate" : "maxWorking";
+  const command = `sluice settings ${queue} --group ${shellQuoted(group)} ${setting}=`;
+  const names = late.map((one) => one.group);
+  if (paused) {
+    const text = `${limited} of group ${group} wait, because it is paused, ${waits}`;
+    return found("warning", "group_paused", queue, text, `${command}off`, names);
+  }
+  const text = `${limited} of group ${group} wait for its ${setting} ${limitOf(first)}, ${waits}`;
   return found(
     "warning",
     "group_at_limit",
     queue,
     text,
-    advice,
-    late.map((one) => one.group),
+    `raise the limit, if it is not meant: ${command}…`,
+    names,
   );
 };
+
+const limitOf = ({ maxWorking, rate }: GroupAtLimit) =>
+  maxWorking ?? (rate ? `${rate.most} per ${span(rate.per)}` : "");
 
 const notSwept: Check = (facts) => {
   if (!isOverdue(facts)) return undefined;
@@ -98,7 +106,7 @@ const checks: readonly Check[] = [
   broken,
   isPaused,
   stuck,
-  groupAtLimit,
+  groupsHeld,
   notSwept,
   scheduleFailing,
   schedulePaused,

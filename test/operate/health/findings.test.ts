@@ -84,7 +84,7 @@ const works = (minutes: number, lease = 5) => ({
   work: { since: NOW - minutes * MINUTE, lease: lease * MINUTE },
 });
 const ago = (minutes: number) => NOW - minutes * MINUTE;
-const group = { group: "g", rate: null, working: 1, limited: 1, oldestAt: ago(11) };
+const group = { group: "g", paused: false, rate: null, working: 1, limited: 1, oldestAt: ago(11) };
 
 test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, status: string])[]]>([
   [{}],
@@ -116,6 +116,10 @@ test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, s
   [{ ...waits, settings: { ...facts.settings, rate: { most: 1, per: 30 * MINUTE } }, lastTakenAt: ago(30) }],
   [{ limited: 1, groups: [{ ...group, maxWorking: 1 }] }, ["group_at_limit", "warning"]],
   [{ limited: 1, groups: [{ ...group, maxWorking: 1, oldestAt: ago(10) }] }],
+  [
+    { limited: 1, groups: [{ ...group, paused: true, maxWorking: null, oldestAt: NOW }] },
+    ["group_paused", "warning"],
+  ],
   [{ lateSchedules: { count: 1, first: [{ name: "a", at: ago(4) }] } }, ["schedule_failing", "problem"]],
   [{ pausedSchedules: ["a"] }, ["schedule_paused", "warning"]],
   [{ rejected: 1 }, ["dead_letters", "warning"]],

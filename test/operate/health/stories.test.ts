@@ -168,6 +168,17 @@ describe("tasks that no consumer takes", () => {
     expect(await findings()).toEqual([["queue_at_limit", "warning", text, advice]]);
   });
 
+  test("wait for the operator who has paused their group", async () => {
+    await rig.operator().configureGroup("tenant-7", { paused: true });
+    await rig.queue().enqueueMany([
+      { payload: 1, group: "tenant-7" },
+      { payload: 2, group: "tenant-7" },
+    ]);
+    const text = "2 of group tenant-7 wait, because it is paused, the next enqueued 0ms ago";
+    const advice = "sluice settings emails --group tenant-7 paused=off";
+    expect(await findings()).toEqual([["group_paused", "warning", text, advice]]);
+  });
+
   test("name five groups at a limit, and no more", async () => {
     const names = Array.from({ length: 7 }, (_, i) => `g${i}`);
     for (const name of names) await rig.operator().configureGroup(name, { maxWorking: 1 });
