@@ -3,6 +3,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { cancelCommand } from "./commands/cancel.ts";
 import { deadCommand } from "./commands/dead.ts";
 import { deployCommand } from "./commands/deploy.ts";
+import { docsCommand } from "./commands/docs.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
@@ -104,6 +105,7 @@ export function createProgram(running: Running): Command {
     serveCommand(io),
     gatewayCommand(io),
     tokenCommand(io),
+    docsCommand(io),
     completionsCommand(io),
   ]);
   const help = new Command("help").argument("[command]").summary("show this help, or that of a command");
