@@ -8,6 +8,7 @@ import { ensureDependencies, ensureProgram, findRuntime, main, root, run, runFor
 const platforms = {
   cloudflare: ["tools/workerd"],
   vercel: ["test/platforms/vercel"],
+  next: ["test/platforms/next"],
   lambda: ["test/platforms/lambda"],
   netlify: ["test/platforms/netlify"],
   deno: ["test/platforms/deno"],

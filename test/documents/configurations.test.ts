@@ -6,6 +6,10 @@ test.each<[file: string, cron: RegExp]>([
   ...["", "examples/cloudflare/", "examples/first-use/", "examples/quick-start/"].map(
     (folder): [string, RegExp] => [`${folder}wrangler.toml`, /^\[triggers\]\ncrons = \["\* \* \* \* \*"\]$/m],
   ),
+  [
+    "examples/next/vercel.json",
+    /"crons": \[\s*\{ "path": "\/api\/queue\/v1\/sweep", "schedule": "\* \* \* \* \*" \}\s*\]/,
+  ],
   ...["serverless", "examples"].flatMap((folder): [string, RegExp][] => [
     [
       `${folder}/vercel/vercel.json`,

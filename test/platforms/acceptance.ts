@@ -19,6 +19,8 @@ export interface Platform {
   readonly page: Page;
   /** The code that a user writes, from the root of the repository. */
   readonly code: readonly string[];
+  /** The code of the mail service here. @default that of the page */
+  readonly mailCode?: readonly string[];
   /** The configuration that a user writes. The part after `# In this repository` is not shown. */
   readonly configuration: readonly string[];
   /** Starts the example as the page says, in the place's environment, which has `MAIL_URL`, too. */
@@ -41,7 +43,8 @@ export function checksCommands(page: Page, typed: RegExp, remote: RegExp): void 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One suite for every platform: the example of its page, and the HTTP interface beside it, do the same on each. */
-export function acceptance({ name, page, code, configuration, start, compresses = false }: Platform): void {
+export function acceptance({ name, page, code, configuration, start, ...given }: Platform): void {
+  const { mailCode = [page.mailCode], compresses = false } = given;
   describe(name, () => {
     let place: Awaited<ReturnType<typeof openPlace>>;
     let mailServer: Awaited<ReturnType<typeof openMailServer>>;
@@ -77,9 +80,8 @@ export function acceptance({ name, page, code, configuration, start, compresses 
         .map(({ key, status }) => `${key} ${status}`);
 
     it("is the code of its page and the mail service of all, which takes at most 40 lines", () => {
-      const shown = new Set(page.blocks("ts", "js", "toml", "json", "yaml", "yml", "dockerfile")).add(
-        page.mailCode,
-      );
+      const blocks = page.blocks("ts", "js", "toml", "json", "yaml", "yml", "dockerfile");
+      const shown = new Set([...blocks, ...mailCode]);
       expect([...code, ...configuration].map(shownOf).filter((text) => !shown.has(text))).toEqual([]);
       const lines = code.flatMap((file) => read(file).split("\n")).filter((line) => line.trim() !== "");
       expect(lines.length).toBeLessThanOrEqual(40);

@@ -29,6 +29,7 @@ const commandsIn = (blocks: readonly string[]) =>
 const shared = read("docs/platforms/README.md");
 const startsMailService = (block: string) => /listen\(9090|port: 9090/.test(block);
 const sharedShell = blocksIn(shared, ["sh"]);
+export const [sharedMailCode = ""] = blocksIn(shared, ["ts"]);
 export const sharedCommands = commandsIn(sharedShell.filter((block) => !startsMailService(block)));
 
 export class Page {
@@ -54,13 +55,18 @@ export class Page {
     return blocksIn(this.#text, languages);
   }
 
+  /** The files that it shows below their names. */
+  get files(): (readonly [name: string, text: string])[] {
+    const found = this.#text.matchAll(/^`([^`\n]+)`.*:\n\n(?:<!--.*-->\n)?```\w+\n([\s\S]*?)\n```$/gm);
+    return Array.from(found, ([, name = "", text = ""]) => [name, text]);
+  }
+
   /** The code of the mail service here: what all platforms share, with the first task's import, export and end. */
   get mailCode(): string {
     const [firstTask = ""] = this.blocks("ts");
     const find = (pattern: RegExp) => pattern.exec(firstTask)?.[0] ?? "none";
     const opening = find(/^.* (?:sluice|serve)\(\{$/m).replace("({", "<Env>({");
-    const [worker = ""] = blocksIn(shared, ["ts"]);
-    return worker
+    return sharedMailCode
       .replace(/^import \{ sluice \}.*$/m, () => find(/^import \{ (?:sluice|serve) \}.*$/m))
       .replace(/^export default sluice.*$/m, () => opening)
       .replace(/(?<=\n)\}\);$/, () => find(/(?<=\n)\}\);(?![\s\S]*\n\}\);)[\s\S]*$/));

@@ -119,9 +119,13 @@ export class Project {
     await writeFile(join(this.path, name), text);
   }
 
+  read(name: string): Promise<string> {
+    return readFile(join(this.path, name), "utf8");
+  }
+
   /** Replaces texts in a file. Each must be there. */
   async edit(name: string, ...changes: (readonly [from: string, to: string])[]): Promise<void> {
-    let text = await readFile(join(this.path, name), "utf8");
+    let text = await this.read(name);
     for (const [from, to] of changes) {
       if (!text.includes(from)) throw new Error(`${name} has no ${from}`);
       text = text.replace(from, () => to);

@@ -1,0 +1,4 @@
+import { handlers } from "@/lib/queue";
+
+export const { GET, POST, PUT, PATCH, DELETE } = handlers;
+export const maxDuration = 300;
