@@ -7,6 +7,7 @@ import { startGateway } from "../../../src/local/index.ts";
 import { signedHeaders, signingKey } from "../../../src/signature.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
 import { asker, secrets, tokens } from "../../http/served.ts";
+import { startRedis } from "../../support/redis.ts";
 import { checksCommands } from "../acceptance.ts";
 import { Page, read } from "../page.ts";
 import { wakeSecret } from "../place.ts";
@@ -27,7 +28,7 @@ let project: Project;
 beforeAll(async () => {
   const packages = ["@types/express", "@types/node", "compression", "express", "express-4", "fastify"];
   project = await Project.open({
-    packages: ["@hono/node-server"],
+    packages: ["@hono/node-server", "@redis/client"],
     tools: { from: "test/platforms/express", packages, commands: [] },
   });
   for (const [name, program] of Object.entries(programs)) await project.write(`${name}.ts`, program);
@@ -43,10 +44,18 @@ async function openDatabase() {
 }
 
 /** The settings of the page, or of its environment. */
-async function start(file: string, env: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  await project.write(".env", page.blocks("ini")[0] ?? "");
-  return project.start(page.command("node --env-file").replace("server.ts", file), env);
+async function start(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  address?: string,
+): Promise<ServerProcess> {
+  const settings = page.blocks("ini")[0] ?? "";
+  // If both kinds of databases are set, Upstash is used.
+  await project.write(".env", "REDIS_URL" in env ? settings.replaceAll(/^UPSTASH_.*\n/gm, "") : settings);
+  return project.start(page.command("node --env-file").replace("server.ts", file), env, address);
 }
+
+const mailsOf = ({ printed }: ServerProcess) => printed().match(/(?<=a mail to )\S+/g) ?? [];
 
 const withTokens = { SLUICE_TOKENS: JSON.stringify(tokens), SLUICE_WAKE_SECRET: wakeSecret };
 
@@ -82,7 +91,7 @@ describe.each(["express", "fastify"])("a deployment in a server of %s", (name) =
     const server = await start(`${name}.ts`, env);
     const printed = await project.run(page.command("curl").replace("http://127.0.0.1:3000", server.url));
     const body = { id: expect.stringMatching(/^\w{20}$/) as string, created: true };
-    expect(JSON.parse(printed)).toEqual({ status: 201, body });
+    expect(JSON.parse(printed)).toEqual({ status: 200, body });
     await expect
       .poll(server.printed)
       .toMatch(/^a mail to a@example\.com\n\{"drain":"emails","completed":1,/m);
@@ -140,8 +149,7 @@ describe.each(["express", "fastify"])("a deployment in a server of %s", (name) =
     const { env, emails } = await openDatabase();
     const servers = await Promise.all([1, 2, 3].map(() => start(`${name}.ts`, env)));
     const all = Array.from({ length: 60 }, (_, i) => `${i}@example.com`);
-    const mails = () =>
-      servers.flatMap((server) => server.printed().match(/(?<=a mail to )\S+/g) ?? []).toSorted();
+    const mails = () => servers.flatMap(mailsOf).toSorted();
     await Promise.all(
       servers.flatMap((server, i) => all.slice(20 * i, 20 * i + 20).map((to) => signUp(server, to))),
     );
@@ -149,6 +157,30 @@ describe.each(["express", "fastify"])("a deployment in a server of %s", (name) =
     expect(await emails.counts()).toMatchObject({ pending: 0, working: 0 });
     await Promise.all(servers.map(end));
   });
+});
+
+it("has processes that answer requests, and others that work, which share the work at once", async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const env = { REDIS_URL: redis.url };
+  const [, declared = ""] = /^(const emails = .*)$/m.exec(deployment) ?? [];
+  await project.write("emails.ts", `import { defineQueue } from "sluice-queue";\nexport ${declared}`);
+  const importing = 'import { emails } from "./emails.ts";';
+  const web = programs.express.replace(declared, importing).replace(/consumers: .*,/, "queues: [emails],");
+  await project.write("web.ts", web);
+  const work = code("worker").replace("send", "({ payload }) => console.log(`a mail to ${payload.to}`)");
+  const worker = `import { startDeployment } from "sluice-queue/node";\n${importing}\n${work}console.log("ready");`;
+  await project.write("worker.ts", worker);
+  const front = await start("web.ts", env);
+  const workers = await Promise.all([1, 2].map(() => start("worker.ts", env, front.url)));
+  for (const { printed } of workers) await expect.poll(printed).toContain("ready\n");
+  const all = Array.from({ length: 200 }, (_, i) => `${i}@example.com`);
+  const answers = await Promise.all(all.map((to) => signUp(front, to)));
+  expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+  // Long before the next sweep.
+  await expect.poll(() => workers.flatMap(mailsOf).toSorted()).toEqual(all.toSorted());
+  expect(mailsOf(front)).toEqual([]);
+  await Promise.all([front, ...workers].map(end));
 });
 
 /** What the application does before Sluice, or beside it. */
