@@ -31,6 +31,21 @@ local function note_event(plan, event, id)
   end
 end
 
+-- Notes what listeners learn of a task, after its event was noted, if the queue publishes events.
+-- due: when the task comes again (ms; 0: none, or at once); reason: why it ended, else empty; value: as it is
+-- stored; empty if there is none. A long value is left out, and one after some 64 KB of others.
+local function note_detail(plan, event, task, due, reason, value)
+  if plan.settings.events then
+    local others = plan.events[event].details or ''
+    if #value > 1800 or #others > 64000 or string.find(value, '\n') then
+      value = '+'
+    end
+    plan.events[event].details = others
+      .. '\n'
+      .. table.concat({ task.attempts, int(due), reason, value }, ' ')
+  end
+end
+
 -- Adds a number to the statistics, if the queue keeps them. A duration (ms) is added to its sum, and counted
 -- in its class. The classes end at 10, 30, 100 … ms; the thirteenth and last one has no end.
 -- kind: 'attempts'; 'w', how long a task waited for its first attempt; 'd', how long an attempt took.

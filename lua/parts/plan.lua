@@ -140,13 +140,14 @@ local function commit(plan)
     redis.call('HINCRBY', keys.tasks, '~timers', int(timers))
   end
   if plan.events and plan.settings.events then
-    -- One message for each kind of event: `<event> <when> <id> …`.
+    -- One message for each kind of event: `<event> <when> <id> …`, and a line of details for each id, if any.
     -- All partitions of a queue share a channel.
     local own = string.gsub(plan.keys.tasks, 'tasks$', 'events')
     local channel = string.gsub(own, '}?/%d+}?:events$', '}:events')
     for _, event in ipairs(sorted_keys(plan.events)) do
-      local ids = table.concat(plan.events[event], ' ')
-      redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. ids)
+      local ids = plan.events[event]
+      local text = table.concat(ids, ' ') .. (ids.details or '')
+      redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. text)
     end
   end
 end

@@ -74,15 +74,13 @@ local function settle_in_full(keys, now, call, items, from, records)
     end
     local state, reason, due = destination(task, outcome, ms)
     local flag = task.cancel_requested and 1 or 0
+    -- An error has its short form in front if that is shorter.
+    local first, rest = string.match(text, '^s([^\n]*)\n(.*)$')
+    local short, full = first or text, rest or text
     if text ~= '' and outcome ~= 'complete' then
-      -- An error has its short form in front if that is shorter.
-      local short, rest = string.match(text, '^s([^\n]*)\n(.*)$')
-      note_error(task, now, short or text)
-      if short then
-        text = rest
-      end
+      note_error(task, now, short)
     end
-    text = (text ~= '' or outcome == 'complete') and text or old_text
+    text = (text ~= '' or outcome == 'complete') and full or old_text
     -- A resend of this settlement gets this answer.
     task.last_settlement = table.concat({ settlement, state, reason, int(due), int(flag) }, ',')
     end_lease(plan, id, task)
@@ -92,12 +90,16 @@ local function settle_in_full(keys, now, call, items, from, records)
     longer[id] = nil
     if state == 'completed' or state == 'rejected' then
       end_task(plan, id, task, text, state, reason, outcome ~= 'requeue' and ms ~= '' and ms or nil)
+      if reason ~= 'cancelled' then
+        note_detail(plan, state, task, 0, reason, short)
+      end
     else
       if outcome == 'requeue' then
         -- Its consumer is alive, so the task may travel in a full batch again.
         task.requeued_at, task.expired_leases = int(now), nil
         add(task, 'requeues', 1)
         note_event(plan, 'requeued', id)
+        note_detail(plan, 'requeued', task, due, '', short)
       end
       local place = outcome == 'unstarted' and 'unstarted' or 'back'
       wait_again(plan, id, task, text, place, due > 0 and due or nil)
@@ -123,6 +125,10 @@ local function settle_in_full(keys, now, call, items, from, records)
     longer[id] = math.max(longer[id] or deadlines[id], deadline)
     if progress ~= '' and note_progress_call(task) then
       task.progress = progress
+      if plan.settings.events then
+        note_event(plan, 'progress', id)
+        note_detail(plan, 'progress', task, 0, '', progress)
+      end
       plan_write(plan, 'HSET tasks', '.' .. id, format(task, old_text))
     end
     return { 'working', '', longer[id], task.cancel_requested and 1 or 0 }

@@ -139,11 +139,13 @@ local function revoke(keys, ids, now, is_current, dead_letters)
         add(task, 'expired_leases', 1)
         note_error(task, now, nil)
         note_event(plan, 'reclaimed', id)
+        note_detail(plan, 'reclaimed', task, 0, '', '')
         if task.cancel_requested then
           end_task(plan, id, task, texts[i], 'rejected', 'cancelled')
         elseif exhausted(task) then
           task.is_dead_letter = true
           end_task(plan, id, task, texts[i], 'rejected', 'lease_expired')
+          note_detail(plan, 'rejected', task, 0, 'lease_expired', '')
         else
           wait_again(plan, id, task, texts[i], 'front')
         end

@@ -136,6 +136,13 @@ export class Connection {
     });
   }
 
+  /** Opens a stream of server-sent events. Sends one copy, and rejects as `fetch` does. */
+  stream(path: string, signal: AbortSignal): Promise<Response> {
+    this.#onSend?.();
+    const headers = { ...this.#headers, accept: "text/event-stream" };
+    return this.#fetch(this.#url + path, { headers, signal, redirect: "manual" });
+  }
+
   /**
    * Sends one copy. No error text repeats what was sent or received.
    * @throws {Transient} if another copy may succeed

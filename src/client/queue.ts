@@ -24,7 +24,9 @@ import type {
   Worker,
 } from "../kernel/options/types.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
+import type { PublishedEvent } from "../kernel/tasks/events.ts";
 import type { ReadTask, TaskEvent } from "../kernel/tasks/watch.ts";
+import type { SendOptions } from "../kernel/transport.ts";
 import type { Connection, ServerRequest } from "./connection.ts";
 import { decoded, type DequeueRequest, lease } from "./dequeue-request.ts";
 import { withFields } from "./fields.ts";
@@ -196,6 +198,17 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
       const { eventsOf } = await onDemand();
       yield* eventsOf(read, watch);
     })();
+  }
+
+  /**
+   * Subscribes to the events of the queue's tasks, as `Queue.events` does. The token needs the scope `view`. The server
+   * ends each stream after five minutes; the client then opens another one, and misses the events of some 200 ms.
+   * @returns once the server has subscribed
+   * @throws {SluiceError} also from the iteration, `unreachable` if the connection ends
+   */
+  async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
+    const { followEvents } = await onDemand();
+    return followEvents(this.#connection, this.name, this.#dequeuing.values, options);
   }
 
   /**

@@ -198,7 +198,8 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Subscribes to the events of the queue's tasks. The queue's setting `events` must be on; otherwise none
+   * Subscribes to the events of the queue's tasks: which tasks, and of each attempt its result, progress or error.
+   * The queue's setting `events` must be on; otherwise none
    * arrive. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
    * are lost. {@link watch} misses nothing of one task. One request and command. While the setting is on,
    * each call costs one more command for each kind of event that it causes.
@@ -209,7 +210,7 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     const { subscribeTo } = await import("./tasks/events.ts");
-    return subscribeTo(this.store.queue, options);
+    return subscribeTo(this.store.queue, this.values, options);
   }
 
   #reader(id: string): ReadTask {

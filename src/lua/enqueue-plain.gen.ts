@@ -5,11 +5,11 @@ import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FP } from "./parts/first-line.gen.ts";
-import { $FQ } from "./parts/read-first-lines.gen.ts";
-import { $JA, $JC } from "./parts/parse-wake.gen.ts";
-import { $EU } from "./parts/plain.gen.ts";
-import { $JB } from "./parts/nobody-awake.gen.ts";
+import { $FQ } from "./parts/first-line.gen.ts";
+import { $FR } from "./parts/read-first-lines.gen.ts";
+import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $EV } from "./parts/plain.gen.ts";
+import { $JC } from "./parts/nobody-awake.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -32,7 +32,7 @@ or string.find(l,';[bes]=')~=nil
 or(e~=''and string.find(l,';p=')~=nil)
 )
 end
-${$EU}if not EU then
+${$EV}if not EV then
 return{'not_plain'}
 elseif#g==i+h and d~='1'and e==''then
 local l,m=g[i+1],g[i+2]
@@ -53,7 +53,7 @@ end
 o[u],m[t],l[t+3]=true,u,u
 n[2*t-1],n[2*t]=u,'1;'..j..v
 end
-${$FP}${$FQ}local q=FQ(b,l)
+${$FQ}${$FR}local q=FR(b,l)
 ${$U}local r=f=='-'and not U(q['~slots'])
 if k(q['~set'])or r then
 return{'not_plain'}
@@ -64,9 +64,9 @@ return{'not_plain'}
 end
 end
 local s=tonumber(j)
-${$JA}${$JB}if e~=''and JB(q['~wake'],s)then
+${$JB}${$JC}if e~=''and JC(q['~wake'],s)then
 p=1
-${$AK}${$JC}AK(n,'~wake',JC(s,e))
+${$AK}${$JD}AK(n,'~wake',JD(s,e))
 end
 if type(redis.pcall('HSET',b,unpack(n)))~='number'then
 return{'not_plain'}
@@ -75,6 +75,6 @@ redis.call('LPUSH',a,unpack(m))
 return{'ok',0,p}
 `;
   },
-  sha1: "be2498bbf674831697f4520a157ddd4b01aed9ed",
-  keyLockingSha1: "dfc20865077c95ddcb3869ca441179dabbc5cd55",
+  sha1: "6a0885ff5f2a212ede9a3f12611a9d006603999e",
+  keyLockingSha1: "77ee9b79ab59784f72b6ee44d36d86387bd3f667",
 };

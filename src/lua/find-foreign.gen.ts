@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/first-line.gen.ts";
-import { $FQ } from "./parts/read-first-lines.gen.ts";
+import { $FQ } from "./parts/first-line.gen.ts";
+import { $FR } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FP}${$FQ}local l=FQ(a,k)
+${$FQ}${$FR}local l=FR(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "5f6733f58b19a2a3df999873aa0b40c9338fb0fe",
-  keyLockingSha1: "65f0d5b99f26afc5292efd4e7a4c6b894a4a2951",
+  sha1: "ffc019ec985ae9b75abed079485bfdd5a508bb55",
+  keyLockingSha1: "12cb41e265b6f8ee9565c214efd2e3e9ecafbb8f",
 };

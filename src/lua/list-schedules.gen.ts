@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FR } from "./parts/newer.gen.ts";
+import { $FS } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FR}for n=1,#g-1,2 do
+${$AK}${$FS}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FR(o)then
+if FS(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "7cb075785ccb674a02b0d510731de29a6f8fc5bc",
-  keyLockingSha1: "42513b20af3599e111abff7837aba79ea0733993",
+  sha1: "c3a9ea62642b77f5449a25795559afb0772a83eb",
+  keyLockingSha1: "4735952639a2dc7004381475c763f734d66c05d1",
 };

@@ -8,8 +8,8 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GS } from "./parts/worker-lease.gen.ts";
-import { $JI } from "./parts/leases-of.gen.ts";
+import { $GT } from "./parts/worker-lease.gen.ts";
+import { $JJ } from "./parts/leases-of.gen.ts";
 
 export const listWorkers: Script = {
   name: "listWorkers",
@@ -30,9 +30,9 @@ AK(k,tonumber(h[2][o+1]))
 end
 ${$AG}${$AP}local l=AP('HMGET',a,j)
 ${$AH}${$AI}${$AJ}local m={'ok',AJ(d),h[1]}
-${$GS}${$JI}for q,r in ipairs(j)do
+${$GT}${$JJ}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=JI(i,s,0,tonumber(g))
+local t=JJ(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -46,6 +46,6 @@ end
 return m
 `;
   },
-  sha1: "f55377d260e502ddbcf8e924badaa90b719ecf98",
-  keyLockingSha1: "70f584a2f8b7b8ab6cf0867f064398a32ef8f1cc",
+  sha1: "c09442c6221ffdc54b908a67e68c763387ee1e86",
+  keyLockingSha1: "99fce08d0706ace67f14cbb1e4bd286a8d8b643a",
 };

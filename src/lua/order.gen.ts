@@ -72,7 +72,7 @@ import {} from "./parts/look-ahead.gen.ts";
 import {} from "./parts/forgotten-after.gen.ts";
 import {} from "./parts/leases-of.gen.ts";
 import {} from "./parts/unregister-workers.gen.ts";
-import {} from "./parts/default-max-attempts.gen.ts";
+import {} from "./parts/note-detail.gen.ts";
 import {} from "./parts/score-when-due.gen.ts";
 import {} from "./parts/wait-again.gen.ts";
 import {} from "./parts/default-result-ttl.gen.ts";

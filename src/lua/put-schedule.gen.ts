@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FR } from "./parts/newer.gen.ts";
+import { $FS } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FR}if FR(k)then
+${$FS}if FS(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -70,6 +70,6 @@ local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "c296778f48179594f5ac8fdf33128c854bb55dc7",
-  keyLockingSha1: "52da4536338f00e257b3613d6487405330c496d1",
+  sha1: "8b438e1e630b9c261a4620b875769f3ff0be4ccc",
+  keyLockingSha1: "b92a48d62dbc576e909d80934ff2547741609b02",
 };

@@ -2,33 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $FS, $FU, $GA } from "./parts/state.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $FT, $FV, $GB } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CZ, $CX, $CS } from "./parts/turn-of.gen.ts";
+import { $DA, $CY, $CT } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FR } from "./parts/newer.gen.ts";
-import { $FT, $FW } from "./parts/fixed-fields.gen.ts";
-import { $FV } from "./parts/parse-letters.gen.ts";
-import { $GC } from "./parts/parse-with.gen.ts";
-import { $FE, $FF } from "./parts/clear-plan.gen.ts";
-import { $DI, $DK } from "./parts/setting-names.gen.ts";
-import { $GQ } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CC, $FI, $EZ, $FD, $FK } from "./parts/add.gen.ts";
-import { $FA, $FB, $AA, $CO, $CR, $FC } from "./parts/planned-writes.gen.ts";
-import { $CE, $CD } from "./parts/band.gen.ts";
-import { $CF } from "./parts/score-at.gen.ts";
-import { $CY } from "./parts/cost-of.gen.ts";
-import { $DA, $W, $CU, $CV, $CW } from "./parts/add-to-fair.gen.ts";
-import { $CH } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-band.gen.ts";
-import { $CJ } from "./parts/limited-later.gen.ts";
-import { $CK } from "./parts/grouped.gen.ts";
-import { $DM, $DN, $AL } from "./parts/parse-rate.gen.ts";
+import { $FS } from "./parts/newer.gen.ts";
+import { $FU, $FX } from "./parts/fixed-fields.gen.ts";
+import { $FW } from "./parts/parse-letters.gen.ts";
+import { $GD } from "./parts/parse-with.gen.ts";
+import { $FF, $FG } from "./parts/clear-plan.gen.ts";
+import { $DJ, $DL } from "./parts/setting-names.gen.ts";
+import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CD, $FJ, $FA, $FE, $FL } from "./parts/add.gen.ts";
+import { $FB, $FC, $AA, $CP, $CS, $FD } from "./parts/planned-writes.gen.ts";
+import { $CF, $CE } from "./parts/band.gen.ts";
+import { $CG } from "./parts/score-at.gen.ts";
+import { $CZ } from "./parts/cost-of.gen.ts";
+import { $DB, $W, $CV, $CW, $CX } from "./parts/add-to-fair.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-band.gen.ts";
+import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
+import { $DN, $DP, $AL } from "./parts/parse-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CL, $CM } from "./parts/count-stuck.gen.ts";
-import { $CG } from "./parts/read-score.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
+import { $CM, $CN } from "./parts/count-stuck.gen.ts";
+import { $CH } from "./parts/read-score.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -38,11 +38,11 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FY } from "./parts/has-payload.gen.ts";
-import { $CN } from "./parts/parse-group.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $HA, $HE, $HF, $HH, $IQ } from "./parts/zsets.gen.ts";
-import { $IJ, $IK, $IL, $IM } from "./parts/count-ready.gen.ts";
+import { $FZ } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-group.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
+import { $IK, $IL, $IM, $IO } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -59,23 +59,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FE}${$FF}${$AI}${$AJ}${$HA}${$HE}local m=HE(l,AJ(g))
+${$AH}${$FF}${$FG}${$AI}${$AJ}${$HB}${$HF}local m=HF(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DG}${$DI}${$DK}${$CL}${$CM}${$CN}local function r(s)
+${$DH}${$DJ}${$DL}${$CM}${$CN}${$CO}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CN(s)
+o[#o+1],q[s]=s,CO(s)
 end
 return q[s]
 end
-${$A}${$B}${$FS}${$AK}${$FR}${$FT}${$FV}${$FW}${$FU}${$GA}${$GC}${$P}${$Q}${$CK}${$FY}local function s(t,u)
+${$A}${$B}${$FT}${$AK}${$FS}${$FU}${$FW}${$FX}${$FV}${$GB}${$GD}${$P}${$Q}${$CL}${$FZ}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CK(x.task)and FY(x.fixed)then
+if CL(x.task)and FZ(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -84,44 +84,44 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CN(x,h=='1'and i[w+2]or'')
+q[x]=CO(x,h=='1'and i[w+2]or'')
 end
-${$CE}${$CX}${$CG}${$IQ}${$IJ}${$IK}if h~='1'and not(s(a,IJ)and s(d,IK))then
+${$CF}${$CY}${$CH}${$IR}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CZ}${$GQ}${$AM}${$FA}${$FB}${$CF}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$DM}${$DN}${$CU}${$CV}${$CW}${$Y}${$Z}${$AA}${$AL}${$CO}${$CP}${$CR}${$FC}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CQ}${$CS}${$CC}${$FI}${$EZ}${$FD}${$FK}${$HF}${$HH}${$IL}${$IM}for x=1,#t,GQ do
-CS(n,{unpack(t,x,math.min(x+GQ-1,#t))})
-for ab=x,math.min(x+GQ-1,#t)do
+${$DA}${$GR}${$AM}${$FB}${$FC}${$CG}${$CE}${$CZ}${$DB}${$W}${$CI}${$CJ}${$CK}${$DN}${$DP}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AL}${$CP}${$CQ}${$CS}${$FD}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CR}${$CT}${$CD}${$FJ}${$FA}${$FE}${$FL}${$HG}${$HI}${$IM}${$IO}for x=1,#t,GR do
+CT(n,{unpack(t,x,math.min(x+GR-1,#t))})
+for ab=x,math.min(x+GR-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CH)
+local ag=af and AH(af*CI)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CH))
+and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CI))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FR(ae)and IL(ad,q[ac],ae or'')then
+if ah and not FS(ae)and IM(ad,q[ac],ae or'')then
 ad.changed=true
-HF(m,'group_wrong',ac)
-elseif ah and not FR(ae)and IM(m,ad)then
+HG(m,'group_wrong',ac)
+elseif ah and not FS(ae)and IO(m,ad)then
 ad.changed=true
-HF(m,'timer_wrong',ac)
+HG(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FK(n)
+local y=FL(n)
 if y then
 return y
 end
-FE(n)
+FF(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "cb40b5ecef8aa9da57bc88d9fc44672a09e7e9fe",
-  keyLockingSha1: "ae671713d23f23feb2a836c134d078a9c7b32204",
+  sha1: "f97ecc359b3fe36ca8716f6299d8b1c9f4e135cf",
+  keyLockingSha1: "d088045dcc37a69a3a912e335cb3c3fab67031b3",
 };

@@ -3,37 +3,37 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DG } from "./parts/parse-named.gen.ts";
-import { $FS, $FU, $GA } from "./parts/state.gen.ts";
+import { $DH } from "./parts/parse-named.gen.ts";
+import { $FT, $FV, $GB } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CZ, $CX, $CS } from "./parts/turn-of.gen.ts";
+import { $DA, $CY, $CT } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FR } from "./parts/newer.gen.ts";
-import { $FT, $FW } from "./parts/fixed-fields.gen.ts";
-import { $FV } from "./parts/parse-letters.gen.ts";
-import { $GC } from "./parts/parse-with.gen.ts";
-import { $R, $FH, $S } from "./parts/place-after.gen.ts";
-import { $FE, $FF } from "./parts/clear-plan.gen.ts";
-import { $DI, $DK } from "./parts/setting-names.gen.ts";
-import { $FG } from "./parts/read-settings.gen.ts";
-import { $GQ } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CC, $FI, $EZ, $FD, $FK } from "./parts/add.gen.ts";
+import { $FS } from "./parts/newer.gen.ts";
+import { $FU, $FX } from "./parts/fixed-fields.gen.ts";
+import { $FW } from "./parts/parse-letters.gen.ts";
+import { $GD } from "./parts/parse-with.gen.ts";
+import { $R, $FI, $S } from "./parts/place-after.gen.ts";
+import { $FF, $FG } from "./parts/clear-plan.gen.ts";
+import { $DJ, $DL } from "./parts/setting-names.gen.ts";
+import { $FH } from "./parts/read-settings.gen.ts";
+import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CD, $FJ, $FA, $FE, $FL } from "./parts/add.gen.ts";
 import { $CA } from "./parts/note-event.gen.ts";
-import { $FA, $FB, $AA, $CO, $CR, $FC } from "./parts/planned-writes.gen.ts";
-import { $GD, $GE, $GF } from "./parts/letters.gen.ts";
-import { $CE, $CD } from "./parts/band.gen.ts";
-import { $CF } from "./parts/score-at.gen.ts";
-import { $CY } from "./parts/cost-of.gen.ts";
-import { $DA, $W, $CU, $CV, $CW } from "./parts/add-to-fair.gen.ts";
-import { $CH } from "./parts/limited-group.gen.ts";
-import { $CI } from "./parts/limited-band.gen.ts";
-import { $CJ } from "./parts/limited-later.gen.ts";
-import { $CK } from "./parts/grouped.gen.ts";
-import { $CT } from "./parts/group-of.gen.ts";
-import { $DM, $DN, $AL } from "./parts/parse-rate.gen.ts";
+import { $FB, $FC, $AA, $CP, $CS, $FD } from "./parts/planned-writes.gen.ts";
+import { $GE, $GF, $GG } from "./parts/letters.gen.ts";
+import { $CF, $CE } from "./parts/band.gen.ts";
+import { $CG } from "./parts/score-at.gen.ts";
+import { $CZ } from "./parts/cost-of.gen.ts";
+import { $DB, $W, $CV, $CW, $CX } from "./parts/add-to-fair.gen.ts";
+import { $CI } from "./parts/limited-group.gen.ts";
+import { $CJ } from "./parts/limited-band.gen.ts";
+import { $CK } from "./parts/limited-later.gen.ts";
+import { $CL } from "./parts/grouped.gen.ts";
+import { $CU } from "./parts/group-of.gen.ts";
+import { $DN, $DP, $AL } from "./parts/parse-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CL, $CM } from "./parts/count-stuck.gen.ts";
-import { $CP } from "./parts/clock-fields.gen.ts";
+import { $CM, $CN } from "./parts/count-stuck.gen.ts";
+import { $CQ } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -43,15 +43,15 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FY } from "./parts/has-payload.gen.ts";
-import { $CN } from "./parts/parse-group.gen.ts";
-import { $CQ } from "./parts/parse-clock.gen.ts";
-import { $FO, $GG, $GH } from "./parts/history.gen.ts";
-import { $GU } from "./parts/score-when-due.gen.ts";
-import { $GV } from "./parts/wait-again.gen.ts";
-import { $JA, $JC } from "./parts/parse-wake.gen.ts";
-import { $JB } from "./parts/nobody-awake.gen.ts";
-import { $JD } from "./parts/record-wake.gen.ts";
+import { $FZ } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-group.gen.ts";
+import { $CR } from "./parts/parse-clock.gen.ts";
+import { $FP, $GH, $GI } from "./parts/history.gen.ts";
+import { $GV } from "./parts/score-when-due.gen.ts";
+import { $GW } from "./parts/wait-again.gen.ts";
+import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $JC } from "./parts/nobody-awake.gen.ts";
+import { $JE } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -76,7 +76,7 @@ ${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local r=AJ(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$C}${$DG}${$D}local v=D(n)
+${$C}${$DH}${$D}local v=D(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -84,18 +84,18 @@ w[#w+1]=y
 end
 local y={}
 local z,aa=false,false
-${$FS}${$FY}local function ab(ac,ad)
+${$FT}${$FZ}local function ab(ac,ad)
 local ae,af=ac.id,ac.task
-local ag=af.state==FS.waiting
+local ag=af.state==FT.waiting
 if y[ae]then
 return false
 elseif#w==tonumber(j)then
 return true
-elseif af.state==FS.ghost or af.state==FS.deleted or(ag and ac.fixed=='')then
+elseif af.state==FT.ghost or af.state==FT.deleted or(ag and ac.fixed=='')then
 y[ae]='not_found'
 elseif ac.lease~=''and ac.lease~=af.lease_number then
 y[ae]='lease_lost'
-elseif af.state==FS.rejected and FY(ac.fixed)then
+elseif af.state==FT.rejected and FZ(ac.fixed)then
 y[ae]='redriven'
 x(ac,ad)
 else
@@ -107,24 +107,24 @@ end
 ${$E}${$F}${$G}${$H}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
-elseif ad.task.state~=FS.rejected or not FY(ad.fixed)then
+elseif ad.task.state~=FT.rejected or not FZ(ad.fixed)then
 ad.left_alone=true
 elseif H(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$CZ}${$AK}${$FR}${$FU}${$DI}${$DK}${$AM}${$CA}${$FA}${$FB}${$GD}${$GE}${$GF}${$CE}${$CF}${$CX}${$CD}${$CY}${$DA}${$W}${$CH}${$CI}${$CJ}${$CK}${$CT}${$DM}${$DN}${$CU}${$CV}${$CW}${$X}${$CL}${$AA}${$AL}${$CM}${$CO}${$CP}${$CR}${$FC}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CN}${$CQ}${$CS}${$FO}${$GG}${$GH}${$CC}${$FI}${$EZ}${$FD}${$FK}${$GU}${$GV}local function ad(ae,af,ag,ah)
-CS(ae,ag)
+${$DA}${$AK}${$FS}${$FV}${$DJ}${$DL}${$AM}${$CA}${$FB}${$FC}${$GE}${$GF}${$GG}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$W}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DN}${$DP}${$CV}${$CW}${$CX}${$X}${$CM}${$AA}${$AL}${$CN}${$CP}${$CQ}${$CS}${$FD}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CR}${$CT}${$FP}${$GH}${$GI}${$CD}${$FJ}${$FA}${$FE}${$FL}${$GV}${$GW}local function ad(ae,af,ag,ah)
+CT(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-GV(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+GW(ae,af[al],am,w[ah+al].text,'back',an>r and an)
 CA(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return FK(ae)
+return FL(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -141,10 +141,10 @@ end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
 ${$A}${$J}${$L}${$M}ae=M(h,u,A,ag)
 end
-${$A}${$B}${$FT}${$FV}${$FW}${$GA}${$GC}${$P}local ag=P(f,ae,af and ab or ac)
+${$A}${$B}${$FU}${$FW}${$FX}${$GB}${$GD}${$P}local ag=P(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$FE}${$FF}${$FG}${$FH}${$GQ}${$S}ah,ag=S(q,r,w,ag,ad)
+${$FF}${$FG}${$FH}${$FI}${$GR}${$S}ah,ag=S(q,r,w,ag,ad)
 if not ag then
 return ah
 end
@@ -158,10 +158,10 @@ end
 if ai~=''then
 ai=s..' '..AH(math.ceil(t+ah*l))..' '..ai
 end
-${$JA}${$JC}${$JB}${$JD}local aj=o~=''
+${$JB}${$JD}${$JC}${$JE}local aj=o~=''
 and k~='1'
 and(z or aa)
-and JD(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+and JE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
 ${$Q}local ak={'ok',ah,ai,Q(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
@@ -169,6 +169,6 @@ end
 return ak
 `;
   },
-  sha1: "c280dcb3e215a63f3a8d4f53b6f5997392433448",
-  keyLockingSha1: "dd3fe11a7ecea93696585eacd12e65fb1e68de06",
+  sha1: "5c3ba1265ec6db37b4f8def05d7405e4aa2459aa",
+  keyLockingSha1: "38772cab2a6b3ef5262d6701663a76d4175c7e1c",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FR } from "./parts/newer.gen.ts";
+import { $FS } from "./parts/newer.gen.ts";
 
 export const renameKeys: Script = {
   name: "renameKeys",
@@ -38,7 +38,7 @@ local ab=KEYS[28]
 local ac=ARGV[1]
 local ad=redis.pcall('GET',g)
 if type(ad)=='string'then
-${$FR}if FR(ad)then
+${$FS}if FS(ad)then
 return{'newer_schema'}
 elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
@@ -94,6 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "2e5961ee86699784dacd8c61fa58c1134a5aaeab",
-  keyLockingSha1: "5390c39b15dcd01c56a3826af1c3120f95468f98",
+  sha1: "91fbd701f9deed2127492b1ff1fef563510326ff",
+  keyLockingSha1: "6c811f66a63be43b46609773d0f3d021058782ef",
 };

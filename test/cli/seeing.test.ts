@@ -218,7 +218,7 @@ test.each(targets)("with %s tail follows the events of queues until Ctrl-C", asy
   await expect.poll(channels).not.toEqual([{ reply: [] }]);
   await rig.queue().enqueue(1);
   const [task] = await rig.queue().dequeue();
-  await task?.complete();
+  await task?.complete({ sent: 1 });
   const { code, rows } = await ended;
   expect(code).toBe(130);
   expect(rows.find(({ event }) => event === "completed")).toEqual({
@@ -226,6 +226,7 @@ test.each(targets)("with %s tail follows the events of queues until Ctrl-C", asy
     event: "completed",
     at: expect.any(Number),
     ids: [task?.id],
+    tasks: [{ id: task?.id, attempt: 1, result: { sent: 1 } }],
   });
 });
 

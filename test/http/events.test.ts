@@ -74,7 +74,8 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
     await ask("POST", at("/tasks/settle"), { json: { settlements } });
     await ask("POST", at("/tasks/b/cancel"));
     const frame = (event: string, ...ids: string[]) => {
-      return { event, id: undefined, data: { event, at: expect.any(Number), ids } };
+      const tasks = event === "completed" && { tasks: ids.map((id) => ({ id, attempt: 1 })) };
+      return { event, id: undefined, data: { event, at: expect.any(Number), ids, ...tasks } };
     };
     expect(await stream.take(4)).toEqual([
       frame("enqueued", "a", "b"),

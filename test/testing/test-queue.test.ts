@@ -163,6 +163,26 @@ describe("a queue for tests", () => {
     expect(await slow.tasks("completed")).toHaveLength(12);
   });
 
+  test("publishes events with results and errors, if its declaration says so", async () => {
+    const queue = testQueue(defineQueue<number>("heard", { events: true, backoff: ["10s"] }));
+    const { id } = await queue.enqueue(1);
+    const found: unknown[] = [];
+    const listening = new AbortController();
+    const events = await queue.queue.events({ signal: listening.signal });
+    await queue.workToEnd(({ attempt }) => {
+      if (attempt === 1) throw new Error("busy");
+      return "done";
+    });
+    for await (const { event, tasks } of events) {
+      if (tasks) found.push([event, ...tasks]);
+      if (event === "completed") break;
+    }
+    expect(found).toEqual([
+      ["requeued", { id, attempt: 1, error: "Error: busy", dueAt: expect.any(Number) }],
+      ["completed", { id, attempt: 2, result: "done" }],
+    ]);
+  });
+
   test("refuses a schedule that is none, by its path", () => {
     const wrong = defineQueue("reports", { schedules: { nightly: { cron: "bad", payload: 1 } } });
     expect(() => testQueue(wrong)).toThrow(

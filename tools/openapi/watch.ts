@@ -72,7 +72,7 @@ export const watch: readonly OperationText[] = [
     tag: "queues",
     summary: "Stream the events of a queue's tasks",
     description: [
-      "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.",
+      "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted` and `progress`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. `completed`, `requeued`, `rejected`, `reclaimed` and `progress` also have `tasks`: of each the `attempt`, and its `result`, `progress`, or `error` as text of at most 200 characters; of a requeued one `dueAt`, unless it is due at once; of a rejected one the `reason`. A value of over 1,800 bytes is not in an event, which then has `withheld` with the reason: get the task. Bytes are in base64, with `encoding` or `errorEncoding`. A token that hides payloads gets no `progress` events, and no results. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.",
       "Delivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends.",
     ].join("\n\n"),
     scopes: ["view"],
@@ -85,6 +85,15 @@ export const watch: readonly OperationText[] = [
         stream: streamOf(
           ["enqueued", { event: "enqueued", at: exampleTime, ids: ["welcome-17", "welcome-18"] }],
           ["dequeued", { event: "dequeued", at: exampleTime + 900, ids: ["welcome-17"] }],
+          [
+            "completed",
+            {
+              event: "completed",
+              at: exampleTime + 1_900,
+              ids: ["welcome-17"],
+              tasks: [{ id: "welcome-17", attempt: 1, result: { sent: true } }],
+            },
+          ],
         ),
       },
     },

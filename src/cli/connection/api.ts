@@ -5,14 +5,8 @@ import {
   type ServerRequest,
 } from "../../client/connection.ts";
 import { ClientQueue } from "../../client/queue.ts";
-import { SluiceError } from "../../errors.ts";
 import { given } from "../../pick.ts";
-import { networkError } from "../../retry.ts";
-import { sleep } from "../../sleep.ts";
-import { serverSentEvents } from "./server-sent-events.ts";
-
-/** How long to wait before a stream that the server ended is opened again, ms. Events of this time are missed. */
-const RECONNECT = 200;
+import type { PublishedEvent } from "../../kernel/tasks/events.ts";
 
 /** For the next page; null after the last. */
 interface Cursor {
@@ -135,27 +129,15 @@ export class Api {
   }
 
   /**
-   * Follows a stream of server-sent events. It reconnects when the server ends the stream, until
-   * Ctrl-C or the signal.
+   * Follows the events of a queue until Ctrl-C or the signal.
    * @throws {SluiceError} if the server refuses the stream
    */
-  async *events(path: string, until: AbortSignal): AsyncGenerator<unknown, void> {
-    const { url, token, fetch } = this.#options;
+  async *events(queue: string, until: AbortSignal): AsyncGenerator<PublishedEvent, void> {
     const signal = AbortSignal.any([this.#options.signal, until]);
-    const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
-    while (!signal.aborted) {
-      try {
-        const response = await fetch(url.replace(/\/+$/, "") + path, { headers, signal });
-        if (!response.ok || !response.body) throw await refusalOf(response);
-        yield* serverSentEvents(response.body);
-      } catch (error) {
-        if (signal.aborted) return;
-        const failure =
-          error instanceof SluiceError ? error : new SluiceError("unreachable", networkError(error).message);
-        throw this.#options.explain?.(failure) ?? failure;
-      }
-      // A server that ends each stream at once must not get the next request at once.
-      await sleep(RECONNECT, signal);
+    try {
+      yield* await this.queue(queue).events({ signal });
+    } catch (error) {
+      if (!signal.aborted) throw this.#options.explain?.(error) ?? error;
     }
   }
 
@@ -185,11 +167,4 @@ function withQuery(path: string, query: Query): string {
     Object.entries(given(query)).map(([name, value]) => [name, String(value)]),
   ).toString();
   return text === "" ? path : `${path}?${text}`;
-}
-
-async function refusalOf(response: Response): Promise<SluiceError> {
-  const problem = (await response.json().catch(() => ({}))) as { readonly detail?: unknown };
-  const detail = typeof problem.detail === "string" ? problem.detail.replace(/\.$/, "") : undefined;
-  const code = response.status === 401 || response.status === 403 ? "unauthorized" : "unsupported";
-  return new SluiceError(code, detail ?? `the server answered HTTP ${response.status}`);
 }

@@ -1163,7 +1163,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Stream the events of a queue's tasks",
-        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: view.",
+        "description": "A stream of server-sent events: `enqueued`, `dequeued`, `completed`, `requeued`, `rejected`, `cancelled`, `cancelRequested` (the holder should stop), `reclaimed`, `redriven`, `deleted` and `progress`. Each has its time and the ids of the tasks of one call; the id is `*` if the queue was deleted. `completed`, `requeued`, `rejected`, `reclaimed` and `progress` also have `tasks`: of each the `attempt`, and its `result`, `progress`, or `error` as text of at most 200 characters; of a requeued one `dueAt`, unless it is due at once; of a rejected one the `reason`. A value of over 1,800 bytes is not in an event, which then has `withheld` with the reason: get the task. Bytes are in base64, with `encoding` or `errorEncoding`. A token that hides payloads gets no `progress` events, and no results. The queue publishes events if its setting `events` is on. Otherwise the stream is silent.\n\nDelivery is best effort, like Redis's pub/sub. The response begins when the server has subscribed, and has all events from then on. Events between two streams are lost. To receive every transition of one task, follow the task. `problem` reports an error, after which the stream ends. Scope: view.",
         "security": [
           {
             "token": [
@@ -1206,7 +1206,7 @@ export const openapi: OpenApiDocument = {
                 "examples": {
                   "stream": {
                     "summary": "stream",
-                    "value": "retry: 1000\n\nevent: enqueued\ndata: {\"event\":\"enqueued\",\"at\":1792800000000,\"ids\":[\"welcome-17\",\"welcome-18\"]}\n\nevent: dequeued\ndata: {\"event\":\"dequeued\",\"at\":1792800000900,\"ids\":[\"welcome-17\"]}\n\n"
+                    "value": "retry: 1000\n\nevent: enqueued\ndata: {\"event\":\"enqueued\",\"at\":1792800000000,\"ids\":[\"welcome-17\",\"welcome-18\"]}\n\nevent: dequeued\ndata: {\"event\":\"dequeued\",\"at\":1792800000900,\"ids\":[\"welcome-17\"]}\n\nevent: completed\ndata: {\"event\":\"completed\",\"at\":1792800001900,\"ids\":[\"welcome-17\"],\"tasks\":[{\"id\":\"welcome-17\",\"attempt\":1,\"result\":{\"sent\":true}}]}\n\n"
                   }
                 }
               }

@@ -1,5 +1,6 @@
 import { toBase64 } from "../../base64.ts";
 import type { TaskInfo } from "../../kernel/record/task-info.ts";
+import type { ReportedTask } from "../../kernel/tasks/reported-task.ts";
 import type * as replies from "../response-schemas/tasks.ts";
 import type { ReplyOf } from "../response-schemas/values.ts";
 
@@ -29,6 +30,15 @@ export function fieldOf<Value, Field extends string, Encoding extends string>(
     [field]: isBytes ? toBase64(value) : value,
     ...(isBytes && { [encoding]: "base64" }),
   } as Record<Field, Exclude<Value, Uint8Array> | string> & Partial<Record<Encoding, "base64">>;
+}
+
+/** A task of an event as JSON, with bytes in base64. */
+export function reportedReply(task: ReportedTask) {
+  return {
+    ...task,
+    ...fieldOf(task.result, "result", "encoding"),
+    ...fieldOf(task.error, "error", "errorEncoding"),
+  };
 }
 
 /** A task as JSON, with bytes in base64. */

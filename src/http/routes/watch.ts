@@ -10,7 +10,8 @@ import { eventStream, type Frame, lastEventId, wantsEvents } from "../responses/
 import { longestEvents, longestWait } from "../request-schemas/durations.ts";
 import { idInPath } from "../request-schemas/tasks.ts";
 import { eventsQuery, taskQuery } from "../request-schemas/watch.ts";
-import { hidePayloads, taskReply } from "../responses/task-reply.ts";
+import { hidePayloads, reportedReply, taskReply } from "../responses/task-reply.ts";
+import type { PublishedEvent } from "../../kernel/tasks/events.ts";
 
 /** Get, wait for and follow a task, and the stream of a queue's events. */
 export function watchRoutes(app: App, services: Services): void {
@@ -58,7 +59,11 @@ export function watchRoutes(app: App, services: Services): void {
     const lasts = milliseconds(wait ?? longestEvents, "wait", { max: longestEvents });
     return eventStream(c, services, {
       lasts,
-      open: async (signal) => eventFrames(await c.get("open").queue().events({ signal })),
+      open: async (signal) => {
+        const queue = c.get("open").queue();
+        const hides = c.get("grants").hidesPayloads(queue.name, "view");
+        return eventFrames(await queue.events({ signal }), hides);
+      },
     });
   });
 }
@@ -70,6 +75,12 @@ async function* framesOf(events: AsyncIterable<TaskEvent>): AsyncGenerator<Frame
   }
 }
 
-async function* eventFrames(published: AsyncIterable<{ readonly event: string }>): AsyncGenerator<Frame> {
-  for await (const data of published) yield { event: data.event, data };
+/** @param hides whether the token may not see results and progress */
+async function* eventFrames(published: AsyncIterable<PublishedEvent>, hides: boolean): AsyncGenerator<Frame> {
+  for await (const { tasks, ...data } of published) {
+    const { event } = data;
+    if (hides && event === "progress") continue;
+    const shown = tasks?.map((task) => reportedReply(hides ? hidePayloads(task) : task));
+    yield { event, data: { ...data, tasks: shown } };
+  }
 }

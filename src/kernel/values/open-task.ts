@@ -14,13 +14,14 @@ export async function openTask<T extends TaskInfo>(values: Values, task: T, id: 
     if (task[kind] !== undefined) opened[kind] = await values.open({ kind, id }, task[kind]);
   }
   const errors: AttemptError[] = [];
-  for (const one of task.errors) errors.push({ ...one, error: await openErrorText(values, one, id) });
+  for (const one of task.errors) errors.push({ ...one, error: await openErrorText(values, one.error, id) });
   return { ...task, ...opened, errors };
 }
 
-async function openErrorText(
+/** Opens the error of an attempt. */
+export async function openErrorText(
   values: Values,
-  { error }: AttemptError,
+  error: AttemptError["error"],
   id: string,
 ): Promise<AttemptError["error"]> {
   if (!(error instanceof Uint8Array)) return error;

@@ -10,18 +10,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AA(a,g)
 g.newly_limited=0
-b=b+CL(g)-g.stuck
-g.stuck=CL(g)
+b=b+CM(g)-g.stuck
+g.stuck=CM(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CO(g)
+local h=CP(g)
 if h==''then
-FB(a,'HDEL tasks','~g:'..g.name)
+FC(a,'HDEL tasks','~g:'..g.name)
 else
-FB(a,'HSET tasks','~g:'..g.name,h)
+FC(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FB(a,'HDEL tasks','~s:'..g.name)
+FC(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,15 +39,15 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FC(a,'ZADD fair')==0
+and FD(a,'ZADD fair')==0
 then
-FB(a,'HDEL tasks','~fair')
+FC(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FB(a,'HSET tasks','~fair',CR(a.times))
+FC(a,'HSET tasks','~fair',CS(a.times))
 end
 end
 `;
-export const $CC = `local function CC(a)
+export const $CD = `local function CD(a)
 local function b(c,d,e)
 local f={}
 for j,k in string.gmatch(c,';(%w+)=(%d+)')do
@@ -73,22 +73,22 @@ return'cS'
 end
 return'cO'
 end
-if FR(a.stats)then
+if FS(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
 local f=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
 local g=f<d or f>d+60
 local h=g and f>0 and redis.call('HGET',a.keys.tasks,'~totals')
-if g and f>0 and not FR(h)then
+if g and f>0 and not FS(h)then
 local i={}
 for m,n in string.gmatch(a.stats,';(%w+)=(%d+)')do
 i[m]=n
 end
 a.stored_before['~totals']=h or nil
-FB(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FC(a,'HSET tasks','~m'..AH(f%60),a.stats)
 local j=math.min(tonumber(string.match(h or'','^1;(%d+)')or f),d)
-FB(a,'HSET tasks','~totals',b(h or'',j,i))
+FC(a,'HSET tasks','~totals',b(h or'',j,i))
 end
 for l,m in pairs(a.events)do
 AM(e,l,#m)
@@ -99,20 +99,20 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and''or a.stats,g and d or f,e)
-FB(a,'HSET tasks','~stats',a.stats)
+FC(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FI = `local function FI(a)
+export const $FJ = `local function FJ(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
-CC(a)
+CD(a)
 end
 a.finished=true
 end
 end
 `;
-export const $EZ = `local EZ={
+export const $FA = `local FA={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -131,8 +131,8 @@ export const $EZ = `local EZ={
 'ZADD dead',
 }
 `;
-export const $FD = `local function FD(a)
-for e,f in ipairs(EZ)do
+export const $FE = `local function FE(a)
+for e,f in ipairs(FA)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -146,19 +146,19 @@ end
 end
 end
 `;
-export const $FK = `local function FK(a)
-local b,c=a.keys,FA(a,'ZREM working')
+export const $FL = `local function FL(a)
+local b,c=a.keys,FB(a,'ZREM working')
 AN('ZREM',b.working,c)
-FI(a)
-local d=FC(a,'HSET tasks')>0
-and AU(b.tasks,FA(a,'HSET tasks'))
+FJ(a)
+local d=FD(a,'HSET tasks')>0
+and AU(b.tasks,FB(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FD(a)
+FE(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))
@@ -167,8 +167,9 @@ if a.events and a.settings.events then
 local f=string.gsub(a.keys.tasks,'tasks$','events')
 local g=string.gsub(f,'}?/%d+}?:events$','}:events')
 for k,l in ipairs(AL(a.events))do
-local m=table.concat(a.events[l],' ')
-redis.call('PUBLISH',g,l..' '..AH(a.now)..' '..m)
+local m=a.events[l]
+local n=table.concat(m,' ')..(m.details or'')
+redis.call('PUBLISH',g,l..' '..AH(a.now)..' '..n)
 end
 end
 end

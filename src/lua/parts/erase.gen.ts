@@ -4,21 +4,21 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FS.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=FT.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FB(a,'HSET tasks',b,'')
-FB(a,'HSET tasks','.'..b,GF(c,''))
-FB(a,'ZADD expiry',AH(d),b)
+FC(a,'HSET tasks',b,'')
+FC(a,'HSET tasks','.'..b,GG(c,''))
+FC(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FA(a,'HSET tasks'),FA(a,'HDEL tasks')
-local g=GJ(e,f,b,c,a.now)
+local e,f=FB(a,'HSET tasks'),FB(a,'HDEL tasks')
+local g=GK(e,f,b,c,a.now)
 if g then
-FB(a,'ZADD expiry',g,b)
+FC(a,'ZADD expiry',g,b)
 else
-FB(a,'ZREM expiry',b)
+FC(a,'ZREM expiry',b)
 end
 end
-FB(a,'ZREM dead',b)
+FC(a,'ZREM dead',b)
 CA(a,'deleted',b)
 end
 `;

@@ -7,15 +7,15 @@ end
 return b>0 and a[b].place or c
 end
 `;
-export const $FH = `local function FH(a,b)
-local c,d=FF(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not FG(c,d[1],d[2])and c
+export const $FI = `local function FI(a,b)
+local c,d=FG(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not FH(c,d[1],d[2])and c
 end
 `;
 export const $S = `local function S(a,b,c,d,e)
-for i=1,#c,GQ do
-local j,k,l=FH(a,b),{},{}
-for p=i,math.min(i+GQ-1,#c)do
+for i=1,#c,GR do
+local j,k,l=FI(a,b),{},{}
+for p=i,math.min(i+GR-1,#c)do
 AK(k,c[p].id)
 AK(l,c[p].task)
 end

@@ -1,4 +1,4 @@
-import { SluiceError } from "../../errors.ts";
+import { SluiceError } from "../errors.ts";
 
 /**
  * Reads the JSON of server-sent events as this project writes them: each has one `data` line.
