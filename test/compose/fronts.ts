@@ -150,6 +150,7 @@ export const fronts: Readonly<Record<FrontName, StartFront>> = {
   lambda: deployment("lambda"),
   netlify: deployment("netlify"),
   node: deployment("node"),
+  mounted: deployment("mounted"),
   deno: deployment("deno"),
   bun: deployment("bun"),
   testDouble,

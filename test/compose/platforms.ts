@@ -161,6 +161,16 @@ export const platforms = {
     };
     return { fetch: send, cron: () => sweep({ fetch: send }, env), stop: close };
   },
+  mounted: async ({ fetch: ownRoute, ...options }, env) => {
+    const deployed = await node.startDeployment({ ...options, env, every: "1h" });
+    const { queue, schedules } = deployed;
+    // The application's own routes use the queues themselves.
+    const fetch: Handle = async (request) => {
+      const own = await ownRoute?.(request, { queue, schedules, env, waitUntil: undefined });
+      return own ?? deployed.fetch(request);
+    };
+    return { fetch, cron: () => sweep({ fetch }, env), stop: () => deployed.close() };
+  },
   deno: async (options, env) => {
     let fetch: Handle | undefined;
     const Deno = {

@@ -25,6 +25,7 @@ export const frontNames = [
   "lambda",
   "netlify",
   "node",
+  "mounted",
   "deno",
   "bun",
   "testDouble",
