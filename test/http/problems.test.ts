@@ -230,6 +230,13 @@ describe("the faults of the server", () => {
     expect(JSON.stringify(expectProblem(answer, "offload_failed"))).not.toContain("private");
   });
 
+  it("unhealthy: a paused queue, if asked to fail for warnings", async () => {
+    await served.ask("POST", "/v1/queues/stopped/tasks", { json: { payload: 1 } });
+    await served.ask("POST", "/v1/queues/stopped/pause");
+    const answer = await served.ask("GET", "/v1/health/queues?queues=stopped&fail=warning");
+    expect(expectProblem(answer, "unhealthy").detail).toContain("stopped: paused, with 1 pending");
+  });
+
   it("misconfigured: the answer of an entry whose environment is invalid", async () => {
     const fault = new SluiceError("invalid_argument", "X is not set", "X");
     const answer = await asker(() => configErrorResponse(fault))("GET", "/");

@@ -100,7 +100,12 @@ test("each code can be a rule of its own", async () => {
   const { pass, alerts } = alerting(rig, rules);
   await rig.operator().pause();
   await rig.queue().enqueue(1);
-  rig.now = Date.now();
+  await queueOf(rig, "reports").enqueue(1);
+  rig.now += 11 * MINUTE;
   await pass();
-  expect(alerts.map(({ rule }) => rule)).toEqual(["paused", "not_durable"]);
+  const ofQueues = alerts.filter(({ queue }) => queue !== "");
+  expect(Object.fromEntries(ofQueues.map(({ rule, queue }) => [rule, queue]))).toEqual({
+    no_consumer: "reports",
+    paused: "emails",
+  });
 });

@@ -34,6 +34,7 @@ const instants = fc.constantFrom(0, 1, 1_792_800_000_000, 8_640_000_000_000_000)
 const durations: Readonly<Record<string, readonly (number | string)[]>> = {
   wait: [0, 1, "5ms", 20],
   budget: ["1s", 1_000, "60s", 60_000],
+  after: [1_000, "1s", "10m", "59m", 3_540_000],
   every: [1_000, "1s", "90s", "1.5m", 3_600_000, "1d"],
 };
 

@@ -1,6 +1,6 @@
 import type { Arbitrary } from "fast-check";
 import * as fc from "fast-check";
-import { faultsOfAnswer } from "./answer.ts";
+import { faultsOfAnswer, isUnhealthy } from "./answer.ts";
 import type { Described, Route } from "./document.ts";
 import { type Bounds, runSequences } from "../../proofs/model/sequences.ts";
 import { ReturnedValues } from "./returned-values.ts";
@@ -115,7 +115,7 @@ function checked(
   // Codes that depend on the state of the queue, and not on the request.
   const refusals = [404, 409, 429];
   const isMisplaced = isPartitioned && MISPLACED.test(answer.text);
-  if (answer.status >= 400 && !refusals.includes(answer.status) && !isMisplaced)
+  if (answer.status >= 400 && !refusals.includes(answer.status) && !isMisplaced && !isUnhealthy(answer))
     faults.push("the request is refused");
   if (faults.length === 0) return answer;
   const asked = `${request.method} ${request.path} ${JSON.stringify(String(request.body ?? ""))}`;
