@@ -30,6 +30,9 @@ async function listen(): Promise<() => Promise<string[]>> {
   };
 }
 
+/** Lines of tasks whose first attempt has ended, without a value. */
+const lines = (count: number, reason = "") => `\n1 0 ${reason} `.repeat(count);
+
 describe("a queue's events", () => {
   test("are published only with the setting, and not for a refused call", async () => {
     const published = await listen();
@@ -58,14 +61,17 @@ describe("a queue's events", () => {
     const published = await listen();
     const outcomes = ["complete", "complete", "reject", "reject"] as const;
     await queue.settle(outcomes.map((outcome, i) => ({ receipt: tasks[i]?.receipt ?? "", outcome })));
-    expect((await published()).toSorted()).toEqual([`completed ${START} t0 t1`, `rejected ${START} t2 t3`]);
+    expect((await published()).toSorted()).toEqual([
+      `completed ${START} t0 t1${lines(2)}`,
+      `rejected ${START} t2 t3${lines(2, "rejected")}`,
+    ]);
     // A lease that expires on the last attempt is reported as reclaimed and as rejected.
     rig.now += 1_000;
     await rig.sweepOnce();
     expect((await published()).toSorted()).toEqual([
       `cancelled ${rig.now} t5`,
-      `reclaimed ${rig.now} t4 t5`,
-      `rejected ${rig.now} t4`,
+      `reclaimed ${rig.now} t4 t5${lines(2)}`,
+      `rejected ${rig.now} t4${lines(1, "lease_expired")}`,
     ]);
   });
 
@@ -85,7 +91,7 @@ describe("a queue's events", () => {
     }
     const reported: Record<string, string[]> = {};
     for (const message of await published()) {
-      const [event = "", at, ...some] = message.split(" ");
+      const [event = "", at, ...some] = message.replace(/\n.*/s, "").split(" ");
       expect([Number(at), some.length]).toEqual([START, Math.min(some.length, 1_000)]);
       (reported[event] ??= []).push(...some);
     }
@@ -105,6 +111,6 @@ describe("a queue's events", () => {
     } finally {
       await rig.command("CONFIG", "SET", "maxmemory", "0");
     }
-    expect(await published()).toEqual([`dequeued ${START} t0`, `completed ${START} t0`]);
+    expect(await published()).toEqual([`dequeued ${START} t0`, `completed ${START} t0${lines(1)}`]);
   });
 });
