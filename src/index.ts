@@ -112,6 +112,7 @@ export {
   type MinuteCounts,
   type PeriodCounts,
   type QueueStatistics,
+  type StatisticsOptions,
   type TotalCounts,
 } from "./operate/statistics.ts";
 export type { QueueEvent } from "./kernel/tasks/events.ts";

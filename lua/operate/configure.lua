@@ -61,8 +61,10 @@ local function follow_queue()
     plan_write(plan, 'HDEL tasks', '~rate')
   end
   if was.statistics and not settings.statistics then
-    for _, kept in ipairs(statistics_fields()) do
-      plan_write(plan, 'HDEL tasks', kept)
+    for _, fields in ipairs({ statistics_fields(), history_fields() }) do
+      for _, kept in ipairs(fields) do
+        plan_write(plan, 'HDEL tasks', kept)
+      end
     end
   end
 end

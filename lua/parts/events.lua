@@ -1,4 +1,4 @@
--- events: what a call reports: published events, and the statistics of each minute.
+-- events: what a call reports: published events, and the statistics of each minute and of the last day.
 
 -- The fields of `tasks` with the statistics: of all minutes before the last one with events, of that one, and
 -- of each of the last sixty.
@@ -10,17 +10,31 @@ local function statistics_fields()
   return fields
 end
 
--- Appends the records of the statistics to a reply: the first two, then those of the last sixty minutes. A
--- field that was not used again in the last hour has an older minute.
+-- Appends those records to a reply that began in the last `minutes`. A field that was not used again has an
+-- older one.
+local function append_recent(reply, records, now, minutes)
+  for _, record in ipairs(records) do
+    local minute = string.match(record or '', '^1;(%d+)')
+    if minute and tonumber(minute) > math.floor(now / 60000) - minutes then
+      append(reply, record)
+    end
+  end
+end
+
+-- Appends the records of the statistics to a reply: the first two, then those of the last sixty minutes.
 -- found: the values of `statistics_fields`.
 local function append_statistics(reply, found, now)
   append(reply, found[1] or '', found[2] or '')
-  for i = 3, #found do
-    local minute = string.match(found[i] or '', '^1;(%d+)')
-    if minute and tonumber(minute) > math.floor(now / 60000) - 60 then
-      append(reply, found[i])
-    end
+  append_recent(reply, { unpack(found, 3) }, now, 60)
+end
+
+-- The fields of `tasks` with the statistics of the last day, in buckets of five minutes.
+local function history_fields()
+  local fields = {}
+  for i = 0, 287 do
+    append(fields, '~h' .. int(i))
   end
+  return fields
 end
 
 -- Notes an event of a task, if the queue has events or statistics.
@@ -72,17 +86,13 @@ local function note_number(plan, kind, number)
 end
 
 -- Adds the events to the statistics of this minute. The first call in a new minute moves the past minute's
--- record from `~stats` to its field `~m<minute modulo 60>`, and adds it to `~totals`. If the clock was set
--- back by up to an hour, calls count in the minute of `~stats`. Records of a later release stay as they are.
+-- record from `~stats` to its field `~m<minute modulo 60>`. It adds that to `~totals`, and to the record of
+-- its five minutes, `~h<their number modulo 288>`. If the clock was set back by up to an hour, calls count
+-- in the minute of `~stats`. Records of a later release stay as they are.
 local function count_events(plan)
-  -- Adds counts to those of a record. The form of a record is `1;<minute>;<field>=<number>…`.
-  local function with_counts(record, minute, added)
-    local counts = {}
-    for field, number in string.gmatch(record, ';(%w+)=(%d+)') do
-      counts[field] = number
-    end
-    -- In any order: each field has its own number.
-    for field, number in pairs(added) do
+  -- A record of counts and those in other records. Its form is `1;<minute>;<field>=<number>…`.
+  local function record_of(minute, records, counts)
+    for field, number in string.gmatch(records, ';(%w+)=(%d+)') do
       add(counts, field, number)
     end
     local text = '1;' .. int(minute)
@@ -95,14 +105,8 @@ local function count_events(plan)
   -- The field that counts this call, by its kind: enqueue, dequeue, settle, or another.
   local function call_field()
     local events = plan.events
-    if events.enqueued then
-      return 'cE'
-    elseif events.dequeued then
-      return 'cD'
-    elseif not events.reclaimed and (events.completed or events.requeued or events.rejected) then
-      return 'cS'
-    end
-    return 'cO'
+    local settled = not events.reclaimed and (events.completed or events.requeued or events.rejected)
+    return events.enqueued and 'cE' or events.dequeued and 'cD' or settled and 'cS' or 'cO'
   end
 
   if newer(plan.stats) then
@@ -111,16 +115,18 @@ local function count_events(plan)
   local minute, added = math.floor(plan.now / 60000), plan.counts or {}
   local last = tonumber(string.match(plan.stats, '^1;(%d+)') or 0)
   local begins = last < minute or last > minute + 60
-  local totals = begins and last > 0 and redis.call('HGET', plan.keys.tasks, '~totals')
-  if begins and last > 0 and not newer(totals) then
-    local past = {}
-    for field, number in string.gmatch(plan.stats, ';(%w+)=(%d+)') do
-      past[field] = number
-    end
-    plan.stored_before['~totals'] = totals or nil
+  local first = last - last % 5
+  local bucket = '~h' .. int(first / 5 % 288)
+  local found = begins and last > 0 and redis.call('HMGET', plan.keys.tasks, '~totals', bucket)
+  if found and not newer(found[1]) then
+    local totals, history = found[1] or '', found[2] or ''
+    local since = math.min(tonumber(string.match(totals, '^1;(%d+)') or last), minute)
+    plan.stored_before['~totals'], plan.stored_before[bucket] = found[1] or nil, found[2] or nil
     plan_write(plan, 'HSET tasks', '~m' .. int(last % 60), plan.stats)
-    local since = math.min(tonumber(string.match(totals or '', '^1;(%d+)') or last), minute)
-    plan_write(plan, 'HSET tasks', '~totals', with_counts(totals or '', since, past))
+    plan_write(plan, 'HSET tasks', '~totals', record_of(since, totals .. ' ' .. plan.stats, {}))
+    -- An older record is replaced.
+    local begun = string.match(history, '^1;' .. int(first) .. ';.*') or ''
+    plan_write(plan, 'HSET tasks', bucket, record_of(first, begun .. ' ' .. plan.stats, {}))
   end
   -- In any order: each event has its own count.
   for event, ids in pairs(plan.events) do
@@ -132,6 +138,6 @@ local function count_events(plan)
     plan.call_counted = true
   end
   plan.counts = nil
-  plan.stats = with_counts(begins and '' or plan.stats, begins and minute or last, added)
+  plan.stats = record_of(begins and minute or last, begins and '' or plan.stats, added)
   plan_write(plan, 'HSET tasks', '~stats', plan.stats)
 end

@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
@@ -20,7 +20,7 @@ local e=ARGV[4]
 local f=ARGV[5]
 ${$AH}${$AI}${$AJ}local g=AJ(b)
 local h=redis.call('HGET',a,c)or''
-${$FS}if FS(h)then
+${$FU}if FU(h)then
 return{'newer_schema'}
 end
 local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
@@ -46,6 +46,6 @@ end
 return o
 `;
   },
-  sha1: "e9fd724fc067b20a769c2c4611c8d960d6587c05",
-  keyLockingSha1: "108a48882eb60ab9381db08a5f6960eee899c35c",
+  sha1: "6f09a7e2702c27a583faf49aaa086c12bd95ead6",
+  keyLockingSha1: "a020c32dafcac8541ee099a69cd60818d9418e09",
 };

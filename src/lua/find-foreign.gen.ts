@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FQ } from "./parts/first-line.gen.ts";
-import { $FR } from "./parts/read-first-lines.gen.ts";
+import { $FS } from "./parts/first-line.gen.ts";
+import { $FT } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FQ}${$FR}local l=FR(a,k)
+${$FS}${$FT}local l=FT(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "ffc019ec985ae9b75abed079485bfdd5a508bb55",
-  keyLockingSha1: "12cb41e265b6f8ee9565c214efd2e3e9ecafbb8f",
+  sha1: "ac818d590a9690ec3fe7fa1851dfb3d30c383ed7",
+  keyLockingSha1: "bccb95e3f221c719be8d8ebb5254291cb544e77f",
 };

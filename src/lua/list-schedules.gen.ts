@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FS}for n=1,#g-1,2 do
+${$AK}${$FU}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FS(o)then
+if FU(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "c3a9ea62642b77f5449a25795559afb0772a83eb",
-  keyLockingSha1: "4735952639a2dc7004381475c763f734d66c05d1",
+  sha1: "d85e1a9bfaaaed99d583db890e25a6891943a80a",
+  keyLockingSha1: "fda403edbe195aa21c731e52e085dd862966ade7",
 };

@@ -8,8 +8,8 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $JJ } from "./parts/leases-of.gen.ts";
+import { $GV } from "./parts/worker-lease.gen.ts";
+import { $JL } from "./parts/leases-of.gen.ts";
 
 export const listWorkers: Script = {
   name: "listWorkers",
@@ -30,9 +30,9 @@ AK(k,tonumber(h[2][o+1]))
 end
 ${$AG}${$AP}local l=AP('HMGET',a,j)
 ${$AH}${$AI}${$AJ}local m={'ok',AJ(d),h[1]}
-${$GT}${$JJ}for q,r in ipairs(j)do
+${$GV}${$JL}for q,r in ipairs(j)do
 local s=string.sub(r,4)
-local t=JJ(i,s,0,tonumber(g))
+local t=JL(i,s,0,tonumber(g))
 local u=#t
 if u==tonumber(g)then
 u=redis.call('ZLEXCOUNT',c,'['..s..' ','('..s..'!')
@@ -46,6 +46,6 @@ end
 return m
 `;
   },
-  sha1: "c09442c6221ffdc54b908a67e68c763387ee1e86",
-  keyLockingSha1: "99fce08d0706ace67f14cbb1e4bd286a8d8b643a",
+  sha1: "24fb6ecd950a9ee99f2f196a3a9da7b28d110404",
+  keyLockingSha1: "5e4ee51b69c46d443f6553b4d978e6475120a1db",
 };

@@ -3,23 +3,23 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DH } from "./parts/parse-named.gen.ts";
-import { $FT, $FV, $GB } from "./parts/state.gen.ts";
+import { $DJ } from "./parts/parse-named.gen.ts";
+import { $FV, $FX, $GD } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
-import { $FU, $FX } from "./parts/fixed-fields.gen.ts";
-import { $FW } from "./parts/parse-letters.gen.ts";
-import { $GD } from "./parts/parse-with.gen.ts";
-import { $CF, $CE } from "./parts/band.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
-import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
+import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
+import { $FY } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $CH, $CG } from "./parts/band.gen.ts";
+import { $CN } from "./parts/grouped.gen.ts";
+import { $CS } from "./parts/clock-fields.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
-import { $FZ } from "./parts/has-payload.gen.ts";
-import { $CR } from "./parts/parse-clock.gen.ts";
-import { $FQ } from "./parts/first-line.gen.ts";
-import { $GA } from "./parts/without-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
+import { $CT } from "./parts/parse-clock.gen.ts";
+import { $FS } from "./parts/first-line.gen.ts";
+import { $GC } from "./parts/without-payload.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -56,9 +56,9 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DH}${$D}local q=D(l)
-${$FT}local r={working=FT.working,completed=FT.completed,rejected=FT.rejected}
-local s=r[i]or FT.waiting
+${$C}${$DJ}${$D}local q=D(l)
+${$FV}local r={working=FV.working,completed=FV.completed,rejected=FV.rejected}
+local s=r[i]or FV.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -66,13 +66,13 @@ return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CF}${$CE}${$CQ}${$AO}${$CR}local function v(w,x)
+${$CH}${$CG}${$CS}${$AO}${$CT}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CR(ab)
+local ae=CT(ab)
 local af,ag,ah
 if o=='1'then
 af=redis.call('LRANGE',a,AH(y),AH(y+x-1))
@@ -83,10 +83,10 @@ af=AO(redis.call('LRANGE',a,AH(-y-x),AH(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CF+(ae.list_tag or(ae[0]or 0)+CE)
+local aj=9*CH+(ae.list_tag or(ae[0]or 0)+CG)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CE
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CG
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -125,12 +125,12 @@ return AH(y)..' '..z..' '..aa
 end
 end
 local w={}
-${$CL}local function x(y)
+${$CN}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CL(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CN(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -151,18 +151,18 @@ return ac
 end
 return m=='p'and string.sub(ac,1,aa(ac))or''
 end
-${$E}${$F}${$G}${$H}${$AK}${$FU}${$FW}${$FX}${$FZ}${$FQ}${$GA}local function ac(ad)
+${$E}${$F}${$G}${$H}${$AK}${$FW}${$FY}${$FZ}${$GB}${$FS}${$GC}local function ac(ad)
 local ae=ad.task
 if ae.state~=s or not H(q,ae,ad.text)or x(ad)then
 return false
 elseif
-ad.fixed==''and s==FT.waiting
-or not(FZ(ad.fixed)or ad.fixed=='')
+ad.fixed==''and s==FV.waiting
+or not(GB(ad.fixed)or ad.fixed=='')
 then
 ad.left_alone=true
 return false
 end
-local af,ag=GA(ad.fixed),ad.record or''
+local af,ag=GC(ad.fixed),ad.record or''
 local ah=ab(string.sub(ad.fixed,#af+1))
 z=z+#af+#ah+#ag
 if#y>3 and(z>tonumber(n)or#y>=3+5*tonumber(k))then
@@ -189,7 +189,7 @@ end
 local ae=l==''and i~='completed'
 ${$A}local af=ae and math.min(tonumber(k)+1,A)or A
 local ag,ah=j,A
-${$B}${$FS}${$FV}${$GB}${$GD}${$P}${$Q}while ah>0 do
+${$B}${$FU}${$FX}${$GD}${$GF}${$P}${$Q}while ah>0 do
 local ai,aj
 if i=='pending'then
 local ak=o=='1'and t or K()
@@ -214,6 +214,6 @@ y[2]=ag
 return y
 `;
   },
-  sha1: "d74f491939a3f05d535a1e0a8551c910bf14ce2d",
-  keyLockingSha1: "a21114f761e8aa2fde39b4062d79be2a619c9902",
+  sha1: "65b32e5b41da06490e4d84ef3931d8c33cebe89e",
+  keyLockingSha1: "a1fc7723771fc78cb8d140d9c73749ae0d8377ce",
 };

@@ -3,39 +3,39 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DH } from "./parts/parse-named.gen.ts";
-import { $FT, $FV, $GB } from "./parts/state.gen.ts";
+import { $DJ } from "./parts/parse-named.gen.ts";
+import { $FV, $FX, $GD } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DA, $CY, $CT } from "./parts/turn-of.gen.ts";
+import { $DC, $DA, $CV } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
-import { $FU, $FX } from "./parts/fixed-fields.gen.ts";
-import { $FW } from "./parts/parse-letters.gen.ts";
-import { $GD } from "./parts/parse-with.gen.ts";
-import { $R, $FI, $S } from "./parts/place-after.gen.ts";
-import { $FF, $FG } from "./parts/clear-plan.gen.ts";
-import { $DJ, $DL } from "./parts/setting-names.gen.ts";
-import { $FH } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
+import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
+import { $FY } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $R, $FK, $S } from "./parts/place-after.gen.ts";
+import { $FH, $FI } from "./parts/clear-plan.gen.ts";
+import { $DL, $DN } from "./parts/setting-names.gen.ts";
+import { $FJ } from "./parts/read-settings.gen.ts";
+import { $GT } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CD, $FJ, $FA, $FE, $FL } from "./parts/add.gen.ts";
-import { $CA } from "./parts/note-event.gen.ts";
-import { $FB, $FC, $AA, $CP, $CS, $FD } from "./parts/planned-writes.gen.ts";
-import { $GE, $GF, $GG } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/bare-record.gen.ts";
-import { $GK } from "./parts/forget-task.gen.ts";
+import { $AM, $AE, $CF, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
+import { $CC } from "./parts/note-event.gen.ts";
+import { $FD, $FE, $AA, $CR, $CU, $FF } from "./parts/planned-writes.gen.ts";
+import { $GG, $GH, $GI } from "./parts/letters.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
+import { $GM } from "./parts/forget-task.gen.ts";
 import { $T } from "./parts/erase.gen.ts";
-import { $CF, $CE } from "./parts/band.gen.ts";
-import { $CG } from "./parts/score-at.gen.ts";
-import { $CZ } from "./parts/cost-of.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
-import { $CU } from "./parts/group-of.gen.ts";
-import { $DN, $DP, $AL } from "./parts/parse-rate.gen.ts";
-import { $CM, $CN } from "./parts/count-stuck.gen.ts";
-import { $DC, $DE, $DF, $DG } from "./parts/remove-from-fair.gen.ts";
+import { $CH, $CG } from "./parts/band.gen.ts";
+import { $CI } from "./parts/score-at.gen.ts";
+import { $DB } from "./parts/cost-of.gen.ts";
+import { $CN } from "./parts/grouped.gen.ts";
+import { $CW } from "./parts/group-of.gen.ts";
+import { $DQ, $DR, $AL } from "./parts/parse-rate.gen.ts";
+import { $CO, $CP } from "./parts/count-stuck.gen.ts";
+import { $DE, $DG, $DH, $DI } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
-import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $CS } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -45,18 +45,18 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EN, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $FZ } from "./parts/has-payload.gen.ts";
-import { $CO } from "./parts/parse-group.gen.ts";
-import { $CR } from "./parts/parse-clock.gen.ts";
-import { $FP, $GH, $GI } from "./parts/history.gen.ts";
-import { $CC, $GX } from "./parts/note-number.gen.ts";
-import { $FN } from "./parts/default-result-ttl.gen.ts";
-import { $FO } from "./parts/default-dead-ttl.gen.ts";
+import { $AW, $AX, $EP, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-group.gen.ts";
+import { $CT } from "./parts/parse-clock.gen.ts";
+import { $FR, $GJ, $GK } from "./parts/history.gen.ts";
+import { $CE, $GZ } from "./parts/note-number.gen.ts";
+import { $FP } from "./parts/default-result-ttl.gen.ts";
+import { $FQ } from "./parts/default-dead-ttl.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..DA(b,d,e),'('..b..'!'
+local f,g='('..DC(b,d,e),'('..b..'!'
 local h={}
 local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
 for m,n in ipairs(i)do
@@ -84,13 +84,13 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
-${$C}${$DH}${$D}local q=D(m)
-${$FT}local r=j=='completed'and FT.completed
-or j=='rejected'and FT.rejected
-or FT.waiting
-local s=r~=FT.waiting
+${$C}${$DJ}${$D}local q=D(m)
+${$FV}local r=j=='completed'and FV.completed
+or j=='rejected'and FV.rejected
+or FV.waiting
+local s=r~=FV.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DA}${$O}${$AK}${$FS}${$FU}${$FW}${$FX}${$FV}${$GB}${$GD}${$P}${$Q}${$R}${$FF}${$FG}${$DJ}${$DL}${$FH}${$FI}${$GR}${$S}${$AF}${$AM}${$CA}${$FB}${$FC}${$GE}${$GF}${$GG}${$GJ}${$GK}${$T}${$CF}${$CG}${$CY}${$CE}${$CZ}${$CL}${$CU}${$DN}${$DP}${$CM}${$AA}${$DC}${$AB}${$AL}${$CN}${$CP}${$CQ}${$CS}${$FD}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$FZ}${$CO}${$CR}${$CT}${$FP}${$GH}${$GI}${$CC}${$CD}${$FJ}${$FA}${$FE}${$FL}${$DE}${$DF}${$DG}${$FN}${$FO}${$GX}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DC}${$O}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$P}${$Q}${$R}${$FH}${$FI}${$DL}${$DN}${$FJ}${$FK}${$GT}${$S}${$AF}${$AM}${$CC}${$FD}${$FE}${$GG}${$GH}${$GI}${$GL}${$GM}${$T}${$CH}${$CI}${$DA}${$CG}${$DB}${$CN}${$CW}${$DQ}${$DR}${$CO}${$AA}${$DE}${$AB}${$AL}${$CP}${$CR}${$CS}${$CU}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GB}${$CQ}${$CT}${$CV}${$FR}${$GJ}${$GK}${$CE}${$CF}${$FL}${$FC}${$FG}${$FN}${$DG}${$DH}${$DI}${$FP}${$FQ}${$GZ}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -104,7 +104,7 @@ local aa=P(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(FZ(aa.fixed)and(v==e or CL(ac)))then
+elseif not s and not(GB(aa.fixed)and(v==e or CN(ac)))then
 aa.left_alone=true
 elseif ac.state==r and H(q,ac,aa.text)then
 aa.number=ab
@@ -118,20 +118,20 @@ if s then
 for al,am in ipairs(af)do
 T(ae,am,ag[al])
 end
-return FL(ae)
+return FN(ae)
 end
-CT(ae,v~=e and ag or{})
+CV(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
 AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-GX(ae,am,ag[al],'','rejected','cancelled')
+GZ(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-DG(ae)
-local ai=FL(ae)
+DI(ae)
+local ai=FN(ae)
 AN('ZREM',v,ai and{}or af)
-local aj=ai and{}or FB(ae,'ZADD fair XX')
+local aj=ai and{}or FD(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
 ac=math.min(ac or math.huge,tonumber(aj[an]))
@@ -144,13 +144,13 @@ end
 local ae=ac and K(AH(ac))or R(z,aa,w)
 t[2],t[3],t[4]=ad,ae,Q(z,aa)
 end
-${$AW}${$AX}${$EN}${$AY}${$BD}local function v()
-local w=FI(n,o)
+${$AW}${$AX}${$EP}${$AY}${$BD}local function v()
+local w=FK(n,o)
 if not w then
 return{'newer_schema'},nil
 end
 local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(GR))or{})do
+for ad,ae in ipairs(redis.call('RPOP',a,AH(GT))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -161,10 +161,10 @@ end
 local ac=AX(y,ab.id,ab.fixed,ab.record)
 if not AY(y,ac,ab)then
 aa,ac.written=aa+1,true
-GX(w,ab.id,ac.task,'','rejected','cancelled')
+GZ(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=FL(w)
+local ac=FN(w)
 for ag=#x,1,-1 do
 AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -174,7 +174,7 @@ return t[2]==0 and ac,nil
 end
 BD(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<GR)
+local ae=#z<#x and not(ad and#x<GT)
 t[2],t[3]=aa,ae and'pending '..K()or''
 t[4]=ae and 0 or Q(x,ab)
 return nil,ae and ad
@@ -200,7 +200,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..K()
 end
 return y or t
 end
-for ad=1,math.ceil(p/GR)do
+for ad=1,math.ceil(p/GT)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -208,6 +208,6 @@ end
 return y or t
 `;
   },
-  sha1: "3c280bd8501d26ab59cb1c0aae1cb7a078146109",
-  keyLockingSha1: "5fe39ee07e3cb73c517c964fbd26c5d30f198d84",
+  sha1: "d48adbd1ec2c3120f74d307d620dd5bcb00f135c",
+  keyLockingSha1: "9a09216b7ebcefc8ae74f2c6cb34c9bf5307f3d0",
 };

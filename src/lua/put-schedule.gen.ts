@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FS}if FS(k)then
+${$FU}if FU(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -70,6 +70,6 @@ local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "8b438e1e630b9c261a4620b875769f3ff0be4ccc",
-  keyLockingSha1: "b92a48d62dbc576e909d80934ff2547741609b02",
+  sha1: "21d2c253d3d477f8b5d21ce8f6d5ff389b5fd90e",
+  keyLockingSha1: "1af46e650a5a7750f87cd5d620a07674da6f0fed",
 };

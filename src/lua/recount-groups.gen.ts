@@ -2,33 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DH } from "./parts/parse-named.gen.ts";
-import { $FT, $FV, $GB } from "./parts/state.gen.ts";
+import { $DJ } from "./parts/parse-named.gen.ts";
+import { $FV, $FX, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DA, $CY, $CT } from "./parts/turn-of.gen.ts";
+import { $DC, $DA, $CV } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
-import { $FU, $FX } from "./parts/fixed-fields.gen.ts";
-import { $FW } from "./parts/parse-letters.gen.ts";
-import { $GD } from "./parts/parse-with.gen.ts";
-import { $FF, $FG } from "./parts/clear-plan.gen.ts";
-import { $DJ, $DL } from "./parts/setting-names.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CD, $FJ, $FA, $FE, $FL } from "./parts/add.gen.ts";
-import { $FB, $FC, $AA, $CP, $CS, $FD } from "./parts/planned-writes.gen.ts";
-import { $CF, $CE } from "./parts/band.gen.ts";
-import { $CG } from "./parts/score-at.gen.ts";
-import { $CZ } from "./parts/cost-of.gen.ts";
-import { $DB, $W, $CV, $CW, $CX } from "./parts/add-to-fair.gen.ts";
-import { $CI } from "./parts/limited-group.gen.ts";
-import { $CJ } from "./parts/limited-band.gen.ts";
-import { $CK } from "./parts/limited-later.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
-import { $DN, $DP, $AL } from "./parts/parse-rate.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
+import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
+import { $FY } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FH, $FI } from "./parts/clear-plan.gen.ts";
+import { $DL, $DN } from "./parts/setting-names.gen.ts";
+import { $GT } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CF, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
+import { $FD, $FE, $AA, $CR, $CU, $FF } from "./parts/planned-writes.gen.ts";
+import { $CH, $CG } from "./parts/band.gen.ts";
+import { $CI } from "./parts/score-at.gen.ts";
+import { $DB } from "./parts/cost-of.gen.ts";
+import { $DD, $W, $CX, $CY, $CZ } from "./parts/add-to-fair.gen.ts";
+import { $CK } from "./parts/limited-group.gen.ts";
+import { $CL } from "./parts/limited-band.gen.ts";
+import { $CM } from "./parts/limited-later.gen.ts";
+import { $CN } from "./parts/grouped.gen.ts";
+import { $DQ, $DR, $AL } from "./parts/parse-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CM, $CN } from "./parts/count-stuck.gen.ts";
-import { $CH } from "./parts/read-score.gen.ts";
-import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $CO, $CP } from "./parts/count-stuck.gen.ts";
+import { $CJ } from "./parts/read-score.gen.ts";
+import { $CS } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -38,11 +38,11 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FZ } from "./parts/has-payload.gen.ts";
-import { $CO } from "./parts/parse-group.gen.ts";
-import { $CR } from "./parts/parse-clock.gen.ts";
-import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
-import { $IK, $IL, $IM, $IO } from "./parts/count-ready.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-group.gen.ts";
+import { $CT } from "./parts/parse-clock.gen.ts";
+import { $HD, $HH, $HI, $HK, $IT } from "./parts/zsets.gen.ts";
+import { $IM, $IO, $IP, $IQ } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -59,23 +59,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FF}${$FG}${$AI}${$AJ}${$HB}${$HF}local m=HF(l,AJ(g))
+${$AH}${$FH}${$FI}${$AI}${$AJ}${$HD}${$HH}local m=HH(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DH}${$DJ}${$DL}${$CM}${$CN}${$CO}local function r(s)
+${$DJ}${$DL}${$DN}${$CO}${$CP}${$CQ}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CO(s)
+o[#o+1],q[s]=s,CQ(s)
 end
 return q[s]
 end
-${$A}${$B}${$FT}${$AK}${$FS}${$FU}${$FW}${$FX}${$FV}${$GB}${$GD}${$P}${$Q}${$CL}${$FZ}local function s(t,u)
+${$A}${$B}${$FV}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$P}${$Q}${$CN}${$GB}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CL(x.task)and FZ(x.fixed)then
+if CN(x.task)and GB(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -84,44 +84,44 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CO(x,h=='1'and i[w+2]or'')
+q[x]=CQ(x,h=='1'and i[w+2]or'')
 end
-${$CF}${$CY}${$CH}${$IR}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
+${$CH}${$DA}${$CJ}${$IT}${$IM}${$IO}if h~='1'and not(s(a,IM)and s(d,IO))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DA}${$GR}${$AM}${$FB}${$FC}${$CG}${$CE}${$CZ}${$DB}${$W}${$CI}${$CJ}${$CK}${$DN}${$DP}${$CV}${$CW}${$CX}${$Y}${$Z}${$AA}${$AL}${$CP}${$CQ}${$CS}${$FD}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CR}${$CT}${$CD}${$FJ}${$FA}${$FE}${$FL}${$HG}${$HI}${$IM}${$IO}for x=1,#t,GR do
-CT(n,{unpack(t,x,math.min(x+GR-1,#t))})
-for ab=x,math.min(x+GR-1,#t)do
+${$DC}${$GT}${$AM}${$FD}${$FE}${$CI}${$CG}${$DB}${$DD}${$W}${$CK}${$CL}${$CM}${$DQ}${$DR}${$CX}${$CY}${$CZ}${$Y}${$Z}${$AA}${$AL}${$CR}${$CS}${$CU}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CT}${$CV}${$CF}${$FL}${$FC}${$FG}${$FN}${$HI}${$HK}${$IP}${$IQ}for x=1,#t,GT do
+CV(n,{unpack(t,x,math.min(x+GT-1,#t))})
+for ab=x,math.min(x+GT-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CI)
+local ag=af and AH(af*CK)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CI))
+and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CK))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FS(ae)and IM(ad,q[ac],ae or'')then
+if ah and not FU(ae)and IP(ad,q[ac],ae or'')then
 ad.changed=true
-HG(m,'group_wrong',ac)
-elseif ah and not FS(ae)and IO(m,ad)then
+HI(m,'group_wrong',ac)
+elseif ah and not FU(ae)and IQ(m,ad)then
 ad.changed=true
-HG(m,'timer_wrong',ac)
+HI(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FL(n)
+local y=FN(n)
 if y then
 return y
 end
-FF(n)
+FH(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "f97ecc359b3fe36ca8716f6299d8b1c9f4e135cf",
-  keyLockingSha1: "d088045dcc37a69a3a912e335cb3c3fab67031b3",
+  sha1: "72eb2a585be9a2a5ea0e7988d7cdab453f1f46b6",
+  keyLockingSha1: "77f857be9e7d11575619688c54c809bfccd58ec8",
 };

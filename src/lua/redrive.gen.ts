@@ -3,37 +3,37 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DH } from "./parts/parse-named.gen.ts";
-import { $FT, $FV, $GB } from "./parts/state.gen.ts";
+import { $DJ } from "./parts/parse-named.gen.ts";
+import { $FV, $FX, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DA, $CY, $CT } from "./parts/turn-of.gen.ts";
+import { $DC, $DA, $CV } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/newer.gen.ts";
-import { $FU, $FX } from "./parts/fixed-fields.gen.ts";
-import { $FW } from "./parts/parse-letters.gen.ts";
-import { $GD } from "./parts/parse-with.gen.ts";
-import { $R, $FI, $S } from "./parts/place-after.gen.ts";
-import { $FF, $FG } from "./parts/clear-plan.gen.ts";
-import { $DJ, $DL } from "./parts/setting-names.gen.ts";
-import { $FH } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CD, $FJ, $FA, $FE, $FL } from "./parts/add.gen.ts";
-import { $CA } from "./parts/note-event.gen.ts";
-import { $FB, $FC, $AA, $CP, $CS, $FD } from "./parts/planned-writes.gen.ts";
-import { $GE, $GF, $GG } from "./parts/letters.gen.ts";
-import { $CF, $CE } from "./parts/band.gen.ts";
-import { $CG } from "./parts/score-at.gen.ts";
-import { $CZ } from "./parts/cost-of.gen.ts";
-import { $DB, $W, $CV, $CW, $CX } from "./parts/add-to-fair.gen.ts";
-import { $CI } from "./parts/limited-group.gen.ts";
-import { $CJ } from "./parts/limited-band.gen.ts";
-import { $CK } from "./parts/limited-later.gen.ts";
-import { $CL } from "./parts/grouped.gen.ts";
-import { $CU } from "./parts/group-of.gen.ts";
-import { $DN, $DP, $AL } from "./parts/parse-rate.gen.ts";
+import { $FU } from "./parts/newer.gen.ts";
+import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
+import { $FY } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $R, $FK, $S } from "./parts/place-after.gen.ts";
+import { $FH, $FI } from "./parts/clear-plan.gen.ts";
+import { $DL, $DN } from "./parts/setting-names.gen.ts";
+import { $FJ } from "./parts/read-settings.gen.ts";
+import { $GT } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CF, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
+import { $CC } from "./parts/note-event.gen.ts";
+import { $FD, $FE, $AA, $CR, $CU, $FF } from "./parts/planned-writes.gen.ts";
+import { $GG, $GH, $GI } from "./parts/letters.gen.ts";
+import { $CH, $CG } from "./parts/band.gen.ts";
+import { $CI } from "./parts/score-at.gen.ts";
+import { $DB } from "./parts/cost-of.gen.ts";
+import { $DD, $W, $CX, $CY, $CZ } from "./parts/add-to-fair.gen.ts";
+import { $CK } from "./parts/limited-group.gen.ts";
+import { $CL } from "./parts/limited-band.gen.ts";
+import { $CM } from "./parts/limited-later.gen.ts";
+import { $CN } from "./parts/grouped.gen.ts";
+import { $CW } from "./parts/group-of.gen.ts";
+import { $DQ, $DR, $AL } from "./parts/parse-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CM, $CN } from "./parts/count-stuck.gen.ts";
-import { $CQ } from "./parts/clock-fields.gen.ts";
+import { $CO, $CP } from "./parts/count-stuck.gen.ts";
+import { $CS } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -43,15 +43,15 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FZ } from "./parts/has-payload.gen.ts";
-import { $CO } from "./parts/parse-group.gen.ts";
-import { $CR } from "./parts/parse-clock.gen.ts";
-import { $FP, $GH, $GI } from "./parts/history.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $GW } from "./parts/wait-again.gen.ts";
-import { $JB, $JD } from "./parts/parse-wake.gen.ts";
-import { $JC } from "./parts/nobody-awake.gen.ts";
-import { $JE } from "./parts/record-wake.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
+import { $CQ } from "./parts/parse-group.gen.ts";
+import { $CT } from "./parts/parse-clock.gen.ts";
+import { $FR, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GX } from "./parts/score-when-due.gen.ts";
+import { $GY } from "./parts/wait-again.gen.ts";
+import { $JD, $JF } from "./parts/parse-wake.gen.ts";
+import { $JE } from "./parts/nobody-awake.gen.ts";
+import { $JG } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -76,7 +76,7 @@ ${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local r=AJ(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$C}${$DH}${$D}local v=D(n)
+${$C}${$DJ}${$D}local v=D(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -84,18 +84,18 @@ w[#w+1]=y
 end
 local y={}
 local z,aa=false,false
-${$FT}${$FZ}local function ab(ac,ad)
+${$FV}${$GB}local function ab(ac,ad)
 local ae,af=ac.id,ac.task
-local ag=af.state==FT.waiting
+local ag=af.state==FV.waiting
 if y[ae]then
 return false
 elseif#w==tonumber(j)then
 return true
-elseif af.state==FT.ghost or af.state==FT.deleted or(ag and ac.fixed=='')then
+elseif af.state==FV.ghost or af.state==FV.deleted or(ag and ac.fixed=='')then
 y[ae]='not_found'
 elseif ac.lease~=''and ac.lease~=af.lease_number then
 y[ae]='lease_lost'
-elseif af.state==FT.rejected and FZ(ac.fixed)then
+elseif af.state==FV.rejected and GB(ac.fixed)then
 y[ae]='redriven'
 x(ac,ad)
 else
@@ -107,24 +107,24 @@ end
 ${$E}${$F}${$G}${$H}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
-elseif ad.task.state~=FT.rejected or not FZ(ad.fixed)then
+elseif ad.task.state~=FV.rejected or not GB(ad.fixed)then
 ad.left_alone=true
 elseif H(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$DA}${$AK}${$FS}${$FV}${$DJ}${$DL}${$AM}${$CA}${$FB}${$FC}${$GE}${$GF}${$GG}${$CF}${$CG}${$CY}${$CE}${$CZ}${$DB}${$W}${$CI}${$CJ}${$CK}${$CL}${$CU}${$DN}${$DP}${$CV}${$CW}${$CX}${$X}${$CM}${$AA}${$AL}${$CN}${$CP}${$CQ}${$CS}${$FD}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CR}${$CT}${$FP}${$GH}${$GI}${$CD}${$FJ}${$FA}${$FE}${$FL}${$GV}${$GW}local function ad(ae,af,ag,ah)
-CT(ae,ag)
+${$DC}${$AK}${$FU}${$FX}${$DL}${$DN}${$AM}${$CC}${$FD}${$FE}${$GG}${$GH}${$GI}${$CH}${$CI}${$DA}${$CG}${$DB}${$DD}${$W}${$CK}${$CL}${$CM}${$CN}${$CW}${$DQ}${$DR}${$CX}${$CY}${$CZ}${$X}${$CO}${$AA}${$AL}${$CP}${$CR}${$CS}${$CU}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CQ}${$CT}${$CV}${$FR}${$GJ}${$GK}${$CF}${$FL}${$FC}${$FG}${$FN}${$GX}${$GY}local function ad(ae,af,ag,ah)
+CV(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-GW(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-CA(ae,'redriven',af[al])
+GY(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+CC(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return FL(ae)
+return FN(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -141,10 +141,10 @@ end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
 ${$A}${$J}${$L}${$M}ae=M(h,u,A,ag)
 end
-${$A}${$B}${$FU}${$FW}${$FX}${$GB}${$GD}${$P}local ag=P(f,ae,af and ab or ac)
+${$A}${$B}${$FW}${$FY}${$FZ}${$GD}${$GF}${$P}local ag=P(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$FF}${$FG}${$FH}${$FI}${$GR}${$S}ah,ag=S(q,r,w,ag,ad)
+${$FH}${$FI}${$FJ}${$FK}${$GT}${$S}ah,ag=S(q,r,w,ag,ad)
 if not ag then
 return ah
 end
@@ -158,10 +158,10 @@ end
 if ai~=''then
 ai=s..' '..AH(math.ceil(t+ah*l))..' '..ai
 end
-${$JB}${$JD}${$JC}${$JE}local aj=o~=''
+${$JD}${$JF}${$JE}${$JG}local aj=o~=''
 and k~='1'
 and(z or aa)
-and JE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+and JG(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
 ${$Q}local ak={'ok',ah,ai,Q(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
@@ -169,6 +169,6 @@ end
 return ak
 `;
   },
-  sha1: "5c3ba1265ec6db37b4f8def05d7405e4aa2459aa",
-  keyLockingSha1: "38772cab2a6b3ef5262d6701663a76d4175c7e1c",
+  sha1: "7dc1f18859f27612a6efff2f7a49cf39efaa52be",
+  keyLockingSha1: "7e0739dff64d5f051da6aef0abed286979bf43e8",
 };

@@ -25,7 +25,7 @@ import {
   queueChanges,
   type QueueSettings,
 } from "../operate/settings.ts";
-import { type QueueStatistics, queueStatistics } from "../operate/statistics.ts";
+import { type QueueStatistics, queueStatistics, type StatisticsOptions } from "../operate/statistics.ts";
 import {
   type CancelledMany,
   cancelTasks,
@@ -310,10 +310,11 @@ export class Operator {
   }
 
   /**
-   * Reads the counts of events by the minute for the last hour, and rates to scale by. One request.
+   * Reads the counts of events by the minute for the last hour, and rates to scale by; with `history` also by five
+   * minutes for the last 24 hours. One request.
    * @throws {SluiceError}
    */
-  async statistics(options: RequestOptions = {}): Promise<QueueStatistics> {
+  async statistics(options: StatisticsOptions = {}): Promise<QueueStatistics> {
     return queueStatistics(this.#queue, options);
   }
 

@@ -98,10 +98,15 @@ export const listGroupsScript = {
 export const statisticsScript = {
   script: statistics,
   keys: ["tasks"],
-  args: ["testNow"],
+  args: ["testNow", "history"],
   decode: (reply: Reply) => {
     const reader = okay("statistics", reply);
-    return { now: reader.integer(), on: reader.integer() === 1, records: readRecords(reader) };
+    const [now, on, all] = [reader.integer(), reader.integer() === 1, readRecords(reader)];
+    // An empty record is between those of the minutes and those of the last day.
+    const end = all.minutes.indexOf("");
+    const minutes = end < 0 ? all.minutes : all.minutes.slice(0, end);
+    const buckets = end < 0 ? undefined : all.minutes.slice(end + 1);
+    return { now, on, records: { ...all, minutes, buckets } };
   },
 } as const satisfies Binding;
 

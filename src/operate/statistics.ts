@@ -1,6 +1,7 @@
 import { onAll } from "../kernel/on-all.ts";
 import { readFields } from "../kernel/record/settings-record.ts";
 import type { RequestOptions } from "../kernel/options/types.ts";
+import { onlyOptions, REQUEST_OPTIONS, trueOrFalse } from "../kernel/options/validation.ts";
 import { statisticsScript } from "./operate-scripts.ts";
 import { queueEvents, type QueueEvent } from "../kernel/tasks/events.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
@@ -50,8 +51,13 @@ export interface PeriodCounts extends EventCounts {
 }
 
 export interface MinuteCounts extends PeriodCounts {
-  /** The start of the minute, epoch ms. */
+  /** The start of the minute, or of the five minutes, epoch ms. */
   readonly startsAt: number;
+}
+
+export interface StatisticsOptions extends RequestOptions {
+  /** Whether to also read the last 24 hours. The request is then some five times as large. @default false */
+  readonly history?: boolean | undefined;
 }
 
 export interface TotalCounts extends PeriodCounts {
@@ -65,6 +71,8 @@ export interface QueueStatistics {
   readonly on: boolean;
   /** The last 60 minutes, oldest first. The last one is not over yet. */
   readonly minutes: readonly MinuteCounts[];
+  /** The last 24 hours by five minutes, 288 in all, oldest first; the last ones are not over yet. Only on request. */
+  readonly history?: readonly MinuteCounts[] | undefined;
   /** Tasks a minute, the mean of the last five full minutes: the rates by which to scale consumers. */
   readonly perMinute: EventCounts;
   /** All since the setting `statistics` was switched on. They begin again at 0 if it is switched off and on. */
@@ -75,6 +83,10 @@ const MINUTE = 60_000;
 
 /** Minutes that the queue keeps. */
 const KEPT_MINUTES = 60;
+
+/** The buckets of the history: how many minutes each has, and how many are a day. */
+export const BUCKET_MINUTES = 5;
+const KEPT_BUCKETS = 288;
 
 /** Minutes over which rates are averaged. */
 const RATE_MINUTES = 5;
@@ -118,6 +130,8 @@ export interface StoredStatistics {
   readonly current: string;
   /** Of minutes before it, in any order. */
   readonly minutes: readonly string[];
+  /** Of five minutes each, as far as these are before that of `current`, in any order; undefined if not asked for. */
+  readonly buckets?: readonly string[] | undefined;
 }
 
 /**
@@ -128,28 +142,44 @@ export function readStatistics(
   queue: string,
   { now, on, records }: { now: number; on: boolean; records: StoredStatistics },
 ): QueueStatistics {
-  const { current, minutes: past } = records;
-  const counted = new Map([...past, current].map((record) => [minuteOf(record), readFields(record)]));
-  const last = Math.floor(now / MINUTE);
-  const minutes = Array.from({ length: KEPT_MINUTES }, (_, i) => {
-    const minute = last - KEPT_MINUTES + 1 + i;
-    const fields = counted.get(minute);
-    const period = fields ? periodCounts((field) => Number(fields.get(field) ?? 0)) : NOTHING;
-    return { startsAt: minute * MINUTE, ...period };
-  });
+  const { current, buckets, minutes: past } = records;
+  const minutes = periodsOf([...past, current], now, 1, KEPT_MINUTES);
+  const history = buckets && periodsOf([...buckets, current], now, BUCKET_MINUTES, KEPT_BUCKETS);
   const rated = minutes.slice(-RATE_MINUTES - 1, -1);
   const perMinute = eventCounts(
     (event) => rated.reduce((sum, minute) => sum + minute[event], 0) / RATE_MINUTES,
   );
-  return { queue, on, minutes, perMinute, totals: readTotals(records) };
+  return { queue, on, minutes, perMinute, totals: readTotals(records), ...(history && { history }) };
+}
+
+/**
+ * The last periods of some minutes each, oldest first.
+ * @param records of these, and of minutes in them
+ */
+function periodsOf(records: readonly string[], now: number, length: number, count: number): MinuteCounts[] {
+  const last = Math.floor(now / MINUTE / length);
+  const counted = new Map<number, PeriodCounts>();
+  for (const record of records) {
+    const place = Math.floor(minuteOf(record) / length);
+    const fields = readFields(record);
+    const period = periodCounts((field) => Number(fields.get(field) ?? 0));
+    const known = counted.get(place);
+    counted.set(place, known ? sumOfPeriods([known, period]) : period);
+  }
+  return Array.from({ length: count }, (_, i) => {
+    const place = last - count + 1 + i;
+    return { startsAt: place * length * MINUTE, ...(counted.get(place) ?? NOTHING) };
+  });
 }
 
 /** Reads the statistics of a queue: see `Operator.statistics`. */
 export async function queueStatistics(
   { store }: OperatedQueue,
-  options: RequestOptions,
+  options: StatisticsOptions,
 ): Promise<QueueStatistics> {
-  const found = await onAll(store, (shard) => shard.call(statisticsScript, {}), options);
+  onlyOptions(options, ["history", ...REQUEST_OPTIONS]);
+  const args = { history: trueOrFalse(options.history ?? false, "history") ? "1" : "" };
+  const found = await onAll(store, (shard) => shard.call(statisticsScript, args), options);
   return sumOfStatistics(Array.from(found.values(), (part) => readStatistics(store.queue.name, part)));
 }
 
@@ -166,24 +196,30 @@ export function sumOfStatistics(parts: readonly QueueStatistics[]): QueueStatist
   const [first] = parts;
   if (!first) throw new TypeError("a queue has at least one shard");
   if (parts.length === 1) return first;
-  const last = parts.reduce((late, part) => (startOf(part) > startOf(late) ? part : late));
-  const minutes = last.minutes.map(({ startsAt }) => {
-    const same = parts.flatMap((part) => part.minutes.find((minute) => minute.startsAt === startsAt) ?? []);
-    return { startsAt, ...sumOfPeriods(same) };
-  });
+  const minutes = sumOfLists(parts.map((part) => part.minutes));
+  const histories = parts.flatMap(({ history }) => (history ? [history] : []));
   const events = (of: (part: QueueStatistics) => EventCounts) =>
     eventCounts((event) => parts.reduce((sum, part) => sum + of(part)[event], 0));
   return {
     queue: first.queue,
     on: parts.some(({ on }) => on),
     minutes,
+    ...(histories.length > 0 && { history: sumOfLists(histories) }),
     perMinute: events(({ perMinute }) => perMinute),
     totals: sumOfTotals(parts.map(({ totals }) => totals)),
   };
 }
 
-/** When the last minute begins: the clocks of the partitions' nodes may differ. */
-const startOf = ({ minutes }: QueueStatistics) => minutes.at(-1)?.startsAt ?? 0;
+/** The sums of the same periods. The last ones of the lists may differ, as the clocks of the partitions' nodes do. */
+function sumOfLists(lists: readonly (readonly MinuteCounts[])[]): MinuteCounts[] {
+  const startOf = (list: readonly MinuteCounts[]) => list.at(-1)?.startsAt ?? 0;
+  const last = lists.reduce((late, list) => (startOf(list) > startOf(late) ? list : late), []);
+  const byStart = lists.map((list) => new Map(list.map((period) => [period.startsAt, period])));
+  return last.map(({ startsAt }) => {
+    const same = byStart.flatMap((periods) => periods.get(startsAt) ?? []);
+    return { startsAt, ...sumOfPeriods(same) };
+  });
+}
 
 /** The totals of a queue, from those of its shards. */
 export function sumOfTotals(parts: readonly TotalCounts[]): TotalCounts {

@@ -172,3 +172,20 @@ it("a deep sweep goes through all queues that the token may sweep, from cursor t
   }
   expect([found, (await counts()).pending]).toEqual([[missing([])], 1]);
 });
+
+it("statistics have the last day by five minutes if asked for", async () => {
+  await ask("PATCH", `${path()}/settings`, { json: { statistics: true } });
+  await enqueue({ tasks: [1, 2, 3].map((payload) => ({ payload })) });
+  await pull();
+  const statistics = async (query: string) => (await ask("GET", `${path()}/statistics${query}`)).body;
+  expect(await statistics("")).not.toHaveProperty("history");
+  const { history } = await statistics("?history=true");
+  const { startsAt, every, series, waitP95, runP95 } = history;
+  expect([startsAt % 300_000, every]).toEqual([0, 300_000]);
+  expect(Object.keys(series)).toEqual(["enqueued", "dequeued", "completed", "failed"]);
+  for (const numbers of [...Object.values(series), waitP95, runP95]) expect(numbers).toHaveLength(288);
+  // The five minutes may have ended meanwhile.
+  expect(series.enqueued.slice(-2).toSorted()).toEqual([0, 3]);
+  expect(waitP95.slice(-2)).toContainEqual(expect.any(Number));
+  expect(runP95.slice(-2)).toEqual([null, null]);
+});

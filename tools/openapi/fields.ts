@@ -254,6 +254,7 @@ const texts = new Map<GenericSchema, FieldTexts>([
       counts: "True counts the tasks of each queue, as `GET /v1/queues/{queue}` does. Default false.",
     },
   ],
+  [queues.statisticsQuery, { history: "True includes the last 24 hours by five minutes. Default false." }],
   [
     queues.deleteQueueQuery,
     { force: "True deletes the queue even if tasks are working. Their holders get `lease_lost`." },

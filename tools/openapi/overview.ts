@@ -1,5 +1,5 @@
 import { overviewQuery } from "../../src/http/request-schemas/overview.ts";
-import { seriesNames } from "../../src/http/responses/overview.ts";
+import { seriesNames } from "../../src/http/response-schemas/queues.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 import { counts, none, period, settings } from "./queues.ts";
 
@@ -42,6 +42,7 @@ export const overview: readonly OperationText[] = [
                   perMinute,
                   series,
                   waits: period.waits,
+                  waitP95: 1_000,
                   runs: period.runs,
                   calls: period.calls,
                 },

@@ -1,4 +1,9 @@
-import { deleteQueueQuery, groupsQuery, queuesQuery } from "../../src/http/request-schemas/queues.ts";
+import {
+  deleteQueueQuery,
+  groupsQuery,
+  queuesQuery,
+  statisticsQuery,
+} from "../../src/http/request-schemas/queues.ts";
 import { queueEvents } from "../../src/kernel/tasks/events.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
@@ -234,8 +239,9 @@ export const queues: readonly OperationText[] = [
     tag: "queues",
     summary: "Get the events of the last hour, per minute",
     description:
-      "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. Also how long tasks waited and ran, and the sums of all minutes. The queue counts if its setting `statistics` is on.",
+      "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. Also how long tasks waited and ran, and the sums of all minutes. The queue counts if its setting `statistics` is on. With `history=true` also the last 24 hours by five minutes.",
     scopes: ["view"],
+    query: statisticsQuery,
     responses: {
       200: {
         description: "The counts.",

@@ -136,7 +136,7 @@ class QueueReader {
       calls.push(commandCall(["EXISTS", pending, fair, limited], (reply) => reply !== 0));
     for (const within of this.#withins)
       calls.push(commandCall(["ZCOUNT", dead, `(${this.#since(within)}`, "+inf"], Number));
-    if (this.#needsStatistics) calls.push(shard.call(statisticsScript, {}));
+    if (this.#needsStatistics) calls.push(shard.call(statisticsScript, { history: "" }));
     return calls;
   }
 

@@ -2803,7 +2803,7 @@ export const openapi: OpenApiDocument = {
           "queues"
         ],
         "summary": "Get the events of the last hour, per minute",
-        "description": "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. Also how long tasks waited and ran, and the sums of all minutes. The queue counts if its setting `statistics` is on. Scope: view.",
+        "description": "The number of tasks per event and minute, and the mean of the last five complete minutes, for example to scale consumers. Also how long tasks waited and ran, and the sums of all minutes. The queue counts if its setting `statistics` is on. With `history=true` also the last 24 hours by five minutes. Scope: view.",
         "security": [
           {
             "token": [
@@ -2814,6 +2814,15 @@ export const openapi: OpenApiDocument = {
         "parameters": [
           {
             "$ref": "#/components/parameters/queue"
+          },
+          {
+            "name": "history",
+            "in": "query",
+            "required": false,
+            "description": "True includes the last 24 hours by five minutes. Default false.",
+            "schema": {
+              "type": "boolean"
+            }
           }
         ],
         "responses": {
@@ -3528,6 +3537,7 @@ export const openapi: OpenApiDocument = {
                                 0
                               ]
                             },
+                            "waitP95": 1000,
                             "runs": {
                               "count": 28,
                               "total": 3900,
@@ -8328,6 +8338,18 @@ export const openapi: OpenApiDocument = {
                           ],
                           "description": "Times from the enqueue of a task to its first pull, in these 60 minutes."
                         },
+                        "waitP95": {
+                          "anyOf": [
+                            {
+                              "type": "integer",
+                              "minimum": 0
+                            },
+                            {
+                              "type": "null"
+                            }
+                          ],
+                          "description": "Within this time, ms, 95 of 100 tasks started, of those that were first pulled in these 60 minutes and those that wait now, whose ages are taken as evenly spread up to `oldestAge`. null if there are none, or without statistics."
+                        },
                         "runs": {
                           "type": "object",
                           "properties": {
@@ -8390,6 +8412,7 @@ export const openapi: OpenApiDocument = {
                         "perMinute",
                         "series",
                         "waits",
+                        "waitP95",
                         "runs",
                         "calls"
                       ]
@@ -9488,6 +9511,99 @@ export const openapi: OpenApiDocument = {
               "deleted"
             ],
             "description": "Tasks per minute, the mean of the last five complete minutes."
+          },
+          "history": {
+            "type": "object",
+            "properties": {
+              "startsAt": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "When the first five minutes began, epoch ms."
+              },
+              "every": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Five minutes, in ms."
+              },
+              "series": {
+                "type": "object",
+                "properties": {
+                  "enqueued": {
+                    "type": "array",
+                    "items": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "dequeued": {
+                    "type": "array",
+                    "items": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "completed": {
+                    "type": "array",
+                    "items": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "failed": {
+                    "type": "array",
+                    "items": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  }
+                },
+                "required": [
+                  "enqueued",
+                  "dequeued",
+                  "completed",
+                  "failed"
+                ],
+                "description": "Tasks in each; `failed` are attempts."
+              },
+              "waitP95": {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ]
+                },
+                "description": "Within which time, ms, 95 of 100 tasks were pulled that were first pulled in them: the bound of a class. null if none was."
+              },
+              "runP95": {
+                "type": "array",
+                "items": {
+                  "anyOf": [
+                    {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    {
+                      "type": "null"
+                    }
+                  ]
+                },
+                "description": "Within which time, ms, 95 of 100 attempts were settled, likewise."
+              }
+            },
+            "required": [
+              "startsAt",
+              "every",
+              "series",
+              "waitP95",
+              "runP95"
+            ],
+            "description": "With `history=true`: the last 24 hours by five minutes, 288 numbers in each list, the oldest first."
           },
           "totals": {
             "type": "object",

@@ -10,6 +10,11 @@ export const queuesQuery = fields({
   counts: v.exactOptional(flagText),
 });
 
+/** The query of the statistics of a queue. */
+export const statisticsQuery = fields({
+  history: v.exactOptional(flagText),
+});
+
 /** The query of the deletion of a queue. */
 export const deleteQueueQuery = fields({
   force: v.exactOptional(flagText),

@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { calls, counts, durations, perMinute, queueSettings } from "./queues.ts";
-import { seriesNames } from "../responses/overview.ts";
+import { calls, counts, durations, perMinute, queueSettings, seriesNames } from "./queues.ts";
 import { count, described } from "./values.ts";
 
 const series = v.pipe(v.array(count), v.length(60));
@@ -17,6 +16,10 @@ const overview = v.object({
       "Tasks in each of the last 60 minutes, the oldest first; `failed` are attempts. The last number is that of the current minute.",
     ),
     waits: described(durations, "Times from the enqueue of a task to its first pull, in these 60 minutes."),
+    waitP95: described(
+      v.nullable(count),
+      "Within this time, ms, 95 of 100 tasks started, of those that were first pulled in these 60 minutes and those that wait now, whose ages are taken as evenly spread up to `oldestAge`. null if there are none, or without statistics.",
+    ),
     runs: described(durations, "Times from a pull to its settle, in these 60 minutes."),
     calls,
   }),

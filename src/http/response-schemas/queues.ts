@@ -101,6 +101,12 @@ const period = {
   calls,
 };
 
+/** What an overview and the history have a series of: tasks by event, and `failed`, the attempts that failed. */
+export const seriesNames = ["enqueued", "dequeued", "completed", "failed"] as const;
+
+const series = v.object(v.entriesFromList(seriesNames, v.array(count)));
+const percentiles = v.array(v.nullable(count));
+
 export const statistics = v.object({
   queue: v.string(),
   on: described(v.boolean(), "False if the queue keeps no statistics. Then all counts are 0."),
@@ -109,6 +115,21 @@ export const statistics = v.object({
     "The last 60 minutes, the oldest first. The last one is the current minute.",
   ),
   perMinute,
+  history: v.exactOptional(
+    described(
+      v.object({
+        startsAt: instant("When the first five minutes began"),
+        every: described(count, "Five minutes, in ms."),
+        series: described(series, "Tasks in each; `failed` are attempts."),
+        waitP95: described(
+          percentiles,
+          "Within which time, ms, 95 of 100 tasks were pulled that were first pulled in them: the bound of a class. null if none was.",
+        ),
+        runP95: described(percentiles, "Within which time, ms, 95 of 100 attempts were settled, likewise."),
+      }),
+      "With `history=true`: the last 24 hours by five minutes, 288 numbers in each list, the oldest first.",
+    ),
+  ),
   totals: described(
     v.object({
       since: described(

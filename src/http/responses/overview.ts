@@ -1,32 +1,28 @@
+import type { seriesNames } from "../response-schemas/queues.ts";
 import type { QueueOverview } from "../../operate/count-queues.ts";
+import { p95, waitP95 } from "../../operate/percentiles.ts";
 import {
+  BUCKET_MINUTES,
   failedAttempts,
   type CallCounts,
   type DurationCounts,
   type MinuteCounts,
 } from "../../operate/statistics.ts";
 
-/** What an overview has a series of: tasks by event, and `failed`, the attempts that failed. */
-export const seriesNames = ["enqueued", "dequeued", "completed", "failed"] as const;
-
 type Series = Readonly<Record<(typeof seriesNames)[number], readonly number[]>>;
 
 /** An overview as a reply has it: short, because one reply may have a hundred. */
 export function overviewReply({ now: _, leases: __, statistics, ...overview }: QueueOverview) {
   const { on, perMinute, minutes } = statistics;
-  const series: Series = {
-    enqueued: minutes.map(({ enqueued }) => enqueued),
-    dequeued: minutes.map(({ dequeued }) => dequeued),
-    completed: minutes.map(({ completed }) => completed),
-    failed: minutes.map(failedAttempts),
-  };
+  const waits = sumOf(minutes, "waits");
   return {
     ...overview,
     statistics: {
       on,
       perMinute,
-      series,
-      waits: sumOf(minutes, "waits"),
+      series: seriesOf(minutes),
+      waits,
+      waitP95: on ? waitP95(waits, overview) : null,
       runs: sumOf(minutes, "runs"),
       calls: {
         enqueue: callsOf(minutes, "enqueue"),
@@ -37,6 +33,24 @@ export function overviewReply({ now: _, leases: __, statistics, ...overview }: Q
     },
   };
 }
+
+/** The history as a reply has it. */
+export function historyReply(history: readonly MinuteCounts[]) {
+  return {
+    startsAt: history[0]?.startsAt ?? 0,
+    every: BUCKET_MINUTES * 60_000,
+    series: seriesOf(history),
+    waitP95: history.map(({ waits }) => p95(waits)),
+    runP95: history.map(({ runs }) => p95(runs)),
+  };
+}
+
+const seriesOf = (periods: readonly MinuteCounts[]): Series => ({
+  enqueued: periods.map(({ enqueued }) => enqueued),
+  dequeued: periods.map(({ dequeued }) => dequeued),
+  completed: periods.map(({ completed }) => completed),
+  failed: periods.map(failedAttempts),
+});
 
 function sumOf(minutes: readonly MinuteCounts[], kind: "waits" | "runs"): DurationCounts {
   const all = minutes.map((minute) => minute[kind]);

@@ -4,6 +4,7 @@ import { noFields, readBody, readPath, readQuery, requestOptions } from "../requ
 import type { App, RequestContext, Services } from "../services.ts";
 import { Problem } from "../problems/problem.ts";
 import type * as replies from "../response-schemas/queues.ts";
+import { historyReply } from "../responses/overview.ts";
 import { reply } from "../responses/reply.ts";
 import * as schemas from "../request-schemas/queues.ts";
 
@@ -72,8 +73,12 @@ export function queueRoutes(app: App, services: Services): void {
   });
 
   app.get("/v1/queues/:queue/statistics", allow("view"), async (c) => {
-    readQuery(c);
-    return reply<typeof replies.statistics>(await operator(c).statistics());
+    const query = readQuery(c, schemas.statisticsQuery);
+    const { history, ...statistics } = await operator(c).statistics(query);
+    return reply<typeof replies.statistics>({
+      ...statistics,
+      ...(history && { history: historyReply(history) }),
+    });
   });
 }
 

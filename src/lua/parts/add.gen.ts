@@ -10,18 +10,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AA(a,g)
 g.newly_limited=0
-b=b+CM(g)-g.stuck
-g.stuck=CM(g)
+b=b+CO(g)-g.stuck
+g.stuck=CO(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CP(g)
+local h=CR(g)
 if h==''then
-FC(a,'HDEL tasks','~g:'..g.name)
+FE(a,'HDEL tasks','~g:'..g.name)
 else
-FC(a,'HSET tasks','~g:'..g.name,h)
+FE(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FC(a,'HDEL tasks','~s:'..g.name)
+FE(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,80 +39,71 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FD(a,'ZADD fair')==0
+and FF(a,'ZADD fair')==0
 then
-FC(a,'HDEL tasks','~fair')
+FE(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FC(a,'HSET tasks','~fair',CS(a.times))
+FE(a,'HSET tasks','~fair',CU(a.times))
 end
 end
 `;
-export const $CD = `local function CD(a)
+export const $CF = `local function CF(a)
 local function b(c,d,e)
-local f={}
-for j,k in string.gmatch(c,';(%w+)=(%d+)')do
-f[j]=k
+for i,j in string.gmatch(d,';(%w+)=(%d+)')do
+AM(e,i,j)
 end
-for j,k in pairs(e)do
-AM(f,j,k)
+local f='1;'..AH(c)
+for j,k in ipairs(AL(e))do
+f=f..';'..k..'='..e[k]
 end
-local g='1;'..AH(d)
-for k,l in ipairs(AL(f))do
-g=g..';'..l..'='..f[l]
-end
-return g
+return f
 end
 local function c()
 local d=a.events
-if d.enqueued then
-return'cE'
-elseif d.dequeued then
-return'cD'
-elseif not d.reclaimed and(d.completed or d.requeued or d.rejected)then
-return'cS'
+local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
+return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-return'cO'
-end
-if FS(a.stats)then
+if FU(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
 local f=tonumber(string.match(a.stats,'^1;(%d+)')or 0)
 local g=f<d or f>d+60
-local h=g and f>0 and redis.call('HGET',a.keys.tasks,'~totals')
-if g and f>0 and not FS(h)then
-local i={}
-for m,n in string.gmatch(a.stats,';(%w+)=(%d+)')do
-i[m]=n
+local h=f-f%5
+local i='~h'..AH(h/5%288)
+local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
+if j and not FU(j[1])then
+local k,l=j[1]or'',j[2]or''
+local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
+a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
+FE(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FE(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+local n=string.match(l,'^1;'..AH(h)..';.*')or''
+FE(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
-a.stored_before['~totals']=h or nil
-FC(a,'HSET tasks','~m'..AH(f%60),a.stats)
-local j=math.min(tonumber(string.match(h or'','^1;(%d+)')or f),d)
-FC(a,'HSET tasks','~totals',b(h or'',j,i))
-end
-for l,m in pairs(a.events)do
-AM(e,l,#m)
+for n,o in pairs(a.events)do
+AM(e,n,#o)
 end
 if not a.call_counted then
 AM(e,c(),1)
 a.call_counted=true
 end
 a.counts=nil
-a.stats=b(g and''or a.stats,g and d or f,e)
-FC(a,'HSET tasks','~stats',a.stats)
+a.stats=b(g and d or f,g and''or a.stats,e)
+FE(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FJ = `local function FJ(a)
+export const $FL = `local function FL(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
-CD(a)
+CF(a)
 end
 a.finished=true
 end
 end
 `;
-export const $FA = `local FA={
+export const $FC = `local FC={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -131,8 +122,8 @@ export const $FA = `local FA={
 'ZADD dead',
 }
 `;
-export const $FE = `local function FE(a)
-for e,f in ipairs(FA)do
+export const $FG = `local function FG(a)
+for e,f in ipairs(FC)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -146,19 +137,19 @@ end
 end
 end
 `;
-export const $FL = `local function FL(a)
-local b,c=a.keys,FB(a,'ZREM working')
+export const $FN = `local function FN(a)
+local b,c=a.keys,FD(a,'ZREM working')
 AN('ZREM',b.working,c)
-FJ(a)
-local d=FD(a,'HSET tasks')>0
-and AU(b.tasks,FB(a,'HSET tasks'))
+FL(a)
+local d=FF(a,'HSET tasks')>0
+and AU(b.tasks,FD(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FE(a)
+FG(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

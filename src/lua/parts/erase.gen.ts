@@ -4,21 +4,21 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FT.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=FV.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FC(a,'HSET tasks',b,'')
-FC(a,'HSET tasks','.'..b,GG(c,''))
-FC(a,'ZADD expiry',AH(d),b)
+FE(a,'HSET tasks',b,'')
+FE(a,'HSET tasks','.'..b,GI(c,''))
+FE(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FB(a,'HSET tasks'),FB(a,'HDEL tasks')
-local g=GK(e,f,b,c,a.now)
+local e,f=FD(a,'HSET tasks'),FD(a,'HDEL tasks')
+local g=GM(e,f,b,c,a.now)
 if g then
-FC(a,'ZADD expiry',g,b)
+FE(a,'ZADD expiry',g,b)
 else
-FC(a,'ZREM expiry',b)
+FE(a,'ZREM expiry',b)
 end
 end
-FC(a,'ZREM dead',b)
-CA(a,'deleted',b)
+FE(a,'ZREM dead',b)
+CC(a,'deleted',b)
 end
 `;

@@ -12,7 +12,7 @@ E='enqueued_before',
 `;
 export const $D = `local function D(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=DH(b,C)
+local d=DJ(b,C)
 d.text=c
 return d
 end
@@ -29,7 +29,7 @@ export const $F = `local function F(a,b)
 if a.reason then
 return(a.reason=='lease_expired'or b=='')and a.reason
 end
-local c=a.state~=FT.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
+local c=a.state~=FV.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
 return c and'lease_expired'
 end
 `;

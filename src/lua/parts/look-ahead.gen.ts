@@ -10,7 +10,7 @@ end
 `;
 export const $BO = `local BO=60000
 `;
-export const $JN = `local function JN(a,b,c)
+export const $JP = `local function JP(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 for n,o in ipairs(d)do
@@ -26,22 +26,22 @@ local s=k[o]and not string.find(k[o],'^1;%d+;%d')
 if not s then
 local t,u,v
 t,u,v,q,r=
-JM(a,p,b,AG-i-j,c)
+JO(a,p,b,AG-i-j,c)
 i,j=i+t,j+u
 end
-if s and JJ(a,p,'0',1)[1]then
-AK(h,AH(b+JG),p)
+if s and JL(a,p,'0',1)[1]then
+AK(h,AH(b+JI),p)
 else
 AK((q or r)and g or f,p)
 end
 end
 AN('ZADD',a.workers,h)
-JK(a,f)
-JK(a,g,true)
-local l,m=AR(a.workers),FG(a,b)
+JM(a,f)
+JM(a,g,true)
+local l,m=AR(a.workers),FI(a,b)
 if l then
-FC(m,'timers',AH(l),'~w')
-FL(m)
+FE(m,'timers',AH(l),'~w')
+FN(m)
 if AU(a.tasks,{'~alarm',AH(l)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -54,7 +54,7 @@ end
 export const $BS = `local function BS(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',AH(#b))
-local e,f,g=FG(a,c),{},false
+local e,f,g=FI(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -62,44 +62,44 @@ else
 g=true
 end
 end
-CT(e,f)
+CV(e,f)
 for k,l in ipairs(f)do
-CU(e,l)
+CW(e,l)
 end
 Z(e)
-if FL(e)then
-local h=FG(a,c)
+if FN(e)then
+local h=FI(a,c)
 for l,m in ipairs(f)do
-FC(h,'timers',AH(c+BO),'~g:'..m.group)
+FE(h,'timers',AH(c+BO),'~g:'..m.group)
 end
-FL(h)
+FN(h)
 end
 if g then
-return JN(a,c,d)
+return JP(a,c,d)
 end
 return 0,0,false
 end
 `;
 export const $BU = `local function BU(a,b,c)
-for g=1,#b,GR do
+for g=1,#b,GT do
 local h={}
-for l=g,math.min(g+GR-1,#b)do
+for l=g,math.min(g+GT-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=FG(a,c),{}
+local j,k=FI(a,c),{}
 for o=1,#h do
-k[o]=GB(i[o])
+k[o]=GD(i[o])
 end
-CT(j,k)
+CV(j,k)
 for o,p in ipairs(k)do
-if FS(i[o])then
-FC(j,'ZADD delayed',AH(c+BO)..'.5',b[g+o-1])
+if FU(i[o])then
+FE(j,'ZADD delayed',AH(c+BO)..'.5',b[g+o-1])
 else
 X(j,b[g+o-1],p,'back')
 end
 end
-if FL(j)then
+if FN(j)then
 for o=g,#b do
 redis.call('ZADD',a.delayed,AH(c+BO)..'.5',b[o])
 end
@@ -135,9 +135,9 @@ local o,p,q=BS(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-export const $HA = `local function HA(a,b,c,d)
+export const $HC = `local function HC(a,b,c,d)
 local e=redis.call('ZRANGE',a.working,'-inf',AH(b),'BYSCORE','LIMIT','0',AH(c))
-return GZ(a,e,b,function()
+return HB(a,e,b,function()
 return true
 end,d)
 end

@@ -7,15 +7,15 @@ end
 return b>0 and a[b].place or c
 end
 `;
-export const $FI = `local function FI(a,b)
-local c,d=FG(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not FH(c,d[1],d[2])and c
+export const $FK = `local function FK(a,b)
+local c,d=FI(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not FJ(c,d[1],d[2])and c
 end
 `;
 export const $S = `local function S(a,b,c,d,e)
-for i=1,#c,GR do
-local j,k,l=FI(a,b),{},{}
-for p=i,math.min(i+GR-1,#c)do
+for i=1,#c,GT do
+local j,k,l=FK(a,b),{},{}
+for p=i,math.min(i+GT-1,#c)do
 AK(k,c[p].id)
 AK(l,c[p].task)
 end

@@ -30,7 +30,12 @@ export interface Pull {
   readonly flagged: boolean;
 }
 
-export type GroupSetting = { paused?: boolean; weight?: number; maxWorking?: number | null; rate?: Rate | null };
+export type GroupSetting = {
+  paused?: boolean;
+  weight?: number;
+  maxWorking?: number | null;
+  rate?: Rate | null;
+};
 
 type Looks = "counts" | "workers" | "groups" | "statistics" | "settings" | "deepSweep" | "listSchedules";
 type Switches = "pause" | "resume";
