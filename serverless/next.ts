@@ -9,6 +9,8 @@ import { PendingWork } from "../src/deploy/pending-work.ts";
 import type { DeploymentTools, Platform, ServiceOptions } from "../src/deploy/service.ts";
 
 export * from "../src/deploy/consumer.ts";
+export type { RouteContext, RouteHandler } from "../src/deploy/catch-all.ts";
+export type { OwnQueueOptions } from "../src/deploy/declared/tools.ts";
 export type { AppWith } from "../src/deploy/options-of.ts";
 export type { DeploymentTools, ServiceOptions } from "../src/deploy/service.ts";
 

@@ -6,6 +6,7 @@ import type { Platform, ServiceOptions, WaitUntil } from "../src/deploy/service.
 import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
 
 export * from "../src/deploy/consumer.ts";
+export type { RouteContext, RouteHandler } from "../src/deploy/catch-all.ts";
 export type { AppWith } from "../src/deploy/options-of.ts";
 export type { DeploymentTools, ServiceOptions } from "../src/deploy/service.ts";
 

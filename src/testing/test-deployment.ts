@@ -44,8 +44,8 @@ export interface TestDeploymentOptions<Env> {
  * Runs a deployment in a test: its routes, consumers, cron and schedules, on an embedded database, with a clock
  * that moves only when the test says so. It needs no Redis and no platform. It logs failed tasks and dead letters, but
  * not successful work.
- * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`), or the options of
- *   `sluice`
+ * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`, of Next.js its `handlers`), or
+ *   the options of `sluice`
  * @throws {SluiceError} `invalid_argument`
  * @example
  * const test = testDeployment(app, { env: { MAIL_URL: mailServer.url } });

@@ -92,7 +92,8 @@ test("what an application exports compiles with declarations, as `tsc --init` as
     type Env = { MAIL_URL: string };
     export const emails = defineQueue<{ to: string }>("emails", { timeout: "10s", unique: "24h" });
     export const sent = emails.consumer(({ payload }, env: Env, { queue }) => queue("log").enqueue([payload.to, env.MAIL_URL]));
-    ${apps.join("\n")}`;
+    ${apps.join("\n")}
+    export const { handlers, queue, schedules } = next;`;
   const declared = ["--declaration", "--emitDeclarationOnly", "--outDir", "declared", "--lib", "es2023,dom"];
   expect(await compiled(project, "app.ts", source, ...declared)).toBe("");
 });
