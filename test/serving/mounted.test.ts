@@ -5,6 +5,7 @@ import {
   type Server as HttpServer,
 } from "node:http";
 import { once } from "node:events";
+import { Hono } from "hono";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type MountedDeployment, type MountOptions, startDeployment } from "../../serverless/node.ts";
 import type { MountedRequest } from "../../src/deploy/process/mounted-request.ts";
@@ -120,9 +121,10 @@ describe("a deployment that is mounted below a path", () => {
     expect(sent).toEqual(["by itself", "by the deployment"]);
   });
 
-  it("answers requests of the Fetch API, for frameworks that have these", async () => {
+  it("answers requests of the Fetch API, as Hono mounts it", async () => {
     const { fetch: answer, close } = await start();
-    const asked = () => answer(new Request("http://app.test/health"));
+    const app = new Hono().mount("/queue", answer);
+    const asked = () => app.request("/queue/health");
     expect(await (await asked()).json()).toEqual({ status: "ok" });
     await close();
     expect((await asked()).status).toBe(503);
