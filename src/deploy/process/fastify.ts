@@ -1,6 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import type { ClosableServer } from "./node-listener.ts";
+import type { ClosableServer, NodeRequest, NodeResponse } from "./node-types.ts";
 
 /** What is used of Fastify within the scope of a plugin. */
 export interface FastifyScope {
@@ -16,12 +14,12 @@ export interface FastifyScope {
 }
 
 interface FastifyRequest {
-  readonly raw: IncomingMessage | Http2ServerRequest;
+  readonly raw: NodeRequest;
   readonly host: string;
 }
 
 interface FastifyReply {
-  readonly raw: ServerResponse | Http2ServerResponse;
+  readonly raw: NodeResponse;
   hijack(): unknown;
 }
 
@@ -29,16 +27,22 @@ interface FastifyReply {
 export type FastifyPlugin = (scope: FastifyScope) => Promise<void>;
 
 /**
+ * Answers a request, whose `url` is below the path of the mount.
+ * @param original the URL that was asked for
+ * @param host the host that was asked for, if a framework says so
+ */
+export type Answer = (
+  request: NodeRequest,
+  response: NodeResponse,
+  asked: { readonly original: string; readonly host: string | undefined },
+) => void;
+
+/**
  * Makes the plugin of a deployment.
- * @param answer answers a request. Its `url` is below the prefix, `original` is the URL that was asked for
  * @param close closes the server and the deployment
  */
 export function fastifyPlugin(
-  answer: (
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    asked: { original: string; host: string },
-  ) => void,
+  answer: Answer,
   close: (server: ClosableServer) => Promise<void>,
 ): FastifyPlugin {
   return async (scope) => {
@@ -49,7 +53,7 @@ export function fastifyPlugin(
       reply.hijack();
       const original = raw.url ?? "/";
       raw.url = urlBelow(scope.prefix, original);
-      answer(raw as IncomingMessage, reply.raw as ServerResponse, { original, host });
+      answer(raw, reply.raw, { original, host });
       raw.url = original;
     };
     scope.all("/", handler);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Environment } from "../../config.ts";
 import { problemResponse } from "../../http/problems/problem.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
@@ -7,9 +7,10 @@ import { markLengthEnforced } from "../../bounded-body.ts";
 import { respond } from "../../respond.ts";
 import { SERVICE_OPTIONS } from "../options.ts";
 import { PendingWork } from "../pending-work.ts";
-import { type FastifyPlugin, fastifyPlugin } from "./fastify.ts";
+import { type Answer, type FastifyPlugin, fastifyPlugin } from "./fastify.ts";
 import { forwardedHost, keepReadBody, type MountedRequest, withHost, withSlash } from "./mounted-request.ts";
-import { type ClosableServer, loadNodeServer, stopServer } from "./node-listener.ts";
+import { loadNodeServer, stopServer } from "./node-listener.ts";
+import type { ClosableServer, NodeRequest, NodeResponse } from "./node-types.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
 
 /** Options of a deployment in a process whose HTTP server is the application's: those of a server without its port. */
@@ -28,7 +29,7 @@ export interface MountedDeployment extends Pick<Server, "queue" | "schedules"> {
    * Answers a request of Node's HTTP server, of Express, or of what takes the same handlers.
    * @example app.use("/queue", deployment.handler)
    */
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly handler: (request: NodeRequest, response: NodeResponse) => void;
   /**
    * A plugin for Fastify. `app.close()` closes the deployment too.
    * @example await app.register(deployment.fastify, { prefix: "/queue" })
@@ -82,23 +83,20 @@ export async function startMounted<Env extends object>(
   };
   const started = await start({ grace, listen }, { ...options, port: 0, signals: false });
 
-  const answer = (
-    incoming: MountedRequest,
-    outgoing: ServerResponse,
-    { original, host }: { original: string; host: string | undefined },
-  ): void => {
+  const answer: Answer = (request, response, { original, host }) => {
+    const [incoming, outgoing] = [request as MountedRequest, response as ServerResponse];
     const problem = keepReadBody(incoming);
     openResponses.add(outgoing);
     openRequests.add(once(outgoing, "close").finally(() => openResponses.delete(outgoing)));
-    const respondTo = async (request: Request): Promise<Response> => {
+    const respondTo = async (asked: Request): Promise<Response> => {
       if (problem) return problemResponse(problem);
       const folder = withSlash(original);
-      if (folder !== undefined && new URL(request.url).pathname === "/") {
+      if (folder !== undefined && new URL(asked.url).pathname === "/") {
         return respond(null, 308, { location: folder });
       }
-      const asked = withHost(request, host);
-      markLengthEnforced(asked);
-      return fetch(asked);
+      const own = withHost(asked, host);
+      markLengthEnforced(own);
+      return fetch(own);
     };
     // The globals are the application's.
     void getRequestListener(respondTo, { overrideGlobalObjects: false })(incoming, outgoing);
@@ -117,9 +115,10 @@ export async function startMounted<Env extends object>(
       openRequests.add(response);
       return response;
     },
-    handler(incoming: MountedRequest, outgoing) {
-      const original = incoming.originalUrl ?? incoming.url ?? "/";
-      answer(incoming, outgoing, { original, host: forwardedHost(incoming) });
+    handler(request, response) {
+      const { originalUrl, url = "/" } = request as MountedRequest;
+      const host = forwardedHost(request as MountedRequest);
+      answer(request, response, { original: originalUrl ?? url, host });
     },
     fastify: fastifyPlugin(answer, close),
   };

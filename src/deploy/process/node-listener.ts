@@ -1,8 +1,9 @@
-import { type EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { markLengthEnforced } from "../../bounded-body.ts";
 import { orNotInstalled } from "../../optional-package.ts";
+import type { ClosableServer } from "./node-types.ts";
 import type { Listener, Runtime } from "./process.ts";
 
 /** While the server stops: the interval at which it closes idle connections, ms. */
@@ -57,18 +58,12 @@ export async function listen(
   };
 }
 
-/** What is used of an HTTP server to close it. A server of HTTP/2 cannot close its idle connections. */
-export interface ClosableServer extends EventEmitter {
-  close(): unknown;
-  closeIdleConnections?(): void;
-  closeAllConnections?(): void;
-}
-
 /** Accepts no more connections. Resolves when all open requests have their responses. */
 export async function stopServer(server: ClosableServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.once("close", resolve));
   server.close();
   // Connections become idle one by one, when their responses end.
   const idle = setInterval(() => server.closeIdleConnections?.(), IDLE_CHECK);
-  await once(server, "close");
+  await closed;
   clearInterval(idle);
 }
