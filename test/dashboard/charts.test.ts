@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Overviews } from "../../src/dashboard/page/api/types.ts";
-import { useDashboard } from "./rig.ts";
+import { press, useDashboard } from "./rig.ts";
+import { watchReads } from "./screens.ts";
+import { lease } from "./work.ts";
 
 const rig = useDashboard();
 
@@ -48,4 +50,40 @@ test("counts stay readable when one burst dwarfs them: it is cut, and the page s
   const table = page.getByRole("region", { name: "Tasks a minute" });
   expect(await table.getByRole("row").count()).toBe(61);
   await table.getByRole("cell", { name: "40,000" }).waitFor();
+});
+
+test("the last 24 hours are shown beside the hour, and read seldom", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await rig.operator(queue.name).configure({ statistics: true });
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  await (await lease(queue)).complete();
+  const { page, go } = await rig.visit({ withClock: true });
+  const reads = watchReads(page, (url) => url.includes("/statistics?history=true"));
+  await go(`queues/${queue.name}`);
+  await press(page, "24 hours");
+  const enqueued = page.getByRole("img", {
+    name: /^enqueued: 2 in the last 24 hours, in 5 minutes most 2 at /,
+  });
+  await enqueued.waitFor();
+  await page.getByRole("img", { name: /^completed: 1 in the last 24 hours/ }).waitFor();
+  for (let refresh = 0; refresh < 5; refresh++) {
+    await page.clock.fastForward(10_000);
+    await page.waitForTimeout(50);
+  }
+  expect(reads.sent).toBe(1);
+  // The browser keeps the choice.
+  await page.reload();
+  await enqueued.waitFor();
+  await press(page, "Hour");
+  await page.getByRole("img", { name: /^enqueued: 2 in the last hour/ }).waitFor();
+});
+
+test("the time within which tasks start counts those that still wait", async () => {
+  const name = rig.name("emails");
+  await rig.operator(name).configure({ statistics: true });
+  const early = rig.queue(name, { now: () => Date.now() - 1_200_000 });
+  await early.enqueueMany(Array.from({ length: 20 }, (_, payload) => ({ payload })));
+  const { page } = await rig.visit({ at: `queues/${name}` });
+  const start = page.locator(".tile").filter({ hasText: "95% start within" }).locator("dd");
+  await expect.poll(() => start.textContent()).toMatch(/^1\dm|^over/);
 });

@@ -44,6 +44,18 @@ export async function overviews(queues: readonly string[], signal: AbortSignal):
   return found;
 }
 
+/** What the queue has done in the last 24 hours. */
+export const history = async (queue: string, signal: AbortSignal) =>
+  (
+    await send<{ readonly history: types.History }>(
+      pathOf(queue, "statistics") + queryOf({ history: true }),
+      {
+        signal,
+        commands: 3,
+      },
+    )
+  ).history;
+
 export const groups = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.GroupPage> =>
   send(pageOf(queue, "groups", cursor), { signal, commands: 20 });
 

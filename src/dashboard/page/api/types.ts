@@ -36,6 +36,7 @@ export type WorkerFailed = v.InferOutput<typeof failed>;
 export type Group = GroupPage["groups"][number];
 export type SettingsChanges = v.InferInput<typeof queueChanges>;
 export type GroupChanges = v.InferInput<typeof groupChanges>;
+export type History = NonNullable<v.InferOutput<typeof queues.statistics>["history"]>;
 export type Health = v.InferOutput<typeof health>;
 export type Finding = Health["findings"][number];
 export type Swept = v.InferOutput<typeof swept>;

@@ -1,4 +1,5 @@
-import { type DurationCounts, durationBounds } from "../../../operate/statistics.ts";
+import { p95 } from "../../../operate/percentiles.ts";
+import { durationBounds } from "../../../operate/statistics.ts";
 import type { Overview, Settings } from "../api/types.ts";
 import { exact, number, rate, span } from "../format.ts";
 
@@ -60,18 +61,10 @@ export function Tile({
   );
 }
 
-/** The bound below which this share of the counted durations was; null without any. */
-function percentile({ count, classes }: DurationCounts, share: number): number | null {
-  if (count === 0) return null;
-  let seen = 0;
-  const found = classes.findIndex((one) => (seen += one) >= share * count);
-  return durationBounds[found] ?? LONGEST;
-}
-
 /** What there is to know of a queue at once. */
 export function Facts({ overview }: { readonly overview: Overview }) {
   const { pending, delayed, working, rejected, oldestAge, workers, statistics, settings } = overview;
-  const { on, waits, runs } = statistics;
+  const { on, waitP95, runs } = statistics;
   const limits = limitTexts(settings);
   return (
     <dl class="tiles">
@@ -82,8 +75,8 @@ export function Facts({ overview }: { readonly overview: Overview }) {
       <Tile name="age of next task" value={oldestAge === null ? "–" : span(oldestAge)} />
       <Tile name="workers" value={exact(workers)} />
       {on && <Tile name="done a minute" value={doneRate(statistics)} />}
-      {on && <Tile name="95% start within" value={atMost(percentile(waits, 0.95))} />}
-      {on && <Tile name="95% run within" value={atMost(percentile(runs, 0.95))} />}
+      {on && <Tile name="95% start within" value={atMost(waitP95)} />}
+      {on && <Tile name="95% run within" value={atMost(p95(runs))} />}
       {limits.length > 0 && <Tile name="limits" value={limits.join(", ")} />}
     </dl>
   );

@@ -1,8 +1,14 @@
 import { may } from "../access.ts";
-import { changeSettings } from "../api/queues.ts";
+import { changeSettings, history } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
+import { useLive } from "../live.ts";
 import { HistoryChart } from "../parts/charts.tsx";
 import { Failure, useAction } from "../parts/dialog.tsx";
+import { Stale, Waiting } from "../parts/layout.tsx";
+import { keptFlag, useStore } from "../store.ts";
+
+/** Whether charts show 24 hours, not one. */
+const isDay = keptFlag("day", false);
 
 const MINUTE = 60_000;
 
@@ -16,6 +22,7 @@ interface HistoryProps {
 /** What the queue has done in the last hour or day. */
 export function History({ overview, now, onChanged }: HistoryProps) {
   const { queue, statistics } = overview;
+  const day = useStore(isDay);
   const turnOn = useAction(() => changeSettings(queue, { statistics: true }), onChanged);
   if (!statistics.on) {
     return (
@@ -33,6 +40,7 @@ export function History({ overview, now, onChanged }: HistoryProps) {
       </div>
     );
   }
+  if (day) return <Day queue={queue} />;
   const { series } = statistics;
   const last = now - (now % MINUTE);
   const count = series.completed.length;
@@ -41,6 +49,21 @@ export function History({ overview, now, onChanged }: HistoryProps) {
       {...{ series, title: "Tasks a minute", period: "last hour", unit: "a minute" }}
       starts={series.completed.map((_, i) => last - (count - 1 - i) * MINUTE)}
     />
+  );
+}
+
+function Day({ queue }: { readonly queue: string }) {
+  const { value, error, refresh } = useLive((signal) => history(queue, signal), queue, { every: 5 * MINUTE });
+  if (!value) return <Waiting error={error} retry={refresh} />;
+  const { startsAt, every, series } = value;
+  return (
+    <>
+      <Stale error={error} />
+      <Chart
+        {...{ series, title: "Tasks in 5 minutes", period: "last 24 hours", unit: "5 minutes" }}
+        starts={series.completed.map((_, i) => startsAt + i * every)}
+      />
+    </>
   );
 }
 
@@ -60,5 +83,20 @@ const Chart = ({ series, ...given }: ChartProps) => (
       { name: "completed", tone: "out", values: series.completed },
       { name: "failed attempts", tone: "bad", values: series.failed },
     ]}
-  />
+  >
+    <Period />
+  </HistoryChart>
 );
+
+function Period() {
+  const day = useStore(isDay);
+  return (
+    <span class="choice" role="group" aria-label="Period">
+      {[false, true].map((one) => (
+        <button key={String(one)} type="button" aria-pressed={day === one} onClick={() => isDay.set(one)}>
+          {one ? "24 hours" : "Hour"}
+        </button>
+      ))}
+    </span>
+  );
+}
