@@ -92,9 +92,5 @@ describe("docs/metrics.md", () => {
     expect(valueAt(load, setting(keda, "valueLocation"))).toBe(1);
     expect(isRoute(new URL(setting(keda, "url")).pathname)).toBe(true);
     expect(isRoute(setting(blockOf("Prometheus", "yaml"), "metrics_path"))).toBe(true);
-    const worker = blockOf("Cloudflare", "js");
-    const read = Array.from(worker.matchAll(/load\.([\w.]+)/g), ([, path = ""]) => valueAt(load, path));
-    expect(read).toEqual([1]);
-    expect(isRoute(/SLUICE_URL\}(\/[^`]*)`/.exec(worker)?.[1] ?? "")).toBe(true);
   });
 });

@@ -106,7 +106,17 @@ testCommands("docs/operating.md", {
       );
       writeFileSync(join(deployed.shell.folder, "sent-since-two.jsonl"), lines.join("\n"));
     },
-    "A sweep reports unexpected_reply": async () => {
+  },
+  after: {
+    "sluice redrive emails welcome-17": completeAll,
+    "sluice settings emails statistics=on": () => enqueueMails([36], { group: "tenant-7" }),
+  },
+});
+
+testCommands("lua/partitions.md", {
+  run: (command) => deployed.run(command, { REDIS_URL: deployed.redis.url }),
+  before: {
+    "When Redis has lost the markers": async () => {
       await raw("FLUSHALL");
       // A program that knows of the partitions, and one that does not.
       const events = (partitions?: number) =>
@@ -117,10 +127,6 @@ testCommands("docs/operating.md", {
       await events().enqueue({ event: 1 }, { id: "event-1" });
       await events().enqueue({ event: 3 }, { id: "event-3" });
     },
-  },
-  after: {
-    "sluice redrive emails welcome-17": completeAll,
-    "sluice settings emails statistics=on": () => enqueueMails([36], { group: "tenant-7" }),
   },
 });
 
