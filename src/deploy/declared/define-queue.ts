@@ -176,7 +176,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     throw invalidArgument(
       "transport",
       `must be declared, as defineQueue("${this.name}", { transport: upstash }), to call ${this.name}.enqueue(…) itself. ` +
-        "Handlers and fetch of a deployment take queue(…) from their arguments instead; a running server connects the queues among its consumers and queues",
+        "Handlers and fetch of a deployment take queue(…) from their arguments instead, and code with Next.js takes what sluice() returned; a running server connects the queues among its consumers and queues",
     );
   }
 
