@@ -201,14 +201,21 @@ describe("a deployment that is mounted below a path", () => {
 });
 
 describe("a mounted deployment that closes", () => {
-  /** Begins to read an event stream, and returns what ends when the stream ends. */
+  /** Begins to read an event stream. Returns its headers, and what reads the rest. */
   async function follow(url: string, signal?: AbortSignal) {
     const headers = { authorization: `Bearer ${secrets.all}`, accept: "text/event-stream" };
     const response = await fetch(`${url}/queue/v1/queues/q/events`, { headers, ...(signal && { signal }) });
     const reader = response.body?.getReader();
     const first = await reader?.read();
     expect(new TextDecoder().decode(first?.value)).toMatch(/^retry: /);
-    return { ended: reader?.closed.catch(() => {}), headers: response.headers };
+    const rest = async () => {
+      let text = "";
+      for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+        text += new TextDecoder().decode(read.value);
+      }
+      return text;
+    };
+    return { rest, headers: response.headers };
   }
 
   it("together with the server, lets requests that are under way enqueue", async () => {
@@ -253,15 +260,23 @@ describe("a mounted deployment that closes", () => {
     const { close } = await start({ grace: "1h" });
     const url = await listen(mount(deployment as MountedDeployment));
     const leaving = new AbortController();
-    const { ended, headers } = await follow(url, leaving.signal);
+    const { rest, headers } = await follow(url, leaving.signal);
     // No middleware may hold it back to compress it.
     expect(headers.get("cache-control")).toContain("no-transform");
     leaving.abort();
-    await ended;
+    await expect(rest()).rejects.toThrow("aborted");
     await close();
   });
 
-  it("drops streams and aborts handlers when the grace is over", async () => {
+  it("ends event streams at once, and their readers connect elsewhere", async () => {
+    const { close } = await start({ grace: "1h" });
+    const url = await listen(mount(deployment as MountedDeployment));
+    const streams = await Promise.all([follow(url), follow(url)]);
+    await close(server);
+    for (const { rest } of streams) expect(await rest()).toBe("");
+  });
+
+  it("drops requests and aborts handlers when the grace is over", async () => {
     const aborted = vi.fn();
     const begun = vi.fn();
     const { close, queue } = await start({
@@ -279,11 +294,14 @@ describe("a mounted deployment that closes", () => {
       },
     });
     const url = await listen(mount(deployment as MountedDeployment));
-    const { ended } = await follow(url);
+    const asked = once(server as HttpServer, "request");
+    const pull = asking(url)("POST", "/v1/queues/empty/tasks/pull", { json: { wait: "20s" } });
+    const dropped = expect(pull).rejects.toThrow("fetch failed");
+    await asked;
     const { id } = await queue("slow").enqueue(1);
     await expect.poll(() => begun.mock.calls.length).toBe(1);
     await close();
-    await ended;
+    await dropped;
     expect(aborted).toHaveBeenCalledTimes(1);
     expect(await new Queue("slow", { transport: redis.transport }).get(id)).toMatchObject({
       state: "delayed",

@@ -11,6 +11,7 @@ import { resp } from "../../transports/resp.ts";
 import { upstash } from "../../transports/upstash.ts";
 import { cronFailed, fetchFailed, wakeFailed } from "../../log/lines.ts";
 import { withCompressedFile } from "../compressed-file.ts";
+import { untilClosing } from "./event-streams.ts";
 import { onDemand } from "../on-demand.ts";
 import { PendingWork } from "../pending-work.ts";
 import { SERVICE_OPTIONS } from "../options.ts";
@@ -151,11 +152,14 @@ export async function start<Env extends object>(
   };
   if (!runtime.startsUnconfigured) deployment.service(env);
 
-  const handle = (request: Request): Promise<Response> =>
-    deployment.fetch(request, env, pendingWork.add).catch((error: unknown) => {
+  const handle = async (request: Request): Promise<Response> => {
+    try {
+      return untilClosing(closing.signal, await deployment.fetch(request, env, pendingWork.add));
+    } catch (error) {
       log(fetchFailed(error));
       return new Response("Internal Server Error", { status: 500 });
-    });
+    }
+  };
   const listening = options.dashboard
     ? async (request: Request) => withCompressedFile(request, await handle(request))
     : handle;
