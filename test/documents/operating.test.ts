@@ -45,7 +45,7 @@ testCommands("docs/operating.md", {
       await queue().dequeue({ max: 1, worker: { name: "mailer-1", node: "fra-1" } });
       await queue().dequeue();
     },
-    "Is there a consumer at all?": async () => {
+    "The queue grows": async () => {
       await completeAll();
       await raw("FLUSHALL");
       await enqueueMails([17], {}, minutesAgo(22));
