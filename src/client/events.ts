@@ -64,6 +64,8 @@ async function* read(
 
 /** @throws {SluiceError} `unreachable`, `aborted`, or what the server answers */
 async function opened(open: Open, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+  const aborted = () => new SluiceError("aborted", "the call was aborted by its signal");
+  if (signal.aborted) throw aborted();
   try {
     const response = await open(signal);
     if (response.ok && response.body) return response.body;
@@ -71,7 +73,7 @@ async function opened(open: Open, signal: AbortSignal): Promise<ReadableStream<U
     throw new SluiceError("unexpected_reply", "the server answered without a stream");
   } catch (error) {
     if (error instanceof SluiceError) throw error;
-    if (signal.aborted) throw new SluiceError("aborted", "the call was aborted by its signal");
+    if (signal.aborted) throw aborted();
     const { message } = error instanceof Transient ? error : networkError(error);
     throw new SluiceError("unreachable", `the server gave no useful answer: ${message}`);
   }

@@ -30,7 +30,7 @@ test("it has every method of a queue except the documented ones", () => {
   const ofClient = calls(Object.getPrototypeOf(client.queue("emails")) as object).filter(
     (name) => name !== "counted",
   );
-  expect(ofQueue.toSorted()).toEqual([...ofClient, "events", "wakeAnother"].toSorted());
+  expect(ofQueue.toSorted()).toEqual([...ofClient, "wakeAnother"].toSorted());
 });
 
 test("a schema gives the types of enqueued and of delivered payloads", () => {

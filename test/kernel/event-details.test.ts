@@ -238,6 +238,21 @@ test("a queue that publishes no events has no command for them, also with statis
   expect(JSON.stringify(await rig.command("HGETALL", key("tasks")))).not.toContain("progress");
 });
 
+test("a listener over HTTP ends with its signal, and says what refuses it", async () => {
+  await expect(clientWith(TOKEN).queue(QUEUE).events({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: "aborted",
+  });
+  const leaving = new AbortController();
+  const events = await clientWith(TOKEN).queue(QUEUE).events({ signal: leaving.signal });
+  const next = events[Symbol.asyncIterator]().next();
+  leaving.abort();
+  expect(await next).toEqual({ done: true, value: undefined });
+  await expect.poll(() => rig.command("PUBSUB", "CHANNELS")).toEqual([]);
+  await expect(clientWith("n".repeat(32)).queue(QUEUE).events()).rejects.toMatchObject({
+    code: "unauthorized",
+  });
+});
+
 test("all partitions of a queue share the channel", async () => {
   await rig.operator().resize(3);
   await publish();
