@@ -44,10 +44,6 @@ testCommands(PAGE, {
       await enqueueMails([17, 18]);
       await raw("HSET", "sluice:{emails}:tasks", "welcome-17", "2;x=y\nunknown");
     },
-    "A copy of the tasks": async () => {
-      await raw("FLUSHALL");
-      await enqueueMails([17, 18, 19]);
-    },
   },
   after: {
     "sluice token": (screen) => {
