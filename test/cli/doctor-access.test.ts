@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -128,5 +129,39 @@ describe("what cannot be reached ends with 3 and advice", () => {
     const { err } = await failing(rig.sluice("doctor"));
     expect(err).toContain("HTTP 504 (redis_unreachable)");
     expect(err).not.toContain("Is http");
+  });
+});
+
+test("of a deployment whose clock is off, beside that of this machine", async () => {
+  const off = {
+    status: "warning",
+    code: "clock_off",
+    about: "clock",
+    found: "this server is 7m ahead of Redis",
+  };
+  const replies: Record<string, object> = {
+    "/v1/token": { grants: [{ scopes: ["view"], queues: "*" }] },
+    "/v1/health/queues": {
+      status: "warning",
+      now: Date.now(),
+      findings: [off],
+      queues: [],
+      truncated: false,
+    },
+    "/health": { status: "ok" },
+  };
+  const server = createHttpServer((request, response) => {
+    response.setHeader("content-type", "application/json").end(JSON.stringify(replies[request.url ?? ""]));
+  });
+  const port = await listening(server);
+  const { code, rows } = await runHere(["doctor"], {
+    SLUICE_URL: `http://127.0.0.1:${port}`,
+    SLUICE_TOKEN: "view-0123456789abcdef",
+  });
+  server.close();
+  expect(code).toBe(0);
+  expect(byAbout(rows)).toMatchObject({
+    clock: ["ok", "this machine and Redis agree", undefined],
+    "clock of the deployment": ["warning", "this server is 7m ahead of Redis", undefined],
   });
 });

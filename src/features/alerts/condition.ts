@@ -3,6 +3,13 @@ import type { HealthFinding } from "../../operate/health/index.ts";
 import type { MinuteCounts } from "../../operate/statistics.ts";
 import type { AlertCondition } from "./types.ts";
 
+/** What is wrong with a queue or the database. */
+export interface FoundBy {
+  readonly findings: readonly HealthFinding[];
+  /** The number of the last lease of the queue. */
+  readonly leases?: number | undefined;
+}
+
 /** What was measured of a queue, as far as its rules need it. */
 export interface Measured {
   readonly counts?: Pick<QueueOverview, "pending" | "working" | "oldestAge" | "paused" | "leases">;
@@ -11,7 +18,7 @@ export interface Measured {
   /** Undefined too if the queue keeps no statistics. */
   readonly minutes?: readonly MinuteCounts[];
   /** What is wrong with the queue, or with the database, by `after`, ms. */
-  readonly findings?: ReadonlyMap<number, readonly HealthFinding[]>;
+  readonly findings?: ReadonlyMap<number, FoundBy>;
 }
 
 /** What a condition finds in what was measured. */
@@ -33,6 +40,8 @@ export interface Condition {
   readonly threshold: number;
   /** For how long it must hold, ms; undefined if that is for the rule to say. */
   readonly holdsFor?: number;
+  /** For how long it must hold if the rule does not say, ms. @default 0 */
+  readonly holdsByDefault?: number;
   /** Whether it reads the counts of the queue. */
   readonly needsCounts?: true;
   /** Whether it reads the statistics of the queue. */

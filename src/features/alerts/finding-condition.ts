@@ -24,6 +24,12 @@ const ofQueues: ReadonlySet<string> = new Set(queueCodes);
 const ofDatabase: ReadonlySet<string> = new Set(databaseCodes);
 const allCodes = [...queueCodes, ...databaseCodes];
 
+/** Findings that end with the next delivery. */
+const NOT_TAKEN: ReadonlySet<string> = new Set(["no_consumer", "nothing_taken"] satisfies QueueCode[]);
+
+/** By default it must be found twice: passes are some 50 s apart. */
+const HOLDS_FOR = 30_000;
+
 /**
  * Checks the condition that there is a finding.
  * @param at its path, for errors
@@ -42,20 +48,26 @@ export function findingCondition(given: FindingOptions, at: string): Condition {
     kind: "finding",
     name,
     threshold: 0,
+    holdsByDefault: HOLDS_FOR,
     findings: {
       after,
       ofQueues: wanted.some((code) => ofQueues.has(code)),
       ofDatabase: wanted.some((code) => ofDatabase.has(code)),
     },
     read(queue, { findings }) {
-      const own = findings
-        ?.get(after)
-        ?.filter(({ code, status }) => wanted.includes(code) && isAtLeast(status, least));
-      if (!own) return undefined;
+      const found = findings?.get(after);
+      if (!found) return undefined;
+      const own = found.findings.filter(
+        ({ code, status }) => wanted.includes(code) && isAtLeast(status, least),
+      );
       const of = queue === "" ? "" : `${queue}: `;
       const texts = own.map(({ about, found }) => (queue === "" ? `${about}: ${found}` : found));
       const text = () => (own.length > 0 ? `${of}${texts.join("; ")}` : `${of}${name} is over`);
-      return { holds: own.length > 0, value: own.length, text };
+      const reading = { holds: own.length > 0, value: own.length, text };
+      // A retry that has just become pending looks as if it had waited since its enqueue.
+      return own.some(({ code }) => NOT_TAKEN.has(code))
+        ? { ...reading, mark: String(found.leases) }
+        : reading;
     },
   };
 }

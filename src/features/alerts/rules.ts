@@ -19,7 +19,7 @@ export interface AlertRule {
   readonly when: When;
   /**
    * How long the condition must hold before the rule fires. `noConsumer` has its own.
-   * @default 0: the rule fires when a sweep first finds that the condition holds
+   * @default 0: the rule fires when a sweep first finds that the condition holds. Of `finding` 30 s: at the second one
    */
   readonly for?: Duration | undefined;
   /**
@@ -92,7 +92,7 @@ function checkedRule(rule: AlertRule, at: string): CheckedRule {
     name,
     queues,
     condition,
-    holdsFor: condition.holdsFor ?? milliseconds(rule.for ?? 0, `${at}.for`),
+    holdsFor: condition.holdsFor ?? milliseconds(rule.for ?? condition.holdsByDefault ?? 0, `${at}.for`),
     window: milliseconds(window, `${at}.window`, { min: 60_000 }),
   };
 }

@@ -19,6 +19,8 @@ export interface ExaminedQueue {
   readonly queue: string;
   readonly findings: readonly QueueFinding[];
   readonly counts: { readonly pending?: number; readonly working?: number };
+  /** The number of the last lease; undefined if the queue could not be read. */
+  readonly leases?: number;
 }
 
 /**
@@ -39,8 +41,8 @@ export async function examineQueues(
       const { queue } = one;
       if ("code" in one) examined.push({ queue, findings: [unreadable(queue, one.code)], counts: {} });
       else {
-        const { pending, working } = one;
-        examined.push({ queue, findings: queueFindings(one, after), counts: { pending, working } });
+        const { pending, working, leases } = one;
+        examined.push({ queue, findings: queueFindings(one, after), counts: { pending, working }, leases });
       }
     }
   }

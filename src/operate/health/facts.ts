@@ -4,6 +4,8 @@ import type { QueueSettings, Rate } from "../settings.ts";
 /** What was measured of a queue. Instants are epoch ms, by Redis's clock. */
 export interface QueueFacts extends QueueCounts {
   readonly now: number;
+  /** The number of the last lease. It rises with each delivery. */
+  readonly leases: number;
   readonly settings: QueueSettings;
   readonly work: {
     /** When the task that has been working longest was dequeued; null if none was found. */

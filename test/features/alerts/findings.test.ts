@@ -18,6 +18,9 @@ test("a rule on a finding fires for each queue that has it, and is resolved", as
   }
   expect(news()).toEqual([]);
   await minutes(1);
+  expect(news()).toEqual([]);
+  await task!.extend(5 * MINUTE);
+  await minutes(1);
   expect(alerts).toEqual([
     {
       id: expect.stringMatching(/^alert_\w{16}$/),
@@ -27,10 +30,10 @@ test("a rule on a finding fires for each queue that has it, and is resolved", as
       condition: "finding",
       value: 1,
       threshold: 0,
-      startedAt: rig.now,
+      startedAt: rig.now - MINUTE,
       measuredAt: rig.now,
       reminder: false,
-      text: "emails: 1 working, the longest for 11m, and nothing was taken for 11m",
+      text: "emails: 1 working, the longest for 12m, and nothing was taken for 12m",
     },
   ]);
   await task!.complete();
@@ -49,16 +52,17 @@ test("a rule on all findings fires for problems, and for warnings if asked", asy
     { queues: "emails", when: { finding: { status: "warning" } } },
     { when: { finding: { code: ["schedule_paused", "paused"] } } },
   ] as const;
-  const { pass, alerts } = alerting(rig, rules);
+  const { pass, minutes, alerts } = alerting(rig, rules);
   const schedules = new Schedules("emails", { transport: rig.transport, now });
   await schedules.put("daily", { every: "24h", payload: 1, paused: true });
   await queueOf(rig, "reports").enqueue(1);
-  rig.now += 6 * MINUTE;
+  rig.now += 5 * MINUTE;
   await pass();
+  await minutes(2);
   const ofQueues = alerts.filter(({ queue }) => queue !== "");
   const textOf = Object.fromEntries(ofQueues.map(({ rule, text }) => [rule, text]));
   expect(textOf).toEqual({
-    problem: "reports: 1 pending, the next enqueued 6m ago, and no consumer works",
+    problem: "reports: 1 pending, the next enqueued 7m ago, and no consumer works",
     "schedule_paused, paused": "emails: schedule daily is paused",
     "warning of emails": "emails: schedule daily is paused",
   });
@@ -67,8 +71,8 @@ test("a rule on all findings fires for problems, and for warnings if asked", asy
 
 test("rules on the database fire once, for no queue, and read none", async () => {
   const rules = [
-    { when: { finding: { code: ["clock_off", "database_nearly_full"] } } },
-    { name: "any", queues: "*", when: { finding: { code: "clock_off" } } },
+    { for: 0, when: { finding: { code: ["clock_off", "database_nearly_full"] } } },
+    { for: 0, name: "any", queues: "*", when: { finding: { code: "clock_off" } } },
   ] as const;
   const { pass, alerts, lines } = alerting(rig, rules, {
     dashboardUrl: "https://queue.example.com/dashboard",
@@ -97,15 +101,33 @@ const passes = (fields: unknown) => (fields as string[]).filter((field) => field
 
 test("each code can be a rule of its own", async () => {
   const rules = [...queueCodes, ...databaseCodes].map((code) => ({ when: { finding: { code } } }) as const);
-  const { pass, alerts } = alerting(rig, rules);
+  const { pass, minutes, alerts } = alerting(rig, rules);
   await rig.operator().pause();
   await rig.queue().enqueue(1);
   await queueOf(rig, "reports").enqueue(1);
   rig.now += 11 * MINUTE;
   await pass();
+  await minutes(1);
   const ofQueues = alerts.filter(({ queue }) => queue !== "");
   expect(Object.fromEntries(ofQueues.map(({ rule, queue }) => [rule, queue]))).toEqual({
     no_consumer: "reports",
     paused: "emails",
   });
+});
+
+test("a retry that becomes pending long after its enqueue is no sign that no consumer takes tasks", async () => {
+  const { minutes, news } = alerting(rig, [
+    { when: { finding: { code: ["no_consumer", "nothing_taken"] } } },
+  ]);
+  const queue = rig.queue();
+  await queue.enqueue(1);
+  await minutes(11);
+  for (let i = 0; i < 5; i++) {
+    const [task] = await queue.dequeue();
+    await task!.requeue();
+    await minutes(1);
+  }
+  expect(news()).toEqual([]);
+  await minutes(1);
+  expect(news()).toEqual(["fires emails"]);
 });

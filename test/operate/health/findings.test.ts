@@ -49,6 +49,7 @@ test("the advice for slow, old, full and silent Redises, and clocks that differ"
 const facts: QueueFacts = {
   queue: "emails",
   now: NOW,
+  leases: 0,
   pending: 1,
   delayed: 0,
   working: 0,
