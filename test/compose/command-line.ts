@@ -10,7 +10,7 @@ import {
 } from "../../src/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
-import { type Found, handled, type Pulled, type StartFront, storedIn } from "./front.ts";
+import { type Found, handled, type Pulled, type StartFront, eventsIn, storedIn } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
 const options = ({ id, group, delay }: NewTask<unknown>) =>
@@ -67,6 +67,7 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
       return queue.counts;
     },
     findings: () => sluice<Found>(["doctor"]),
+    events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: async () => {},
   };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { consoleLines } from "../support/console-lines.ts";
 import { useRig } from "../support/rig.ts";
 import { useTraces } from "../features/tracing/traces.ts";
 import { features } from "./features.ts";
@@ -20,9 +21,9 @@ afterEach(async () => {
 describe.each(table)("%s", (feature, names) => {
   test.each(names)("through %s", async (name) => {
     const { given, run } = features[feature](traces);
-    const errors = vi.spyOn(console, "error").mockImplementation(() => {});
+    const failures = consoleLines("warn", "error");
     front = await fronts[name](rig, given);
     await run(front);
-    expect(errors.mock.calls).toEqual([]);
+    expect(failures).toEqual([]);
   });
 });

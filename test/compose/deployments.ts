@@ -9,7 +9,7 @@ import {
 } from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
-import { addTo, type Front, type Given, type StartFront, storedIn } from "./front.ts";
+import { addTo, type Front, type Given, type StartFront, eventsIn, storedIn } from "./front.ts";
 import { platforms } from "./platforms.ts";
 
 const ORIGIN = "https://deployment.test";
@@ -19,10 +19,11 @@ const TOKEN = "view-0123456789abcdef";
 export const SLUICE_TOKENS = JSON.stringify([{ token: TOKEN, scopes: ["view"], queues: "*" }]);
 
 /** The options of a deployment whose own `fetch` uses the queue, and whose consumer handles its tasks. */
-export function deploymentOf({ declaration, handler, concurrency, tracing }: Given): ServiceOptions {
+export function deploymentOf({ declaration, handler, concurrency, tracing, logger }: Given): ServiceOptions {
   const declared = defineQueue(QUEUE, declaration);
   return {
     tracing,
+    logger,
     consumers: [declared.consumer((task) => handler(task), { concurrency })],
     async fetch(request, { queue }) {
       const { pathname } = new URL(request.url);
@@ -76,6 +77,7 @@ export const deployment =
     return {
       ...ownPages(fetch),
       run: cron,
+      events: () => eventsIn(rig),
       stored: () => storedIn(rig),
       async stop() {
         await stop();

@@ -308,6 +308,56 @@ const health: Feature = () => {
   };
 };
 
+/** A listener gets the result of each task. */
+const events: Feature = () => {
+  const { done, given } = noting({ declaration: { events: true } });
+  return {
+    given: { ...given, handler: ({ id }) => (done.push(id), { of: id }) },
+    async run(front) {
+      const published = await front.events();
+      await front.add(tasksOf("a"));
+      await front.add(tasksOf("b", "c"));
+      await work(front, () => done.length >= 3);
+      const found: unknown[] = [];
+      for await (const { event, tasks = [] } of published) {
+        if (event === "completed") found.push(...tasks);
+        if (found.length >= 3) break;
+      }
+      const reported = ["a", "b", "c"].map((id) => ({ id, attempt: 1, result: { of: id } }));
+      expect(found).toHaveLength(3);
+      expect(found).toEqual(expect.arrayContaining(reported));
+    },
+  };
+};
+
+/** What happens to tasks is logged by the option `logger`, and by nothing else. */
+const logger: Feature = () => {
+  const lines: unknown[] = [];
+  const note = (level: string) => (line: object) => void lines.push({ level, ...line });
+  const [debug, info, warn, error] = ["debug", "info", "warn", "error"].map(note);
+  const { done, given } = noting({
+    handler({ id }) {
+      done.push(id);
+      if (id === "fails") throw new Error("HTTP 503");
+    },
+    logger: { debug, info, warn, error } as NonNullable<Given["logger"]>,
+  });
+  return {
+    given,
+    async run(front) {
+      await front.add(tasksOf("done", "fails"));
+      await work(front, () => done.length >= 2);
+      const failed = { level: "warn", task: "fails", attempt: 1, failed: "Error: HTTP 503", next: "retry" };
+      await until(
+        () => lines.some((line) => (line as { level: string }).level === "info"),
+        () => front.run(),
+      );
+      expect(lines).toContainEqual(expect.objectContaining(failed));
+      expect(lines).toContainEqual(expect.objectContaining({ level: "info", drain: QUEUE, requeued: 1 }));
+    },
+  };
+};
+
 export const features: Readonly<Record<FeatureName, Feature>> = {
   partitions,
   encryption,
@@ -321,4 +371,6 @@ export const features: Readonly<Record<FeatureName, Feature>> = {
   defaults,
   prefix,
   health,
+  events,
+  logger,
 };

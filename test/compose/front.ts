@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { QueueDeclaration } from "../../src/deploy/declared/declaration.ts";
-import type {
-  Enqueued,
-  HealthFinding,
-  NewTask,
+import { onTestFinished } from "vitest";
+import {
+  type Enqueued,
+  type HealthFinding,
+  type Logger,
+  type NewTask,
+  type PublishedEvent,
   Queue,
-  QueueCounts,
-  Task,
-  TaskInfo,
+  type QueueCounts,
+  type Task,
+  type TaskInfo,
 } from "../../src/index.ts";
+import { resp } from "../../src/transports/resp.ts";
 import type { Tracing } from "../../src/features/tracing/types.ts";
-import type { Rig } from "../support/rig.ts";
+import { QUEUE, type Rig } from "../support/rig.ts";
 
 /** A task as every front gives it to a handler. */
 export type Delivered = Pick<Task, "id" | "payload" | "headers">;
@@ -30,6 +34,7 @@ export interface Given {
   readonly concurrency: number;
   readonly prefix?: string | undefined;
   readonly tracing?: Tracing | undefined;
+  readonly logger?: Logger | undefined;
 }
 
 /** A finding, as every front shows it. */
@@ -44,6 +49,8 @@ export interface Front {
   counts(): Promise<QueueCounts>;
   /** What is wrong with the queues and their database. */
   findings(): Promise<readonly Found[]>;
+  /** The events of the queue, from then on. */
+  events(): Promise<AsyncIterable<PublishedEvent>>;
   /** The keys in the database, and all that they hold as text. */
   stored(): Promise<{ readonly keys: readonly string[]; readonly text: string }>;
   stop(): Promise<unknown>;
@@ -89,6 +96,13 @@ export const handled = (tasks: readonly Pulled[], handler: Given["handler"]) =>
       result: await handler(task),
     })),
   );
+
+/** The events in a Redis, over a connection of the test's own. */
+export async function eventsIn(rig: Rig): Promise<AsyncIterable<PublishedEvent>> {
+  const transport = resp(rig.redis.url);
+  onTestFinished(() => transport.close());
+  return new Queue(QUEUE, { transport }).events();
+}
 
 /** What a Redis holds. */
 export async function storedIn(rig: Rig) {

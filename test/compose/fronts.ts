@@ -16,7 +16,16 @@ import { asker, secrets, tokens } from "../http/served.ts";
 import { QUEUE, type Rig } from "../support/rig.ts";
 import { commandLine } from "./command-line.ts";
 import { deployment, deploymentOf, ownPages, SLUICE_TOKENS } from "./deployments.ts";
-import { addTo, type Given, handled, oneAtATime, type Pulled, type StartFront, storedIn } from "./front.ts";
+import {
+  addTo,
+  type Given,
+  handled,
+  oneAtATime,
+  type Pulled,
+  type StartFront,
+  eventsIn,
+  storedIn,
+} from "./front.ts";
 import type { FrontName } from "./table.ts";
 
 /** A program that makes its own queue, and drains and sweeps it. */
@@ -37,6 +46,7 @@ const library: StartFront = async (rig, { declaration, handler, concurrency, pre
     get: (id) => queue.get(id),
     counts: () => queue.counts(),
     findings: async () => (await queueHealth(transport, { prefix })).findings,
+    events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: consumer.ended,
   };
@@ -88,6 +98,7 @@ const http: StartFront = async (rig, given) => {
     get: (id) => send("GET", `/tasks/${id}`),
     counts: () => send("GET", ""),
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
+    events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: consumer.ended,
   };
@@ -111,6 +122,7 @@ const client: StartFront = async (rig, given) => {
     get: (id) => queue.get(id),
     counts: () => queue.counts(),
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
+    events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: consumer.ended,
   };
@@ -131,6 +143,7 @@ const testDouble: StartFront = async (_, given) => {
   return {
     ...ownPages((request) => app.fetch(request)),
     run: () => app.advance("1s"),
+    events: () => app.queue(QUEUE).events(),
     async stored() {
       const keys = await reply("KEYS", "*");
       const hashes = keys.filter((key) => key.endsWith(":tasks"));

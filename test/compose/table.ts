@@ -13,6 +13,8 @@ const featureNames = [
   "defaults",
   "prefix",
   "health",
+  "events",
+  "logger",
 ] as const;
 
 export const frontNames = [
@@ -46,6 +48,12 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
     commandLine: "It knows only the name of the queue. A deployment adds them.",
   },
   health: { client: "It has no calls of operators." },
+  logger: {
+    library: "It has no log: a drain calls onFailure.",
+    http: "It runs no handlers. test/http/problems has what it logs.",
+    client: "It has no log.",
+    commandLine: "It prints for people.",
+  },
   offload: { commandLine: "It reaches the store only through a deployment." },
   wake: { commandLine: "It has no consumer to wake, and says so after an enqueue." },
   tracing: {
