@@ -4,6 +4,7 @@ import { belowCatchAll, type RouteContext, type RouteHandler } from "../src/depl
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
+import { cronFailed } from "../src/log/lines.ts";
 import { type InContext, ownContext } from "../src/deploy/own-context.ts";
 import { PendingWork } from "../src/deploy/pending-work.ts";
 import type { DeploymentTools, Platform, ServiceOptions } from "../src/deploy/service.ts";
@@ -41,7 +42,9 @@ const isBuilding = () => process.env["NEXT_PHASE"] === "phase-production-build";
  * catch-all route, and the queues of server actions and other routes. Consumers work after the response, in the same
  * invocation. It reads the environment with the first request or call, so that `next build` needs none.
  * @returns `handlers`, whose methods a catch-all route exports, and `queue` and `schedules`, for all code on the
- *   server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does
+ *   server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. `cron` sweeps
+ *   and works without a request to the route, for a server that calls it each minute. It never throws, and logs why it
+ *   failed
  * @example
  * // lib/queue.ts
  * export const { handlers, queue } = sluice({ consumers: [emails.consumer(send)] });
@@ -76,7 +79,14 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   const queue: DeploymentTools<Env>["queue"] = (...args) => atUse((now) => tools(now).queue(...args));
   const schedules: DeploymentTools<Env>["schedules"] = (...args) =>
     atUse((now) => tools(now).schedules(...args));
-  return withOptions({ handlers: withOptions(handlers, options), queue, schedules }, options);
+  const cron = async (): Promise<void> => {
+    try {
+      await deployment.service(env()).cron();
+    } catch (error) {
+      deployment.log(cronFailed(error));
+    }
+  };
+  return withOptions({ handlers: withOptions(handlers, options), queue, schedules, cron }, options);
 }
 
 /**

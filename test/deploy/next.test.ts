@@ -4,6 +4,7 @@ import { sluice } from "../../serverless/next.ts";
 import { PendingWork } from "../../src/deploy/pending-work.ts";
 import { defineQueue } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
+import { consoleLines } from "../support/console-lines.ts";
 import { inRequest, isInRequest } from "../support/next-server.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -99,6 +100,17 @@ describe("an application with Next.js", () => {
     const swept = await cron(app);
     expect([swept.status, await swept.json()]).toMatchObject([200, { failed: [], woken: 1 }]);
     await work.settled();
+    expect(seen).toEqual(["handled a"]);
+  });
+
+  it("sweeps and works when the application itself calls cron, which logs what fails", async () => {
+    const { queue, cron: sweep } = newApp();
+    const errors = consoleLines("error");
+    await sweep();
+    expect(errors).toMatchObject([{ cron: expect.stringContaining("UPSTASH_REDIS_REST_URL") as string }]);
+    connect();
+    await queue(emails).enqueue("a", { delay: 1 });
+    await vi.waitUntil(async () => (await sweep(), seen.length > 0));
     expect(seen).toEqual(["handled a"]);
   });
 

@@ -92,7 +92,15 @@ describe.each(builds)("built by $bundler, in the $runtime runtime", (chosen) => 
   });
 });
 
-test("`next dev` runs the first task, as the page says", async () => {
+const instrumentation = `import { cron, emails, queue } from "@/lib/queue";
+
+export async function register() {
+  await queue(emails).enqueue({ to: "start@example.com" });
+  setInterval(cron, 500);
+}
+`;
+
+test("`next dev` runs the first task, as the page says, and cron of instrumentation.ts", async () => {
   const [project, place] = await Promise.all([openApplication(), openPlace()]);
   onTestFinished(async () => {
     await project.close();
@@ -100,9 +108,12 @@ test("`next dev` runs the first task, as the page says", async () => {
   });
   expect(page.files.map(([file]) => file)).toEqual(["lib/queue.ts", route, signUp, ".env.local"]);
   for (const [file, text] of page.files) await project.write(file, `${text}\n`);
+  await project.edit("lib/queue.ts", ["{ handlers, queue }", "{ handlers, queue, cron }"]);
+  await project.write("instrumentation.ts", instrumentation);
   const { type, printed } = await startApplication(project, page, page.command("npx next dev"), place.env);
   expect(JSON.parse(await type(page.signUp))).toMatchObject({ status: 200, body: { created: true } });
-  await expect.poll(printed).toMatch(/a mail to a@example.com\n\{"drain":"emails","completed":1,/);
+  for (const to of ["start", "a"]) await expect.poll(printed).toContain(`a mail to ${to}@example.com\n`);
+  await expect.poll(printed).toMatch(/^\{"drain":"emails","completed":\d,/m);
   expect(JSON.parse(await type(page.sweep ?? ""))).toMatchObject({ status: 200, body: { failed: [] } });
 });
 
