@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { tree } from "../../site/tree.ts";
 import { pages, textOf } from "./code.ts";
 import { quotedIn, root, testsNamedIn, titlesQuotedIn } from "./named-tests.ts";
 
@@ -57,6 +58,12 @@ test("the figures of docs/benchmarks.md are those of the notes", () => {
   const figures = rowsOf(textOf("docs/benchmarks.md")).slice(1);
   expect(figures.length).toBeGreaterThan(10);
   expect(figures.filter((row) => !measured.includes(row))).toEqual([]);
+});
+
+test("the navigation of the site has each page once", () => {
+  const patterns = ["README.md", "SECURITY.md", "CHANGELOG.md", "{docs,lua,notes}/**/*.md"];
+  const named = tree.flatMap(({ pages }) => pages);
+  expect(named.toSorted()).toEqual(globSync(patterns, { cwd: root }).toSorted());
 });
 
 test("no page of the package links to a file that the package does not have", () => {
