@@ -1,5 +1,6 @@
 /** Why a queue is stuck: no task ends, a limit holds tasks back, or no consumer takes any. */
 import { span } from "../../kernel/options/span.ts";
+import type { QueueCode } from "./codes.ts";
 import type { QueueFacts } from "./facts.ts";
 import { found, type QueueFinding } from "./queue-finding.ts";
 
@@ -37,8 +38,7 @@ function nothingEnds(facts: QueueFacts, after: number): QueueFinding | undefined
   const text = `${working} working, the longest for ${span(longest)}`;
   if (lastEndedAt === undefined && lastTakenAt === undefined) {
     if (!waits) return undefined;
-    const unknown = `${text}; whether others end is not known, as it keeps no statistics`;
-    return found("unknown", "nothing_ends", queue, unknown, `sluice settings ${queue} statistics=on`);
+    return unknown("nothing_ends", queue, `${text}; whether others end`);
   }
   const what = lastEndedAt === undefined ? "was taken" : "has ended";
   return found(
@@ -50,6 +50,12 @@ function nothingEnds(facts: QueueFacts, after: number): QueueFinding | undefined
   );
 }
 
+/** A finding that statistics would make. */
+function unknown(code: QueueCode, queue: string, what: string): QueueFinding {
+  const advice = `sluice settings ${queue} statistics=on`;
+  return found("unknown", code, queue, `${what} is not known without statistics`, advice);
+}
+
 function notTaken(facts: QueueFacts, after: number): QueueFinding | undefined {
   const { queue, now, working, settings, lastTakenAt, workerSeenAt } = facts;
   if (settings.maxWorking !== null && working >= settings.maxWorking) {
@@ -58,8 +64,10 @@ function notTaken(facts: QueueFacts, after: number): QueueFinding | undefined {
     return found("warning", "queue_at_limit", queue, text, advice);
   }
   const patience = Math.max(after, settings.rate?.per ?? 0);
-  // Without statistics, the last delivery is known only while its task is working.
-  if (lastTakenAt === undefined ? working > 0 : now - lastTakenAt <= patience) return undefined;
+  if (lastTakenAt !== undefined && now - lastTakenAt <= patience) return undefined;
+  // The last delivery is known only while its task is working. If none is working, some time has passed.
+  if (lastTakenAt === undefined && working > 0)
+    return unknown("nothing_taken", queue, `${waitOf(facts)}, and ${working} working; whether any is taken`);
   const isSeen = workerSeenAt !== null && now - workerSeenAt <= after;
   if (isSeen || working > 0) {
     const but = isSeen ? `a worker was seen ${span(now - workerSeenAt)} ago` : `${working} are working`;

@@ -98,7 +98,7 @@ test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, s
   [{ ...waits, workers: 1, workerSeenAt: ago(11) }, ["no_consumer", "problem"]],
   [{ ...waits, lastTakenAt: ago(10) }],
   [{ ...waits, lastTakenAt: ago(11) }, ["no_consumer", "problem"]],
-  [{ ...waits, ...works(5) }],
+  [{ ...waits, ...works(5) }, ["nothing_taken", "unknown"]],
   [{ ...waits, ...works(5), lastTakenAt: ago(11) }, ["nothing_taken", "problem"]],
   [works(10)],
   // Whether others end is of no interest while no task waits.

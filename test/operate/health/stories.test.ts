@@ -16,8 +16,12 @@ const findings = async (options?: HealthOptions) =>
     .filter((one): one is HealthFinding & { queue: string } => "queue" in one)
     .map(({ code, status, found, advice }) => [code, status, found, advice]);
 
+interface Extended {
+  extend(lease: number): Promise<unknown>;
+}
+
 /** Extends a lease again and again, as a consumer with a hanging handler does. */
-async function hang(task: { extend(lease: number): Promise<unknown> }, minutes: number) {
+async function hang(task: Extended, minutes: number) {
   for (let i = 0; i < minutes; i++) {
     rig.now += MINUTE;
     await task.extend(5 * MINUTE);
@@ -71,7 +75,7 @@ describe("a hanging handler whose lease is extended", () => {
     expect(await findings()).toEqual([]);
     await rig.queue().enqueue(3);
     await hang(task!, 11);
-    const text = "1 working, the longest for 23m; whether others end is not known, as it keeps no statistics";
+    const text = "1 working, the longest for 23m; whether others end is not known without statistics";
     const advice = "sluice settings emails statistics=on";
     expect(await findings()).toEqual([["nothing_ends", "unknown", text, advice]]);
     expect((await health()).status).not.toBe("problem");
@@ -217,6 +221,58 @@ describe("tasks that no consumer takes", () => {
     const text = "1 of group it's wait for its rate 1 per 2h, the next enqueued 12m ago";
     const advice = `raise the limit, if it is not meant: sluice settings emails --group 'it'\\''s' rate=…`;
     expect((await findings()).at(-1)).toEqual(["group_at_limit", "warning", text, advice]);
+  });
+});
+
+describe("a queue with partitions", () => {
+  const partitions = 3;
+
+  test("has the findings of all of them", async () => {
+    const queue = rig.queue<number>({ partitions });
+    const operator = rig.operator({ partitions });
+    await operator.configureGroup("a", { maxWorking: 1 });
+    await operator.configureGroup("b", { maxWorking: 1 });
+    const groups = ["a", "a", "b", "b"].map((group) => ({ payload: 1, group, lease: "1h" }) as const);
+    await queue.enqueueMany(groups);
+    const held = [...(await queue.dequeue({ max: 4 })), ...(await queue.dequeue({ max: 4 }))];
+    expect(held).toHaveLength(2);
+    await queue.enqueueMany(Array.from({ length: 9 }, () => ({ payload: 1 })));
+    const [dead] = await queue.dequeue({ worker: { name: "w" } });
+    await dead!.reject("no");
+    rig.now += 11 * MINUTE;
+    expect((await findings()).map(([code, , found]) => [code, found])).toEqual([
+      [
+        "nothing_taken",
+        "10 pending, the next enqueued 11m ago, and 2 working; whether any is taken is not known without statistics",
+      ],
+      [
+        "group_at_limit",
+        expect.stringMatching(/^1 of group [ab] wait for its maxWorking 1, .*; other groups/),
+      ],
+      ["dead_letters", "1 dead letter"],
+    ]);
+    for (const task of held) await task.complete();
+    expect((await findings())[0]?.slice(0, 3)).toEqual([
+      "no_consumer",
+      "problem",
+      "10 pending, the next enqueued 11m ago, and no consumer works; a worker was last seen 11m ago",
+    ]);
+  });
+
+  test("is stuck only if nothing is taken from any of them", async () => {
+    const queue = rig.queue<number>({ partitions });
+    await queue.enqueueMany(Array.from({ length: 3 }, () => ({ payload: 1, lease: "1m" })));
+    const tasks: Extended[] = [];
+    while (tasks.length < 2) tasks.push(...(await queue.dequeue()));
+    for (let i = 0; i < 11; i++) {
+      rig.now += MINUTE;
+      for (const task of tasks) await task.extend(5 * MINUTE);
+    }
+    const text = "2 working, the longest for 11m, and nothing was taken for 11m";
+    expect(await findings()).toEqual([["nothing_ends", "problem", text, HANGS]]);
+    const [third] = await queue.dequeue();
+    expect(await findings()).toEqual([]);
+    await third!.complete();
   });
 });
 
