@@ -120,6 +120,9 @@ export { sweep } from "./open/sweep.ts";
 export type { SweepOptions, SweepReport } from "./open/sweep-with.ts";
 export type { TaskFilter } from "./operate/filters.ts";
 export type { ListedTask, ListTasksOptions, Removed, TaskPage } from "./operate/list-tasks.ts";
+export { findTasks } from "./open/find-tasks.ts";
+export type { FindTasksOptions, FoundTasks } from "./operate/search-queues.ts";
+export type { FoundTask, Searched, SearchOptions, SearchPage } from "./operate/search-tasks.ts";
 export type { PayloadPreview } from "./operate/payload-preview.ts";
 export {
   type CountDeadLettersOptions,

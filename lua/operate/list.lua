@@ -15,7 +15,8 @@ local payloads = ARGV[5] -- '1' to return payloads, 'p' to return the beginning 
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local backwards = ARGV[7] -- '1': the last one first; empty: in order
 -- Returns {'ok', cursor of the next page (empty: none), tasks left out because their records are a later
---          release's or unreadable, then for each task: id, score in its zset ('' of a pending one), fixed
+--          release's or unreadable, how many entries it has looked at, how many of them have values in which
+--          the text cannot be looked for, then for each task: id, score in its zset ('' if pending), fixed
 --          record without its payload ('' if it has none), payload ('' if not asked for, or none),
 --          changing record ('' before the first change)}
 
@@ -113,7 +114,8 @@ local function is_shown_or_ghost(entry)
   return again
 end
 
-local reply, bytes = { 'ok', '', 0 }, 0
+local reply, bytes = { 'ok', '', 0, 0, 0 }, 0
+local HEAD = #reply
 
 -- How many bytes of a payload a preview needs. Of JSON these are at least 201 characters. Of bytes these are
 -- all, because they may be an envelope; but of many only those that show whether they are.
@@ -137,9 +139,42 @@ local function part_of(payload)
   return payloads == 'p' and string.sub(payload, 1, preview_length(payload)) or ''
 end
 
+-- If the text is looked for in certain places, it is no part of the filter.
+local sought = wanted.places and { text = wanted.text, shown_reasons = wanted.shown_reasons }
+local in_text = sought and string.find(wanted.places, 'e', 1, true)
+local in_payload = sought and string.find(wanted.places, 'p', 1, true)
+if sought then
+  wanted.text = ''
+end
+
+-- True for a value that is encrypted, or in an object store.
+local function is_sealed(value)
+  return string.sub(value, 1, 10) == 'bAFNMVUlDR'
+end
+
+-- True if a task has the text in one of the places. Counts those that have a sealed value there.
+local function is_found(entry)
+  local payload = in_payload and string.sub(entry.fixed, #without_payload(entry.fixed) + 1) or ''
+  local text = in_text and entry.text or ''
+  if
+    string.find(entry.id, sought.text, 1, true)
+    or (in_text and matches_text(sought, entry.task, text))
+    or (string.sub(payload, 1, 1) == 'j' and string.find(payload, sought.text, 2, true))
+  then
+    return true
+  end
+  reply[HEAD] = reply[HEAD] + ((is_sealed(payload) or is_sealed(text)) and 1 or 0)
+  return false
+end
+
 local function show(entry)
   local task = entry.task
-  if task.state ~= recorded_state or not matches(wanted, task, entry.text) or is_shown_or_ghost(entry) then
+  if
+    task.state ~= recorded_state
+    or not matches(wanted, task, entry.text)
+    or is_shown_or_ghost(entry)
+    or (sought and not is_found(entry))
+  then
     return false
   elseif
     entry.fixed == '' and recorded_state == STATE.waiting
@@ -151,7 +186,7 @@ local function show(entry)
   local fixed, record = without_payload(entry.fixed), entry.record or ''
   local payload = part_of(string.sub(entry.fixed, #fixed + 1))
   bytes = bytes + #fixed + #payload + #record
-  if #reply > 3 and (bytes > tonumber(max_bytes) or #reply >= 3 + 5 * tonumber(size)) then
+  if #reply > HEAD and (bytes > tonumber(max_bytes) or #reply >= HEAD + 5 * tonumber(size)) then
     return true
   end
   append(reply, entry.id, state ~= 'pending' and entry.score or '')
@@ -190,6 +225,7 @@ while left > 0 do
   end
   local done = visit_entries(tasks, entries, show)
   reply[3] = reply[3] + count_left_alone(entries, done)
+  reply[4] = reply[4] + done
   if done < most and done == #entries then
     place = ''
   else

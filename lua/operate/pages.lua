@@ -7,10 +7,12 @@ local LOOK_BYTES = 8000000
 
 -- The letters of a filter. Its instants are in ms. `_from` includes the instant, `_before` excludes it. Its
 -- reasons have a comma before and after each: `,a,b,`. `shown_reasons` are those whose text has the text.
+-- With `places` a list looks for the text in ids, and there: `e` the result or error, `p` the payload.
 local FILTER_FIELDS = {
   G = 'group',
   y = 'reasons',
   x = 'shown_reasons',
+  t = 'places',
   z = 'ended_from',
   Z = 'ended_before',
   e = 'enqueued_from',

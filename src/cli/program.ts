@@ -7,6 +7,7 @@ import { docsCommand } from "./commands/docs.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
+import { findCommand } from "./commands/find.ts";
 import { importCommand } from "./commands/import.ts";
 import { lsCommand } from "./commands/ls.ts";
 import { partitionsCommand } from "./commands/partitions.ts";
@@ -74,6 +75,7 @@ export function createProgram(running: Running): Command {
   add("See:", [
     queuesCommand(running),
     lsCommand(running),
+    findCommand(running),
     showCommand(running),
     deadCommand(running),
     statsCommand(running),

@@ -29,6 +29,7 @@ import { overviewRoutes } from "./routes/overview.ts";
 import { partitionRoutes } from "./routes/partitions.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { scheduleRoutes } from "./routes/schedules.ts";
+import { searchRoutes } from "./routes/search.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
 import { taskOperationRoutes } from "./routes/task-operation.ts";
 import { taskRoutes } from "./routes/tasks.ts";
@@ -137,6 +138,7 @@ export function createApp(options: AppOptions): App {
   metricsRoutes(app, services);
   overviewRoutes(app, services);
   healthRoutes(app, services);
+  searchRoutes(app, services);
   queueRoutes(app, services);
   groupRoutes(app, services);
   partitionRoutes(app, services);

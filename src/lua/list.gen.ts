@@ -134,86 +134,115 @@ local aa=w[y.id]or CN(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
-local y,z={'ok','',0},0
-local function aa(ab)
-if string.sub(ab,1,1)=='b'then
-return#ab>5600 and 13 or#ab
-end
-local ac=804
-while math.floor((string.byte(ab,ac+1,ac+1)or 0)/64)==2 do
-ac=ac-1
-end
-return ac
-end
+local y,z={'ok','',0,0,0},0
+local aa=#y
 local function ab(ac)
+if string.sub(ac,1,1)=='b'then
+return#ac>5600 and 13 or#ac
+end
+local ad=804
+while math.floor((string.byte(ac,ad+1,ad+1)or 0)/64)==2 do
+ad=ad-1
+end
+return ad
+end
+local function ac(ad)
 if m=='1'then
-return ac
+return ad
 end
-return m=='p'and string.sub(ac,1,aa(ac))or''
+return m=='p'and string.sub(ad,1,ab(ad))or''
 end
-${$E}${$F}${$G}${$H}${$AK}${$FW}${$FY}${$FZ}${$GB}${$FS}${$GC}local function ac(ad)
-local ae=ad.task
-if ae.state~=s or not H(q,ae,ad.text)or x(ad)then
-return false
-elseif
-ad.fixed==''and s==FV.waiting
-or not(GB(ad.fixed)or ad.fixed=='')
+local ad=q.places and{text=q.text,shown_reasons=q.shown_reasons}
+local ae=ad and string.find(q.places,'e',1,true)
+local af=ad and string.find(q.places,'p',1,true)
+if ad then
+q.text=''
+end
+local function ag(ah)
+return string.sub(ah,1,10)=='bAFNMVUlDR'
+end
+${$F}${$G}${$FW}${$FY}${$FZ}${$FS}${$GC}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GC(ai.fixed)+1)or''
+local ak=ae and ai.text or''
+if
+string.find(ai.id,ad.text,1,true)
+or(ae and G(ad,ai.task,ak))
+or(string.sub(aj,1,1)=='j'and string.find(aj,ad.text,2,true))
 then
-ad.left_alone=true
-return false
-end
-local af,ag=GC(ad.fixed),ad.record or''
-local ah=ab(string.sub(ad.fixed,#af+1))
-z=z+#af+#ah+#ag
-if#y>3 and(z>tonumber(n)or#y>=3+5*tonumber(k))then
 return true
 end
-AK(y,ad.id,i~='pending'and ad.score or'')
-AK(y,af,ah)
-y[#y+1]=ag
+y[aa]=y[aa]+((ag(aj)or ag(ak))and 1 or 0)
+return false
 end
-${$I}${$K}local function ad(ae,af)
-local ag=I(p,i,q)
-local ah,ai=ag==h and q.ended_from,ag==h and q.ended_before
-local aj
+${$E}${$H}${$AK}${$GB}local function ai(aj)
+local ak=aj.task
+if
+ak.state~=s
+or not H(q,ak,aj.text)
+or x(aj)
+or(ad and not ah(aj))
+then
+return false
+elseif
+aj.fixed==''and s==FV.waiting
+or not(GB(aj.fixed)or aj.fixed=='')
+then
+aj.left_alone=true
+return false
+end
+local al,am=GC(aj.fixed),aj.record or''
+local an=ac(string.sub(aj.fixed,#al+1))
+z=z+#al+#an+#am
+if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
+return true
+end
+AK(y,aj.id,i~='pending'and aj.score or'')
+AK(y,al,an)
+y[#y+1]=am
+end
+${$I}${$K}local function aj(ak,al)
+local am=I(p,i,q)
+local an,ao=am==h and q.ended_from,am==h and q.ended_before
+local ap
 if o=='1'then
-local ak=ai and K(ai)or t
-aj=N(ag,ae==''and ak or ae,af,ah)
+local aq=ao and K(ao)or t
+ap=N(am,ak==''and aq or ak,al,an)
 else
-aj=M(ag,ae==''and K(ah)or ae,af,ai)
+ap=M(am,ak==''and K(an)or ak,al,ao)
 end
-return aj,function(ak)
-return ak>0 and aj[ak].place or ae
+return ap,function(aq)
+return aq>0 and ap[aq].place or ak
 end
 end
-local ae=l==''and i~='completed'
-${$A}local af=ae and math.min(tonumber(k)+1,A)or A
-local ag,ah=j,A
-${$B}${$FU}${$FX}${$GD}${$GF}${$P}${$Q}while ah>0 do
-local ai,aj
+local ak=l==''and i~='completed'
+${$A}local al=ak and math.min(tonumber(k)+1,A)or A
+local am,an=j,A
+${$B}${$FU}${$FX}${$GD}${$GF}${$P}${$Q}while an>0 do
+local ao,ap
 if i=='pending'then
-local ak=o=='1'and t or K()
-ai,aj=v(ag~=''and ag or'0 '..ak..' '..ak,af)
+local aq=o=='1'and t or K()
+ao,ap=v(am~=''and am or'0 '..aq..' '..aq,al)
 else
-ai,aj=ad(ag,af)
+ao,ap=aj(am,al)
 end
-local ak=P(f,ai,ac)
-y[3]=y[3]+Q(ai,ak)
-if ak<af and ak==#ai then
-ag=''
+local aq=P(f,ao,ai)
+y[3]=y[3]+Q(ao,aq)
+y[4]=y[4]+aq
+if aq<al and aq==#ao then
+am=''
 else
-ag=aj(ak)
+am=ap(aq)
 end
-local al=ak==af
-af,ah=ah-ak,0
-if al then
-ah=af
+local ar=aq==al
+al,an=an-aq,0
+if ar then
+an=al
 end
 end
-y[2]=ag
+y[2]=am
 return y
 `;
   },
-  sha1: "65b32e5b41da06490e4d84ef3931d8c33cebe89e",
-  keyLockingSha1: "a1fc7723771fc78cb8d140d9c73749ae0d8377ce",
+  sha1: "1c18280a7504ec5a1257fab8782807a6cf1782ab",
+  keyLockingSha1: "89443fa3b4542f2d58af1afdba1374744a798412",
 };

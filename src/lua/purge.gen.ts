@@ -208,6 +208,6 @@ end
 return y or t
 `;
   },
-  sha1: "d48adbd1ec2c3120f74d307d620dd5bcb00f135c",
-  keyLockingSha1: "9a09216b7ebcefc8ae74f2c6cb34c9bf5307f3d0",
+  sha1: "369cc53728df0f6a7d7a47446d2841ba5f47e4a9",
+  keyLockingSha1: "9a359c1ff355ea8c0824adf61d629729fe4b5338",
 };

@@ -169,6 +169,6 @@ end
 return ak
 `;
   },
-  sha1: "7dc1f18859f27612a6efff2f7a49cf39efaa52be",
-  keyLockingSha1: "7e0739dff64d5f051da6aef0abed286979bf43e8",
+  sha1: "49a5d7e71d9c719ff4998dd2434eb8c8c1bfd052",
+  keyLockingSha1: "f053222e8e641705043fa2c7e925ff0cfa5155d4",
 };

@@ -25,6 +25,7 @@ import {
   queueChanges,
   type QueueSettings,
 } from "../operate/settings.ts";
+import { type SearchOptions, type SearchPage, searchTasks } from "../operate/search-tasks.ts";
 import { type QueueStatistics, queueStatistics, type StatisticsOptions } from "../operate/statistics.ts";
 import {
   type CancelledMany,
@@ -91,6 +92,18 @@ export class Operator {
    */
   async list(options: ListTasksOptions): Promise<TaskPage> {
     return listTasks(this.#queue, options);
+  }
+
+  /**
+   * Searches the tasks in one state for a text: in ids, payloads, errors and results, the last ones first. One
+   * request, which looks at up to 1,000 tasks; of a queue with partitions at as many of each. A page may have few tasks
+   * or none although the cursor is not null. What is encrypted or in an object store is not searched, and counted.
+   * @param options.of a state, or `"cancelled"`
+   * @throws {SluiceError}
+   * @example const { tasks } = await operator.search({ text: "a@example.com", of: "rejected", size: 20 })
+   */
+  async search(options: SearchOptions): Promise<SearchPage> {
+    return searchTasks(this.#queue, options);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Call, Replies } from "../kernel/call.ts";
 import { sumOfCounts, type QueueCounts } from "../kernel/tasks/counts.ts";
 import { exchangeByName } from "../features/partitions/stored-maps.ts";
 import { countScript } from "../kernel/scripts/count-script.ts";
+import { getScript } from "../kernel/scripts/get-script.ts";
 import type { Shard } from "../kernel/shard.ts";
 import { type Transport, withPrefix } from "../kernel/transport.ts";
 import type { ListQueuesOptions } from "../sweep/registry.ts";
@@ -118,6 +119,31 @@ export function queueTotals(
       commands: parts.reduce((sum, { counts }) => sum + countCommands(counts), 0),
     };
   });
+}
+
+/**
+ * The queues that have a task with this id, in one request. One that cannot be read is left out.
+ * @throws {SluiceError} if Redis cannot be reached
+ */
+export async function queuesWithTask(
+  transport: Transport,
+  names: readonly string[],
+  id: string,
+  options: CountOptions,
+): Promise<readonly string[]> {
+  const { prefix, signal, now } = withPrefix(transport, options);
+  const callsOf = (shard: Shard) => [shard.call(getScript, { id, payload: "" })] as const;
+  const read = await exchangeByName({ transport, prefix, now }, names, callsOf, { signal });
+  return names.filter((name) => read.get(name)?.some(({ replies: [task] }) => orNothing(task)));
+}
+
+function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error;
+    return undefined;
+  }
 }
 
 export type CountReply = ReturnType<typeof countScript.decode>;

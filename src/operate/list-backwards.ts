@@ -17,6 +17,9 @@ interface Backwards<Entry extends Placed> {
   readonly cursor: string;
   readonly tasks: readonly Entry[];
   readonly unreadable: number;
+  /** How many entries were looked at, and how many of these have values that a search cannot read. */
+  readonly looked: number;
+  readonly sealed: number;
 }
 
 /**
@@ -43,6 +46,8 @@ export async function readBackwards<Entry extends Placed>(
     tasks,
     cursor: last && found.length > size ? placeOf(last) : bound,
     unreadable: pages.reduce((sum, { unreadable }) => sum + unreadable, 0),
+    looked: pages.reduce((sum, { looked }) => sum + looked, 0),
+    sealed: pages.reduce((sum, { sealed }) => sum + sealed, 0),
   };
 }
 

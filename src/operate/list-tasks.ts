@@ -76,50 +76,79 @@ const LIST_TASKS_OPTIONS = ["state", "payloads", "reverse", "maxBytes", ...FILTE
 /** Reads a page of the tasks in one state: see `Operator.list`. */
 export async function listTasks(queue: OperatedQueue, options: ListTasksOptions): Promise<TaskPage> {
   onlyOptions(options, LIST_TASKS_OPTIONS);
-  const { reverse = false, payloads = false } = options;
-  const state = stateOf(options?.state, taskStates);
-  const size = wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH);
-  const maxBytes = replyBytes(options.maxBytes);
-  const args = {
-    state,
+  const { cursor, reverse = false, payloads = false, signal } = options;
+  const {
+    looked: _,
+    sealed: __,
+    ...page
+  } = await readPage(queue, {
+    state: stateOf(options?.state, taskStates),
+    size: wholeNumber(options.size ?? 100, "size", 1, MAX_BATCH),
+    maxBytes: replyBytes(options.maxBytes),
     filter: writeFilter(options),
     payloads: payloadsArgument(payloads),
-    backwards: trueOrFalse(reverse, "reverse") ? "1" : "",
-  };
+    isReverse: trueOrFalse(reverse, "reverse"),
+    cursor,
+    signal,
+  });
+  return page;
+}
+
+/** What page is read, as the script takes it. */
+interface PageOptions extends Pick<ListOptions, "cursor" | "signal"> {
+  readonly state: TaskState;
+  readonly size: number;
+  readonly maxBytes: number;
+  readonly filter: string;
+  /** `p`: previews. */
+  readonly payloads: "" | "1" | "p";
+  readonly isReverse: boolean;
+}
+
+/** As {@link TaskPage}; also how many entries were looked at, and how many of these a search could not read. */
+export async function readPage(
+  queue: OperatedQueue,
+  options: PageOptions,
+): Promise<TaskPage & { readonly looked: number; readonly sealed: number }> {
+  const { state, size, maxBytes, filter, payloads, isReverse } = options;
+  const args = { state, filter, payloads, backwards: isReverse ? "1" : "" };
   const found: ListReply["tasks"] = [];
-  let unreadable = 0;
-  let cursor;
-  if (reverse && state !== "pending") {
+  const sums = { unreadable: 0, looked: 0, sealed: 0 };
+  const take = ({ tasks, unreadable, looked, sealed }: Omit<ListReply, "cursor">) => {
+    found.push(...tasks);
+    sums.unreadable += unreadable;
+    sums.looked += looked;
+    sums.sealed += sealed;
+    return found.length >= size;
+  };
+  const isMerged = isReverse && state !== "pending";
+  const cursor = isMerged ? await readMerged() : await readInTurn();
+  const tasks = await readTasks(queue, state, found, maxBytes, payloads === "p");
+  const unreadable = sums.unreadable + found.length - tasks.length;
+  return { tasks, cursor: cursor || null, ...sums, unreadable };
+
+  async function readMerged(): Promise<string> {
     const { inner } = readShardCursor(options.cursor, "members", 0);
     const shards = await queue.store.shards(options);
     const bytes = String(Math.ceil(maxBytes / shards.length));
     const callOf = (shard: Shard): Call<ListReply> =>
       shard.call(listScript, { ...args, cursor: inner, size: String(size), maxBytes: bytes });
-    const page = await readBackwards(queue.store, size, callOf, options);
-    found.push(...page.tasks);
-    ({ cursor, unreadable } = page);
-  } else {
-    cursor = await readOverShards(
-      queue.store,
-      state === "pending" ? "pending" : "members",
-      options,
-      (shard, at) => {
-        const rest = { cursor: at, size: String(size - found.length), maxBytes: String(maxBytes) };
-        return shard.call(listScript, { ...args, ...rest });
-      },
-      (page) => {
-        found.push(...page.tasks);
-        unreadable += page.unreadable;
-        return found.length >= size;
-      },
-    );
+    const { cursor: next, ...page } = await readBackwards(queue.store, size, callOf, options);
+    take({ ...page, tasks: [...page.tasks] });
+    return next;
   }
-  const tasks = await readTasks(queue, state, found, maxBytes, payloads === "preview");
-  return { tasks, cursor: cursor || null, unreadable: unreadable + found.length - tasks.length };
+
+  function readInTurn(): Promise<string> {
+    const callOf = (shard: Shard, at: string) => {
+      const rest = { cursor: at, size: String(size - found.length), maxBytes: String(maxBytes) };
+      return shard.call(listScript, { ...args, ...rest });
+    };
+    return readOverShards(queue.store, state === "pending" ? "pending" : "members", options, callOf, take);
+  }
 }
 
 /** @throws {SluiceError} `invalid_argument` */
-function payloadsArgument(payloads: unknown): string {
+function payloadsArgument(payloads: unknown): PageOptions["payloads"] {
   if (payloads === "preview") return "p";
   if (typeof payloads !== "boolean") throw invalidArgument("payloads", 'must be true, false or "preview"');
   return payloads ? "1" : "";

@@ -24,6 +24,8 @@ export const listScript = {
     return {
       cursor: reader.text(),
       unreadable: reader.integer(),
+      looked: reader.integer(),
+      sealed: reader.integer(),
       tasks: reader.rest((item) => ({
         id: item.text(),
         score: item.text(),

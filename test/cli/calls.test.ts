@@ -41,6 +41,10 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   [`ls emails --state rejected --limit 7 ${FILTER}`, listing({ state: "rejected", size: "8", ...query })],
   ["ls emails --state pending --payloads", listing({ payloads: "true", state: "pending", size: "51" })],
   ["ls emails --state delayed --reverse", listing({ reverse: "true", state: "delayed", size: "51" })],
+  [
+    "find a@example.com --queues e* --state rejected --limit 3",
+    ["GET /v1/search", { text: "a@example.com", queues: "e*", state: "rejected", size: "3" }],
+  ],
   ["show emails a", [`GET ${tasks}/a`, { payload: "true" }]],
   ["show emails a --no-payload", `GET ${tasks}/a`],
   [`dead emails --limit 3 ${FILTER}`, listing({ state: "rejected", size: "3", reverse: "true", ...query })],

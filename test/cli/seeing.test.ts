@@ -259,3 +259,22 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
     "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused.\n",
   );
 });
+
+test("find shows tasks of all queues that have a text, and where; and says what it could not search", async () => {
+  await rig.die("a", "HTTP 503 for needle");
+  await rig.queue("bills").enqueue({ to: "needle@example.com" }, { id: "b" });
+  await rig.queue().enqueue(1, { id: "needle" });
+  const { rows } = await sluice("find", "needle");
+  expect(rows.map(({ queue, id, found }) => [queue, id, found])).toEqual([
+    ["emails", "needle", "id"],
+    ["bills", "b", "payload"],
+    ["emails", "a", "error"],
+  ]);
+  const { text } = await onTerminal("find", "needle", "--queues", "bills");
+  expect(text).toMatch(
+    /^QUEUE +ID +STATE +SINCE +IN +TEXT\nbills +b +pending .* payload +{"to":"needle@example\.com"}\n$/,
+  );
+  expect((await onTerminal("find", "nothing")).text).toBe("");
+  const more = await onTerminal("find", "needle", "--limit", "1");
+  expect(more.err).toContain("There may be more");
+});

@@ -44,6 +44,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
 
   "GET /metrics": { scopes: ["view"] },
   "GET /v1/queues/:queue/load": { scopes: ["view"] },
+  "GET /v1/search": { scopes: ["view"], query: "?text=t&queues=:queue" },
   "GET /v1/overview": { scopes: ["view"], query: "?queues=:queue" },
   "GET /v1/health/queues": { scopes: ["view"] },
   "GET /v1/queues": { scopes: ["view"] },

@@ -10,6 +10,7 @@ import * as overviewReplies from "../../src/http/response-schemas/overview.ts";
 import * as partitionReplies from "../../src/http/response-schemas/partitions.ts";
 import * as queueReplies from "../../src/http/response-schemas/queues.ts";
 import * as scheduleReplies from "../../src/http/response-schemas/schedules.ts";
+import * as searchReplies from "../../src/http/response-schemas/search.ts";
 import * as taskOperationReplies from "../../src/http/response-schemas/task-operation.ts";
 import * as taskReplies from "../../src/http/response-schemas/tasks.ts";
 import * as workerReplies from "../../src/http/response-schemas/workers.ts";
@@ -62,6 +63,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   ListedTasks: taskOperationReplies.listedPage,
   TaskDeleted: taskOperationReplies.taskDeleted,
   DeadLetters: taskOperationReplies.deadLetters,
+  FoundTasks: searchReplies.found,
   CancelledMany: taskOperationReplies.cancelledMany,
   DeletedMany: taskOperationReplies.deletedMany,
   Redriven: taskOperationReplies.redriven,

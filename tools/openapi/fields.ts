@@ -9,6 +9,7 @@ import * as partitions from "../../src/http/request-schemas/partitions.ts";
 import * as queues from "../../src/http/request-schemas/queues.ts";
 import * as schedules from "../../src/http/request-schemas/schedules.ts";
 import * as sweeps from "../../src/http/request-schemas/sweep.ts";
+import * as search from "../../src/http/request-schemas/search.ts";
 import * as taskOperation from "../../src/http/request-schemas/task-operation.ts";
 import * as tasks from "../../src/http/request-schemas/tasks.ts";
 import * as watch from "../../src/http/request-schemas/watch.ts";
@@ -214,6 +215,16 @@ const texts = new Map<GenericSchema, FieldTexts>([
         "The tasks to cancel.",
         { lease: "Cancel only if the task is under the lease with this number." },
       ],
+    },
+  ],
+  [
+    search.searchQuery,
+    {
+      ...page("At most about this many tasks"),
+      text: "What the tasks have in their id, payload, error or result, case-sensitive.",
+      queues: "In which queues: a name, or a pattern such as `emails-*`. Default: all of the token.",
+      state: "Only tasks in this state. Default: all states.",
+      size: "At most about this many tasks per page. Default 20.",
     },
   ],
   [taskOperation.deleteMany, { ids: "The tasks to delete." }],

@@ -1,3 +1,4 @@
+import { searchQuery } from "../../src/http/request-schemas/search.ts";
 import { deadLettersQuery, tasksQuery } from "../../src/http/request-schemas/task-operation.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
@@ -23,6 +24,8 @@ const dead = {
   payload: { to: "a@example.com" },
 };
 
+const { payload: _, ...deadWithoutPayload } = dead;
+
 export const taskOperation: readonly OperationText[] = [
   {
     method: "get",
@@ -42,6 +45,33 @@ export const taskOperation: readonly OperationText[] = [
         description: "A page of tasks.",
         schemas: ["ListedTasks"],
         examples: { "a dead letter": { tasks: [dead], cursor: null, unreadable: 0 } },
+      },
+    },
+  },
+  {
+    method: "get",
+    path: "/v1/search",
+    operationId: "search",
+    tag: "tasks",
+    summary: "Search all queues for a text",
+    description:
+      "Looks for a text in ids, payloads, errors and results. A task with the text as its id comes first. Then the queues of the token follow in the order of their names; in each first dead letters, then working, pending, delayed, completed and cancelled tasks, the last ones first. One request looks at some 20,000 tasks: a page can be short or empty although more follow. Continue with `cursor`, percent-encoded. Values that are encrypted or in an object store are not searched, but counted in `unsearched`. A token that hides payloads searches ids and errors alone.",
+    scopes: ["view"],
+    query: searchQuery,
+    queryExample: { text: "a@example.com" },
+    responses: {
+      200: {
+        description: "Tasks, and how far the request has looked.",
+        schemas: ["FoundTasks"],
+        examples: {
+          "a dead letter": {
+            tasks: [{ ...deadWithoutPayload, preview: '{"to":"a@example.com"}', found: "payload" }],
+            looked: { tasks: 240, queues: 3 },
+            unsearched: 0,
+            failed: [],
+            cursor: null,
+          },
+        },
       },
     },
   },

@@ -1239,6 +1239,169 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/search": {
+      "get": {
+        "operationId": "search",
+        "tags": [
+          "tasks"
+        ],
+        "summary": "Search all queues for a text",
+        "description": "Looks for a text in ids, payloads, errors and results. A task with the text as its id comes first. Then the queues of the token follow in the order of their names; in each first dead letters, then working, pending, delayed, completed and cancelled tasks, the last ones first. One request looks at some 20,000 tasks: a page can be short or empty although more follow. Continue with `cursor`, percent-encoded. Values that are encrypted or in an object store are not searched, but counted in `unsearched`. A token that hides payloads searches ids and errors alone. Scope: view.",
+        "security": [
+          {
+            "token": [
+              "view"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "name": "text",
+            "in": "query",
+            "required": true,
+            "description": "What the tasks have in their id, payload, error or result, case-sensitive.",
+            "schema": {
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 1000
+            },
+            "example": "a@example.com"
+          },
+          {
+            "name": "queues",
+            "in": "query",
+            "required": false,
+            "description": "In which queues: a name, or a pattern such as `emails-*`. Default: all of the token.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9_.*-]{1,128}$"
+            }
+          },
+          {
+            "name": "state",
+            "in": "query",
+            "required": false,
+            "description": "Only tasks in this state. Default: all states.",
+            "schema": {
+              "enum": [
+                "pending",
+                "delayed",
+                "working",
+                "completed",
+                "rejected"
+              ],
+              "type": "string"
+            }
+          },
+          {
+            "name": "size",
+            "in": "query",
+            "required": false,
+            "description": "At most about this many tasks per page. Default 20.",
+            "schema": {
+              "type": "integer",
+              "minimum": 1,
+              "maximum": 1000
+            }
+          },
+          {
+            "name": "cursor",
+            "in": "query",
+            "required": false,
+            "description": "Where to continue: the `cursor` of the previous page.",
+            "schema": {
+              "type": "string",
+              "minLength": 1
+            }
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "Tasks, and how far the request has looked.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/FoundTasks"
+                },
+                "examples": {
+                  "a-dead-letter": {
+                    "summary": "a dead letter",
+                    "value": {
+                      "tasks": [
+                        {
+                          "id": "welcome-17",
+                          "queue": "emails",
+                          "state": "rejected",
+                          "reason": "attempts_exhausted",
+                          "attempt": 5,
+                          "charged": 5,
+                          "lease": 42,
+                          "requeues": 3,
+                          "version": 11,
+                          "transitions": [
+                            {
+                              "version": 11,
+                              "to": "rejected",
+                              "at": 1792800060000
+                            }
+                          ],
+                          "errors": [
+                            {
+                              "attempt": 4,
+                              "at": 1792800040000,
+                              "error": null
+                            },
+                            {
+                              "attempt": 5,
+                              "at": 1792800060000,
+                              "error": "503 from the receiver"
+                            }
+                          ],
+                          "enqueuedAt": 1792800000000,
+                          "dequeuedAt": 1792800059000,
+                          "endedAt": 1792800060000,
+                          "error": "503 from the receiver",
+                          "preview": "{\"to\":\"a@example.com\"}",
+                          "found": "payload"
+                        }
+                      ],
+                      "looked": {
+                        "tasks": 240,
+                        "queues": 3
+                      },
+                      "unsearched": 0,
+                      "failed": [],
+                      "cursor": null
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues/{queue}/dead-letters": {
       "get": {
         "operationId": "countDeadLetters",
@@ -7643,6 +7806,358 @@ export const openapi: OpenApiDocument = {
           "otherGroups",
           "cursor",
           "unreadable"
+        ]
+      },
+      "FoundTasks": {
+        "type": "object",
+        "properties": {
+          "tasks": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": {
+                  "$ref": "#/components/schemas/TaskId"
+                },
+                "queue": {
+                  "type": "string"
+                },
+                "state": {
+                  "enum": [
+                    "pending",
+                    "delayed",
+                    "working",
+                    "completed",
+                    "rejected"
+                  ],
+                  "type": "string"
+                },
+                "reason": {
+                  "enum": [
+                    "rejected",
+                    "attempts_exhausted",
+                    "lease_expired",
+                    "cancelled"
+                  ],
+                  "type": "string",
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                },
+                "attempt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Deliveries so far."
+                },
+                "charged": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Deliveries that count towards maxAttempts."
+                },
+                "lease": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Number of the latest lease; 0 before the first."
+                },
+                "requeues": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "How many times it was requeued."
+                },
+                "version": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Increases with every transition except promotion."
+                },
+                "transitions": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "version": {
+                        "type": "integer",
+                        "minimum": 0
+                      },
+                      "to": {
+                        "enum": [
+                          "pending",
+                          "delayed",
+                          "working",
+                          "completed",
+                          "rejected",
+                          "cancelRequested"
+                        ],
+                        "type": "string",
+                        "description": "`cancelRequested`: the task is still working, and its holder should stop."
+                      },
+                      "at": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "When, epoch ms."
+                      }
+                    },
+                    "required": [
+                      "version",
+                      "to",
+                      "at"
+                    ]
+                  },
+                  "description": "The last transitions since the enqueue, at most 16, the oldest first."
+                },
+                "errors": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "attempt": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "Which delivery, from 1."
+                      },
+                      "at": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "description": "When it ended, epoch ms."
+                      },
+                      "error": {
+                        "anyOf": [
+                          {
+                            "type": "string"
+                          },
+                          {
+                            "type": "null"
+                          }
+                        ],
+                        "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                      },
+                      "encoding": {
+                        "const": "base64",
+                        "description": "The error is encrypted: bytes, in base64."
+                      }
+                    },
+                    "required": [
+                      "attempt",
+                      "at",
+                      "error"
+                    ]
+                  },
+                  "description": "The attempts that did not complete the task: the last 16, the oldest first. They are kept as long as the result or the last error."
+                },
+                "group": {
+                  "$ref": "#/components/schemas/Name"
+                },
+                "priority": {
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "worker": {
+                  "type": "object",
+                  "properties": {
+                    "name": {
+                      "$ref": "#/components/schemas/Name"
+                    },
+                    "incarnation": {
+                      "$ref": "#/components/schemas/Name"
+                    }
+                  },
+                  "required": [
+                    "name"
+                  ],
+                  "description": "The worker that has or last had the task, if it gave its name."
+                },
+                "progress": {
+                  "description": "The progress that its holder last sent."
+                },
+                "enqueuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was enqueued, epoch ms."
+                },
+                "dueAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it becomes pending, epoch ms."
+                },
+                "dequeuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was last delivered, epoch ms."
+                },
+                "deadlineAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When its lease ends, epoch ms."
+                },
+                "requeuedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was last requeued, epoch ms."
+                },
+                "endedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When it was completed or rejected, epoch ms."
+                },
+                "cancelRequested": {
+                  "const": true,
+                  "description": "The task was cancelled while it was working."
+                },
+                "headers": {
+                  "type": "object",
+                  "propertyNames": {
+                    "type": "string"
+                  },
+                  "additionalProperties": {
+                    "type": "string"
+                  }
+                },
+                "options": {
+                  "type": "object",
+                  "properties": {
+                    "lease": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "maxAttempts": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "resultTtl": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "deadTtl": {
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "unique": {
+                      "type": "integer",
+                      "minimum": 0
+                    }
+                  },
+                  "description": "The options that the task fixed at its enqueue, without those that have the default; durations in ms."
+                },
+                "payload": {
+                  "description": "If it was requested and is still kept."
+                },
+                "payloadEncoding": {
+                  "const": "base64",
+                  "description": "The payload is bytes, in base64."
+                },
+                "result": {},
+                "encoding": {
+                  "const": "base64",
+                  "description": "The result is bytes, in base64."
+                },
+                "error": {
+                  "description": "The last error, in full."
+                },
+                "errorEncoding": {
+                  "const": "base64",
+                  "description": "The error is bytes, in base64."
+                },
+                "payloadsHidden": {
+                  "const": true,
+                  "description": "The token hides payloads: payload, result, progress and headers are left out."
+                },
+                "preview": {
+                  "type": "string",
+                  "description": "With `payloads=preview`: the first 200 characters of the payload as JSON, with `…` if it has more."
+                },
+                "previewOmitted": {
+                  "enum": [
+                    "bytes",
+                    "encrypted",
+                    "external"
+                  ],
+                  "type": "string",
+                  "description": "Why a payload has no preview: it is bytes, encrypted, or in an object store."
+                },
+                "found": {
+                  "enum": [
+                    "id",
+                    "error",
+                    "result",
+                    "payload"
+                  ],
+                  "type": "string",
+                  "description": "Where the task has the text; the first of these that does."
+                }
+              },
+              "required": [
+                "id",
+                "queue",
+                "state",
+                "attempt",
+                "charged",
+                "lease",
+                "requeues",
+                "version",
+                "transitions",
+                "errors",
+                "enqueuedAt",
+                "found"
+              ]
+            }
+          },
+          "looked": {
+            "type": "object",
+            "properties": {
+              "tasks": {
+                "type": "integer",
+                "minimum": 0
+              },
+              "queues": {
+                "type": "integer",
+                "minimum": 0
+              }
+            },
+            "required": [
+              "tasks",
+              "queues"
+            ],
+            "description": "How far this request has looked: about how many tasks, in how many queues."
+          },
+          "unsearched": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Tasks with values that could not be searched: they are encrypted, or in an object store."
+          },
+          "failed": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "queue": {
+                  "type": "string"
+                },
+                "code": {
+                  "type": "string"
+                }
+              },
+              "required": [
+                "queue",
+                "code"
+              ]
+            },
+            "description": "Queues that could not be searched, and why, such as `newer_schema`."
+          },
+          "cursor": {
+            "anyOf": [
+              {
+                "type": "string"
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "To search on; null if all was searched."
+          }
+        },
+        "required": [
+          "tasks",
+          "looked",
+          "unsearched",
+          "failed",
+          "cursor"
         ]
       },
       "CancelledMany": {

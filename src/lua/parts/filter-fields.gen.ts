@@ -4,6 +4,7 @@ export const $C = `local C={
 G='group',
 y='reasons',
 x='shown_reasons',
+t='places',
 z='ended_from',
 Z='ended_before',
 e='enqueued_from',
