@@ -132,4 +132,25 @@ export const operate: LawMutants = {
     lua: drop("plan_write(plan, 'ZREM worker_leases', _)"),
     breaks: "workers: a worker seems to have what it has settled long since",
   },
+  "an event has values of any length": {
+    lua: never("#value > 1800 or #others > 64000 or string.find(value, '\\n')"),
+    breaks: "law 7: a message grows with the results of a batch",
+  },
+  "an event has a value of any length after others": {
+    lua: never("#others > 64000"),
+    breaks: "law 7: a message grows with the size of a batch",
+  },
+  "a queue without events publishes progress": {
+    in: "extend",
+    lua: always("plan.settings.events"),
+    breaks: "law 3: an extend counts as an event of a queue that publishes none",
+  },
+  "a token that hides payloads gets progress of a queue's events": {
+    src: never('hides && event === "progress"'),
+    breaks: "access: who may not see payloads sees progress",
+  },
+  "a token that hides payloads gets results of a queue's events": {
+    src: change("hides ? hidePayloads(task) : task", "task"),
+    breaks: "access: who may not see payloads sees results",
+  },
 };
