@@ -80,7 +80,8 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     },
   };
   // For tests, where all code can be loaded.
-  return withOptions(app, { ...options, docs: options.docs ?? false, deepSweep: options.deepSweep ?? false });
+  const { docs = false, deepSweep = false, operations = options.dashboard ? undefined : false } = options;
+  return withOptions(app, { ...options, docs, deepSweep, operations });
 }
 
 export default sluice();

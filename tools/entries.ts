@@ -5,6 +5,7 @@ export const entries = {
   resp: "src/transports/resp.ts",
   http: "src/http/index.ts",
   dashboard: "src/dashboard/index.ts",
+  operations: "src/http/operations/index.ts",
   docs: "src/http/docs/index.ts",
   "deep-sweep": "src/open/deep-sweep/index.ts",
   client: "src/client/index.ts",

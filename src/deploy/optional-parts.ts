@@ -1,6 +1,7 @@
 import { invalidArgument } from "../errors.ts";
 import type { AppOptions } from "../http/app-options.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
+import type { Operations } from "../http/operations/operations.ts";
 import type { Docs } from "../http/docs/docs.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 
@@ -12,6 +13,12 @@ export interface PartOptions {
    * @default false
    */
   readonly dashboard?: boolean | Dashboard | undefined;
+  /**
+   * Whether the HTTP interface has the routes for operators, which the command line, the dashboard and metrics use.
+   * `true` loads their code at the first request to them; or give it, from `sluice-queue/operations`.
+   * @default true; in a Worker they come with `dashboard`, or are given
+   */
+  readonly operations?: boolean | Operations | undefined;
   /**
    * Whether `/openapi.json` and `/docs` show the documentation of the HTTP interface. `true` loads it at the first
    * request to it; or give it, from `sluice-queue/docs`.
@@ -26,12 +33,17 @@ export interface PartOptions {
   readonly deepSweep?: boolean | DeepSweep | undefined;
 }
 
-type Parts = Pick<AppOptions, "dashboard" | "docs" | "deepSweep">;
+type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep">;
 
 /** What loads each part at its first use. */
 export type PartsOnDemand = Required<Parts>;
 
-const ENTRIES = { dashboard: "dashboard", docs: "docs", deepSweep: "deep-sweep" } as const;
+const ENTRIES = {
+  dashboard: "dashboard",
+  operations: "operations",
+  docs: "docs",
+  deepSweep: "deep-sweep",
+} as const;
 
 /**
  * The parts of a deployment that are in a bundle only if they are turned on.
@@ -51,6 +63,7 @@ export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | un
   };
   return {
     dashboard: part("dashboard", false),
+    operations: part("operations", true),
     docs: part("docs", true),
     deepSweep: part("deepSweep", true),
   };

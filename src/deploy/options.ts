@@ -102,6 +102,7 @@ export const SERVICE_OPTIONS = [
   "consumers",
   "queues",
   "dashboard",
+  "operations",
   "docs",
   "deepSweep",
   "fetch",

@@ -10,6 +10,7 @@ import type { Offload } from "../features/offload/types.ts";
 import type { TokenEntry } from "./auth/tokens.ts";
 import type { Dashboard } from "./dashboard/mount.ts";
 import type { Docs } from "./docs/docs.ts";
+import type { Operations } from "./operations/operations.ts";
 import type { Part } from "./parts.ts";
 import type { LoggedError } from "./problems/logged-error.ts";
 import type { LoggerOption } from "../log/logger.ts";
@@ -116,6 +117,13 @@ export interface AppOptions {
    */
   readonly dashboard?: Part<Dashboard> | undefined;
   /**
+   * The routes for operators of `sluice-queue/operations`, which list, count, configure, redrive and purge, and those
+   * of metrics; or a function that loads them, at the first request to them.
+   * @default those that come with the dashboard; without it such requests are refused
+   * @example operations: async () => (await import("sluice-queue/operations")).operations
+   */
+  readonly operations?: Part<Operations> | undefined;
+  /**
    * The documentation of `sluice-queue/docs`, to serve at `/openapi.json` and `/docs`; or a function that loads it, at
    * the first request to it.
    * @default none
@@ -149,6 +157,7 @@ export const APP_OPTIONS = [
   "offload",
   "tracing",
   "dashboard",
+  "operations",
   "docs",
   "deepSweep",
 ] as const satisfies readonly (keyof AppOptions)[];

@@ -12,30 +12,25 @@ import { Authenticator, forbidden } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
-import { checkPart } from "./parts.ts";
+import { loadOperations } from "./operations/load.ts";
+import type { Operations } from "./operations/operations.ts";
+import { checkPart, type Part } from "./parts.ts";
 import { problems } from "./problems/codes.ts";
 import { requestFailed } from "../log/lines.ts";
 import { logTo } from "../log/log-to.ts";
 import { Problem, problemOf, problemResponse } from "./problems/problem.ts";
 import { allowHeader, methodNotAllowed, methodsOf, requireReadablePath, routeOf } from "./request/methods.ts";
 import { aboutRoutes } from "./routes/about.ts";
-import { declarationRoutes } from "./routes/declaration.ts";
-import { diagnosticsRoutes } from "./routes/diagnostics.ts";
 import { docsRoutes } from "./routes/docs.ts";
-import { groupRoutes } from "./routes/groups.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { metricsRoutes } from "./routes/metrics.ts";
-import { overviewRoutes } from "./routes/overview.ts";
-import { partitionRoutes } from "./routes/partitions.ts";
-import { queueRoutes } from "./routes/queues.ts";
-import { scheduleRoutes } from "./routes/schedules.ts";
-import { searchRoutes } from "./routes/search.ts";
 import { sweepRoutes } from "./routes/sweep.ts";
-import { taskOperationRoutes } from "./routes/task-operation.ts";
+import { heartbeatRoutes } from "./routes/heartbeat.ts";
 import { taskRoutes } from "./routes/tasks.ts";
 import { watchRoutes } from "./routes/watch.ts";
-import { workerRoutes } from "./routes/workers.ts";
 import type { App, Services, Variables } from "./services.ts";
+
+const OFF =
+  "This server has no routes for operators. The option `operations` turns them on: " +
+  '`import { operations } from "sluice-queue/operations"`, and `sluice({ operations })` or `createApp({ operations })`.';
 
 /** Paths that need no token. */
 const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
@@ -52,17 +47,16 @@ export function createApp(options: AppOptions): App {
   const { tokens, cronSecret, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
-  const { dashboard, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, ofRequests);
+  const { dashboard, operations, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, ofRequests);
   const { transport, prefix, offload, tracing } = ofQueues;
   optionalFunction(beforeSweep, "beforeSweep");
   optionalFunction(afterSweep, "afterSweep");
   checkPart(dashboard, "dashboard", "answer");
+  checkPart(operations, "operations", "mount");
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
   const optionsOf = optionsOfRequests(ofQueues, log);
   const authenticator = new Authenticator(tokens, cronSecret);
-  const app: App = new Hono<Variables>();
-
   const allow =
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
     async (c, next) => {
@@ -82,83 +76,89 @@ export function createApp(options: AppOptions): App {
       await next();
     };
 
-  const reportedProblem: Services["reportedProblem"] = (error, c) => {
-    const problem = problemOf(error);
-    // A request aborts only if its caller disconnects, which is not an error.
-    const aborted = error instanceof SluiceError && error.code === "aborted";
-    if (problems[problem.code].status < 500 || problem === error || aborted) return problem;
-    const instance = `urn:uuid:${crypto.randomUUID()}`;
-    onError({
-      instance,
-      code: problem.code,
-      method: c.req.method,
-      route: routeOf(app.routes, c.req.path),
-      error,
-    });
-    return new Problem(problem.code, { ...problem.details, instance });
-  };
-
   const bodyBounds = {
     limit: limits?.body ?? 10_000_000,
     within: milliseconds(limits?.bodyTime ?? "30s", "limits.bodyTime", { min: 1, max: 3_600_000 }),
   };
-  // First, because it answers all of its paths itself, each with its own headers.
-  if (dashboard)
-    mountDashboard({ app, authenticator, bodyTime: bodyBounds.within, reportedProblem }, dashboard);
-
-  app.use(async (c, next) => {
-    const isPublic = publicPaths.includes(c.req.path);
-    const needsToken = c.req.path.startsWith("/v1/") || c.req.path === "/metrics";
-    if (needsToken && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
-    requireReadablePath(c.req.url);
-    // The router ignores a trailing slash. Here each resource has exactly one URL.
-    if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
-    return next();
-  });
-
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
-  const services: Services = {
-    transport,
-    prefix,
-    allow,
-    reportedProblem,
-    optionsOf,
-    beforeSweep,
-    afterSweep,
-    sweptStore: typeof offload === "function" ? undefined : checkedOffload(offload),
-    bodyBounds,
-    budget,
-    docs,
-    hasDashboard: dashboard !== undefined,
-    deepSweep,
+  const sweptStore = typeof offload === "function" ? undefined : checkedOffload(offload);
+
+  const newApp = (given: Part<Operations> | undefined): App => {
+    const app: App = new Hono<Variables>();
+
+    const reportedProblem: Services["reportedProblem"] = (error, c) => {
+      const problem = problemOf(error);
+      // A request aborts only if its caller disconnects, which is not an error.
+      const aborted = error instanceof SluiceError && error.code === "aborted";
+      if (problems[problem.code].status < 500 || problem === error || aborted) return problem;
+      const instance = `urn:uuid:${crypto.randomUUID()}`;
+      onError({
+        instance,
+        code: problem.code,
+        method: c.req.method,
+        route: routeOf(app.routes, c.req.path),
+        error,
+      });
+      return new Problem(problem.code, { ...problem.details, instance });
+    };
+
+    // First, because it answers all of its paths itself, each with its own headers.
+    if (dashboard)
+      mountDashboard({ app, authenticator, bodyTime: bodyBounds.within, reportedProblem }, dashboard);
+
+    app.use(async (c, next) => {
+      const isPublic = publicPaths.includes(c.req.path);
+      const needsToken = c.req.path.startsWith("/v1/") || c.req.path === "/metrics";
+      if (needsToken && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
+      requireReadablePath(c.req.url);
+      // The router ignores a trailing slash. Here each resource has exactly one URL.
+      if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
+      return next();
+    });
+
+    const services: Services = {
+      transport,
+      prefix,
+      allow,
+      reportedProblem,
+      optionsOf,
+      beforeSweep,
+      afterSweep,
+      sweptStore,
+      bodyBounds,
+      budget,
+      docs,
+      hasDashboard: dashboard !== undefined,
+      deepSweep,
+    };
+    taskRoutes(app, services);
+    watchRoutes(app, services);
+    heartbeatRoutes(app, services);
+    sweepRoutes(app, services);
+    aboutRoutes(app, services);
+    docsRoutes(app, services);
+    if (typeof given === "function") loadOperations(app, given, newApp);
+    else given?.mount(app, services);
+
+    app.notFound((c) => {
+      const methods = methodsOf(app.routes, c.req.path);
+      const hint = given === undefined && /^\/(?:v1\/|metrics$)/.test(c.req.path) ? OFF : undefined;
+      if (methods.length === 0)
+        throw hint ? new Problem("unsupported", { detail: hint }) : new Problem("no_route");
+      if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods, hint);
+      // No CORS headers: browsers on other origins are refused.
+      return respond(null, 204, { allow: allowHeader(methods) });
+    });
+
+    app.onError((error, c) => problemResponse(reportedProblem(error, c)));
+
+    return app;
   };
-  taskRoutes(app, services);
-  watchRoutes(app, services);
-  taskOperationRoutes(app, services);
-  metricsRoutes(app, services);
-  overviewRoutes(app, services);
-  healthRoutes(app, services);
-  searchRoutes(app, services);
-  queueRoutes(app, services);
-  groupRoutes(app, services);
-  partitionRoutes(app, services);
-  workerRoutes(app, services);
-  scheduleRoutes(app, services);
-  declarationRoutes(app, services);
-  sweepRoutes(app, services);
-  diagnosticsRoutes(app, services);
-  aboutRoutes(app, services);
-  docsRoutes(app, services);
+  return newApp(operations ?? ofDashboard(dashboard));
+}
 
-  app.notFound((c) => {
-    const methods = methodsOf(app.routes, c.req.path);
-    if (methods.length === 0) throw new Problem("no_route");
-    if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods);
-    // No CORS headers: browsers on other origins are refused.
-    return respond(null, 204, { allow: allowHeader(methods) });
-  });
-
-  app.onError((error, c) => problemResponse(reportedProblem(error, c)));
-
-  return app;
+/** The routes that the dashboard calls come with it. */
+function ofDashboard(dashboard: AppOptions["dashboard"]): Part<Operations> | undefined {
+  if (typeof dashboard !== "function") return dashboard?.operations;
+  return async () => (await dashboard()).operations;
 }

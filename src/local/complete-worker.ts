@@ -1,4 +1,5 @@
-// The Worker of `npm start`: that of wrangler.toml, with the dashboard, the documentation and the deep sweep.
+// The Worker of `npm start`: that of wrangler.toml, with the dashboard and its routes, the documentation and the deep
+// sweep.
 
 import { sluice } from "../../serverless/cloudflare.ts";
 import { dashboard } from "../dashboard/index.ts";

@@ -1,6 +1,5 @@
 import { given } from "../pick.ts";
 import { queueName } from "../kernel/options/validation.ts";
-import { Operator } from "./operator.ts";
 import { Schedules } from "./schedules.ts";
 import { notAQueue, type QueueDefinition, type QueueOrName } from "./definition.ts";
 import { Queue } from "./queue.ts";
@@ -18,10 +17,10 @@ export interface OpeningOptions extends Omit<QueueOptions, "schema" | "offload">
 /** A queue with all of its options: those of the service, of its declaration, and of the caller. */
 export interface OpenQueue<In = unknown, Out = In> {
   readonly name: string;
+  readonly definition: QueueDefinition<In, Out>;
   /** The options beside those of the declaration. */
   readonly options: Omit<QueueOptions, "schema">;
   queue(): Queue<In, Out>;
-  operator(): Operator;
   schedules(): Schedules<In>;
 }
 
@@ -47,9 +46,9 @@ export function opening({ definitionOf, offload, ...shared }: OpeningOptions): O
     const options = { ...shared, offload: large, ...given(own) };
     return {
       name,
+      definition,
       options,
       queue: () => new Queue<In, Out>(definition, options),
-      operator: () => new Operator(definition, options),
       schedules: () => new Schedules<In>(definition, options),
     };
   };

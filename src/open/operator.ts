@@ -47,8 +47,9 @@ import { onlyOptions, REQUEST_OPTIONS } from "../kernel/options/validation.ts";
 import type { QueuePartitions, MaybeDivided } from "../features/partitions/index.ts";
 import type { Adds } from "../kernel/store.ts";
 import type { QueueOrName } from "./definition.ts";
-import { opened, type QueueBaseOptions, valuesOf } from "./options.ts";
-import { operatedStore } from "./operated-store.ts";
+import { opened, type QueueBaseOptions } from "./options.ts";
+import { operatedQueue } from "./operated-store.ts";
+import type { OpenQueue } from "./opening.ts";
 
 /**
  * Operates a queue: lists, redrives and purges tasks, shows workers and fails them, changes settings and partitions,
@@ -70,7 +71,7 @@ export class Operator {
   constructor(queue: QueueOrName<unknown, unknown>, given: QueueBaseOptions) {
     const own = opened(queue, given);
     this.name = own.queue.name;
-    this.#queue = { store: operatedStore(own), values: valuesOf(own) };
+    this.#queue = operatedQueue(own);
   }
 
   /**
@@ -347,3 +348,7 @@ export class Operator {
     return deleteQueue(this.#queue, options);
   }
 }
+
+/** Operates a queue that is open. */
+export const operatorOf = ({ definition, options }: Pick<OpenQueue, "definition" | "options">): Operator =>
+  new Operator(definition, options);

@@ -1,3 +1,4 @@
+import { operatorOf } from "../open/operator.ts";
 import { embedded, EmbeddedDatabase } from "../embedded/index.ts";
 import { type Keys, queueKeys, readShardName, registryKey } from "../kernel/names/keys.ts";
 import { type Open, opening } from "../open/opening.ts";
@@ -155,7 +156,7 @@ export class TestDatabase {
 
   /** False if the queue waits for working tasks: its `nextDueAt` then only says to ask again, and leases count. */
   async #waitsForRate({ name, working }: PendingQueue): Promise<boolean> {
-    const { rate, maxWorking } = await this.#open(name).operator().settings();
+    const { rate, maxWorking } = await operatorOf(this.#open(name)).settings();
     return rate !== null && working < (maxWorking ?? Infinity);
   }
 

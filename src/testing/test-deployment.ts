@@ -1,3 +1,4 @@
+import { operatorOf } from "../open/operator.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { createClient, type Client } from "../client/index.ts";
@@ -196,7 +197,7 @@ export class TestDeployment<Env extends object = Environment> {
    * @throws {SluiceError} `invalid_argument` for a name that no queue of the deployment has
    */
   async tasks(queue: QueueOrName<unknown, unknown>, state?: TaskState): Promise<ListedTask[]> {
-    return listTasks(this.#service.open(this.#known(queue)).operator(), state);
+    return listTasks(operatorOf(this.#service.open(this.#known(queue))), state);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { operatorOf } from "../open/operator.ts";
 import { drain } from "../drain/drain.ts";
 import { addCounts, type OutcomeCounts } from "../drain/drain-counts.ts";
 import type { DrainOptions, Handler } from "../drain/types.ts";
@@ -82,7 +83,7 @@ export class TestQueue<In = unknown, Out = In> {
     this.#offload = offload && storesInMemory()(offload);
     const open = opening({ transport: this.transport, offload: this.#offload })(declared);
     this.queue = open.queue();
-    this.operator = open.operator();
+    this.operator = operatorOf(open);
     this.schedules = open.schedules();
     // Handlers may use the declared queue's own methods.
     connectDeclared(declared, open.options);

@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -12,7 +13,7 @@ let sent: string[];
 beforeEach(() => void (sent = []));
 
 const client = () => {
-  const app = createApp({ transport: held.transport(), tokens });
+  const app = createApp({ operations, transport: held.transport(), tokens });
   const fetch = async (url: string, init: RequestInit) => {
     sent.push(new URL(url).pathname.split("/").at(-1) ?? "");
     const request = new Request(url, init);

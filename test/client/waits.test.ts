@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { createClient, type ClientOptions, type Fetch } from "../../src/client/index.ts";
@@ -28,7 +29,7 @@ beforeEach(() => {
   waits = [];
   mishaps = [];
   const transport = time.through(served.transport);
-  const app = createApp({ transport, tokens });
+  const app = createApp({ operations, transport, tokens });
   direct = new Queue(`q${count++}`, { transport });
   fetch = async (url, init) => {
     const body = JSON.parse(init.body as string) as { wait?: number; pull?: { wait?: number } };

@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { createClient } from "../../src/client/index.ts";
 import { createApp } from "../../src/http/app.ts";
 import {
@@ -56,9 +57,17 @@ const library: StartFront = async (rig, { declaration, handler, concurrency, pre
 async function server(rig: Rig, { declaration, prefix, tracing }: Given, wake: Waker["wake"]) {
   const { settings, schedules, partitions, options } = defineQueue(QUEUE, declaration);
   const { offload } = options;
-  const app = createApp({ transport: rig.transport, tokens, prefix, tracing, offload, wake: { wake } });
+  const app = createApp({
+    operations,
+    transport: rig.transport,
+    tokens,
+    prefix,
+    tracing,
+    offload,
+    wake: { wake },
+  });
   const ask = asker((request) => app.fetch(request));
-  const other = createApp({ transport: { send: rig.transport.send }, tokens, prefix });
+  const other = createApp({ operations, transport: { send: rig.transport.send }, tokens, prefix });
   const path = `/v1/queues/${QUEUE}`;
   const json = {
     settings,

@@ -1,6 +1,7 @@
 // The entry of each platform in serverless/, called in this process as its platform calls it.
 
 import * as bun from "../../serverless/bun.ts";
+import { operations } from "../../src/http/operations/index.ts";
 import * as cloudflare from "../../serverless/cloudflare.ts";
 import * as deno from "../../serverless/deno.ts";
 import { PendingWork } from "../../src/deploy/pending-work.ts";
@@ -88,7 +89,7 @@ type Handle = Deployed["fetch"];
 
 export const platforms = {
   cloudflare: async (options, env) => {
-    const app = cloudflare.sluice(options);
+    const app = cloudflare.sluice({ operations, ...options });
     const work = new PendingWork();
     return goingOn(work, {
       fetch: (request) => app.fetch(request, env, { waitUntil: work.add }),

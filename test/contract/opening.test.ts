@@ -1,3 +1,4 @@
+import { operatorOf } from "../../src/open/operator.ts";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -94,8 +95,8 @@ test("an operator and schedules have the options of the service and the declarat
   };
   const declared = { name: "emails", options: { encryption } };
   const open = opening({ transport: noting, prefix: "mine", wake, definitionOf: () => declared })("emails");
-  await expect(open.operator().pause()).rejects.toThrow("no Redis here");
-  await expect(open.operator().redrive()).rejects.toThrow("no Redis here");
+  await expect(operatorOf(open).pause()).rejects.toThrow("no Redis here");
+  await expect(operatorOf(open).redrive()).rejects.toThrow("no Redis here");
   await expect(open.schedules().put("daily", { every: "1d", payload: "plain" })).rejects.toThrow("no Redis");
   expect(sent).toHaveLength(3);
   for (const commands of sent) expect(commands).toContain("mine:{emails}:");
@@ -155,9 +156,9 @@ test("a queue of a deployment has each option of the deployment and its declarat
   expect(own.options).toEqual({ ...others, onDeadLetter: expect.any(Function) });
 });
 
-test("only `opening` constructs queues, operators and schedules ", () => {
+test("only `opening` and `operatorOf` construct queues, operators and schedules", () => {
   const files = globSync(["{src,serverless}/**/*.{ts,tsx}"], { cwd: root }).filter(
-    (file) => file !== "src/open/opening.ts",
+    (file) => !["src/open/opening.ts", "src/open/operator.ts"].includes(file),
   );
   const found = files.filter((file) => {
     const code = readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");

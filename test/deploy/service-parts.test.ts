@@ -3,6 +3,7 @@ import { sluice as cloudflare } from "../../serverless/cloudflare.ts";
 import { sluice as vercel } from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../src/deploy/options.ts";
 import { docs } from "../../src/http/docs/index.ts";
+import { operations } from "../../src/http/operations/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
 import { testDeployment } from "../../src/testing/index.ts";
 
@@ -15,40 +16,52 @@ const deployed = (platform: string, options: ServiceOptions = {}) =>
 async function parts(test: ReturnType<typeof deployed>) {
   const headers = { authorization: `Bearer ${test.token}`, "content-type": "application/json" };
   const body = JSON.stringify({ deep: true });
-  const [root, page, document, deep] = await Promise.all([
+  const [root, page, document, queues, deep] = await Promise.all([
     test.fetch("/"),
     test.fetch("/docs"),
     test.fetch("/openapi.json"),
+    test.fetch("/v1/queues", { headers }),
     test.fetch("/v1/sweep", { method: "POST", headers, body }),
   ]);
-  return { root: root.status, page: page.status, document: document.status, deep: deep.status };
+  return {
+    root: root.status,
+    page: page.status,
+    document: document.status,
+    queues: queues.status,
+    deep: deep.status,
+  };
 }
 
-const all = { root: 302, page: 200, document: 200, deep: 200 };
-const none = { root: 404, page: 404, document: 404, deep: 501 };
+const all = { root: 302, page: 200, document: 200, queues: 200, deep: 200 };
+const none = { root: 404, page: 404, document: 404, queues: 501, deep: 501 };
 
-describe("the documentation and the deep sweep", () => {
+describe("the documentation, the routes of operators and the deep sweep", () => {
   test("are on where bundles load code on demand, unless they are turned off", async () => {
     expect(await parts(deployed("vercel"))).toEqual(all);
-    expect(await parts(deployed("vercel", { docs: true, deepSweep: true }))).toEqual(all);
-    expect(await parts(deployed("vercel", { docs, deepSweep }))).toEqual(all);
-    expect(await parts(deployed("vercel", { docs: false, deepSweep: false }))).toEqual(none);
+    expect(await parts(deployed("vercel", { docs: true, operations: true, deepSweep: true }))).toEqual(all);
+    expect(await parts(deployed("vercel", { docs, operations, deepSweep }))).toEqual(all);
+    expect(await parts(deployed("vercel", { docs: false, operations: false, deepSweep: false }))).toEqual(
+      none,
+    );
   });
 
   test("are off in a Worker, unless their code is given", async () => {
     expect(await parts(deployed("cloudflare"))).toEqual(none);
-    expect(await parts(deployed("cloudflare", { docs: undefined, deepSweep: undefined }))).toEqual(none);
-    expect(await parts(deployed("cloudflare", { docs, deepSweep }))).toEqual(all);
+    expect(
+      await parts(deployed("cloudflare", { docs: undefined, operations: undefined, deepSweep: undefined })),
+    ).toEqual(none);
+    expect(await parts(deployed("cloudflare", { docs, operations, deepSweep }))).toEqual(all);
   });
 });
 
 test.each([
   ["dashboard", "dashboard"],
   ["docs", "docs"],
+  ["operations", "operations"],
   ["deepSweep", "deep-sweep"],
 ])("a Worker refuses %s: true, and names the import to write", async (name, entry) => {
   // @ts-expect-error: it does not compile either.
-  cloudflare({ dashboard: true, docs: true, deepSweep: true });
+  cloudflare({ dashboard: true, docs: true, operations: true, deepSweep: true });
   const worker = cloudflare({ [name]: true });
   const env = { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: "t" };
   const answer = await worker.fetch(new Request("https://sluice.test/health"), env, { waitUntil: () => {} });

@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterAll, beforeAll } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { type AppOptions, createApp } from "../../src/http/index.ts";
@@ -49,6 +50,7 @@ export function useDeployed(): Deployed {
   // As in functions, no instance remembers which queues are registered.
   const fetch = async (request: Request) =>
     createApp({
+      operations,
       transport: own.transport(),
       tokens: [
         { token: secrets.SLUICE_TOKEN, scopes: ["enqueue", "consume", "admin"], queues: "*" },

@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -10,7 +11,7 @@ let server: Awaited<ReturnType<typeof listen>>;
 let answered = 0;
 
 beforeAll(async () => {
-  const app = createApp({ transport: held.transport(), tokens });
+  const app = createApp({ operations, transport: held.transport(), tokens });
   const handle = async (request: Request) => {
     const response = await app.fetch(request);
     answered++;

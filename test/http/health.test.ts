@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { resp } from "../../src/transports/resp.ts";
@@ -22,7 +23,7 @@ afterEach(async () => {
 });
 
 function healthOf(transport: Parameters<typeof createApp>[0]["transport"]) {
-  const app = createApp({ transport, tokens: [], onError: (report) => void logged.push(report) });
+  const app = createApp({ operations, transport, tokens: [], onError: (report) => void logged.push(report) });
   const ask = asker((request) => app.fetch(request));
   return () => ask("GET", "/health", { as: null });
 }

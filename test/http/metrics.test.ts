@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { formatOf, writeMetrics } from "../../src/http/responses/open-metrics.ts";
@@ -132,7 +133,9 @@ describe("GET /metrics", () => {
     const transport = {
       send: (...args: Parameters<typeof client.send>) => (requests++, client.send(...args)),
     };
-    const counting = asker((request) => createApp({ transport, tokens, prefix: "many" }).fetch(request));
+    const counting = asker((request) =>
+      createApp({ operations, transport, tokens, prefix: "many" }).fetch(request),
+    );
     const scrape = async () => {
       requests = 0;
       const { body } = await counting("GET", "/metrics");

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { Hono } from "hono";
 import { dashboard } from "../../src/dashboard/index.ts";
+import { operations } from "../../src/http/operations/index.ts";
 import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
-import { expectProblem, useServed } from "./served.ts";
+import { asker, expectProblem, useServed } from "./served.ts";
 
 const served = useServed();
 const off = { docs: undefined, deepSweep: undefined };
@@ -37,6 +39,58 @@ test("the documentation is loaded at the first request to it", async () => {
   expect(loads).toBe(1);
 });
 
+describe("an app without the routes of operators", () => {
+  const alone = { ...off, operations: undefined };
+
+  test("says how to turn them on, and serves producers and consumers", async () => {
+    const ask = served.asking(alone);
+    const hint = '`import { operations } from "sluice-queue/operations"`';
+    for (const path of ["/v1/queues", "/v1/queues/plain", "/v1/health/queues", "/metrics"]) {
+      const answer = await ask("GET", path);
+      expectProblem(answer, "unsupported");
+      expect(answer.body.detail).toContain(hint);
+    }
+    const listed = await ask("GET", "/v1/queues/plain/tasks");
+    expectProblem(listed, "method_not_allowed");
+    expect(listed.body.detail).toContain(hint);
+    expectProblem(await ask("GET", "/nothing"), "no_route");
+    const { body } = await ask("POST", "/v1/queues/plain/tasks", { json: { payload: 1, id: "a" } });
+    expect(body).toEqual({ id: "a", created: true });
+    const worker = { name: "w" };
+    const pulled = await ask("POST", "/v1/queues/plain/tasks/pull", { json: { worker } });
+    expect(pulled.body.tasks).toMatchObject([{ id: "a" }]);
+    const beat = await ask("POST", "/v1/queues/plain/workers/heartbeat", { json: { worker } });
+    expect(beat.status).toBe(200);
+  });
+
+  test("has them with the dashboard, which calls them", async () => {
+    for (const given of [dashboard, async () => dashboard]) {
+      const { body } = await served.asking({ ...alone, dashboard: given })("GET", "/v1/queues");
+      expect(body).toHaveProperty("queues");
+    }
+  });
+
+  test("loads them at the first request to them, also below another path", async () => {
+    let loads = 0;
+    const app = served.make({ ...alone, operations: async () => (loads++, operations) });
+    const below = new Hono().route("/internal/queue", app);
+    const ask = asker((request) => app.fetch(request));
+    await ask("POST", "/v1/queues/plain/tasks", { json: { payload: 1 } });
+    expect(loads).toBe(0);
+    expect((await ask("GET", "/v1/queues/plain")).body).toMatchObject({ queue: "plain" });
+    const askBelow = asker((request) => below.fetch(request));
+    expect((await askBelow("GET", "/internal/queue/v1/queues/plain")).body).toMatchObject({
+      queue: "plain",
+    });
+    expect((await ask("PUT", "/v1/queues/plain/tasks")).headers.get("allow")).toBe(
+      "GET, HEAD, POST, OPTIONS",
+    );
+    expectProblem(await ask("GET", "/v1/nothing"), "no_route");
+    expect((await ask("GET", "/metrics")).status).toBe(200);
+    expect(loads).toBe(1);
+  });
+});
+
 describe("an app without the deep sweep", () => {
   test("refuses one before anything is swept, and says how to turn it on", async () => {
     const ask = served.asking(off);
@@ -67,7 +121,7 @@ describe("an app without the deep sweep", () => {
   });
 });
 
-test.each(["docs", "deepSweep"])("the option %s is refused if it is anything else", (name) => {
+test.each(["docs", "deepSweep", "operations"])("the option %s is refused if it is anything else", (name) => {
   for (const given of [true, "yes", {}, null])
     expect(() => served.make({ [name]: given })).toThrow(new RegExp(`^${name} must be `));
 });

@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { startGateway } from "../../src/local/index.ts";
@@ -117,7 +118,7 @@ describe("GET /v1/diagnostics", () => {
   it("has null for what the store does not report", async () => {
     const gateway = await startGateway();
     try {
-      const app = createApp({ transport: upstash(gateway), tokens });
+      const app = createApp({ operations, transport: upstash(gateway), tokens });
       const { body } = await asker((request) => app.fetch(request))("GET", "/v1/diagnostics");
       expect(body).toMatchObject({ evictionPolicy: null, usedMemory: null, appendOnly: null });
     } finally {

@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { webhookWaker } from "../../src/index.ts";
@@ -31,6 +32,7 @@ async function everyRoute(transport: Parameters<typeof createApp>[0]["transport"
   const leaks: string[] = [];
   const codes = new Set<string>();
   const app = createApp({
+    operations,
     transport,
     tokens,
     cronSecret: secrets.cron,

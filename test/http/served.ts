@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { docs } from "../../src/http/docs/index.ts";
 import { deepSweep } from "../../src/open/deep-sweep/index.ts";
@@ -84,7 +85,16 @@ export async function serve(options: Partial<AppOptions> = {}, redisArgs?: reado
   const redis = redisArgs ? await startRedis({ args: redisArgs }) : await sharedRedis();
   const transport = resp(redis.url);
   const make = (more: Partial<AppOptions> = {}) =>
-    createApp({ transport, tokens, cronSecret: secrets.cron, docs, deepSweep, ...options, ...more });
+    createApp({
+      operations,
+      transport,
+      tokens,
+      cronSecret: secrets.cron,
+      docs,
+      deepSweep,
+      ...options,
+      ...more,
+    });
   const app = make();
   return {
     app,

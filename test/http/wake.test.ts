@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { Operator, Queue } from "../../src/index.ts";
@@ -23,6 +24,7 @@ beforeEach(() => {
   arranged = [];
   transport = time.through(served.transport);
   app = createApp({
+    operations,
     transport,
     tokens,
     wake: {
@@ -99,7 +101,7 @@ describe("the HTTP interface", () => {
   });
 
   test("wakes no consumer if it has no waker", async () => {
-    app = createApp({ transport, tokens });
+    app = createApp({ operations, transport, tokens });
     await ask("/queues/silent/tasks", { payload: 1 });
     const [field] = await transport.send([["HEXISTS", queueKeys("silent").tasks, "~wake"]]);
     expect(field).toEqual({ reply: 0 });

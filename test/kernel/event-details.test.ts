@@ -1,3 +1,4 @@
+import { operations } from "../../src/http/operations/index.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient } from "../../src/client/index.ts";
 import { createApp, type TokenEntry } from "../../src/http/index.ts";
@@ -28,7 +29,7 @@ function clientWith(token: string) {
     { token: TOKEN, scopes: ["view"], queues: "*" },
     { token: HIDDEN, scopes: ["view"], queues: "*", payloads: "hidden" },
   ];
-  const app = createApp({ transport: tcp, tokens });
+  const app = createApp({ operations, transport: tcp, tokens });
   return createClient({
     url: "https://sluice.test",
     token,

@@ -42,6 +42,7 @@ export async function openDatabase(config: Config, signal: AbortSignal): Promise
     tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
     wake,
     deepSweep: onDemand.deepSweep,
+    operations: onDemand.operations,
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });

@@ -1,3 +1,6 @@
+import { configureQueue } from "../../operate/configure.ts";
+import { operatedQueue } from "../../open/operated-store.ts";
+import { opened } from "../../open/options.ts";
 import { errorAt, messageOf, newerSchema, SluiceError } from "../../errors.ts";
 import { opening } from "../../open/opening.ts";
 import { pick } from "../../pick.ts";
@@ -5,7 +8,7 @@ import { decodeValue } from "../../kernel/record/codec.ts";
 import { derivedName } from "../../kernel/names/derived-ids.ts";
 import { type Call, commandCall } from "../../kernel/call.ts";
 import { escaped, onlyOptions, unescaped } from "../../kernel/options/validation.ts";
-import type { QueueChanges } from "../../operate/settings.ts";
+import { type QueueChanges, queueChanges } from "../../operate/settings.ts";
 import { declarePartitions } from "../../features/partitions/operate.ts";
 import { exchangeByName, type ShardReplies } from "../../features/partitions/stored-maps.ts";
 import { declareScript } from "../../operate/operate-scripts.ts";
@@ -174,7 +177,10 @@ async function write(
     ...Object.fromEntries(unset.map((setting) => [setting, null])),
     ...settings,
   };
-  if (Object.keys(changes).length > 0) await open.operator().configure(changes, { signal });
+  if (Object.keys(changes).length > 0) {
+    const own = operatedQueue(opened(open.definition, open.options));
+    await configureQueue(own, queueChanges(changes), { signal });
+  }
   const timetable = open.schedules();
   const removed = before.schedules.filter((schedule) => !Object.hasOwn(schedules, schedule));
   for (const schedule of removed) await timetable.remove(schedule, { signal });

@@ -1,4 +1,5 @@
 import type { Authenticator } from "../auth/authenticator.ts";
+import type { Operations } from "../operations/operations.ts";
 import { loaded, type Part } from "../parts.ts";
 import type { Problem } from "../problems/problem.ts";
 import type { App, RequestContext } from "../services.ts";
@@ -8,6 +9,8 @@ import type { App, RequestContext } from "../services.ts";
  * any number of apps.
  */
 export interface Dashboard {
+  /** The routes that the page calls. */
+  readonly operations: Operations;
   readonly answer: (c: RequestContext, server: DashboardServer) => Promise<Response>;
 }
 

@@ -3,6 +3,7 @@ import { json, respond } from "../../respond.ts";
 import { Problem, problemResponse } from "../problems/problem.ts";
 import { allowHeader, methodNotAllowed } from "../request/methods.ts";
 import { propsOf, type RequestContext, waitUntilOf } from "../services.ts";
+import { operations } from "../operations/index.ts";
 import { dashboardHeaders } from "./headers.ts";
 import type { Dashboard, DashboardServer } from "./mount.ts";
 import { requireOwnOrigin } from "./origin.ts";
@@ -50,6 +51,7 @@ export function createDashboard({ html, files }: DashboardPage): Dashboard {
   };
 
   return {
+    operations,
     async answer(c, server) {
       const response = await route(c, server).catch((error: unknown) =>
         problemResponse(server.reportedProblem(error, c)),

@@ -24,9 +24,11 @@ export function methodsOf(routes: Routes, path: string): string[] {
   return [...methods].toSorted();
 }
 
-export function methodNotAllowed(allowed: readonly string[]): Problem {
+/** @param hint what to know beside the methods. @default nothing */
+export function methodNotAllowed(allowed: readonly string[], hint = ""): Problem {
   const allow = allowHeader(allowed);
-  return new Problem("method_not_allowed", { detail: `This route allows ${allow}.`, headers: { allow } });
+  const detail = `This route allows ${allow}. ${hint}`.trim();
+  return new Problem("method_not_allowed", { detail, headers: { allow } });
 }
 
 /** Every route supports OPTIONS. */

@@ -1,3 +1,4 @@
+import { operatorOf } from "../../open/operator.ts";
 import { readQuery } from "../request/read.ts";
 import { groupsQuery } from "../request-schemas/queues.ts";
 import type * as replies from "../response-schemas/queues.ts";
@@ -8,6 +9,6 @@ import type { App, Services } from "../services.ts";
 export function groupRoutes(app: App, services: Services): void {
   app.get("/v1/queues/:queue/groups", services.allow("view"), async (c) => {
     const query = readQuery(c, groupsQuery);
-    return reply<typeof replies.groups>(await c.get("open").operator().groups(query));
+    return reply<typeof replies.groups>(await operatorOf(c.get("open")).groups(query));
   });
 }

@@ -1,3 +1,4 @@
+import { operatorOf } from "../../open/operator.ts";
 import { countQueues, type CountedQueue } from "../../operate/count-queues.ts";
 import { listQueues } from "../../sweep/registry.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
@@ -11,7 +12,7 @@ import * as schemas from "../request-schemas/queues.ts";
 /** List, count, delete, pause and configure queues, and configure groups. */
 export function queueRoutes(app: App, services: Services): void {
   const { transport, prefix, allow } = services;
-  const operator = (c: RequestContext) => c.get("open").operator();
+  const operator = (c: RequestContext) => operatorOf(c.get("open"));
 
   app.get("/v1/queues", allow("view"), async (c) => {
     const { counts: wanted, ...query } = readQuery(c, schemas.queuesQuery);

@@ -1,3 +1,4 @@
+import { operatorOf } from "../../open/operator.ts";
 import type { RejectReason, TaskState } from "../../kernel/options/types.ts";
 import { budgetOf, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
@@ -13,7 +14,7 @@ import { hidePayloads, taskReply } from "../responses/task-reply.ts";
 /** List, delete, redrive and purge tasks, cancel several, and count dead letters. */
 export function taskOperationRoutes(app: App, services: Services): void {
   const { allow } = services;
-  const operator = (c: RequestContext) => c.get("open").operator();
+  const operator = (c: RequestContext) => operatorOf(c.get("open"));
 
   app.get("/v1/queues/:queue/tasks", allow("view"), async (c) => {
     const { reason, ...options } = readQuery(c, schemas.tasksQuery);

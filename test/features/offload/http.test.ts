@@ -1,3 +1,4 @@
+import { operations } from "../../../src/http/operations/index.ts";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../../src/client/index.ts";
 import { createApp } from "../../../src/http/index.ts";
@@ -13,6 +14,7 @@ const setUp = (options: Parameters<typeof offloading>[1] = {}) => {
   const offload = offloading(store, options);
   const serve = (given: Offload | undefined) => {
     const app = createApp({
+      operations,
       transport: rig.transport,
       tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
       offload: given,

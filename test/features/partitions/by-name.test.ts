@@ -1,3 +1,4 @@
+import { operations } from "../../../src/http/operations/index.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { countQueues, Queue, queueOverviews, Schedules, sweep, type Transport } from "../../../src/index.ts";
 import { createApp } from "../../../src/http/app.ts";
@@ -32,7 +33,7 @@ beforeEach(async () => {
   counting = instance((_, commands) =>
     sent.push(commands.map((one) => ("script" in one ? one.script.name : one[0])).join(" ")),
   );
-  const app = createApp({ transport: instance(), tokens });
+  const app = createApp({ operations, transport: instance(), tokens });
   ask = asker((request) => app.fetch(request));
 });
 

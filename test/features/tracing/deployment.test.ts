@@ -1,3 +1,4 @@
+import { operations } from "../../../src/http/operations/index.ts";
 import { context, SpanKind, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { afterEach, describe, expect, test } from "vitest";
@@ -95,7 +96,7 @@ describe("a deployment", () => {
 });
 
 describe("the client", () => {
-  const app = (options: object) => createApp({ transport: rig.transport, tokens, ...options });
+  const app = (options: object) => createApp({ operations, transport: rig.transport, tokens, ...options });
   const clientOf = (server: ReturnType<typeof app>, options: object) =>
     createClient({
       url: "http://sluice.test",
@@ -172,7 +173,7 @@ test("without a context manager the trace of a request still reaches the handler
   const manager = new AsyncLocalStorageContextManager().enable();
   context.disable();
   try {
-    const app = createApp({ transport: rig.transport, tokens, tracing });
+    const app = createApp({ operations, transport: rig.transport, tokens, tracing });
     const init = post({ payload: 1 }, { traceparent });
     await app.fetch(new Request("http://sluice.test/v1/queues/mails/tasks", init));
     const queue = new Queue("mails", { transport: rig.transport, tracing });

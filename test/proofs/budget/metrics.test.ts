@@ -1,3 +1,4 @@
+import { operations } from "../../../src/http/operations/index.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { commandsPerCall, estimatedCommands, Operator, Queue } from "../../../src/index.ts";
 import { createApp } from "../../../src/http/app.ts";
@@ -12,7 +13,7 @@ const billed = useBilled();
 let ask: Ask;
 beforeAll(() => {
   const { url, token } = billed.gateway;
-  const app = createApp({ transport: upstash({ url, token }), tokens });
+  const app = createApp({ operations, transport: upstash({ url, token }), tokens });
   ask = asker((request) => app.fetch(request));
 });
 

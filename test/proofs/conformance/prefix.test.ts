@@ -1,3 +1,4 @@
+import { operations } from "../../../src/http/operations/index.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   applyQueues,
@@ -81,6 +82,7 @@ const calls: Record<string, (transport: Transport) => Promise<unknown>> = {
   "the HTTP interface": async (transport) => {
     const token = "token-of-this-test";
     const app = createApp({
+      operations,
       transport,
       tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
     });

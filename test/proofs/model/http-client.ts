@@ -1,3 +1,4 @@
+import { operations } from "../../../src/http/operations/index.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { deepSweep } from "../../../src/open/deep-sweep/index.ts";
 import { openapi } from "../../../src/http/docs/openapi.gen.ts";
@@ -126,8 +127,8 @@ export class HttpClient extends Client {
       onDeadLetter,
       deepSweep,
     } satisfies Parameters<typeof createApp>[0];
-    this.#app = createApp(options);
-    this.#wakingApp = createApp({ ...options, wake: this.wake });
+    this.#app = createApp({ ...options, operations });
+    this.#wakingApp = createApp({ operations, ...options, wake: this.wake });
   }
 
   override async call(operation: Operation): Promise<unknown> {
