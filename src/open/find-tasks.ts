@@ -1,3 +1,4 @@
+import { operatorOf } from "./operator.ts";
 import { matches, QUEUE_PATTERN, queuePatternForm } from "../kernel/names/queue-pattern.ts";
 import { invalidArgument } from "../errors.ts";
 import type { Transport } from "../kernel/transport.ts";
@@ -32,7 +33,7 @@ export function findTasks(transport: Transport, options: FindTasksOptions): Prom
     options,
     () => true,
     (name) => {
-      const operator = open(name).operator();
+      const operator = operatorOf(open(name));
       return { search: (page) => operator.search(page), get: (id) => open(name).queue().get(id) };
     },
   );

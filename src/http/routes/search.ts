@@ -1,3 +1,4 @@
+import { operatorOf } from "../../open/operator.ts";
 import { opening } from "../../open/opening.ts";
 import { forbidden } from "../auth/authenticator.ts";
 import { readQuery } from "../request/read.ts";
@@ -22,10 +23,7 @@ export function searchRoutes(app: App, { transport, prefix, allow, optionsOf }: 
       { ...query, prefix },
       (name) => grants.allows("view", name),
       (name) => ({
-        search: (options) =>
-          open(name)
-            .operator()
-            .search({ ...options, values: !hides(name) }),
+        search: (options) => operatorOf(open(name)).search({ ...options, values: !hides(name) }),
         get: (id) => open(name).queue().get(id),
       }),
     );
