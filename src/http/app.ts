@@ -143,8 +143,7 @@ export function createApp(options: AppOptions): App {
     app.notFound((c) => {
       const methods = methodsOf(app.routes, c.req.path);
       const hint = given === undefined && /^\/(?:v1\/|metrics$)/.test(c.req.path) ? OFF : undefined;
-      if (methods.length === 0)
-        throw hint ? new Problem("unsupported", { detail: hint }) : new Problem("no_route");
+      if (methods.length === 0) throw new Problem("no_route", { detail: hint });
       if (c.req.method !== "OPTIONS") throw methodNotAllowed(methods, hint);
       // No CORS headers: browsers on other origins are refused.
       return respond(null, 204, { allow: allowHeader(methods) });

@@ -33,7 +33,7 @@ async function parts(test: ReturnType<typeof deployed>) {
 }
 
 const all = { root: 302, page: 200, document: 200, queues: 200, deep: 200 };
-const none = { root: 404, page: 404, document: 404, queues: 501, deep: 501 };
+const none = { root: 404, page: 404, document: 404, queues: 404, deep: 501 };
 
 describe("the documentation, the routes of operators and the deep sweep", () => {
   test("are on where bundles load code on demand, unless they are turned off", async () => {

@@ -47,7 +47,7 @@ describe("an app without the routes of operators", () => {
     const hint = '`import { operations } from "sluice-queue/operations"`';
     for (const path of ["/v1/queues", "/v1/queues/plain", "/v1/health/queues", "/metrics"]) {
       const answer = await ask("GET", path);
-      expectProblem(answer, "unsupported");
+      expectProblem(answer, "no_route");
       expect(answer.body.detail).toContain(hint);
     }
     const listed = await ask("GET", "/v1/queues/plain/tasks");

@@ -1,6 +1,8 @@
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { type Fetch, openEvents } from "../../http/event-frames.ts";
 import { type Ask } from "../../http/served.ts";
+import { Operator } from "../../../src/index.ts";
+import { upstash } from "../../../src/transports/upstash.ts";
 import { startWorker } from "../../../tools/workerd/harness.ts";
 import { useWorker } from "./rig.ts";
 import { expectLongWorkDone } from "../long-work.ts";
@@ -64,7 +66,7 @@ describe("the Worker of wrangler.toml in workerd", () => {
 
   it("reports a queue's events from its answer on", async () => {
     const path = "/v1/queues/reporting";
-    await ask("PATCH", `${path}/settings`, { json: { events: true } });
+    await new Operator("reporting", { transport: upstash(rig.place.env) }).configure({ events: true });
     const stream = await openEvents(fetchEvents, `${path}/events`);
     await ask("POST", `${path}/tasks`, { json: { payload: 1, id: "x" } });
     await ask("POST", `${path}/tasks/x/cancel`);
@@ -75,7 +77,7 @@ describe("the Worker of wrangler.toml in workerd", () => {
     await stream.leave();
   });
 
-  it("has no documents, no dashboard and no deep sweep, and says how to turn them on", async () => {
+  it("has no documents, no dashboard, no deep sweep and no routes of operators, and says how to turn them on", async () => {
     for (const path of ["/openapi.json", "/docs"]) {
       const { status, body } = await ask("GET", path, { as: null });
       expect([status, body.code, body.detail]).toEqual([
@@ -86,6 +88,8 @@ describe("the Worker of wrangler.toml in workerd", () => {
     }
     for (const path of ["/", "/dashboard"])
       expect((await ask("GET", path, { as: null })).body.code).toBe("no_route");
+    const queues = await ask("GET", "/v1/queues");
+    expect([queues.status, queues.body.detail]).toEqual([404, expect.stringContaining("{ operations }")]);
     const refused = await ask("POST", "/v1/sweep", { json: { deep: true } });
     expect([refused.status, refused.body.code]).toEqual([501, "unsupported"]);
   });
