@@ -14,6 +14,9 @@ const OTHERS = 24;
 /** What is wrong with that queue, and with all of them. Both are read once a minute. */
 const FINDINGS = 34;
 const ALL_FINDINGS = 346;
+
+/** All of its tasks, and the only one of each other queue. */
+const SEARCH = 420;
 const QUEUE = OVERVIEW + FINDINGS;
 
 /** Billed commands of each screen, as docs/costs.md shows them. */
@@ -31,6 +34,7 @@ const COMMANDS = {
   "a queue: groups": QUEUE + 4,
   "a task": 3,
   health: ALL_FINDINGS,
+  search: SEARCH,
   costs: NAMES + OVERVIEW + OTHERS * SMALL_OVERVIEW,
 };
 

@@ -4,7 +4,7 @@ import { expectAccessible, looks, press, useDashboard } from "./rig.ts";
 const rig = useDashboard();
 
 describe.each(Object.entries(looks))("in %s", (_, look) => {
-  test("the palette leads to a queue, a task and an action, by keyboard alone", async () => {
+  test("the palette leads to a queue, a task, a search and an action, by keyboard alone", async () => {
     const emails = rig.queue(rig.name("emails"));
     await emails.enqueue({}, { id: `payload-${emails.name}` });
     const { page } = await rig.visit({ ...look, at: "" });
@@ -30,6 +30,11 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await page.getByText(`${emails.name} is paused.`).waitFor();
     await keys(`payload-${emails.name}`, "Enter");
     await page.getByRole("heading", { name: `payload-${emails.name}` }).waitFor();
+    await keys("payload-", "ArrowUp");
+    await expect.poll(selected).toBe("Search all tasks for “payload-”");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Search" }).waitFor();
+    await page.getByRole("link", { name: `payload-${emails.name}` }).waitFor();
     await keys("", "Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });

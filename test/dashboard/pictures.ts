@@ -17,14 +17,15 @@ interface Picture {
   readonly prepare: (page: Page) => Promise<unknown>;
 }
 
-const DARK = { colorScheme: "dark" } as const;
+const TALL = { viewport: { width: 1280, height: 880 } } as const;
+const DARK = { ...TALL, colorScheme: "dark" } as const;
 const PHONE = { viewport: { width: 390, height: 844 } } as const;
 
 const table = (name: string) => (page: Page) => page.getByRole("table", { name, exact: true }).waitFor();
 
 const pictures: readonly Picture[] = [
   { name: "queues", place: "", prepare: table("Queues") },
-  { name: "queue", place: "queues/webhooks", prepare: table("Tasks of webhooks") },
+  { name: "queue", place: "queues/webhooks", look: TALL, prepare: table("Tasks of webhooks") },
   {
     name: "task",
     place: "queues/webhooks/dead",
@@ -47,6 +48,9 @@ const pictures: readonly Picture[] = [
       const boxes = list.getByRole("checkbox");
       await boxes.nth(0).check();
       await boxes.nth(1).check();
+      await page
+        .getByRole("navigation", { name: /^Tasks by state/ })
+        .evaluate((tabs) => tabs.scrollIntoView());
     },
   },
   { name: "dark", place: "queues/webhooks", look: DARK, prepare: table("Tasks of webhooks") },
@@ -55,7 +59,7 @@ const pictures: readonly Picture[] = [
 
 async function draw(browser: Browser, url: string, { name, place, look, prepare }: Picture): Promise<void> {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+    viewport: { width: 1280, height: 720 },
     reducedMotion: "reduce",
     locale: "en-US",
     timezoneId: "UTC",

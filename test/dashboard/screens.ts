@@ -51,6 +51,7 @@ export function screensOf({ queue, task, text }: ScreenNames): Screen[] {
       shown: (page) => page.getByRole("heading", { name: "Timeline" }),
     },
     { name: "health", place: "health", shown: (page) => page.getByText(/^\d+ findings? in /) },
+    { name: "search", place: `search?text=${task}`, shown: table("Found tasks") },
     { name: "costs", place: "costs", shown: table("Costs by queue") },
   ];
 }

@@ -9,6 +9,7 @@ import { Layout, Waiting } from "./parts/layout.tsx";
 import { QueueScreen } from "./queues/queue.tsx";
 import { QueuesScreen } from "./queues/queues.tsx";
 import { place, queueLink } from "./router.ts";
+import { SearchScreen } from "./search/search.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
 import { TaskScreen } from "./tasks/task.tsx";
@@ -69,6 +70,7 @@ function screenOf([area, queue, tab, id]: readonly string[], query: URLSearchPar
   }
   if (area === "costs") return { trail: [{ text: "Costs" }], screen: <CostsScreen /> };
   if (area === "health") return { trail: [{ text: "Health" }], screen: <HealthScreen /> };
+  if (area === "search") return { trail: [{ text: "Search" }], screen: <SearchScreen query={query} /> };
   return { trail: [], screen: <QueuesScreen query={query} /> };
 }
 

@@ -11,6 +11,7 @@ import type { cancelled, task } from "../../../http/response-schemas/tasks.ts";
 import type { failed, workers } from "../../../http/response-schemas/workers.ts";
 import type { groupChanges, queueChanges } from "../../../http/request-schemas/queues.ts";
 import type { newSchedule } from "../../../http/request-schemas/schedules.ts";
+import type { found } from "../../../http/response-schemas/search.ts";
 import type { overviews } from "../../../http/response-schemas/overview.ts";
 
 export type Grant = v.InferOutput<typeof token>["grants"][number];
@@ -46,6 +47,8 @@ export type DeletedMany = v.InferOutput<typeof operation.deletedMany>;
 export type DeadLetters = v.InferOutput<typeof operation.deadLetters>;
 export type Cause = DeadLetters["causes"][number];
 export type DeadGroup = DeadLetters["groups"][number];
+export type Found = v.InferOutput<typeof found>;
+export type FoundTask = Found["tasks"][number];
 export type State = Task["state"];
 
 /** Which tasks: the fields of a filter of the HTTP interface. */

@@ -43,6 +43,7 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
     ...ofQueue,
     link("Queues", linkTo([])),
     link("Health", linkTo(["health"])),
+    link("Search", linkTo(["search"])),
     link("Costs", linkTo(["costs"])),
     ...queues.filter((one) => one !== queue).map((one) => link(`Queue ${one}`, queueLink(one))),
     { name: "Switch Live on or off", act: () => isLive.set(!isLive.value) },
@@ -56,6 +57,7 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
     ...(ofQueue.length > 0
       ? [link(`Open the task ${wanted} of ${queue}`, taskLink(queue ?? "", wanted))]
       : []),
+    link(`Search all tasks for “${wanted}”`, linkTo(["search"], { text: wanted })),
   ];
 }
 

@@ -62,6 +62,7 @@ export function Layout({ trail, onSignedOut, children }: LayoutProps) {
         </nav>
         <div class="tools">
           <a href={linkTo(["health"])}>Health</a>
+          <a href={linkTo(["search"])}>Search</a>
           <PaletteButton />
           <label class="switch">
             <input type="checkbox" checked={live} onChange={() => isLive.set(!live)} />
