@@ -19,10 +19,10 @@ export function llms(): string {
   const groups = tree.map(({ title, pages }) => {
     const rows = pages.map((page) => {
       const text = textOf(page);
-      return `- [${titleOf(text)}](/${placeOf(page)}): ${firstSentence(text)}`;
+      return `- [${titleOf(text)}](${placeOf(page)}): ${firstSentence(text)}`;
     });
     if (pages.includes("docs/http.md"))
-      rows.push(`- [HTTP reference](/${REFERENCE}): every route, with its fields and responses.`);
+      rows.push(`- [HTTP reference](${REFERENCE}): every route, with its fields and responses.`);
     return `## ${title}\n\n${rows.join("\n")}\n`;
   });
   return `# Sluice\n\n> ${firstSentence(textOf("README.md"))}\n\n${groups.join("\n")}`;

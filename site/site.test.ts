@@ -77,7 +77,7 @@ test("each link leads to a page of the site, and to a heading that is there", ()
 
 test("llms.txt lists each page, as Markdown that the site serves", () => {
   const rows = Array.from(
-    readFileSync(join(dist, "llms.txt"), "utf8").matchAll(/^- \[(.+)\]\(\/(.+)\): (.+)$/gm),
+    readFileSync(join(dist, "llms.txt"), "utf8").matchAll(/^- \[(.+)\]\((.+)\): (.+)$/gm),
     ([, , place = ""]) => place,
   );
   expect(rows.toSorted()).toEqual(places.toSorted());
