@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { deepSweep } from "../../src/index.ts";
 import { named } from "../support/new-tasks.ts";
-import { useRig } from "../support/rig.ts";
+import { key, useRig } from "../support/rig.ts";
 
 const rig = useRig();
 
@@ -57,4 +58,31 @@ test("groups are listed with whether they are paused", async () => {
     { group: "a", paused: false },
     { group: "b", paused: true },
   ]);
+});
+
+test("a deep sweep finds nothing wrong with a paused group, and gives one without its number another", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany(named(["a1", "a2"], { group: "a" }));
+  await rig.operator().configureGroup("a", { paused: true });
+  expect(await deliver()).toEqual(NONE);
+  const sweep = async () => (await deepSweep(rig.transport, { now: () => rig.now })).faults;
+  expect(await sweep()).toEqual([]);
+  await rig.command("HSET", key("tasks"), "~s:a", "1;p=1");
+  expect(await sweep()).not.toEqual([]);
+  expect(await sweep()).toEqual([]);
+  expect(await deliver()).toEqual(NONE);
+  await rig.operator().configureGroup("a", { paused: null });
+  expect((await deliver()).ids.toSorted()).toEqual(["a1", "a2"]);
+});
+
+test("a group with a rate keeps its counts while it is paused", async () => {
+  const queue = rig.queue();
+  await rig.operator().configureGroup("a", { rate: { most: 2, per: "10s" } });
+  await queue.enqueueMany(named(["a1", "a2", "a3"], { group: "a" }));
+  expect((await deliver()).ids).toEqual(["a1", "a2"]);
+  await rig.operator().configureGroup("a", { paused: true });
+  await rig.operator().configureGroup("a", { paused: null });
+  expect((await deliver()).ids).toEqual([]);
+  rig.now += 11_000;
+  expect((await deliver()).ids).toEqual(["a3"]);
 });

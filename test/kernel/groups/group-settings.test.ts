@@ -16,6 +16,7 @@ describe("settings of a group", () => {
     expect(await rig.operator().groupSettings("a")).toEqual({
       queue: QUEUE,
       group: "a",
+      paused: false,
       weight: 1,
       maxWorking: null,
       rate: null,
@@ -29,10 +30,15 @@ describe("settings of a group", () => {
   test("are set one by one and unset by null, until no field is left", async () => {
     const operator = rig.operator();
     const unlimited = { maxWorking: null, rate: null };
-    expect(await operator.configureGroup("a", { weight: 5 })).toEqual({ weight: 5, ...unlimited });
+    expect(await operator.configureGroup("a", { weight: 5 })).toEqual({
+      paused: false,
+      weight: 5,
+      ...unlimited,
+    });
     expect(await fields()).toEqual({ "~groups": "0", "~s:a": "1;k=5" });
     await operator.configureGroup("a", { rate: { most: 3, per: "10s" } });
     expect(await operator.configureGroup("a", { maxWorking: 2 })).toEqual({
+      paused: false,
       weight: 5,
       maxWorking: 2,
       rate: { most: 3, per: 10_000 },

@@ -6,7 +6,7 @@ import { key, QUEUE, useRig } from "../../support/rig.ts";
 const rig = useRig();
 let queue: Queue;
 beforeEach(() => void (queue = rig.queue()));
-const free = { queue: QUEUE, weight: 1, maxWorking: null, rate: null, working: 0, limited: 0 };
+const free = { queue: QUEUE, paused: false, weight: 1, maxWorking: null, rate: null, working: 0, limited: 0 };
 
 /** Reads all pages. Returns the names on each, and all groups. */
 async function allPages(operator: Operator, size: number) {

@@ -24,6 +24,11 @@ export const groups: LawMutants = {
     ),
     breaks: "limits: a tenant has more at work than it may",
   },
+  "a paused group is delivered": {
+    in: "parse_group",
+    lua: never("group.settings.paused"),
+    breaks: "limits: an operator cannot hold back a tenant",
+  },
   "what is delivered of a group is not counted": {
     in: "note_delivery",
     lua: change("group.working + 1", "group.working"),

@@ -10,6 +10,15 @@ export const operate: LawMutants = {
     lua: never("bytes > tonumber(max_bytes)"),
     breaks: "law 7: a page of large payloads does not fit into a reply",
   },
+  "a search looks in payloads that are hidden": {
+    lua: always("in_payload"),
+    breaks: "access: a token that hides payloads finds out what is in them",
+  },
+  "a day of the history counts the day before": {
+    in: "count_events",
+    lua: change("string.match(history, '^1;' .. int(first) .. ';.*') or ''", "history"),
+    breaks: "law 10: counts of five minutes are those of several days",
+  },
   "purge leaves cancelled tasks in their place": {
     in: "purge",
     lua: drop("write('ZREM', key, _)"),
