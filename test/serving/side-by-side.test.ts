@@ -155,6 +155,39 @@ test("what a server hands back when it closes starts elsewhere at once", async (
   await expect.poll(state).toEqual({ pending: 0, working: 0, completed: 3 });
 });
 
+test("without pub/sub, a server that closes hands its tasks over by URL", async () => {
+  const { begun, open, handler } = gate();
+  const settings = { SLUICE_WAKE_SECRET: wakeSecret, SLUICE_WAKE_PUBSUB: "off" };
+  const second = await start({ consumers: { work: { concurrency: 5, handler: handler("b") } } }, settings);
+  const env = { ...settings, SLUICE_WAKE_URL: `${second.url}/wake` };
+  let end = () => {};
+  const first = await start(
+    {
+      consumers: {
+        work: {
+          concurrency: 1,
+          batch: 3,
+          handler: () => {
+            begun.push("a");
+            return new Promise<void>((resolve) => (end = resolve));
+          },
+        },
+      },
+      fetch: enqueues,
+    },
+    env,
+  );
+  await enqueue(first, 4);
+  // It has taken three of them, of which two wait.
+  await expect.poll(() => begun).toEqual(["a"]);
+  const closed = first.close();
+  end();
+  await closed;
+  await expect.poll(() => begun.toSorted()).toEqual(["a", "b", "b", "b"]);
+  open();
+  await expect.poll(state).toEqual({ pending: 0, working: 0, completed: 4 });
+});
+
 test("a subscription that was cut is opened again, and what was missed meanwhile is found", async () => {
   const { begun, open, handler } = gate();
   await start({ consumers: { work: handler("b") } });
