@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { reasonTexts } from "../../src/index.ts";
 import type { Overview, Overviews } from "../../src/dashboard/page/api/types.ts";
 import { looks, useDashboard } from "./rig.ts";
-import { lease } from "./work.ts";
+import { lease, makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
 
@@ -87,6 +87,18 @@ test("the error that a list shows of a task finds it", async () => {
     await page.getByLabel("Text of the error").fill(error);
     await expect.poll(() => list.locator(".name").allTextContents()).toEqual([id]);
   }
+});
+
+test("completed tasks are shown at once behind thousands of dead letters, which are kept for longer", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await makeDeadLetters(queue, 2_100, new Error("503"));
+  await queue.enqueue({}, { id: "done" });
+  await (await lease(queue)).complete({ sent: true });
+  const { page } = await rig.visit({ at: `queues/${queue.name}/completed` });
+  await page.getByText('{"sent":true}').waitFor();
+  const list = page.getByRole("table", { name: `Tasks of ${queue.name}`, exact: true });
+  expect(await list.locator(".name").allTextContents()).toEqual(["done"]);
+  expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
 });
 
 test("ages are right although the viewer's clock is not", async () => {

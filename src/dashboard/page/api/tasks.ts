@@ -5,8 +5,24 @@ import { send } from "./request.ts";
 
 type Query = Parameters<typeof queryOf>[0];
 
-export const tasks = (queue: string, query: Query, signal: AbortSignal): Promise<types.TaskPage> =>
-  send(pathOf(queue, "tasks") + queryOf(query), { signal, commands: 6 });
+/** Empty pages that are passed over at most. */
+const MOST_EMPTY = 10;
+
+/**
+ * A page of tasks. Empty ones before it are passed over: one request looks at a thousand tasks, of which none may match
+ * the filter, and completed tasks are kept beside dead letters, which last longer.
+ */
+export async function tasks(queue: string, query: Query, signal: AbortSignal): Promise<types.TaskPage> {
+  const read = (cursor: Query[string]): Promise<types.TaskPage> =>
+    send(pathOf(queue, "tasks") + queryOf({ ...query, cursor }), { signal, commands: 6 });
+  let page = await read(query["cursor"]);
+  for (let empty = 0; empty < MOST_EMPTY && page.tasks.length === 0 && page.cursor !== null; empty++) {
+    const { unreadable } = page;
+    page = await read(page.cursor);
+    page = { ...page, unreadable: page.unreadable + unreadable };
+  }
+  return page;
+}
 
 export const task = (queue: string, id: string, payload: boolean, signal: AbortSignal): Promise<types.Task> =>
   send(pathOf(queue, "tasks", id) + queryOf({ payload: payload || undefined }), { signal, commands: 3 });
