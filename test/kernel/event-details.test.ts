@@ -10,7 +10,11 @@ import {
   type Transport,
 } from "../../src/index.ts";
 import { resp } from "../../src/transports/resp.ts";
+import { queueKeys } from "../../src/kernel/names/keys.ts";
+import { readReceipt } from "../../src/kernel/names/receipt.ts";
 import { ENVELOPE } from "../../src/kernel/record/envelope.ts";
+import { callOf } from "../../src/kernel/scripts/binding.ts";
+import { settleScript } from "../../src/kernel/scripts/take-scripts.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
@@ -190,6 +194,25 @@ test("bytes travel, and what a handler returns without a value has none", async 
     const result = task?.id === "a" ? {} : { result: new Uint8Array([1, 2, 255]) };
     expect(completed).toEqual(["completed", [{ id: task?.id, attempt: 1, ...result }]]);
   }
+});
+
+test("a value in which another client has written a line break is left out, and moves no other value", async () => {
+  await publish();
+  const queue = rig.queue();
+  await queue.enqueueMany(["a", "b"].map((id) => ({ id, payload: id })));
+  const events = await rig.queue({ transport: tcp }).events();
+  const tasks = await queue.dequeue({ max: 2 });
+  const items = tasks.map(({ id, receipt }) => {
+    const { lease, token } = readReceipt(receipt, "receipt");
+    return { id, proof: `${lease},${token}`, terms: "complete", text: id === "a" ? "j[1,\n2]" : "j2" };
+  });
+  await rig.transport.send([callOf(settleScript, queueKeys(QUEUE), { testNow: "", call: "" }, items)]);
+  const [, completed] = await heard(events, 2);
+  expect(completed?.[1]).toEqual([
+    { id: "a", attempt: 1, withheld: "too_large" },
+    { id: "b", attempt: 1, result: 2 },
+  ]);
+  expect((await queue.get("a"))?.result).toEqual([1, 2]);
 });
 
 test("a settlement that is sent twice is one event, and late progress none", async () => {

@@ -27,7 +27,7 @@ export interface ReportedTask {
   /** Of `requeued`: when the task is due again, epoch ms; absent if at once. */
   readonly dueAt?: number | undefined;
   /**
-   * Why the result, progress or error is not here: it has over 1,800 bytes (`too_large`), cannot be decrypted
+   * Why the result, progress or error is not here: it is too long for an event (`too_large`), cannot be decrypted
    * (`undecryptable`), or is invalid (`unexpected_reply`). `get` reads it.
    */
   readonly withheld?: SluiceErrorCode | undefined;
