@@ -15,7 +15,8 @@ export function faultsOfAnswer(described: Described, route: Route, answer: Answe
   };
   if (status >= 500 && !isUnhealthy(answer)) faults.push(`the status is ${status}`);
   if (status >= 400 || route.path.startsWith("/v1/")) {
-    expectHeader("cache-control", "no-store");
+    const isStream = headers["content-type"]?.startsWith("text/event-stream");
+    expectHeader("cache-control", isStream ? "no-store, no-transform" : "no-store");
     expectHeader("x-content-type-options", "nosniff");
   }
   for (const secret of [token, cronSecret]) if (text.includes(secret)) faults.push("it shows a token");
