@@ -114,3 +114,44 @@ test("health is read once a minute, and at once after an action", async () => {
   await findingOf(page, "", "paused").waitFor();
   expect(reads.sent).toBe(3);
 });
+
+test("a queue at its limit gets another one from its finding", async () => {
+  const name = rig.name("imports");
+  const queue = rig.queue(name, { now: () => Date.now() - 1_200_000 });
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  await rig.queue(name).dequeue();
+  await rig.operator(name).configure({ maxWorking: 1 });
+  const { page } = await rig.visit({ at: "health" });
+  await findingOf(page, name, "maxWorking")
+    .getByRole("button", { name: `Limits… ${name}` })
+    .click();
+  await page.getByRole("heading", { name: `Limits of ${name}` }).waitFor();
+  await page.getByLabel("Most working tasks").fill("5");
+  await press(page, "Change");
+  await page.getByText(`The limits of ${name} were changed.`).waitFor();
+  expect(await rig.operator(name).settings()).toMatchObject({ maxWorking: 5 });
+});
+
+test("a handler that hangs is found, and its tasks are taken back from its worker", async () => {
+  const name = rig.name("webhooks");
+  await rig.operator(name).configure({ statistics: true });
+  const clock = { now: Date.now() - 1_200_000 };
+  const queue = rig.queue(name, { now: () => clock.now });
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const worker = { name: "sender", pid: 17 };
+  const [hanging] = await queue.dequeue({ worker });
+  // Its process still extends the lease.
+  for (let minute = 0; minute < 20; minute += 4) {
+    clock.now += 240_000;
+    await hanging?.extend("5m");
+  }
+  const { page } = await rig.visit({ at: "" });
+  const finding = findingOf(page, name, "nothing has ended").or(findingOf(page, name, "nothing was taken"));
+  await finding.getByText("problem", { exact: true }).waitFor();
+  await finding.getByRole("link", { name: `Workers of ${name}` }).click();
+  await press(page, "Take back sender");
+  await page.getByText("Restart the process too: 17.").waitFor();
+  await press(page, "Take back");
+  await page.getByText(/^Taken back from sender: 1 pending, 0 dead\./).waitFor();
+  expect(await rig.queue(name).counts()).toMatchObject({ pending: 2, working: 0 });
+});

@@ -4,11 +4,11 @@ import { deepSweep, sweep } from "../api/health.ts";
 import { resumeSchedule } from "../api/schedules.ts";
 import type { Finding } from "../api/types.ts";
 import { counted } from "../format.ts";
-import { askedOfQueue } from "../palette/entries.ts";
+import { askQueue } from "../palette/entries.ts";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { ResumeDialog } from "../queues/queue-actions.tsx";
-import { goTo, queueLink } from "../router.ts";
+import { queueLink } from "../router.ts";
 import { RedriveDialog } from "../tasks/redrive-dialog.tsx";
 
 /** What can be done about a finding with a dialog. */
@@ -59,10 +59,6 @@ export function Remedies({ finding: { code, queue, names = [] }, onAsk }: Remedi
       {text}
     </button>
   );
-  const openLimits = () => {
-    goTo(queueLink(queue));
-    askedOfQueue.set("limits");
-  };
   return (
     <span class="row-buttons">
       {causes[code]?.map(([tab, text]) => (
@@ -73,7 +69,7 @@ export function Remedies({ finding: { code, queue, names = [] }, onAsk }: Remedi
       {may("admin", queue) && (
         <>
           {actions[code]?.map(([kind, text]) => button(text, () => onAsk({ kind, queue })))}
-          {code === "queue_at_limit" && button("Limits…", openLimits)}
+          {code === "queue_at_limit" && button("Limits…", () => askQueue(queue, "limits"))}
           {code === "schedule_paused" &&
             names.map((name) =>
               button(`Resume ${name}…`, () => onAsk({ kind: "resume schedule", queue, name })),

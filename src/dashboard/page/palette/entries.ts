@@ -11,10 +11,21 @@ export interface Entry {
 }
 
 /** What can be asked of the screen of a queue. */
-export type QueueAction = "pause" | "enqueue" | "limits";
+type QueueAction = "pause" | "enqueue" | "limits";
 
-/** What the palette has asked of the screen of a queue, until it does so. */
-export const askedOfQueue = store<QueueAction | undefined>(undefined);
+interface Asked {
+  readonly queue: string;
+  readonly action: QueueAction;
+}
+
+/** What was asked of the screen of a queue, until it does so. */
+export const askedOfQueue = store<Asked | undefined>(undefined);
+
+/** Goes to the screen of a queue, and asks it for something. */
+export function askQueue(queue: string, action: QueueAction): void {
+  goTo(queueLink(queue));
+  askedOfQueue.set({ queue, action });
+}
 
 /** Entries that are shown at the same time. */
 const MOST = 12;
@@ -64,10 +75,7 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
 function entriesOf(queue: string, link: (name: string, to: string) => Entry): Entry[] {
   const ask = (name: string, action: QueueAction): Entry => ({
     name,
-    act() {
-      goTo(queueLink(queue));
-      askedOfQueue.set(action);
-    },
+    act: () => askQueue(queue, action),
   });
   return [
     ...TABS.map((tab) => link(`${queue}: ${tab}`, queueLink(queue, tab))),

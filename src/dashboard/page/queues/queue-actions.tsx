@@ -18,12 +18,12 @@ interface QueueActionsProps {
 export function QueueActions({ overview, onChanged }: QueueActionsProps) {
   const { queue, paused, settings } = overview;
   const [asked, setAsked] = useState<"pause" | "resume" | "enqueue" | "limits" | undefined>();
-  const fromPalette = useStore(askedOfQueue);
+  const elsewhere = useStore(askedOfQueue);
   useEffect(() => {
-    if (fromPalette === undefined) return;
+    if (elsewhere?.queue !== queue) return;
     askedOfQueue.set(undefined);
-    setAsked(fromPalette === "pause" && paused ? "resume" : fromPalette);
-  }, [fromPalette]);
+    setAsked(elsewhere.action === "pause" && paused ? "resume" : elsewhere.action);
+  }, [elsewhere]);
   const close = () => setAsked(undefined);
   return (
     <>
