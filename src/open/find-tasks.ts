@@ -27,7 +27,8 @@ const MOST_QUEUES = 10_000;
  */
 export function findTasks(transport: Transport, options: FindTasksOptions): Promise<FoundTasks> {
   const { prefix, now } = options;
-  const open = opening({ transport, prefix, now });
+  // What is encrypted stays as it is.
+  const open = opening({ transport, prefix, now, encryption: null });
   return findAmong(
     transport,
     options,

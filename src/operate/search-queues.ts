@@ -5,7 +5,8 @@ import { ID, onlyOptions, wholeNumber } from "../kernel/options/validation.ts";
 import { slicesOf } from "../kernel/slices.ts";
 import type { TaskInfo } from "../kernel/record/task-info.ts";
 import type { Transport } from "../kernel/transport.ts";
-import { countQueues, type CountedQueue, queuesWithTask } from "./count-queues.ts";
+import type { QueueCounts } from "../kernel/tasks/counts.ts";
+import { countQueues, type NotCounted, queuesWithTask } from "./count-queues.ts";
 import {
   type FoundTask,
   SEARCHED,
@@ -76,67 +77,78 @@ export async function searchQueues(
   const size = wholeNumber(options.size ?? 20, "size", 1, MAX_BATCH);
   const searched = searchedStates(options.state);
   const begin = options.cursor === undefined ? undefined : readPosition(options.cursor);
-  const { signal } = options;
+  const { prefix, signal, now } = options;
+  const counting = { prefix, signal, now };
   const tasks: FoundTask[] = [];
-  const failed: { queue: string; code: string }[] = [];
+  const failed: NotCounted[] = [];
   const seen = new Set<string>();
-  const looked = { tasks: 0 };
-  let unsearched = 0;
-  let pages = 0;
+  let [pages, looked, unsearched] = [0, 0, 0];
   const result = (next?: Position): FoundTasks => ({
     tasks,
-    looked: { ...looked, queues: seen.size },
+    looked: { tasks: looked, queues: seen.size },
     unsearched,
     failed,
     cursor: next ? JSON.stringify(next) : null,
   });
-  if (!begin) {
+  if (!begin) await findById();
+  for await (const [name, of, first] of positions()) {
+    let inner = first;
+    do {
+      if (tasks.length >= size || pages >= MOST_PAGES) return result([name, of, inner]);
+      pages++;
+      inner = await searchAt([name, of, inner]);
+    } while (inner !== "");
+  }
+  return result();
+
+  async function findById(): Promise<void> {
     for (const slice of ID.test(text) ? slicesOf(names, SLICE) : []) {
-      for (const name of await queuesWithTask(transport, slice, text, countOptions(options))) {
+      for (const name of await queuesWithTask(transport, slice, text, counting)) {
         const task = await open(name).get(text);
         if (task && searched.includes(searchedOf(task))) tasks.push({ ...task, found: "id" });
       }
     }
   }
-  for (const slice of slicesOf(
-    names.filter((name) => name >= (begin?.[0] ?? "")),
-    SLICE,
-  )) {
-    const counted = await countQueues(transport, slice, countOptions(options));
-    for (const [i, name] of slice.entries()) {
-      const counts = counted[i] as CountedQueue;
-      if ("code" in counts) {
-        failed.push({ queue: name, code: counts.code });
-        continue;
+
+  /** Where the search goes: the states of each queue that may have tasks. */
+  async function* positions(): AsyncGenerator<Position> {
+    const rest = begin ? names.filter((name) => name >= begin[0]) : names;
+    for (const slice of slicesOf(rest, SLICE)) {
+      for (const counts of await countQueues(transport, slice, counting)) {
+        if ("code" in counts) {
+          failed.push(counts);
+          continue;
+        }
+        seen.add(counts.queue);
+        const [, first, inner] = begin?.[0] === counts.queue ? begin : [];
+        const from = first ? searched.indexOf(first) : 0;
+        for (const of of searched.slice(Math.max(0, from)))
+          if (mayHave(counts, of)) yield [counts.queue, of, (of === first && inner) || ""];
       }
-      const isBegun = begin?.[0] === name;
-      for (const of of searched.slice(isBegun ? Math.max(0, searched.indexOf(begin[1])) : 0)) {
-        if (of !== "completed" && of !== "cancelled" && counts[of] === 0) continue;
-        let inner = isBegun && begin[1] === of ? begin[2] : "";
-        do {
-          if (tasks.length >= size || pages >= MOST_PAGES) return result([name, of, inner]);
-          pages++;
-          seen.add(name);
-          try {
-            const cursor = inner === "" ? undefined : inner;
-            const page = await open(name).search({ text, of, size: size - tasks.length, cursor, signal });
-            // That task was found by its id.
-            tasks.push(...page.tasks.filter(({ id }) => id !== text));
-            looked.tasks += page.looked;
-            unsearched += page.unsearched;
-            inner = page.cursor ?? "";
-          } catch (error) {
-            if (!(error instanceof SluiceError) || error.code !== "newer_schema") throw error;
-            failed.push({ queue: name, code: error.code });
-            inner = "";
-          }
-        } while (inner !== "");
-      }
-      seen.add(name);
     }
   }
-  return result();
+
+  /** @returns the cursor there; empty if nothing is left */
+  async function searchAt([name, of, inner]: Position): Promise<string> {
+    try {
+      const cursor = inner === "" ? undefined : inner;
+      const page = await open(name).search({ text, of, size: size - tasks.length, cursor, signal });
+      // That task was found by its id.
+      tasks.push(...page.tasks.filter(({ id }) => id !== text));
+      looked += page.looked;
+      unsearched += page.unsearched;
+      return page.cursor ?? "";
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code !== "newer_schema") throw error;
+      failed.push({ queue: name, code: error.code });
+      return "";
+    }
+  }
 }
+
+/** Ended tasks that are no dead letters are not counted. */
+const mayHave = (counts: QueueCounts, of: Searched) =>
+  of === "completed" || of === "cancelled" || counts[of] > 0;
 
 function searchedStates(state: TaskState | undefined): readonly Searched[] {
   if (state === undefined) return SEARCHED;
@@ -158,5 +170,3 @@ function readPosition(cursor: string): Position {
   }
   throw invalidArgument("cursor", "must be the cursor of an earlier call");
 }
-
-const countOptions = ({ prefix, signal, now }: FindTasksOptions) => ({ prefix, signal, now });

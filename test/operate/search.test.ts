@@ -123,6 +123,12 @@ test("what is encrypted or in an object store is counted, not searched", async (
   expect(shown(await find("seal"))).toEqual(["emails sealed pending id"]);
 });
 
+test("a task whose error is encrypted is found by its id", async () => {
+  await bury(rig.queue({ encryption: encrypting() }), [{ id: "sealed", payload: "needle" }]);
+  expect(shown(await find("sealed"))).toEqual(["emails sealed rejected id"]);
+  expect(await find("needle")).toMatchObject({ tasks: [], unsearched: 1 });
+});
+
 test("a queue that cannot be read does not fail the others", async () => {
   await add("a", "x", "needle");
   await add("b", "y", "needle");

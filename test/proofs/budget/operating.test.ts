@@ -57,6 +57,21 @@ describe("reading", () => {
     expect(await cost(() => operator.list({ state, size: 1_000 }))).toBe(13);
   });
 
+  test("backwards, with previews, counted by cause or searched, 900 dead letters cost no more", async () => {
+    await fill("rejected", 900);
+    const state = "rejected";
+    expect(await cost(() => operator.list({ state, reverse: true, payloads: "preview" }))).toBe(6);
+    expect(await cost(() => operator.deadLetters())).toBe(12);
+    expect(await cost(() => operator.search({ text: "timeout", of: state }))).toBe(12);
+  });
+
+  test("statistics cost 3, also those of a day", async () => {
+    await operator.configure({ statistics: true });
+    await fill("rejected", 10);
+    expect(await cost(() => operator.statistics())).toBe(3);
+    expect(await cost(() => operator.statistics({ history: true }))).toBe(3);
+  });
+
   test("the next tasks costs 4; pending tasks of groups 7, 10 if these are all, and 11 for a page of 100", async () => {
     await fill("pending", 5);
     expect(await cost(() => operator.peek())).toBe(4);
