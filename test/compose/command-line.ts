@@ -4,6 +4,7 @@ import { join } from "node:path";
 import {
   defineQueue,
   type Enqueued,
+  type FoundTask,
   type NewTask,
   type QueueCounts,
   type TaskInfo,
@@ -67,6 +68,7 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
       return queue.counts;
     },
     findings: () => sluice<Found>(["doctor"]),
+    find: (text) => sluice<FoundTask>(["find", text]),
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: async () => {},

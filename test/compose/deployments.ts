@@ -2,6 +2,7 @@ import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import {
   defineQueue,
   type Enqueued,
+  type FoundTasks,
   type HealthReport,
   type NewTask,
   type QueueCounts,
@@ -40,22 +41,24 @@ export function deploymentOf({ declaration, handler, concurrency, tracing, logge
 /** Uses the queue by requests to such a deployment. */
 export function ownPages(
   fetch: (request: Request) => Promise<Response>,
-): Pick<Front, "add" | "get" | "counts" | "findings"> {
+): Pick<Front, "add" | "get" | "counts" | "findings" | "find"> {
   const post = async <T>(page: string, body: string): Promise<T> => {
     const response = await fetch(new Request(`${ORIGIN}/own/${page}`, { method: "POST", body }));
     if (response.status !== 200) throw new Error(`${page}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const read = async <T>(path: string): Promise<T> => {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(new Request(ORIGIN + path, { headers }));
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   };
   return {
     add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
     get: (id) => post<TaskInfo | null>("get", id),
     counts: () => post<QueueCounts>("counts", "-"),
-    async findings() {
-      const headers = { authorization: `Bearer ${TOKEN}` };
-      const response = await fetch(new Request(`${ORIGIN}/v1/health/queues`, { headers }));
-      if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-      return ((await response.json()) as HealthReport).findings;
-    },
+    findings: async () => (await read<HealthReport>("/v1/health/queues")).findings,
+    find: async (text) => (await read<FoundTasks>(`/v1/search?text=${text}`)).tasks,
   };
 }
 

@@ -308,6 +308,28 @@ const health: Feature = () => {
   };
 };
 
+/** Tasks are found by id and payload, in all partitions, and under any prefix. */
+const search: Feature = () => {
+  const { given } = noting({ declaration: { partitions: 2, maxWorking: 1 }, prefix: "mine" });
+  return {
+    given,
+    async run(front) {
+      // A server would complete them at once.
+      const delay = 3_600_000;
+      await front.add([
+        { id: "a", payload: { to: "needle@example.com" }, delay },
+        { id: "b", payload: "hay", delay },
+        { id: "needle", payload: 1, delay },
+      ]);
+      const found = await front.find("needle");
+      expect(found.map(({ queue, id, found: place }) => [queue, id, place])).toEqual([
+        [QUEUE, "needle", "id"],
+        [QUEUE, "a", "payload"],
+      ]);
+    },
+  };
+};
+
 /** A listener gets the result of each task. */
 const events: Feature = () => {
   const { done, given } = noting({ declaration: { events: true } });
@@ -371,6 +393,7 @@ export const features: Readonly<Record<FeatureName, Feature>> = {
   defaults,
   prefix,
   health,
+  search,
   events,
   logger,
 };

@@ -3,6 +3,7 @@ import type { QueueDeclaration } from "../../src/deploy/declared/declaration.ts"
 import { onTestFinished } from "vitest";
 import {
   type Enqueued,
+  type FoundTask,
   type HealthFinding,
   type Logger,
   type NewTask,
@@ -49,6 +50,8 @@ export interface Front {
   counts(): Promise<QueueCounts>;
   /** What is wrong with the queues and their database. */
   findings(): Promise<readonly Found[]>;
+  /** Which tasks have a text, and where. */
+  find(text: string): Promise<readonly Pick<FoundTask, "id" | "queue" | "found">[]>;
   /** The events of the queue, from then on. */
   events(): Promise<AsyncIterable<PublishedEvent>>;
   /** The keys in the database, and all that they hold as text. */

@@ -13,6 +13,7 @@ const featureNames = [
   "defaults",
   "prefix",
   "health",
+  "search",
   "events",
   "logger",
 ] as const;
@@ -48,6 +49,7 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
     commandLine: "It knows only the name of the queue. A deployment adds them.",
   },
   health: { client: "It has no calls of operators." },
+  search: { client: "It has no calls of operators." },
   logger: {
     library: "It has no log: a drain calls onFailure.",
     http: "It runs no handlers. test/http/problems has what it logs.",
