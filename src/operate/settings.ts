@@ -25,7 +25,7 @@ export interface QueueChanges {
   readonly maxPending?: number | null | undefined;
   /** Whether events of tasks are published. */
   readonly events?: boolean | null | undefined;
-  /** Whether events of tasks are counted, by the minute, for an hour. */
+  /** Whether events of tasks are counted: by the minute for an hour, by five minutes for a day. */
   readonly statistics?: boolean | null | undefined;
 }
 

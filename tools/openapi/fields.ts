@@ -135,7 +135,8 @@ const queueChanges: FieldTexts = {
   maxPending:
     "An enqueue that would exceed this number of pending tasks is refused with `queue_full`. Delayed tasks count from when they are due. Requeued and redriven tasks are never refused.",
   events: "Whether the queue publishes events of its tasks.",
-  statistics: "Whether the queue counts events of its tasks, per minute, for one hour.",
+  statistics:
+    "Whether the queue counts events of its tasks: per minute for an hour, per five minutes for a day.",
 };
 
 const newSchedule: FieldTexts = {

@@ -6436,7 +6436,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "Whether the queue counts events of its tasks, per minute, for one hour."
+            "description": "Whether the queue counts events of its tasks: per minute for an hour, per five minutes for a day."
           }
         },
         "additionalProperties": false,
