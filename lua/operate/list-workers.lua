@@ -1,14 +1,16 @@
 -- list-workers: reads a page of the registered workers, and their leases. Changes nothing.
-local tasks = KEYS[1] -- hash  records and control fields
-local workers = KEYS[2] -- zset  worker -> when it counts as silent (ms)
-local worker_leases = KEYS[3] -- zset  '<worker> <lease number> <id>' of each lease
+local working = KEYS[1] -- zset  id -> lease deadline (ms)
+local tasks = KEYS[2] -- hash  records and control fields
+local workers = KEYS[3] -- zset  worker -> when it counts as silent (ms)
+local worker_leases = KEYS[4] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local cursor = ARGV[2] -- '0' for the first page, else the cursor of the previous page
 local size = ARGV[3] -- about this many workers a page, 1 to 1,000
 local most = ARGV[4] -- at most this many ids of each worker's tasks
 -- Returns {'ok', now (ms), cursor of the next page ('0': none), then for each:
---          {worker, its record ('': it is being failed), when it is silent (ms), how many tasks it has,
---          then their ids, in the order of their leases}}
+--          {worker, its record ('': it is being failed), when it is silent (ms), when a lease of one of its
+--          first tasks was extended (ms; 0: it has none), how many tasks it has, then their ids, in the order
+--          of their leases}}
 
 local page = redis.call('ZSCAN', workers, cursor, 'COUNT', size)
 local keys = queue_keys(nil, nil, nil, nil, nil, nil, tasks, nil, nil, workers, worker_leases)
@@ -18,7 +20,10 @@ for i = 1, #page[2], 2 do
   append(silent, tonumber(page[2][i + 1]))
 end
 local records = read('HMGET', tasks, names)
-local reply = { 'ok', clock(test_now), page[1] }
+local now = clock(test_now)
+local reply = { 'ok', now, page[1] }
+local LOOKED_AT = 5 -- tasks of a worker whose leases say when it extended them
+local ids, owners = {}, {} -- place among the ids -> row of the worker
 for i, name in ipairs(names) do
   local worker = string.sub(name, 4)
   local members = leases_of(keys, worker, 0, tonumber(most))
@@ -26,10 +31,29 @@ for i, name in ipairs(names) do
   if count == tonumber(most) then
     count = redis.call('ZLEXCOUNT', worker_leases, '[' .. worker .. ' ', '(' .. worker .. '!')
   end
-  local row = { worker, records[i] or '', silent[i], count }
-  for _, member in ipairs(members) do
-    append(row, (string.match(member, '%S+$')))
+  local row = { worker, records[i] or '', silent[i], 0, count }
+  for place, member in ipairs(members) do
+    local id = string.match(member, '%S+$')
+    append(row, id)
+    if place <= LOOKED_AT then
+      append(ids, id)
+      owners[#ids] = row
+    end
   end
   append(reply, row)
+end
+if #ids > 0 then
+  local fields = {}
+  for i, id in ipairs(ids) do
+    fields[i] = '.' .. id
+  end
+  local deadlines, changing = read('ZMSCORE', working, ids), read('HMGET', tasks, fields)
+  for i, row in ipairs(owners) do
+    local task = parse(changing[i])
+    if deadlines[i] and task.state == STATE.working then
+      local extended = math.floor(tonumber(finite(deadlines[i]))) - (tonumber(task.leased_for) or 0)
+      row[4] = math.max(row[4], math.min(extended, now))
+    end
+  end
 end
 return reply

@@ -125,7 +125,7 @@ export const failWorkerScript = {
 
 export const listWorkersScript = {
   script: listWorkers,
-  keys: ["tasks", "workers", "workerLeases"],
+  keys: ["working", "tasks", "workers", "workerLeases"],
   args: ["testNow", "cursor", "size", "most"],
   decode: (reply: Reply) => {
     const reader = okay("listWorkers", reply);
@@ -138,6 +138,7 @@ export const listWorkersScript = {
           worker: worker.text(),
           record: worker.text(),
           silentAt: worker.integer(),
+          extendedAt: worker.integer(),
           working: worker.integer(),
           tasks: worker.rest((id) => id.text()),
         };

@@ -28,7 +28,7 @@ export interface WorkerInfo extends WorkerName {
   readonly pid?: number | undefined;
   /** As the worker reported it last, ms; absent if no sweep fails the worker. */
   readonly silentAfter?: number | undefined;
-  /** Its last dequeue or heartbeat; null while it is being failed. */
+  /** Its last dequeue, heartbeat or extended lease of its first tasks; null while it is being failed. */
   readonly seenAt: number | null;
   /**
    * When the worker counts as silent, unless it dequeues or sends a heartbeat before. A sweep then fails it.
@@ -177,6 +177,8 @@ export async function failWorker(
 
 type ListedWorker = ReturnType<typeof listWorkersScript.decode>["workers"][number];
 
-function toWorkerInfo({ worker, record, ...rest }: ListedWorker): WorkerInfo {
-  return { ...readWorker(worker), ...readWorkerInfo(record), ...rest };
+function toWorkerInfo({ worker, record, extendedAt, ...rest }: ListedWorker): WorkerInfo {
+  const info = readWorkerInfo(record);
+  const seenAt = info.seenAt && Math.max(info.seenAt, extendedAt);
+  return { ...readWorker(worker), ...info, seenAt, ...rest };
 }

@@ -10329,7 +10329,7 @@ export const openapi: OpenApiDocument = {
                       "type": "null"
                     }
                   ],
-                  "description": "Its last pull or heartbeat, epoch ms; null if it was failed and some of its tasks are not yet taken back."
+                  "description": "Its last pull, heartbeat or extend of one of its first tasks, epoch ms; null if it was failed and some of its tasks are not yet taken back."
                 },
                 "silentAt": {
                   "type": "integer",

@@ -22,6 +22,20 @@ describe("the list of workers", () => {
     });
   });
 
+  test("counts an extended lease as seen, and never a time to come", async () => {
+    const seen = async () => (await rig.operator().workers()).workers.map(({ seenAt }) => (seenAt ?? 0) - START);
+    await queue.enqueueMany(numbered(2));
+    const [task] = await queue.dequeue({ max: 2, worker: one, lease: "1m" });
+    rig.now += 20_000;
+    expect(await seen()).toEqual([0]);
+    await task?.extend();
+    expect(await seen()).toEqual([20_000]);
+    rig.now += 5_000;
+    await task?.extend("1h");
+    rig.now += 5_000;
+    expect(await seen()).toEqual([30_000]);
+  });
+
   test("counts all tasks of a worker and names the first hundred", async () => {
     await queue.enqueueMany(numbered(250));
     await queue.dequeue({ max: 250, worker: one });

@@ -153,7 +153,7 @@ describe("a heartbeat", () => {
 });
 
 describe("an operator", () => {
-  test("lists workers for 3, 4 and 1 each if there are any, 2 if one has a hundred tasks", async () => {
+  test("lists workers for 3, 4 and 1 each if there are any, 2 if one has a hundred tasks; 2 more with tasks", async () => {
     expect(await cost(() => operator.workers())).toBe(3);
     await queue.heartbeat(worker);
     expect(await cost(() => operator.workers())).toBe(4 + 1);
@@ -161,7 +161,7 @@ describe("an operator", () => {
     expect(await cost(() => operator.workers())).toBe(4 + 3);
     await queue.enqueueMany(many(100));
     await queue.dequeue({ max: 100, worker });
-    expect(await cost(() => operator.workers())).toBe(4 + 3 + 1);
+    expect(await cost(() => operator.workers())).toBe(4 + 3 + 1 + 2);
   });
 
   test.each<[string, string | typeof worker, number]>([
