@@ -223,7 +223,10 @@ export class World {
     if ((nextDueAt ?? Number.POSITIVE_INFINITY) > due) {
       throw new Error(`next is ${nextDueAt}, and at ${due} something is due`);
     }
-    if (grouped.length > 0 && nextDueAt === null) {
+    // Those of a paused group wait for an operator.
+    const isPaused = ({ group = "" }: { readonly group?: string | undefined }) =>
+      this.queue.groups.get(group)?.paused === true;
+    if (nextDueAt === null && grouped.some((id) => !isPaused(this.queue.task(id)))) {
       throw new Error("tasks wait, and the answer has no time to ask again");
     }
   }
