@@ -47,7 +47,8 @@ export class Consumers<Env extends object> {
 
   /** Whether the consumer of a queue works in this process, and has no free handler. It looks for tasks when it has one. */
   isBusy(queue: string): boolean {
-    return this.#drains.isBusy(queue);
+    // It makes the drain pull, and what that calls must not run in the context of the caller's request.
+    return this.#context.inOwnContext(() => this.#drains.isBusy(queue));
   }
 
   /** The queue as its consumer sets it; undefined if it has none here. */

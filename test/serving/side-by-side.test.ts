@@ -180,6 +180,8 @@ test("without pub/sub, a server that closes hands its tasks over by URL", async 
   await enqueue(first, 4);
   // It has taken three of them, of which two wait.
   await expect.poll(() => begun).toEqual(["a"]);
+  // A wake is not sent again within 100 ms.
+  await new Promise((resolve) => setTimeout(resolve, 150));
   const closed = first.close();
   end();
   await closed;
