@@ -116,7 +116,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     // The age is compared in another way.
     return usesGroups(queue) ? { ...read, oldestAge: true, nextDueAt: null } : read;
   },
-  workers: ({ queue }) => workers(queue),
+  workers: ({ queue, now }) => workers(queue, now),
   groups: ({ queue }) => ({ groups: groups(queue), cursor: null }),
   statistics: ({ queue, now }) => ({
     on: queue.settings.statistics,

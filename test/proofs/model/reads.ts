@@ -71,7 +71,9 @@ export function list(queue: QueueState, name: string, state: TaskState, filter: 
 }
 
 /** The registered workers, by name. */
-export function workers(queue: QueueState): WorkerInfo[] {
+export function workers(queue: QueueState, now: number): WorkerInfo[] {
+  const extendedAt = (id: string) =>
+    Math.min(now, (queue.working.get(id) as number) - (queue.task(id).leasedFor ?? 0));
   return [...queue.workers]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, { seenAt, silentAt, silentAfter }]) => {
@@ -80,7 +82,7 @@ export function workers(queue: QueueState): WorkerInfo[] {
       return {
         name,
         ...(incarnation !== "" && { incarnation }),
-        seenAt: seenAt ?? null,
+        seenAt: seenAt === undefined ? null : Math.max(seenAt, ...ids.slice(0, 5).map(extendedAt)),
         ...(silentAfter !== undefined && seenAt !== undefined && { silentAfter }),
         silentAt,
         working: ids.length,
