@@ -47,7 +47,8 @@ test("a token may have fewer scopes", async () => {
   const deployment = testDeployment(app, { env: { SLUICE_TOKENS } });
   const headers = { authorization: `Bearer ${token}` };
   expect((await deployment.fetch("/v1/queues/emails/tasks/welcome-1", { headers })).status).toBe(404);
-  expect((await deployment.fetch("/v1/queues/emails", { headers })).status).toBe(403);
+  const pull = { method: "POST", headers };
+  expect((await deployment.fetch("/v1/queues/emails/tasks/pull", pull)).status).toBe(403);
   await expect(deployment.client().queue("emails").get("welcome-1")).rejects.toThrow();
 });
 

@@ -168,7 +168,8 @@ local function lease_slice(plan, batch, call, first, last)
     add(task, 'charged', 1)
     task.lease_number, task.lease_token, task.dequeued_at = int(call.counter + i), call.token, int(plan.now)
     task.worker = call.worker
-    task.leased_for = lease_of(entry.fixed, call.lease)
+    -- Of the fixed record, its first line or its letters, if it has a lease.
+    task.leased_for = string.match(entry.fixed, '^[^\n]*;l=(%d+)') or call.lease
     entry.deadline, entry.written = plan.now + tonumber(task.leased_for), true
     ids[#ids + 1] = entry.id
     append(deadlines, int(entry.deadline), entry.id)
@@ -252,13 +253,6 @@ local function all_slots()
     slots[#slots + 1] = '~R' .. int(i)
   end
   return slots
-end
-
--- Marks a token as used after a copy that found nothing, so that a first copy that arrives late leases
--- nothing. A full Redis refuses this write. Then such a copy leases tasks, which wait until their leases
--- expire.
-local function use_up_token(tasks, slot, token)
-  redis.pcall('HSET', tasks, slot, token)
 end
 
 local function append_task(reply, id, task, deadline, fixed)

@@ -21,9 +21,12 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     return plan.now
   end
 
+  -- Marks the token of a copy that found nothing as used, so that a first copy that arrives late leases
+  -- nothing. A full Redis refuses this write. Then such a copy leases tasks, which wait until their leases
+  -- expire.
   local function use_up()
     if call.resend == '1' then
-      use_up_token(tasks, slot, token)
+      redis.pcall('HSET', tasks, slot, token)
     end
   end
 

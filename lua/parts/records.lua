@@ -106,11 +106,6 @@ local function parse_fixed(fixed)
   return parse_letters({ enqueued_at = enqueued_at or '' }, letters or '', FIXED_FIELDS)
 end
 
--- The lease (ms) in a fixed record, its first line or its letters; the given lease if they have none.
-local function lease_of(fixed, lease)
-  return string.match(fixed, '^[^\n]*;l=(%d+)') or lease
-end
-
 -- True for a readable fixed record with a payload.
 local function has_payload(fixed)
   return string.find(fixed or '', '^1;%d+[^\n]*\n') ~= nil

@@ -204,8 +204,12 @@ export class HandlerPool<T> {
   /** Stops one task. If it still waits, it is handed back when its turn comes. */
   stopTask(task: InFlightTask<T>, code: StopReason): void {
     const error = new StoppedError(code);
+    const giveUpAt = performance.now() + this.#options.grace;
     task.stop(error);
-    for (const call of this.#running) call.stopIfTasksStopped(error);
+    for (const call of this.#running) {
+      call.stopIfTasksStopped(error, giveUpAt);
+      this.#stopAt = Math.min(this.#stopAt, call.giveUpAt);
+    }
   }
 
   /**

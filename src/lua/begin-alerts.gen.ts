@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
@@ -20,7 +20,7 @@ local e=ARGV[4]
 local f=ARGV[5]
 ${$AH}${$AI}${$AJ}local g=AJ(b)
 local h=redis.call('HGET',a,c)or''
-${$FU}if FU(h)then
+${$FP}if FP(h)then
 return{'newer_schema'}
 end
 local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
@@ -46,6 +46,6 @@ end
 return o
 `;
   },
-  sha1: "6f09a7e2702c27a583faf49aaa086c12bd95ead6",
-  keyLockingSha1: "a020c32dafcac8541ee099a69cd60818d9418e09",
+  sha1: "c975824f958f35460f78c90b74d016dc081d1b25",
+  keyLockingSha1: "939c8633e2f5c4e2384cb7db98299786aa43cf0e",
 };

@@ -5,11 +5,11 @@ import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $U } from "./parts/noted-slots.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FS } from "./parts/first-line.gen.ts";
-import { $FT } from "./parts/read-first-lines.gen.ts";
-import { $JD, $JF } from "./parts/parse-wake.gen.ts";
-import { $EX } from "./parts/plain.gen.ts";
-import { $JE } from "./parts/nobody-awake.gen.ts";
+import { $FN } from "./parts/first-line.gen.ts";
+import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $ES } from "./parts/plain.gen.ts";
+import { $JC } from "./parts/nobody-awake.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -32,7 +32,7 @@ or string.find(l,';[bes]=')~=nil
 or(e~=''and string.find(l,';p=')~=nil)
 )
 end
-${$EX}if not EX then
+${$ES}if not ES then
 return{'not_plain'}
 elseif#g==i+h and d~='1'and e==''then
 local l,m=g[i+1],g[i+2]
@@ -53,7 +53,7 @@ end
 o[u],m[t],l[t+3]=true,u,u
 n[2*t-1],n[2*t]=u,'1;'..j..v
 end
-${$FS}${$FT}local q=FT(b,l)
+${$FN}${$FO}local q=FO(b,l)
 ${$U}local r=f=='-'and not U(q['~slots'])
 if k(q['~set'])or r then
 return{'not_plain'}
@@ -64,9 +64,9 @@ return{'not_plain'}
 end
 end
 local s=tonumber(j)
-${$JD}${$JE}if e~=''and JE(q['~wake'],s)then
+${$JB}${$JC}if e~=''and JC(q['~wake'],s)then
 p=1
-${$AK}${$JF}AK(n,'~wake',JF(s,e))
+${$AK}${$JD}AK(n,'~wake',JD(s,e))
 end
 if type(redis.pcall('HSET',b,unpack(n)))~='number'then
 return{'not_plain'}
@@ -75,6 +75,6 @@ redis.call('LPUSH',a,unpack(m))
 return{'ok',0,p}
 `;
   },
-  sha1: "522470eb09dbe283a7a962a14224efb83aac7e45",
-  keyLockingSha1: "240b5b4eaf30ddf1da63d851460a612b8d4747a1",
+  sha1: "774f8801791eadd91683971b01024f49efef7180",
+  keyLockingSha1: "cf6f6294ca6a0ef5d5c3e0885fc836f140e3af8b",
 };

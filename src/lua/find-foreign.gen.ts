@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FS } from "./parts/first-line.gen.ts";
-import { $FT } from "./parts/read-first-lines.gen.ts";
+import { $FN } from "./parts/first-line.gen.ts";
+import { $FO } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FS}${$FT}local l=FT(a,k)
+${$FN}${$FO}local l=FO(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "ac818d590a9690ec3fe7fa1851dfb3d30c383ed7",
-  keyLockingSha1: "bccb95e3f221c719be8d8ebb5254291cb544e77f",
+  sha1: "aebc65c6926a002c34ed18840b25f886aa7d9277",
+  keyLockingSha1: "fd6c8319090f0cc07dbb9997aa005a9ec20b712b",
 };

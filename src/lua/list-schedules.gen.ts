@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FU}for n=1,#g-1,2 do
+${$AK}${$FP}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FU(o)then
+if FP(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "d85e1a9bfaaaed99d583db890e25a6891943a80a",
-  keyLockingSha1: "fda403edbe195aa21c731e52e085dd862966ade7",
+  sha1: "2ad8a445c855b977c750f0a8d3b0d632675d56ff",
+  keyLockingSha1: "0f1d48d5b821993d59848c46b85d545d24a579fb",
 };

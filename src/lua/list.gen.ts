@@ -3,23 +3,23 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DJ } from "./parts/parse-named.gen.ts";
-import { $FV, $FX, $GD } from "./parts/state.gen.ts";
+import { $DE } from "./parts/parse-named.gen.ts";
+import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
-import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
-import { $FY } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $CH, $CG } from "./parts/band.gen.ts";
-import { $CN } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/clock-fields.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
+import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
+import { $FT } from "./parts/parse-letters.gen.ts";
+import { $FZ } from "./parts/parse-with.gen.ts";
+import { $CC, $CB } from "./parts/band.gen.ts";
+import { $CI } from "./parts/grouped.gen.ts";
+import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CT } from "./parts/parse-clock.gen.ts";
-import { $FS } from "./parts/first-line.gen.ts";
-import { $GC } from "./parts/without-payload.gen.ts";
+import { $FV } from "./parts/has-payload.gen.ts";
+import { $CO } from "./parts/parse-clock.gen.ts";
+import { $FN } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/without-payload.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -56,9 +56,9 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DJ}${$D}local q=D(l)
-${$FV}local r={working=FV.working,completed=FV.completed,rejected=FV.rejected}
-local s=r[i]or FV.waiting
+${$C}${$DE}${$D}local q=D(l)
+${$FQ}local r={working=FQ.working,completed=FQ.completed,rejected=FQ.rejected}
+local s=r[i]or FQ.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -66,13 +66,13 @@ return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CH}${$CG}${$CS}${$AO}${$CT}local function v(w,x)
+${$CC}${$CB}${$CN}${$AO}${$CO}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CT(ab)
+local ae=CO(ab)
 local af,ag,ah
 if o=='1'then
 af=redis.call('LRANGE',a,AH(y),AH(y+x-1))
@@ -83,10 +83,10 @@ af=AO(redis.call('LRANGE',a,AH(-y-x),AH(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CH+(ae.list_tag or(ae[0]or 0)+CG)
+local aj=9*CC+(ae.list_tag or(ae[0]or 0)+CB)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CG
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CB
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -125,12 +125,12 @@ return AH(y)..' '..z..' '..aa
 end
 end
 local w={}
-${$CN}local function x(y)
+${$CI}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CN(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CI(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -161,8 +161,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$FW}${$FY}${$FZ}${$FS}${$GC}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GC(ai.fixed)+1)or''
+${$F}${$G}${$FR}${$FT}${$FU}${$FN}${$FW}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#FW(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -174,7 +174,7 @@ end
 y[aa]=y[aa]+((ag(aj)or ag(ak))and 1 or 0)
 return false
 end
-${$E}${$H}${$AK}${$GB}local function ai(aj)
+${$E}${$H}${$AK}${$FV}local function ai(aj)
 local ak=aj.task
 if
 ak.state~=s
@@ -184,13 +184,13 @@ or(ad and not ah(aj))
 then
 return false
 elseif
-aj.fixed==''and s==FV.waiting
-or not(GB(aj.fixed)or aj.fixed=='')
+aj.fixed==''and s==FQ.waiting
+or not(FV(aj.fixed)or aj.fixed=='')
 then
 aj.left_alone=true
 return false
 end
-local al,am=GC(aj.fixed),aj.record or''
+local al,am=FW(aj.fixed),aj.record or''
 local an=ac(string.sub(aj.fixed,#al+1))
 z=z+#al+#an+#am
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -217,7 +217,7 @@ end
 local ak=l==''and i~='completed'
 ${$A}local al=ak and math.min(tonumber(k)+1,A)or A
 local am,an=j,A
-${$B}${$FU}${$FX}${$GD}${$GF}${$P}${$Q}while an>0 do
+${$B}${$FP}${$FS}${$FX}${$FZ}${$P}${$Q}while an>0 do
 local ao,ap
 if i=='pending'then
 local aq=o=='1'and t or K()
@@ -243,6 +243,6 @@ y[2]=am
 return y
 `;
   },
-  sha1: "1c18280a7504ec5a1257fab8782807a6cf1782ab",
-  keyLockingSha1: "89443fa3b4542f2d58af1afdba1374744a798412",
+  sha1: "aa00a977cde84f7a75517eb641bccfdcca5cc7d9",
+  keyLockingSha1: "20558fd8be416f0417f4f2bbf8e4eb3f61bad28f",
 };

@@ -3,39 +3,39 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DJ } from "./parts/parse-named.gen.ts";
-import { $FV, $FX, $GD } from "./parts/state.gen.ts";
+import { $DE } from "./parts/parse-named.gen.ts";
+import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DC, $DA, $CV } from "./parts/turn-of.gen.ts";
+import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
-import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
-import { $FY } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $R, $FK, $S } from "./parts/place-after.gen.ts";
-import { $FH, $FI } from "./parts/clear-plan.gen.ts";
-import { $DL, $DN } from "./parts/setting-names.gen.ts";
-import { $FJ } from "./parts/read-settings.gen.ts";
-import { $GT } from "./parts/max-plan-leases.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
+import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
+import { $FT } from "./parts/parse-letters.gen.ts";
+import { $FZ } from "./parts/parse-with.gen.ts";
+import { $R, $FF, $S } from "./parts/place-after.gen.ts";
+import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $DG, $DI } from "./parts/setting-names.gen.ts";
+import { $FE } from "./parts/read-settings.gen.ts";
+import { $GR } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CF, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
-import { $CC } from "./parts/note-event.gen.ts";
-import { $FD, $FE, $AA, $CR, $CU, $FF } from "./parts/planned-writes.gen.ts";
-import { $GG, $GH, $GI } from "./parts/letters.gen.ts";
-import { $GL } from "./parts/bare-record.gen.ts";
-import { $GM } from "./parts/forget-task.gen.ts";
+import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $BX } from "./parts/note-event.gen.ts";
+import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
+import { $GF } from "./parts/bare-record.gen.ts";
+import { $GG } from "./parts/forget-task.gen.ts";
 import { $T } from "./parts/erase.gen.ts";
-import { $CH, $CG } from "./parts/band.gen.ts";
-import { $CI } from "./parts/score-at.gen.ts";
-import { $DB } from "./parts/cost-of.gen.ts";
-import { $CN } from "./parts/grouped.gen.ts";
-import { $CW } from "./parts/group-of.gen.ts";
-import { $DQ, $DR, $AL } from "./parts/parse-rate.gen.ts";
-import { $CO, $CP } from "./parts/count-stuck.gen.ts";
-import { $DE, $DG, $DH, $DI } from "./parts/remove-from-fair.gen.ts";
+import { $CC, $CB } from "./parts/band.gen.ts";
+import { $CD } from "./parts/score-at.gen.ts";
+import { $CW } from "./parts/cost-of.gen.ts";
+import { $CI } from "./parts/grouped.gen.ts";
+import { $CR } from "./parts/group-of.gen.ts";
+import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
+import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
+import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
-import { $CS } from "./parts/clock-fields.gen.ts";
+import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -45,18 +45,18 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EP, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-group.gen.ts";
-import { $CT } from "./parts/parse-clock.gen.ts";
-import { $FR, $GJ, $GK } from "./parts/history.gen.ts";
-import { $CE, $GZ } from "./parts/note-number.gen.ts";
-import { $FP } from "./parts/default-result-ttl.gen.ts";
-import { $FQ } from "./parts/default-dead-ttl.gen.ts";
+import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $FV } from "./parts/has-payload.gen.ts";
+import { $CL } from "./parts/parse-group.gen.ts";
+import { $CO } from "./parts/parse-clock.gen.ts";
+import { $FM, $GD, $GE } from "./parts/history.gen.ts";
+import { $BZ, $GX } from "./parts/note-number.gen.ts";
+import { $FK } from "./parts/default-result-ttl.gen.ts";
+import { $FL } from "./parts/default-dead-ttl.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..DC(b,d,e),'('..b..'!'
+local f,g='('..CX(b,d,e),'('..b..'!'
 local h={}
 local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
 for m,n in ipairs(i)do
@@ -84,13 +84,13 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
-${$C}${$DJ}${$D}local q=D(m)
-${$FV}local r=j=='completed'and FV.completed
-or j=='rejected'and FV.rejected
-or FV.waiting
-local s=r~=FV.waiting
+${$C}${$DE}${$D}local q=D(m)
+${$FQ}local r=j=='completed'and FQ.completed
+or j=='rejected'and FQ.rejected
+or FQ.waiting
+local s=r~=FQ.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$DC}${$O}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$P}${$Q}${$R}${$FH}${$FI}${$DL}${$DN}${$FJ}${$FK}${$GT}${$S}${$AF}${$AM}${$CC}${$FD}${$FE}${$GG}${$GH}${$GI}${$GL}${$GM}${$T}${$CH}${$CI}${$DA}${$CG}${$DB}${$CN}${$CW}${$DQ}${$DR}${$CO}${$AA}${$DE}${$AB}${$AL}${$CP}${$CR}${$CS}${$CU}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GB}${$CQ}${$CT}${$CV}${$FR}${$GJ}${$GK}${$CE}${$CF}${$FL}${$FC}${$FG}${$FN}${$DG}${$DH}${$DI}${$FP}${$FQ}${$GZ}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CX}${$O}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$P}${$Q}${$R}${$FC}${$FD}${$DG}${$DI}${$FE}${$FF}${$GR}${$S}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$GF}${$GG}${$T}${$CC}${$CD}${$CV}${$CB}${$CW}${$CI}${$CR}${$DK}${$DL}${$CJ}${$AA}${$CZ}${$AB}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$FV}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$DB}${$DC}${$DD}${$FK}${$FL}${$GX}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -104,7 +104,7 @@ local aa=P(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(GB(aa.fixed)and(v==e or CN(ac)))then
+elseif not s and not(FV(aa.fixed)and(v==e or CI(ac)))then
 aa.left_alone=true
 elseif ac.state==r and H(q,ac,aa.text)then
 aa.number=ab
@@ -118,20 +118,20 @@ if s then
 for al,am in ipairs(af)do
 T(ae,am,ag[al])
 end
-return FN(ae)
+return FI(ae)
 end
-CV(ae,v~=e and ag or{})
+CQ(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
 AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-GZ(ae,am,ag[al],'','rejected','cancelled')
+GX(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-DI(ae)
-local ai=FN(ae)
+DD(ae)
+local ai=FI(ae)
 AN('ZREM',v,ai and{}or af)
-local aj=ai and{}or FD(ae,'ZADD fair XX')
+local aj=ai and{}or EY(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
 ac=math.min(ac or math.huge,tonumber(aj[an]))
@@ -144,13 +144,13 @@ end
 local ae=ac and K(AH(ac))or R(z,aa,w)
 t[2],t[3],t[4]=ad,ae,Q(z,aa)
 end
-${$AW}${$AX}${$EP}${$AY}${$BD}local function v()
-local w=FK(n,o)
+${$AW}${$AX}${$EK}${$AY}${$BD}local function v()
+local w=FF(n,o)
 if not w then
 return{'newer_schema'},nil
 end
 local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(GT))or{})do
+for ad,ae in ipairs(redis.call('RPOP',a,AH(GR))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -161,10 +161,10 @@ end
 local ac=AX(y,ab.id,ab.fixed,ab.record)
 if not AY(y,ac,ab)then
 aa,ac.written=aa+1,true
-GZ(w,ab.id,ac.task,'','rejected','cancelled')
+GX(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=FN(w)
+local ac=FI(w)
 for ag=#x,1,-1 do
 AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -174,7 +174,7 @@ return t[2]==0 and ac,nil
 end
 BD(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<GT)
+local ae=#z<#x and not(ad and#x<GR)
 t[2],t[3]=aa,ae and'pending '..K()or''
 t[4]=ae and 0 or Q(x,ab)
 return nil,ae and ad
@@ -200,7 +200,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..K()
 end
 return y or t
 end
-for ad=1,math.ceil(p/GT)do
+for ad=1,math.ceil(p/GR)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -208,6 +208,6 @@ end
 return y or t
 `;
   },
-  sha1: "369cc53728df0f6a7d7a47446d2841ba5f47e4a9",
-  keyLockingSha1: "9a359c1ff355ea8c0824adf61d629729fe4b5338",
+  sha1: "f814949ba30e27b3f0e22c471397c3713fb3290d",
+  keyLockingSha1: "b98585bebb8e4397db4fb57329d411b877284015",
 };

@@ -3,12 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
-import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
+import { $BV, $BW } from "./parts/earlier-answer.gen.ts";
 
 export const putSchedule: Script = {
   name: "putSchedule",
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FU}if FU(k)then
+${$FP}if FP(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -33,11 +33,11 @@ return{'changed',AJ(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$BW}m,n=BW(c,e)
+${$BV}m,n=BV(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$AF}${$BX}BX(c,n,e,'refused')
+${$AF}${$BW}BW(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -63,13 +63,13 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$AF}${$BX}BX(c,n,e,m)
+${$AF}${$BW}BW(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "21d2c253d3d477f8b5d21ce8f6d5ff389b5fd90e",
-  keyLockingSha1: "1af46e650a5a7750f87cd5d620a07674da6f0fed",
+  sha1: "ca2ce7b0d5ce8479af51ee6185e887086e9ebbac",
+  keyLockingSha1: "839184138f8b1c5f66145da3fb9472e2ee96ee41",
 };

@@ -2,33 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DJ } from "./parts/parse-named.gen.ts";
-import { $FV, $FX, $GD } from "./parts/state.gen.ts";
+import { $DE } from "./parts/parse-named.gen.ts";
+import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DC, $DA, $CV } from "./parts/turn-of.gen.ts";
+import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
-import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
-import { $FY } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $FH, $FI } from "./parts/clear-plan.gen.ts";
-import { $DL, $DN } from "./parts/setting-names.gen.ts";
-import { $GT } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CF, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
-import { $FD, $FE, $AA, $CR, $CU, $FF } from "./parts/planned-writes.gen.ts";
-import { $CH, $CG } from "./parts/band.gen.ts";
-import { $CI } from "./parts/score-at.gen.ts";
-import { $DB } from "./parts/cost-of.gen.ts";
-import { $DD, $W, $CX, $CY, $CZ } from "./parts/add-to-fair.gen.ts";
-import { $CK } from "./parts/limited-group.gen.ts";
-import { $CL } from "./parts/limited-band.gen.ts";
-import { $CM } from "./parts/limited-later.gen.ts";
-import { $CN } from "./parts/grouped.gen.ts";
-import { $DQ, $DR, $AL } from "./parts/parse-rate.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
+import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
+import { $FT } from "./parts/parse-letters.gen.ts";
+import { $FZ } from "./parts/parse-with.gen.ts";
+import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $DG, $DI } from "./parts/setting-names.gen.ts";
+import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $CC, $CB } from "./parts/band.gen.ts";
+import { $CD } from "./parts/score-at.gen.ts";
+import { $CW } from "./parts/cost-of.gen.ts";
+import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CF } from "./parts/limited-group.gen.ts";
+import { $CG } from "./parts/limited-band.gen.ts";
+import { $CH } from "./parts/limited-later.gen.ts";
+import { $CI } from "./parts/grouped.gen.ts";
+import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CO, $CP } from "./parts/count-stuck.gen.ts";
-import { $CJ } from "./parts/read-score.gen.ts";
-import { $CS } from "./parts/clock-fields.gen.ts";
+import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
+import { $CE } from "./parts/read-score.gen.ts";
+import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -38,11 +38,11 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-group.gen.ts";
-import { $CT } from "./parts/parse-clock.gen.ts";
-import { $HD, $HH, $HI, $HK, $IT } from "./parts/zsets.gen.ts";
-import { $IM, $IO, $IP, $IQ } from "./parts/count-ready.gen.ts";
+import { $FV } from "./parts/has-payload.gen.ts";
+import { $CL } from "./parts/parse-group.gen.ts";
+import { $CO } from "./parts/parse-clock.gen.ts";
+import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
+import { $IK, $IL, $IM, $IO } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -59,23 +59,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FH}${$FI}${$AI}${$AJ}${$HD}${$HH}local m=HH(l,AJ(g))
+${$AH}${$FC}${$FD}${$AI}${$AJ}${$HB}${$HF}local m=HF(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DJ}${$DL}${$DN}${$CO}${$CP}${$CQ}local function r(s)
+${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CQ(s)
+o[#o+1],q[s]=s,CL(s)
 end
 return q[s]
 end
-${$A}${$B}${$FV}${$AK}${$FU}${$FW}${$FY}${$FZ}${$FX}${$GD}${$GF}${$P}${$Q}${$CN}${$GB}local function s(t,u)
+${$A}${$B}${$FQ}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$P}${$Q}${$CI}${$FV}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CN(x.task)and GB(x.fixed)then
+if CI(x.task)and FV(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -84,44 +84,44 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CQ(x,h=='1'and i[w+2]or'')
+q[x]=CL(x,h=='1'and i[w+2]or'')
 end
-${$CH}${$DA}${$CJ}${$IT}${$IM}${$IO}if h~='1'and not(s(a,IM)and s(d,IO))then
+${$CC}${$CV}${$CE}${$IR}${$IK}${$IL}if h~='1'and not(s(a,IK)and s(d,IL))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$DC}${$GT}${$AM}${$FD}${$FE}${$CI}${$CG}${$DB}${$DD}${$W}${$CK}${$CL}${$CM}${$DQ}${$DR}${$CX}${$CY}${$CZ}${$Y}${$Z}${$AA}${$AL}${$CR}${$CS}${$CU}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CT}${$CV}${$CF}${$FL}${$FC}${$FG}${$FN}${$HI}${$HK}${$IP}${$IQ}for x=1,#t,GT do
-CV(n,{unpack(t,x,math.min(x+GT-1,#t))})
-for ab=x,math.min(x+GT-1,#t)do
+${$CX}${$GR}${$AM}${$EY}${$EZ}${$CD}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}${$AA}${$AL}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CQ}${$CA}${$FG}${$EX}${$FB}${$FI}${$HG}${$HI}${$IM}${$IO}for x=1,#t,GR do
+CQ(n,{unpack(t,x,math.min(x+GR-1,#t))})
+for ab=x,math.min(x+GR-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CK)
+local ag=af and AH(af*CF)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CK))
+and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CF))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FU(ae)and IP(ad,q[ac],ae or'')then
+if ah and not FP(ae)and IM(ad,q[ac],ae or'')then
 ad.changed=true
-HI(m,'group_wrong',ac)
-elseif ah and not FU(ae)and IQ(m,ad)then
+HG(m,'group_wrong',ac)
+elseif ah and not FP(ae)and IO(m,ad)then
 ad.changed=true
-HI(m,'timer_wrong',ac)
+HG(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FN(n)
+local y=FI(n)
 if y then
 return y
 end
-FH(n)
+FC(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "72eb2a585be9a2a5ea0e7988d7cdab453f1f46b6",
-  keyLockingSha1: "77f857be9e7d11575619688c54c809bfccd58ec8",
+  sha1: "32a73f3995bd82831db097eb04e37f84007fef31",
+  keyLockingSha1: "c6b00455871269376dfacdcfb50c088fac2c0029",
 };

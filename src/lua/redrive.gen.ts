@@ -3,37 +3,37 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DJ } from "./parts/parse-named.gen.ts";
-import { $FV, $FX, $GD } from "./parts/state.gen.ts";
+import { $DE } from "./parts/parse-named.gen.ts";
+import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $DC, $DA, $CV } from "./parts/turn-of.gen.ts";
+import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
-import { $FW, $FZ } from "./parts/fixed-fields.gen.ts";
-import { $FY } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $R, $FK, $S } from "./parts/place-after.gen.ts";
-import { $FH, $FI } from "./parts/clear-plan.gen.ts";
-import { $DL, $DN } from "./parts/setting-names.gen.ts";
-import { $FJ } from "./parts/read-settings.gen.ts";
-import { $GT } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CF, $FL, $FC, $FG, $FN } from "./parts/add.gen.ts";
-import { $CC } from "./parts/note-event.gen.ts";
-import { $FD, $FE, $AA, $CR, $CU, $FF } from "./parts/planned-writes.gen.ts";
-import { $GG, $GH, $GI } from "./parts/letters.gen.ts";
-import { $CH, $CG } from "./parts/band.gen.ts";
-import { $CI } from "./parts/score-at.gen.ts";
-import { $DB } from "./parts/cost-of.gen.ts";
-import { $DD, $W, $CX, $CY, $CZ } from "./parts/add-to-fair.gen.ts";
-import { $CK } from "./parts/limited-group.gen.ts";
-import { $CL } from "./parts/limited-band.gen.ts";
-import { $CM } from "./parts/limited-later.gen.ts";
-import { $CN } from "./parts/grouped.gen.ts";
-import { $CW } from "./parts/group-of.gen.ts";
-import { $DQ, $DR, $AL } from "./parts/parse-rate.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
+import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
+import { $FT } from "./parts/parse-letters.gen.ts";
+import { $FZ } from "./parts/parse-with.gen.ts";
+import { $R, $FF, $S } from "./parts/place-after.gen.ts";
+import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $DG, $DI } from "./parts/setting-names.gen.ts";
+import { $FE } from "./parts/read-settings.gen.ts";
+import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $BX } from "./parts/note-event.gen.ts";
+import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
+import { $CC, $CB } from "./parts/band.gen.ts";
+import { $CD } from "./parts/score-at.gen.ts";
+import { $CW } from "./parts/cost-of.gen.ts";
+import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
+import { $CF } from "./parts/limited-group.gen.ts";
+import { $CG } from "./parts/limited-band.gen.ts";
+import { $CH } from "./parts/limited-later.gen.ts";
+import { $CI } from "./parts/grouped.gen.ts";
+import { $CR } from "./parts/group-of.gen.ts";
+import { $DK, $DL, $AL } from "./parts/parse-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CO, $CP } from "./parts/count-stuck.gen.ts";
-import { $CS } from "./parts/clock-fields.gen.ts";
+import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
+import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -43,15 +43,15 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CQ } from "./parts/parse-group.gen.ts";
-import { $CT } from "./parts/parse-clock.gen.ts";
-import { $FR, $GJ, $GK } from "./parts/history.gen.ts";
-import { $GX } from "./parts/score-when-due.gen.ts";
-import { $GY } from "./parts/wait-again.gen.ts";
-import { $JD, $JF } from "./parts/parse-wake.gen.ts";
-import { $JE } from "./parts/nobody-awake.gen.ts";
-import { $JG } from "./parts/record-wake.gen.ts";
+import { $FV } from "./parts/has-payload.gen.ts";
+import { $CL } from "./parts/parse-group.gen.ts";
+import { $CO } from "./parts/parse-clock.gen.ts";
+import { $FM, $GD, $GE } from "./parts/history.gen.ts";
+import { $GV } from "./parts/score-when-due.gen.ts";
+import { $GW } from "./parts/wait-again.gen.ts";
+import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $JC } from "./parts/nobody-awake.gen.ts";
+import { $JE } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -76,7 +76,7 @@ ${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local r=AJ(i)
 local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
 t=math.max(tonumber(t or r),r)
-${$C}${$DJ}${$D}local v=D(n)
+${$C}${$DE}${$D}local v=D(n)
 local w={}
 local function x(y,z)
 y.number=z
@@ -84,18 +84,18 @@ w[#w+1]=y
 end
 local y={}
 local z,aa=false,false
-${$FV}${$GB}local function ab(ac,ad)
+${$FQ}${$FV}local function ab(ac,ad)
 local ae,af=ac.id,ac.task
-local ag=af.state==FV.waiting
+local ag=af.state==FQ.waiting
 if y[ae]then
 return false
 elseif#w==tonumber(j)then
 return true
-elseif af.state==FV.ghost or af.state==FV.deleted or(ag and ac.fixed=='')then
+elseif af.state==FQ.ghost or af.state==FQ.deleted or(ag and ac.fixed=='')then
 y[ae]='not_found'
 elseif ac.lease~=''and ac.lease~=af.lease_number then
 y[ae]='lease_lost'
-elseif af.state==FV.rejected and GB(ac.fixed)then
+elseif af.state==FQ.rejected and FV(ac.fixed)then
 y[ae]='redriven'
 x(ac,ad)
 else
@@ -107,24 +107,24 @@ end
 ${$E}${$F}${$G}${$H}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
-elseif ad.task.state~=FV.rejected or not GB(ad.fixed)then
+elseif ad.task.state~=FQ.rejected or not FV(ad.fixed)then
 ad.left_alone=true
 elseif H(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$DC}${$AK}${$FU}${$FX}${$DL}${$DN}${$AM}${$CC}${$FD}${$FE}${$GG}${$GH}${$GI}${$CH}${$CI}${$DA}${$CG}${$DB}${$DD}${$W}${$CK}${$CL}${$CM}${$CN}${$CW}${$DQ}${$DR}${$CX}${$CY}${$CZ}${$X}${$CO}${$AA}${$AL}${$CP}${$CR}${$CS}${$CU}${$FF}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CQ}${$CT}${$CV}${$FR}${$GJ}${$GK}${$CF}${$FL}${$FC}${$FG}${$FN}${$GX}${$GY}local function ad(ae,af,ag,ah)
-CV(ae,ag)
+${$CX}${$AK}${$FP}${$FS}${$DG}${$DI}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$CA}${$FG}${$EX}${$FB}${$FI}${$GV}${$GW}local function ad(ae,af,ag,ah)
+CQ(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-GY(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-CC(ae,'redriven',af[al])
+GW(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+BX(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return FN(ae)
+return FI(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -141,10 +141,10 @@ end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
 ${$A}${$J}${$L}${$M}ae=M(h,u,A,ag)
 end
-${$A}${$B}${$FW}${$FY}${$FZ}${$GD}${$GF}${$P}local ag=P(f,ae,af and ab or ac)
+${$A}${$B}${$FR}${$FT}${$FU}${$FX}${$FZ}${$P}local ag=P(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$FH}${$FI}${$FJ}${$FK}${$GT}${$S}ah,ag=S(q,r,w,ag,ad)
+${$FC}${$FD}${$FE}${$FF}${$GR}${$S}ah,ag=S(q,r,w,ag,ad)
 if not ag then
 return ah
 end
@@ -158,10 +158,10 @@ end
 if ai~=''then
 ai=s..' '..AH(math.ceil(t+ah*l))..' '..ai
 end
-${$JD}${$JF}${$JE}${$JG}local aj=o~=''
+${$JB}${$JD}${$JC}${$JE}local aj=o~=''
 and k~='1'
 and(z or aa)
-and JG(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+and JE(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
 ${$Q}local ak={'ok',ah,ai,Q(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
@@ -169,6 +169,6 @@ end
 return ak
 `;
   },
-  sha1: "49a5d7e71d9c719ff4998dd2434eb8c8c1bfd052",
-  keyLockingSha1: "f053222e8e641705043fa2c7e925ff0cfa5155d4",
+  sha1: "6e96913dfbdad16784bd516f4d740008aabf3553",
+  keyLockingSha1: "1ae9d03339552ccf81f4e7f7b094f83ef4f9a2d3",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/newer.gen.ts";
+import { $FP } from "./parts/newer.gen.ts";
 
 export const renameKeys: Script = {
   name: "renameKeys",
@@ -38,7 +38,7 @@ local ab=KEYS[28]
 local ac=ARGV[1]
 local ad=redis.pcall('GET',g)
 if type(ad)=='string'then
-${$FU}if FU(ad)then
+${$FP}if FP(ad)then
 return{'newer_schema'}
 elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
@@ -94,6 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "6ad5a05ec1491ae297709f1a55b632e6e9b9a3a9",
-  keyLockingSha1: "340261a1b4524c2acda0cbf3f74b86fd668f432d",
+  sha1: "6392a019b9e6c3924e9eb5c506a88c5f5b8156ae",
+  keyLockingSha1: "cb7f2b8cadc77148f87bca6c8426376255d4e840",
 };

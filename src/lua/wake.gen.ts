@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JD, $JF } from "./parts/parse-wake.gen.ts";
+import { $JB, $JD } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -15,14 +15,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$JD}local e,f,g=JD(redis.call('HGET',a,'~wake'))
+${$JB}local e,f,g=JB(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JF}local h=AU(a,{'~wake',JF(d,math.max(tonumber(c),g))})
+${$AS}${$AU}${$JD}local h=AU(a,{'~wake',JD(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "0292a26886267f7d4685975477f500675e0efa54",
-  keyLockingSha1: "f631f479d80b97fca3d35e0f2de834e292c6d387",
+  sha1: "6c249b27b30931596e955ab8653bc863d09ccc56",
+  keyLockingSha1: "28f494cb6be5a634ccd7ccbd7557570b0287523a",
 };

@@ -30,7 +30,7 @@ const COMMANDS = {
   "a queue: dead tasks": QUEUE + 6 + 6,
   "a queue: dead letters with a text": QUEUE + 6 + 6,
   "a queue: schedules": QUEUE + 3,
-  "a queue: workers": QUEUE + 4 + 1,
+  "a queue: workers": QUEUE + 4 + 1 + 2,
   "a queue: groups": QUEUE + 4,
   "a task": 3,
   health: ALL_FINDINGS,

@@ -172,6 +172,23 @@ describe("leases", () => {
     expect(await queue().get("t0")).toMatchObject({ state: "completed", attempt: 2, result: "second" });
   });
 
+  test("that are lost free the place of a handler that does not end", async () => {
+    await queue().enqueueMany(numbered(1));
+    const begun: unknown[] = [];
+    const handler = async (task: Task<number>) => {
+      begun.push([task.id, task.attempt]);
+      if (task.attempt > 1) return "second";
+      await rig.operator().failWorker("w");
+      return new Promise(() => {});
+    };
+    const options = { concurrency: 1, lease: "1s", worker: { name: "w" } } as const;
+    expect(await drain(queue(), handler, options)).toEqual(reported({ completed: 1, lost: 1 }));
+    expect(begun).toEqual([
+      ["t0", 1],
+      ["t0", 2],
+    ]);
+  });
+
   test.each([
     ["goes on to the next", false, reported({ completed: 2, lost: 1 }), ["t0", "t2"]],
     [

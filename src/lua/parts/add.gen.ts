@@ -10,18 +10,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AA(a,g)
 g.newly_limited=0
-b=b+CO(g)-g.stuck
-g.stuck=CO(g)
+b=b+CJ(g)-g.stuck
+g.stuck=CJ(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CR(g)
+local h=CM(g)
 if h==''then
-FE(a,'HDEL tasks','~g:'..g.name)
+EZ(a,'HDEL tasks','~g:'..g.name)
 else
-FE(a,'HSET tasks','~g:'..g.name,h)
+EZ(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FE(a,'HDEL tasks','~s:'..g.name)
+EZ(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,15 +39,15 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FF(a,'ZADD fair')==0
+and FA(a,'ZADD fair')==0
 then
-FE(a,'HDEL tasks','~fair')
+EZ(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FE(a,'HSET tasks','~fair',CU(a.times))
+EZ(a,'HSET tasks','~fair',CP(a.times))
 end
 end
 `;
-export const $CF = `local function CF(a)
+export const $CA = `local function CA(a)
 local function b(c,d,e)
 for i,j in string.gmatch(d,';(%w+)=(%d+)')do
 AM(e,i,j)
@@ -63,7 +63,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if FU(a.stats)then
+if FP(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -72,14 +72,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AH(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not FU(j[1])then
+if j and not FP(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-FE(a,'HSET tasks','~m'..AH(f%60),a.stats)
-FE(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+EZ(a,'HSET tasks','~m'..AH(f%60),a.stats)
+EZ(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AH(h)..';.*')or''
-FE(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+EZ(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AM(e,n,#o)
@@ -90,20 +90,20 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-FE(a,'HSET tasks','~stats',a.stats)
+EZ(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FL = `local function FL(a)
+export const $FG = `local function FG(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
-CF(a)
+CA(a)
 end
 a.finished=true
 end
 end
 `;
-export const $FC = `local FC={
+export const $EX = `local EX={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -122,8 +122,8 @@ export const $FC = `local FC={
 'ZADD dead',
 }
 `;
-export const $FG = `local function FG(a)
-for e,f in ipairs(FC)do
+export const $FB = `local function FB(a)
+for e,f in ipairs(EX)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -137,19 +137,19 @@ end
 end
 end
 `;
-export const $FN = `local function FN(a)
-local b,c=a.keys,FD(a,'ZREM working')
+export const $FI = `local function FI(a)
+local b,c=a.keys,EY(a,'ZREM working')
 AN('ZREM',b.working,c)
-FL(a)
-local d=FF(a,'HSET tasks')>0
-and AU(b.tasks,FD(a,'HSET tasks'))
+FG(a)
+local d=FA(a,'HSET tasks')>0
+and AU(b.tasks,EY(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FG(a)
+FB(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

@@ -4,21 +4,21 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FV.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=FQ.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FE(a,'HSET tasks',b,'')
-FE(a,'HSET tasks','.'..b,GI(c,''))
-FE(a,'ZADD expiry',AH(d),b)
+EZ(a,'HSET tasks',b,'')
+EZ(a,'HSET tasks','.'..b,GC(c,''))
+EZ(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FD(a,'HSET tasks'),FD(a,'HDEL tasks')
-local g=GM(e,f,b,c,a.now)
+local e,f=EY(a,'HSET tasks'),EY(a,'HDEL tasks')
+local g=GG(e,f,b,c,a.now)
 if g then
-FE(a,'ZADD expiry',g,b)
+EZ(a,'ZADD expiry',g,b)
 else
-FE(a,'ZREM expiry',b)
+EZ(a,'ZREM expiry',b)
 end
 end
-FE(a,'ZREM dead',b)
-CC(a,'deleted',b)
+EZ(a,'ZREM dead',b)
+BX(a,'deleted',b)
 end
 `;

@@ -13,7 +13,7 @@ E='enqueued_before',
 `;
 export const $D = `local function D(a)
 local b,c=string.match(a,'^([^\\n]*)\\n?(.*)$')
-local d=DJ(b,C)
+local d=DE(b,C)
 d.text=c
 return d
 end
@@ -30,7 +30,7 @@ export const $F = `local function F(a,b)
 if a.reason then
 return(a.reason=='lease_expired'or b=='')and a.reason
 end
-local c=a.state~=FV.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
+local c=a.state~=FQ.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
 return c and'lease_expired'
 end
 `;

@@ -56,7 +56,7 @@ test("the queue that was BullMQ's delays, retries, schedules and reports as befo
     }
   };
   await expectAttempts();
-  expect(log).toHaveBeenCalledWith("welcome-17", "HTTP 503");
+  expect(log).toHaveBeenCalledWith("welcome-17", "attempts_exhausted", "HTTP 503");
   const schedules = await deployment.tools().schedules(bullmqEmails).list();
   expect(schedules.schedules).toMatchObject([{ name: "digest" }]);
 

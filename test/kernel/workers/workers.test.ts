@@ -23,7 +23,8 @@ describe("the list of workers", () => {
   });
 
   test("counts an extended lease as seen, and never a time to come", async () => {
-    const seen = async () => (await rig.operator().workers()).workers.map(({ seenAt }) => (seenAt ?? 0) - START);
+    const seen = async () =>
+      (await rig.operator().workers()).workers.map(({ seenAt }) => (seenAt ?? 0) - START);
     await queue.enqueueMany(numbered(2));
     const [task] = await queue.dequeue({ max: 2, worker: one, lease: "1m" });
     rig.now += 20_000;
