@@ -85,8 +85,8 @@ export interface Transport {
   /**
    * Subscribes to a channel. Optional. Best effort, as Redis's pub/sub is: messages without a listener are
    * lost. If the connection ends, the iteration throws, and does not reconnect.
-   * @returns once Redis has confirmed it: the messages from then on, until the signal aborts or the iteration
-   *   ends
+   * @returns once Redis has confirmed it: the messages from then on, until the signal aborts, the iteration ends, or
+   *   the transport closes
    * @throws {SluiceError} if it cannot subscribe; from the iteration `redis_unreachable` if the connection
    *   ends
    */

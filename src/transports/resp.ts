@@ -17,7 +17,7 @@ import { Connection, type RespWire, throwConnectError } from "./resp-connection.
 import { retryPolicy } from "./retry.ts";
 import { type Exchange, sender, type SenderOptions } from "./send.ts";
 import { openOverTcp } from "./subscribe-resp.ts";
-import { subscriber, type OpenSubscription } from "./subscriber.ts";
+import { subscriber } from "./subscriber.ts";
 
 export type { RespClusterOptions, RespEnvironment, RespOptions } from "./resp-address.ts";
 
@@ -100,23 +100,12 @@ function respOver(
     typeof address === "string"
       ? singleWire(redis, address, { retry, keyLocking }, tryTimeout)
       : clusterWire(redis, address, { retry, keyLocking }, tryTimeout);
-  const subscriptions = new Set<() => void>();
-  const openOnce = openOverTcp(newSubscriber, throwConnectError);
-  const open: OpenSubscription = async (channel, signal) => {
-    const { messages, close } = await openOnce(channel, signal);
-    const unsubscribe = () => {
-      subscriptions.delete(unsubscribe);
-      close();
-    };
-    subscriptions.add(unsubscribe);
-    return { messages, close: unsubscribe };
-  };
-
+  const closing = new AbortController();
   return {
     send,
-    subscribe: subscriber(open, retry),
+    subscribe: subscriber(openOverTcp(newSubscriber, throwConnectError), retry, closing.signal),
     close() {
-      for (const unsubscribe of subscriptions) unsubscribe();
+      closing.abort();
       drop();
     },
   };

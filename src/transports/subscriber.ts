@@ -20,10 +20,12 @@ export type OpenSubscription = (channel: string, signal: AbortSignal) => Promise
 
 /**
  * Makes the `subscribe` of a transport: it tries until the subscription is open, and throws when it breaks.
+ * @param closing ends all of them, without an error: the transport closes. Default: it does not
  */
 export function subscriber(
   open: OpenSubscription,
   retry: RetryOptions | undefined,
+  closing?: AbortSignal,
 ): NonNullable<Transport["subscribe"]> {
   const policy = retryPolicy(retry);
 
@@ -32,12 +34,12 @@ export function subscriber(
     const { messages, close } = await retryRedis({ policy, signal, attempt });
     const ending = new AbortController();
     const end = () => {
-      signal?.removeEventListener("abort", end);
+      for (const one of [signal, closing]) one?.removeEventListener("abort", end);
       ending.abort();
       close();
     };
-    signal?.addEventListener("abort", end);
-    if (signal?.aborted) end();
+    for (const one of [signal, closing]) one?.addEventListener("abort", end);
+    if (signal?.aborted || closing?.aborted) end();
     return endable(untilEnded(messages, end, ending.signal), end);
   };
 }
