@@ -145,7 +145,7 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
     const env = { SLUICE_URL: "http://127.0.0.1:2", SLUICE_TOKEN: TOKEN };
     expect(await runHere(["queues"], env)).toMatchObject({
       code: 3,
-      err: expect.stringContaining("Is http://127.0.0.1:2 a deployment of Sluice?"),
+      err: expect.stringContaining("Is http://127.0.0.1:2 a deployment of Sluice, "),
     });
   });
 
@@ -157,7 +157,9 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
   ])("a server that answers %s", async (_, answer) => {
     const { code, err } = await against(answer);
     expect(code).toBe(3);
-    expect(err).toMatch(/^sluice: the server .* Is https:\/\/sluice\.test a deployment of Sluice\?\n$/);
+    expect(err).toMatch(
+      /^sluice: the server .* Is https:\/\/sluice\.test a deployment of Sluice, with the path below which it is mounted\?\n$/,
+    );
     expect(err).not.toContain("Hello");
   });
 

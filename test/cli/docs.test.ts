@@ -30,6 +30,7 @@ test.each([
   ["platforms", "docs/platforms/README.md"],
   ["README", "docs/README.md"],
   ["costs.md", "docs/costs.md"],
+  ["next", "docs/platforms/nextjs.md"],
 ])("%s is %s", async (name, page) => {
   expect(await docs(name)).toMatchObject({ code: 0, out: textOf(page), err: "" });
   expect(await docs(name, "--path")).toMatchObject({ code: 0, out: `${join(root, page)}\n` });

@@ -86,6 +86,8 @@ function pageNamed(pages: readonly DocsPage[], name: string): DocsPage {
   const near = found
     ? named
     : pages.filter(({ page, title }) => `${page} ${title}`.toLowerCase().includes(wanted));
+  const [only, ...rest] = near;
+  if (only && rest.length === 0) return only;
   const hint = near.length > 0 ? near.map(({ page }) => page).join(", ") : "see `sluice docs`";
   throw new Refusal(`${found ? "several pages have" : "no page has"} the name ${name}: ${hint}`);
 }

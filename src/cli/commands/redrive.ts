@@ -58,7 +58,7 @@ export function redriveCommand(running: Running): Command {
       const found = await forMatching(session, queue, filter, options);
       if (found === 0) await noteUnknownQueue(session, queue);
       if (!rejected && !reason) await noteRejected(session, queue, filter);
-      if (!dryRun) noteWake(session);
+      if (!dryRun && found > 0) noteWake(session);
     },
   );
 }

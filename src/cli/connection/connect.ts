@@ -69,5 +69,8 @@ function explained(error: unknown, url: string): unknown {
   if (code !== "unreachable" && code !== "unexpected_reply") return error;
   // Problems with a code are of a deployment.
   if (/HTTP \d+ \(\w+\)/.test(message)) return new SluiceError("unreachable", `${url}: ${message}`);
-  return new SluiceError("unreachable", `${message}. Is ${url} a deployment of Sluice?`);
+  return new SluiceError(
+    "unreachable",
+    `${message}. Is ${url} a deployment of Sluice, with the path below which it is mounted?`,
+  );
 }
