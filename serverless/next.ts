@@ -1,6 +1,6 @@
 import { after } from "next/server.js";
 import type { Environment } from "../src/config.ts";
-import { belowCatchAll, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
+import { belowCatchAll, everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
@@ -66,15 +66,6 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
     },
     options,
   );
-  const handlers = {
-    GET: handle,
-    HEAD: handle,
-    OPTIONS: handle,
-    POST: handle,
-    PUT: handle,
-    PATCH: handle,
-    DELETE: handle,
-  };
   const tools = (inRequest: boolean) => deployment.service(env()).tools(inRequest ? after : undefined);
   const queue: DeploymentTools<Env>["queue"] = (...args) => atUse((now) => tools(now).queue(...args));
   const schedules: DeploymentTools<Env>["schedules"] = (...args) =>
@@ -86,7 +77,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
       deployment.log(cronFailed(error));
     }
   };
-  return withOptions({ handlers: withOptions(handlers, options), queue, schedules, cron }, options);
+  return withOptions({ handlers: withOptions(everyMethod(handle), options), queue, schedules, cron }, options);
 }
 
 /**

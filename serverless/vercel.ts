@@ -1,5 +1,5 @@
 import type { Environment } from "../src/config.ts";
-import type { RouteContext, RouteHandler } from "../src/deploy/catch-all.ts";
+import { everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import type { Platform, ServiceOptions, WaitUntil } from "../src/deploy/service.ts";
@@ -51,16 +51,7 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
       deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context)),
     options,
   );
-  const routes = {
-    GET: handle,
-    HEAD: handle,
-    OPTIONS: handle,
-    POST: handle,
-    PUT: handle,
-    PATCH: handle,
-    DELETE: handle,
-  };
-  return withOptions(routes, options);
+  return withOptions(everyMethod(handle), options);
 }
 
 export const { GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE } = sluice();

@@ -66,13 +66,13 @@ export function readPort(env: Environment): number | undefined {
 }
 
 /**
- * Reads `SLUICE_WAKE_PUBSUB`, whether a server process wakes others through Redis and listens to them: `on` or `off`.
- * @returns `undefined` if it is not set
+ * Whether a process wakes servers through Redis, and as a server listens to them: as `SLUICE_WAKE_PUBSUB` says, `on` or
+ * `off`. By default only over TCP, where a command has no price.
  * @throws {SluiceError} `invalid_argument`
  */
-export function readWakePubSub(env: Environment): boolean | undefined {
+export function wakesThroughRedis(env: Environment, redis: RedisConfig): boolean {
   const given = variable(env, "SLUICE_WAKE_PUBSUB");
-  if (given === undefined) return undefined;
+  if (given === undefined) return "redisUrl" in redis;
   if (given !== "on" && given !== "off") throw invalidArgument("SLUICE_WAKE_PUBSUB", "must be on or off");
   return given === "on";
 }

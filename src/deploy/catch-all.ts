@@ -15,6 +15,17 @@ export interface RouteHandler<Context extends object> {
   (request: Request, context: RouteContext): Promise<Response>;
 }
 
+/** The handlers of a route, one for each method. */
+export const everyMethod = <Handler>(handle: Handler) => ({
+  GET: handle,
+  HEAD: handle,
+  OPTIONS: handle,
+  POST: handle,
+  PUT: handle,
+  PATCH: handle,
+  DELETE: handle,
+});
+
 /**
  * Answers a request to a catch-all route, such as `app/api/queue/[[...path]]`, at any path.
  * @param answer gets the request with the path below the route: `/v1/sweep` of `/api/queue/v1/sweep`

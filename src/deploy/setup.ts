@@ -37,6 +37,8 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
   const parts = optionalParts(options, platform.onDemand);
   const config = readConfig(env as Environment);
   const transport = platform.transport(config.redis);
+  // Also if the option replaces it, because a process then still listens to those beside it.
+  const beside = platform.wake?.(config, transport);
   const budget = milliseconds(options.budget ?? platform.budget, "budget", { min: 1_000 });
   const requests = options.requests ?? platform.requests;
   if (requests !== undefined) wholeNumber(requests, "requests", LEAST_REQUESTS, Number.MAX_SAFE_INTEGER);
@@ -66,9 +68,7 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
     alarms: platform.alarms?.(config.prefix),
     remote: {
       byUrl: urlWaker(config, platform),
-      byName: options.wake
-        ? options.wake({ ...transport, prefix: config.prefix }, env)
-        : platform.wake?.(config, transport),
+      byName: options.wake?.({ ...transport, prefix: config.prefix }, env) ?? beside,
     },
     /** Writes a line as the option `logger` says. */
     log,

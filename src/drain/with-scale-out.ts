@@ -28,7 +28,7 @@ export function withScaleOut<T>(queue: TaskSource<T> & Pick<Queue, "wakeAnother"
 /** {@link withScaleOut} with another way to wake. */
 export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<unknown>): TaskSource<T> {
   let asked = Number.NEGATIVE_INFINITY;
-  return calling(source, ({ isFull }) => {
+  return afterCalls(source, ({ isFull }) => {
     const now = performance.now();
     if (!isFull || now - asked < ASK_EVERY) return undefined;
     asked = now;
@@ -38,7 +38,7 @@ export function scalingOut<T>(source: TaskSource<T>, wakeAnother: () => Promise<
 
 /** A source that wakes other consumers each time that it may leave tasks to them, or hands tasks back. */
 export function sharedOut<T>(source: TaskSource<T>, wakeOthers: () => Promise<unknown>): TaskSource<T> {
-  return calling(source, wakeOthers);
+  return afterCalls(source, wakeOthers);
 }
 
 /** A call of a drain after which other consumers may find tasks. */
@@ -47,7 +47,8 @@ interface Call {
   readonly isFull: boolean;
 }
 
-function calling<T>(
+/** A source that calls `wake` after such calls. A drain waits for what it returns before it ends. */
+function afterCalls<T>(
   source: TaskSource<T>,
   wake: (call: Call) => Promise<unknown> | undefined,
 ): TaskSource<T> {

@@ -39,7 +39,8 @@ export async function connect(env: Variables, options: ConnectOptions, signal: A
   const rest = restVariables(env);
   if (rest.url === undefined && rest.token === undefined && variable(env, "REDIS_URL") === undefined)
     throw new UsageError(NOTHING_SET);
-  return openDatabase(readConfig({ ...env, SLUICE_TOKENS: undefined, CRON_SECRET: undefined }), signal);
+  const config = readConfig({ ...env, SLUICE_TOKENS: undefined, CRON_SECRET: undefined });
+  return openDatabase(config, env, signal);
 }
 
 function deployment(url: string, env: Variables, signal: AbortSignal): Api {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { onDemand } from "../../deploy/on-demand.ts";
-import type { Config } from "../../config.ts";
+import { type Config, wakesThroughRedis } from "../../config.ts";
+import type { Variables } from "../../environment.ts";
 import { remoteWaker } from "../../deploy/remote-waker.ts";
 import { urlWaker } from "../../deploy/setup.ts";
 import { pubSubWaker } from "../../features/waking/index.ts";
@@ -27,13 +28,13 @@ const FAULTS: ReadonlySet<string> = new Set([
  * deployment. Wakes consumers as a server does: through Redis over TCP, and at `SLUICE_WAKE_URL`.
  * @throws {SluiceError} `not_installed` if a package for TCP is missing
  */
-export async function openDatabase(config: Config, signal: AbortSignal): Promise<Api> {
+export async function openDatabase(config: Config, env: Variables, signal: AbortSignal): Promise<Api> {
   const { redis, prefix } = config;
   if ("redisUrl" in redis) await requirePackages("sluice with REDIS_URL", ["@redis/client"]);
   const transport: Transport & { close?(): Promise<void> } =
     "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis);
   const token = randomBytes(24).toString("base64url");
-  const byName = "redisUrl" in redis ? pubSubWaker(transport, { prefix }) : undefined;
+  const byName = wakesThroughRedis(env, redis) ? pubSubWaker(transport, { prefix }) : undefined;
   const wake = remoteWaker({ remote: { byUrl: urlWaker(config, {}), byName }, log: toConsole });
   let last: unknown;
   const app = createApp({

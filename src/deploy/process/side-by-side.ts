@@ -1,4 +1,4 @@
-import { type Config, type Environment, readWakePubSub } from "../../config.ts";
+import { type Config, type Environment, wakesThroughRedis } from "../../config.ts";
 import { sharedOut } from "../../drain/with-scale-out.ts";
 import { hearWakes, publishing, type Waker, wakeChannel } from "../../features/waking/index.ts";
 import { timeUntil } from "../../kernel/clock.ts";
@@ -35,12 +35,12 @@ export class SideBySide {
     sharedOut(source, atMostEvery(PUBLISH_EVERY, wakeOthers));
 
   /**
-   * Makes the waker of the other processes. By default only over TCP, where a command has no price.
+   * Makes the waker of the other processes.
    * @returns undefined if it is off
    * @throws {SluiceError} `invalid_argument` for an invalid variable
    */
   waker(env: Environment, { redis, prefix }: Config, transport: Transport): Waker | undefined {
-    if (!(readWakePubSub(env) ?? "redisUrl" in redis)) return undefined;
+    if (!wakesThroughRedis(env, redis)) return undefined;
     this.#at = { channel: wakeChannel(prefix), transport };
     return publishing(transport, this.#at.channel, this.#sender);
   }
