@@ -1,3 +1,4 @@
+import { healthReport, isAtLeast } from "../../operate/health/index.ts";
 import { Problem } from "../problems/problem.ts";
 import { readQuery } from "../request/read.ts";
 import { healthQuery } from "../request-schemas/health.ts";
@@ -13,7 +14,6 @@ export function healthRoutes(app: App, { transport, prefix, allow }: Services): 
   app.get("/v1/health/queues", allow("view"), async (c) => {
     const { fail, ...query } = readQuery(c, healthQuery);
     const grants = c.get("grants");
-    const { healthReport, isAtLeast } = await import("../../operate/health/index.ts");
     const report = await healthReport(
       transport,
       { ...query, prefix },

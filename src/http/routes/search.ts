@@ -1,3 +1,4 @@
+import { findAmong } from "../../open/find-tasks.ts";
 import { operatorOf } from "../../open/operator.ts";
 import { opening } from "../../open/opening.ts";
 import { forbidden } from "../auth/authenticator.ts";
@@ -17,7 +18,6 @@ export function searchRoutes(app: App, { transport, prefix, allow, optionsOf }: 
     if (!queues.includes("*") && !grants.allows("view", queues)) throw forbidden(["view"], queues);
     const open = opening(optionsOf(c));
     const hides = (name: string) => grants.hidesPayloads(name, "view");
-    const { findAmong } = await import("../../open/find-tasks.ts");
     const { tasks, ...found } = await findAmong(
       transport,
       { ...query, prefix },
