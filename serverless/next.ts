@@ -77,7 +77,10 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
       deployment.log(cronFailed(error));
     }
   };
-  return withOptions({ handlers: withOptions(everyMethod(handle), options), queue, schedules, cron }, options);
+  return withOptions(
+    { handlers: withOptions(everyMethod(handle), options), queue, schedules, cron },
+    options,
+  );
 }
 
 /**
