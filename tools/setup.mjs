@@ -17,13 +17,14 @@ export class SetupError extends Error {}
 /**
  * Runs `npm ci`, at the same time, in each folder whose installed packages differ from its package-lock.json; also
  * in tools/node-runtime if this Node is too old for the project.
- * @param {string[]} folders from the root of the repository; `""` is the root itself
+ * @param {string[]} folders from the root of the repository; `""` is the root itself. One that is named twice is
+ *   installed once
  * @param {{ development?: boolean }} options `development: false` leaves out the development packages of the root,
  *   and keeps those that are installed
  */
 export async function ensureDependencies(folders = [""], { development = true } = {}) {
-  const all = runsTypeScript ? folders : [...folders, "tools/node-runtime"];
-  await Promise.all(all.map((folder) => ensureInstalled(folder, development || folder !== "")));
+  const all = new Set(runsTypeScript ? folders : [...folders, "tools/node-runtime"]);
+  await Promise.all(Array.from(all, (folder) => ensureInstalled(folder, development || folder !== "")));
 }
 
 /** @typedef {{ version?: string, dev?: boolean, devOptional?: boolean, optional?: boolean }} LockEntry */

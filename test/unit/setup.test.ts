@@ -1,20 +1,20 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { useFolder } from "../support/folder.ts";
 
 const root = resolve(import.meta.dirname, "../..");
+const setup = pathToFileURL(join(root, "tools/setup.mjs")).href;
 const folder = useFolder();
 
 /** Starts a script that runs `body` in the foreground with tools/setup.mjs. */
 async function foreground(body: string) {
   const inner = join(folder.path, "inner.mjs");
   const outer = join(folder.path, "outer.mjs");
-  const setup = pathToFileURL(join(root, "tools/setup.mjs")).href;
   await writeFile(inner, body);
   await writeFile(
     outer,
@@ -32,6 +32,16 @@ test("without a redis-server and a way to install it, test.mjs prints what to do
     code: 1,
     stderr: expect.stringMatching(message) as string,
   });
+});
+
+test("a folder that is named twice is installed once", async () => {
+  await writeFile(join(folder.path, "npm"), '#!/bin/sh\necho "$*" >> calls\n', { mode: 0o755 });
+  const installed = relative(root, folder.path);
+  const program = `import { ensureDependencies } from "${setup}";
+    await ensureDependencies(["${installed}", "${installed}"]);`;
+  const env = { PATH: `${folder.path}:/usr/bin:/bin` };
+  await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], { env });
+  expect(await readFile(join(folder.path, "calls"), "utf8")).toMatch(/^ci .*\n$/);
 });
 
 test("the exit status of the foreground process is passed on", async () => {
