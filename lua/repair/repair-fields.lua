@@ -296,9 +296,9 @@ local function correct_group(group, actual, text)
   return wrong
 end
 
--- True if a group needs a timer and has none.
+-- True if a group needs a timer and has none. While a task of it is ready, that task's delivery sets it.
 local function lacks_timer(repair, group)
-  if group.limited == 0 then
+  if group.ready > 0 then
     return false
   end
   local plan = repair.plan

@@ -295,6 +295,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "44236a6395616106f06d32bedd1714b5f2443bd7",
-  keyLockingSha1: "3ed8c5aeb72eac114a6430a7ce4e43755f21b0e0",
+  sha1: "cd8ffc59a52f7ea43b86fc7079bcb1a6f36492bd",
+  keyLockingSha1: "5181b9669eaaf4242218133d2cc6771ecfc72eea",
 };

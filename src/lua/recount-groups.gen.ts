@@ -122,6 +122,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "32a73f3995bd82831db097eb04e37f84007fef31",
-  keyLockingSha1: "c6b00455871269376dfacdcfb50c088fac2c0029",
+  sha1: "0184f4dd18270a528123214ae694156265706652",
+  keyLockingSha1: "25717f5b82a6e734719bd4a7f8f41a97fbf1aa84",
 };

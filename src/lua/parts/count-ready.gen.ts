@@ -34,7 +34,7 @@ return d
 end
 `;
 export const $IO = `local function IO(a,b)
-if b.limited==0 then
+if b.ready>0 then
 return false
 end
 local c=a.plan

@@ -100,6 +100,24 @@ describe("a deep sweep of workers, timers and keys", () => {
     expect(await drained()).toEqual(["b"]);
   });
 
+  test("misses no timer of a group that has a ready task after the clock has jumped back", async () => {
+    await rig.operator().configureGroup("g", { rate: { most: 1, per: "3s" } });
+    await enqueue({ id: "a", group: "g" });
+    await rig
+      .queue()
+      .dequeue()
+      .then(([task]) => task?.complete());
+    rig.now += 60_000;
+    await enqueue({ id: "b", group: "g" }, { id: "c", group: "g" });
+    rig.now -= 59_000;
+    expect(await found()).toEqual({});
+    expect(await drained()).toEqual([]);
+    rig.now += 3_100;
+    expect(await drained()).toEqual(["b"]);
+    rig.now += 3_300;
+    expect(await drained()).toEqual(["c"]);
+  });
+
   test("gives a dedup key without an expiry its time", async () => {
     await enqueue({ id: "a", dedup: { key: "k", window: "1h" } });
     await rig.command("ZREM", key("expiry"), "~d:k");

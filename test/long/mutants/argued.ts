@@ -10,10 +10,6 @@ export const argued: Readonly<Record<string, Readonly<Record<string, string>>>> 
     "one more: local plan, ids, names, from = new_plan(keys, now), {}, {}, times.reset_from or 1":
       "the numbers of groups begin at 1",
   },
-  "lua/repair/repair-fields.lua": {
-    "drop a guard: if group.limited == 0 then return false end":
-      "set_timer sets none for such a group either",
-  },
   "lua/operate/pages.lua": {
     "one more: slice = math.max(2, math.min(128, math.floor((LOOK_BYTES - bytes) / (bytes / done + 1))))":
       "how many entries are read at once shows in no answer",
