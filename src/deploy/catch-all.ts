@@ -1,3 +1,5 @@
+import { withLinksBelow } from "./problem-links.ts";
+
 /** The parameters of a route, as Next.js passes them. That of a catch-all has the segments that it matched. */
 export type RouteParams = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -37,22 +39,28 @@ export async function belowCatchAll(
 ): Promise<Response> {
   const url = new URL(request.url);
   const route = url.pathname.split("/").at(-1);
-  url.pathname = pathBelow(url.pathname, params);
+  const { path, below } = divided(url.pathname, params);
+  url.pathname = below;
   for (const [name, value] of Object.entries(params)) dropParameter(url.searchParams, name, value);
-  const response = await answer(new Request(url, request));
+  const response = await withLinksBelow(path, await answer(new Request(url, request)));
   const location = response.headers.get("location") ?? "";
   // Browsers resolve it against the address of the route, which has no slash at its end.
   if (url.pathname !== "/" || !route || !/^\w+$/.test(location)) return response;
   return new Response(null, { status: response.status, headers: { location: `${route}/${location}` } });
 }
 
-/** The path below the route, as it is in the URL; if a rewrite changed that part, as it is in the parameter. */
-function pathBelow(pathname: string, params: RouteParams): string {
+/**
+ * The path of the route, and the path below it, as it is in the URL. If a rewrite changed that part, it is as in the
+ * parameter, and the path of the route is unknown: empty.
+ */
+function divided(pathname: string, params: RouteParams): { path: string; below: string } {
   const matched = Object.values(params).find((value) => Array.isArray(value)) ?? [];
   const segments = pathname.split("/").filter((segment) => segment !== "");
-  const last = matched.length === 0 ? [] : segments.slice(-matched.length);
-  const isMatched = last.map(decoded).join("/") === matched.map(decoded).join("/");
-  return `/${(isMatched ? last : matched.map(encodeURIComponent)).join("/")}`;
+  const last = segments.splice(segments.length - matched.length);
+  if (last.map(decoded).join("/") !== matched.map(decoded).join("/")) {
+    return { path: "", below: `/${matched.map(encodeURIComponent).join("/")}` };
+  }
+  return { path: segments.map((segment) => `/${segment}`).join(""), below: `/${last.join("/")}` };
 }
 
 /** Removes a parameter of the route that the router has added to the query, also by the name that Vercel gives it. */

@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { belowCatchAll, type RouteParams } from "../../src/deploy/catch-all.ts";
+import { Problem, problemBody, problemResponse } from "../../src/http/problems/problem.ts";
+import { frameText } from "../../src/http/responses/event-stream.ts";
+import { respond } from "../../src/respond.ts";
 
 const ORIGIN = "https://sluice.test";
 
@@ -54,4 +57,55 @@ test.each([
   const answer = async () => new Response(null, { status: 302, headers: { location } });
   const response = await belowCatchAll(new Request(ORIGIN + path), params, answer);
   expect([response.status, response.headers.get("location")]).toEqual([302, expected]);
+});
+
+describe("the links of a problem", () => {
+  const lost = () => new Problem("no_route", { headers: { allow: "GET" } });
+
+  test.each([
+    ["a route", "/api/queue/nothing", { path: ["nothing"] }, "/api/queue"],
+    ["a route with parameters", "/acme/queue/nothing", { tenant: "acme", path: ["nothing"] }, "/acme/queue"],
+    ["the root", "/nothing", { path: ["nothing"] }, ""],
+    ["a rewritten path, whose route is unknown", "/jobs", { path: ["nothing"] }, ""],
+  ])("are below %s", async (_, asked, params, path) => {
+    const response = await belowCatchAll(new Request(ORIGIN + asked), params, async () =>
+      problemResponse(lost()),
+    );
+    expect([response.status, Object.fromEntries(response.headers), await response.json()]).toEqual([
+      404,
+      Object.fromEntries(problemResponse(lost()).headers),
+      {
+        ...JSON.parse(JSON.stringify(problemBody(lost()))),
+        type: `${path}/docs#no_route`,
+        detail: `This path does not exist. \`${path}/docs\` lists all routes.`,
+      },
+    ]);
+  });
+
+  test("are below the route in an event stream too, and its other events stay as they are", async () => {
+    const data = problemBody(new Problem("redis_unreachable"));
+    const task = frameText({
+      event: "transition",
+      id: 1,
+      data: { text: 'event: problem\ndata: {"type":"/docs#x' },
+    });
+    const end = (type: string) => frameText({ event: "problem", data: { ...data, type } });
+    const body = new Blob([task, end("/docs#redis_unreachable")]).stream();
+    const response = await belowCatchAll(new Request(`${ORIGIN}/q/v1`), { path: ["v1"] }, async () =>
+      respond(body, 200, { "content-type": "text/event-stream" }),
+    );
+    expect(await response.text()).toBe(task + end("/q/docs#redis_unreachable"));
+  });
+
+  test.each([
+    [
+      "a problem without a body",
+      new Response(null, { headers: { "content-type": "application/problem+json" } }),
+    ],
+    ["another response", Response.json({ type: "/docs#no_route" })],
+  ])("leave %s as it is", async (_, response) => {
+    expect(await belowCatchAll(new Request(`${ORIGIN}/q/v1`), { path: ["v1"] }, async () => response)).toBe(
+      response,
+    );
+  });
 });

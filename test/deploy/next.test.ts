@@ -131,7 +131,8 @@ describe("an application with Next.js", () => {
     expect(await (await get(app, "/health")).json()).toEqual({ status: "ok" });
     expect((await get(app, "/v1/sweep")).status).toBe(401);
     expect((await cron(app)).status).toBe(200);
-    expect((await get(app, "/nothing")).status).toBe(404);
+    const lost = await get(app, "/nothing");
+    expect([lost.status, await lost.json()]).toMatchObject([404, { type: "/api/queue/docs#no_route" }]);
     expect((await get(app, "/")).headers.get("location")).toBe("queue/docs");
     const page = await (await get(app, "/dashboard")).text();
     const [, asset = ""] = /src="(dashboard\/assets\/[^"]+\.js)"/.exec(page) ?? [];

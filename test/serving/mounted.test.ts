@@ -107,6 +107,22 @@ describe("a deployment that is mounted below a path", () => {
     expect([page.status, page.url]).toEqual([200, `${url}/queue/docs`]);
   });
 
+  it("links problems to its own documentation, also those of the dashboard and of bodies that are lost", async () => {
+    const url = await listen(mount(await start({ dashboard: true }), (request) => void request.resume()));
+    const typeOf = async (path: string, options?: CallOptions) =>
+      (await asking(url)("POST", path, { as: null, ...options })).body.type;
+    expect([
+      await typeOf("/v1/queues/q/tasks"),
+      await typeOf("/dashboard/session?x=/"),
+      await typeOf("/v1/queues/q/tasks", { json: {} }),
+    ]).toEqual(["unauthorized", "foreign_origin", "misconfigured"].map((code) => `/queue/docs#${code}`));
+    const { body } = await asking(url)("GET", "/nothing");
+    expect(body.detail).toBe("This path does not exist. `/queue/docs` lists all routes.");
+    server?.close().closeAllConnections();
+    const root = await fetch(`${await listen((deployment as MountedDeployment).handler)}/nothing`);
+    expect(await root.json()).toMatchObject({ type: "/docs#no_route" });
+  });
+
   it("works on what the application enqueues, at once", async () => {
     const mails = defineQueue<string>("mails");
     const sent: string[] = [];
@@ -123,9 +139,19 @@ describe("a deployment that is mounted below a path", () => {
 
   it("answers requests of the Fetch API, as Hono mounts it", async () => {
     const { fetch: answer, close } = await start();
-    const app = new Hono().mount("/queue", answer);
+    const app = new Hono()
+      .mount("/queue", answer)
+      .mount("/named", (request) => answer(request, { path: "/named" }));
     const asked = () => app.request("/queue/health");
     expect(await (await asked()).json()).toEqual({ status: "ok" });
+    for (const [mounted, path] of [
+      ["/queue", ""],
+      ["/named", "/named"],
+    ]) {
+      expect(await (await app.request(`${mounted}/nothing`)).json()).toMatchObject({
+        type: `${path}/docs#no_route`,
+      });
+    }
     await close();
     expect((await asked()).status).toBe(503);
   });

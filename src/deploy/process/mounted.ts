@@ -7,6 +7,7 @@ import { markLengthEnforced } from "../../bounded-body.ts";
 import { respond } from "../../respond.ts";
 import { SERVICE_OPTIONS } from "../options.ts";
 import { PendingWork } from "../pending-work.ts";
+import { mountOf, withLinksBelow } from "../problem-links.ts";
 import { type Answer, type FastifyPlugin, fastifyPlugin } from "./fastify.ts";
 import { forwardedHost, keepReadBody, type MountedRequest, withHost, withSlash } from "./mounted-request.ts";
 import { loadNodeServer, stopServer } from "./node-listener.ts";
@@ -35,8 +36,12 @@ export interface MountedDeployment extends Pick<Server, "queue" | "schedules"> {
    * @example await app.register(deployment.fastify, { prefix: "/queue" })
    */
   readonly fastify: FastifyPlugin;
-  /** Answers a request whose URL is without the path of the mount. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Answers a request whose URL is without the path of the mount.
+   * @param mount its `path`, which the links of problems get. @default none
+   * @example app.mount("/queue", (request) => deployment.fetch(request, { path: "/queue" }))
+   */
+  readonly fetch: (request: Request, mount?: { readonly path?: string }) => Promise<Response>;
   /**
    * Closes the deployment: takes no more tasks, hands back tasks that are not started, waits up to `grace` for running
    * work and open requests, and closes the connection to Redis. A second call waits for the same end.
@@ -85,18 +90,19 @@ export async function startMounted<Env extends object>(
 
   const answer: Answer = (request, response, { original, host }) => {
     const [incoming, outgoing] = [request as MountedRequest, response as ServerResponse];
+    const path = mountOf(original, incoming.url ?? "/");
     const problem = keepReadBody(incoming);
     openResponses.add(outgoing);
     openRequests.add(once(outgoing, "close").finally(() => openResponses.delete(outgoing)));
     const respondTo = async (asked: Request): Promise<Response> => {
-      if (problem) return problemResponse(problem);
+      if (problem) return withLinksBelow(path, problemResponse(problem));
       const folder = withSlash(original);
       if (folder !== undefined && new URL(asked.url).pathname === "/") {
         return respond(null, 308, { location: folder });
       }
       const own = withHost(asked, host);
       markLengthEnforced(own);
-      return fetch(own);
+      return withLinksBelow(path, await fetch(own));
     };
     // The globals are the application's.
     void getRequestListener(respondTo, { overrideGlobalObjects: false })(incoming, outgoing);
@@ -110,8 +116,8 @@ export async function startMounted<Env extends object>(
     queue: started.queue,
     schedules: started.schedules,
     close,
-    fetch: (request) => {
-      const response = fetch(request);
+    fetch: (request, { path = "" } = {}) => {
+      const response = fetch(request).then((answered) => withLinksBelow(path, answered));
       openRequests.add(response);
       return response;
     },

@@ -121,7 +121,7 @@ describe.each(["express", "fastify"])("a deployment in a server of %s", (name) =
     const ask = asking(server);
     expect((await ask("GET", "/v1/queues", { as: null })).status).toBe(401);
     expect((await ask("HEAD", "/health", { as: null })).status).toBe(200);
-    expect((await ask("GET", "/nothing")).body).toMatchObject({ code: "no_route" });
+    expect((await ask("GET", "/nothing")).body).toMatchObject({ type: "/queue/docs#no_route" });
     expect((await server.fetch(new Request("http://sluice.test/queue", { redirect: "follow" }))).url).toBe(
       `${server.url}/queue/docs`,
     );
