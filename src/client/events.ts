@@ -7,14 +7,18 @@ import type { PublishedEvent } from "../kernel/tasks/events.ts";
 import { openReported, type ReportedTask } from "../kernel/tasks/reported-task.ts";
 import type { SendOptions } from "../kernel/transport.ts";
 import type { Values } from "../kernel/values/values.ts";
-import { networkError, Transient } from "../retry.ts";
-import { sleep } from "../sleep.ts";
+import { reopened } from "../reopened.ts";
+import { networkError, TimedOut, Transient } from "../retry.ts";
+import { endsWithin } from "../sleep.ts";
 import type { Connection } from "./connection.ts";
 import { readReply } from "./replies.ts";
 import { serverSentEvents } from "./server-sent-events.ts";
 
-/** How long to wait before a stream that the server ended is opened again, ms. Events of this time are missed. */
-const RECONNECT = 200;
+/**
+ * How long a stream may be silent, ms. Then its connection counts as lost. The server sends a comment every three
+ * seconds.
+ */
+const SILENT_AFTER = 20_000;
 
 /** Opens a stream. */
 type Open = (signal: AbortSignal) => Promise<Response>;
@@ -35,31 +39,56 @@ export async function followEvents(
   options: SendOptions,
 ): Promise<AsyncIterable<PublishedEvent>> {
   onlyOptions(options, ["signal"]);
-  const open: Open = (to) => connection.stream(`/v1/queues/${queue}/events`, to);
   const ending = new AbortController();
   const { signal } = options;
   const until = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
-  const first = await opened(open, until);
-  return endable(read(first, open, values, until), () => ending.abort());
+  const stream: Open = (to) => connection.stream(`/v1/queues/${queue}/events`, to);
+  const open = async () => sentEvents(await opened(stream, until));
+  const events = reopened(await open(), {
+    open,
+    mayPass: (error) => error instanceof SluiceError && error.code === "unreachable",
+    gap: () => ({ event: "gap", at: Date.now(), ids: [] }) as const,
+    until,
+  });
+  return endable(read(events, values), () => ending.abort());
 }
 
-async function* read(
-  first: ReadableStream<Uint8Array>,
-  open: Open,
-  values: Values,
-  until: AbortSignal,
-): AsyncGenerator<PublishedEvent, void> {
+/** The events of one stream. @throws {SluiceError} `unreachable` when it ends */
+async function* sentEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent, never> {
+  let last = "the server ended the stream";
   try {
-    for (let stream = first; ; stream = await opened(open, until)) {
-      for await (const data of serverSentEvents(stream)) yield await openEvent(values, data as SentEvent);
-      // A server that ends each stream at once must not get the next request at once.
-      await sleep(RECONNECT, until);
-      if (until.aborted) return;
-    }
+    yield* serverSentEvents(unlessSilent(stream)) as AsyncIterable<SentEvent>;
   } catch (error) {
-    if (until.aborted) return;
-    throw error instanceof SluiceError ? error : new SluiceError("unreachable", networkError(error).message);
+    if (error instanceof SluiceError) throw error;
+    last = (error instanceof Transient ? error : networkError(error)).message;
   }
+  throw new SluiceError("unreachable", last);
+}
+
+/** The chunks of a stream. @throws {Transient} if it is silent for too long */
+async function* unlessSilent(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const next = reader.read();
+      if (
+        !(await endsWithin(
+          SILENT_AFTER,
+          next.catch(() => {}),
+        ))
+      )
+        throw new TimedOut(SILENT_AFTER);
+      const { done, value } = await next;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+async function* read(events: AsyncIterable<SentEvent>, values: Values): AsyncGenerator<PublishedEvent, void> {
+  for await (const event of events) yield await openEvent(values, event);
 }
 
 /** @throws {SluiceError} `unreachable`, `aborted`, or what the server answers */

@@ -201,10 +201,12 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
   }
 
   /**
-   * Subscribes to the events of the queue's tasks, as `Queue.events` does. The token needs the scope `view`. The server
-   * ends each stream after five minutes; the client then opens another one, and misses the events of some 200 ms.
-   * @returns once the server has subscribed
-   * @throws {SluiceError} also from the iteration, `unreachable` if the connection ends
+   * Subscribes to the events of the queue's tasks, as `Queue.events` does. The token needs the scope `view`. When a
+   * stream ends, as the server's do after five minutes, the client opens another one, for as long as that takes; then
+   * the event `gap` says that events are missing.
+   * @returns once the server has subscribed: the events until the signal aborts or the iteration ends
+   * @throws {SluiceError} `unreachable` if the first stream cannot be opened; from the iteration, if the server refuses
+   *   another one
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     const { followEvents } = await onDemand();

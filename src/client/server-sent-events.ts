@@ -5,7 +5,7 @@ import { SluiceError } from "../errors.ts";
  * @throws {SluiceError} for the event `problem`, with which the server reports an error
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
-export async function* serverSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void> {
+export async function* serverSentEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of body) {

@@ -36,13 +36,14 @@ export function embedded(
   const connection = database.connect({ push: () => {}, close: () => {} });
   const subscriptions = new Set<() => void>();
   const send = sender(exchangeWith(connection), { retry, keyLocking });
-  const subscribe = subscriber(openIn(database, subscriptions), retry);
-  let closed = false;
+  const closing = new AbortController();
+  const subscribe = subscriber(openIn(database, subscriptions), retry, closing.signal);
   const checkOpen = () => {
-    if (closed) throw new SluiceError("redis_unreachable", "the transport is closed");
+    if (closing.signal.aborted) throw new SluiceError("redis_unreachable", "the transport is closed");
   };
 
   return {
+    closing: closing.signal,
     async send(commands, how) {
       checkOpen();
       return await send(commands, how);
@@ -52,7 +53,7 @@ export function embedded(
       return await subscribe(channel, how);
     },
     async close() {
-      closed = true;
+      closing.abort();
       for (const close of subscriptions) close();
       connection.close();
     },

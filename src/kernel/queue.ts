@@ -201,12 +201,15 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    * Subscribes to the events of the queue's tasks: which tasks, and of each attempt its result, progress or error.
    * The queue's setting `events` must be on; otherwise none
    * arrive. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
-   * are lost. {@link watch} misses nothing of one task. One request and command. While the setting is on,
-   * each call costs one more command for each kind of event that it causes.
-   * @returns once Redis has confirmed it: the events from then on, until the signal aborts or the iteration
-   *   ends
-   * @throws {SluiceError} `unsupported` if the transport cannot subscribe; from the iteration
-   *   `redis_unreachable` if the connection ends; with `resp()` also if Redis is silent for 20 s
+   * are lost. A lost connection, with `resp()` also one on which Redis is silent for 20 s, is opened again, for as long
+   * as that takes; then the event `gap` says that events are missing. {@link watch} misses nothing of one task. One
+   * request and command. While the setting is on, each call costs one more command for each kind of event that it
+   * causes.
+   * @returns once Redis has confirmed it: the events from then on, until the signal aborts, the iteration ends, or
+   *   the transport closes
+   * @throws {SluiceError} `unsupported` if the transport cannot subscribe; `redis_unreachable` if it cannot at first;
+   *   from the iteration, if Redis refuses to subscribe again
+   * @example for await (const { event, ids } of await emails.events()) console.log(event, ids)
    */
   async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     const { subscribeTo } = await import("./tasks/events.ts");

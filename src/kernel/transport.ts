@@ -75,6 +75,11 @@ export interface Transport {
    */
   readonly connected?: boolean | undefined;
   /**
+   * Aborts when the transport closes. It ends what would connect again otherwise.
+   * @default it does not close
+   */
+  readonly closing?: AbortSignal | undefined;
+  /**
    * Sends the commands in one request, in order, and resends it after faults that may pass, until the
    * transport's deadline. The commands of a request are not atomic together. A command whose script Redis
    * does not have, or that a node of a cluster redirects, runs after the others.

@@ -43,6 +43,7 @@ export function resp(
   const { prefix, ...options } = respOptions(from);
   const address = respAddress(options);
   retryPolicy(options.retry);
+  const closing = new AbortController();
   let opening: Promise<RespTransport> | undefined;
   const pending = new Set<Promise<unknown>>();
   /** The requests that were pending when it was closed. */
@@ -52,12 +53,13 @@ export function resp(
   const opened = (): Promise<RespTransport> => {
     // A dequeue that was aborted hands back what it has leased when it gets its reply.
     if (last && answered === 0) throw new SluiceError("redis_unreachable", "the transport is closed");
-    return (opening ??= loadRedisClient().then((redis) => respOver(redis, address, options)));
+    return (opening ??= loadRedisClient().then((redis) => respOver(redis, address, options, closing.signal)));
   };
 
   return {
     prefix,
     connected: true,
+    closing: closing.signal,
     ...(typeof address !== "string" && { cluster: true }),
     async send(commands, how) {
       const sending = opened().then((transport) => transport.send(commands, how));
@@ -78,37 +80,29 @@ export function resp(
       await Promise.allSettled(last);
       if (last.size > 0) await new Promise((resolve) => setTimeout(resolve));
       await Promise.allSettled(pending);
+      closing.abort();
       const transport = await opening?.catch(() => undefined);
-      transport?.close();
+      transport?.drop();
     },
   };
 }
 
-interface RespTransport extends Transport {
-  subscribe: NonNullable<Transport["subscribe"]>;
-  close(): void;
-}
+type RespTransport = Required<Pick<Transport, "send" | "subscribe">> & Pick<RespWire, "drop">;
 
 /** The transport, once the package is loaded. */
 function respOver(
   redis: RedisPackage,
   address: RespAddress,
   { retry, keyLocking = false }: Omit<RespOptions, "url">,
+  closing: AbortSignal,
 ): RespTransport {
   const { tryTimeout } = retryPolicy(retry);
   const { send, newSubscriber, drop } =
     typeof address === "string"
       ? singleWire(redis, address, { retry, keyLocking }, tryTimeout)
       : clusterWire(redis, address, { retry, keyLocking }, tryTimeout);
-  const closing = new AbortController();
-  return {
-    send,
-    subscribe: subscriber(openOverTcp(newSubscriber, throwConnectError), retry, closing.signal),
-    close() {
-      closing.abort();
-      drop();
-    },
-  };
+  const subscribe = subscriber(openOverTcp(newSubscriber, throwConnectError), retry, closing);
+  return { send, subscribe, drop };
 }
 
 function singleWire(redis: RedisPackage, url: string, options: SenderOptions, tryTimeout: number): RespWire {

@@ -170,36 +170,44 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
     expect([code, err]).toEqual([3, "sluice: The server has no SLUICE_TOKENS\n"]);
   });
 
-  test("a stream of events that breaks off", async () => {
+  test("a stream of events that breaks off, and is refused when it is opened again", async () => {
     let streams = 0;
     const breaking = streamsOf(() => {
-      if (++streams > 1) throw new TypeError("fetch failed");
-      return 'data: {"event":"x","at":1,"ids":[]}\n\n';
+      if (++streams === 2) throw new TypeError("fetch failed");
+      return streams < 4 ? 'data: {"event":"x","at":1,"ids":[]}\n\n' : refused();
     });
-    const { code, err } = await against(breaking, ["tail", "emails"]);
-    expect([code, streams]).toEqual([3, 2]);
-    expect(err).toContain("a network error");
+    const { code, out, err } = await against(breaking, ["tail", "emails"], { terminal: true });
+    expect([code, streams]).toEqual([3, 4]);
+    expect(out.match(/gap +the connection was lost: events before this are missing/g)).toHaveLength(1);
+    expect(err).toContain("no such token");
   });
 
-  test("one of two streams that breaks, and ends the other; what a server sends is printable", async () => {
+  test("one of two streams that is refused, and ends the other; what a server sends is printable", async () => {
     const event = JSON.stringify({ event: "enqueued", at: 1, ids: ["\u001b[31mred"] });
-    const breaking = streamsOf((url) =>
-      url.includes("/one/")
-        ? 'event: problem\ndata: {"detail":"Redis went away."}\n\n'
-        : unended(`event: enqueued\ndata: ${event}\n\n`),
-    );
+    let streams = 0;
+    const breaking = streamsOf((url) => {
+      if (!url.includes("/one/")) return unended(`event: enqueued\ndata: ${event}\n\n`);
+      return ++streams === 1 ? 'event: problem\ndata: {"detail":"Redis went away."}\n\n' : refused();
+    });
     const { code, out, err } = await against(breaking, ["tail", "two", "one"], { terminal: true });
-    expect(code).toBe(3);
-    expect(err).toContain("Redis went away");
+    expect([code, streams]).toEqual([3, 2]);
+    expect(err).toContain("no such token");
     expect(out).not.toContain("\u001b[31m");
   });
 });
 
 /** A server of queues that publish events. */
-const streamsOf = (stream: (url: string) => BodyInit) => (url: string) =>
-  url.endsWith("/events")
-    ? new Response(stream(url), { headers: { "content-type": "text/event-stream" } })
-    : Response.json({ events: true });
+const streamsOf = (stream: (url: string) => BodyInit | Response) => (url: string) => {
+  if (!url.endsWith("/events")) return Response.json({ events: true });
+  const answer = stream(url);
+  if (answer instanceof Response) return answer;
+  return new Response(answer, { headers: { "content-type": "text/event-stream" } });
+};
+
+const refused = () => {
+  const headers = { "content-type": "application/problem+json" };
+  return Response.json({ code: "unauthorized", detail: "no such token" }, { status: 401, headers });
+};
 
 const unended = (text: string) =>
   new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) });

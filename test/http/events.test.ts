@@ -100,11 +100,16 @@ describe.each(transports)("GET /v1/queues/:queue/events over %s", (_, transport)
       expectProblem(await ask("GET", at(`/events?wait=${wait}`)), "invalid_request");
   });
 
-  it("ends with an error event when Redis is lost, and reports it", async () => {
+  it("goes on after a gap when Redis is lost, and ends with an error event if that refuses to come back", async () => {
     const stream = await listen(app);
     await served.transport.send([["CLIENT", "KILL", "TYPE", "pubsub"]]);
+    const gap = { event: "gap", at: expect.any(Number), ids: [] };
+    expect(await stream.take(1)).toEqual([{ event: "gap", id: undefined, data: gap }]);
+    await served.transport.send([["ACL", "SETUSER", "default", "resetchannels"]]);
+    await served.transport.send([["CLIENT", "KILL", "TYPE", "pubsub"]]);
     const [problem, ...rest] = await stream.rest();
-    const code = "redis_unreachable";
+    await served.transport.send([["ACL", "SETUSER", "default", "allchannels"]]);
+    const code = "redis_unauthorized";
     expect([problem, rest]).toMatchObject([{ event: "problem", data: { code } }, []]);
     const instance = problem?.data.instance;
     expect(faults).toMatchObject([{ instance, route: "/v1/queues/:queue/events", code }]);

@@ -50,12 +50,15 @@ async function follow({ api, out }: Session, queue: string, signal: AbortSignal)
       out.line({ queue, event, at, ids, tasks: tasks?.map(reportedReply) });
       continue;
     }
-    for (const text of tasks?.map(lineOf) ?? [ids.join(" ")]) {
+    const texts = event === "gap" ? [MISSING] : (tasks?.map(lineOf) ?? [ids.join(" ")]);
+    for (const text of texts) {
       const line = printable(`${queue}  ${event.padEnd(15)}  ${text}`);
       out.text(`${out.colors.dim(localTime(at))}  ${line}\n`);
     }
   }
 }
+
+const MISSING = "the connection was lost: events before this are missing";
 
 /** The most characters of a result or progress in a line. */
 const MOST = 200;

@@ -42,6 +42,7 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
   }
   const all = transports.map(checkedTransport);
   const names = all.map(({ database }) => database);
+  const closings = all.flatMap(({ closing }) => closing ?? []);
   /** When each may be asked again, on the clock of `performance.now()`. */
   const downUntil = all.map(() => Number.NEGATIVE_INFINITY);
   const isUnreachable = (at: number) => performance.now() < (downUntil[at] as number);
@@ -68,6 +69,8 @@ export function databases(transports: readonly Transport[]): DatabasesTransport 
     database: names.every((name) => name !== undefined) ? names.join(" ") : undefined,
     prefix: all[0]?.prefix,
     cluster: true,
+    // If one of them closes, nothing can listen to all.
+    ...(closings.length > 0 && { closing: AbortSignal.any(closings) }),
     databases: all.length,
     isDown: (partition) => isUnreachable(partition % all.length),
     async send(commands, options = {}) {

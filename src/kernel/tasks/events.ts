@@ -1,5 +1,7 @@
 import { endable } from "../../endable.ts";
 import { SluiceError } from "../../errors.ts";
+import { reopened } from "../../reopened.ts";
+import { redisTime } from "../clock.ts";
 import type { QueueRef } from "../queue-ref.ts";
 import { queueKeys } from "../names/keys.ts";
 import type { SendOptions } from "../transport.ts";
@@ -24,10 +26,11 @@ export type QueueEvent = (typeof queueEvents)[number];
 
 /** An event of one or more tasks that one call caused. */
 export interface PublishedEvent {
-  readonly event: QueueEvent | "progress";
-  /** When, epoch ms. */
+  /** `gap`: the connection was lost, and is back; events in between are missing. */
+  readonly event: QueueEvent | "progress" | "gap";
+  /** When, epoch ms. Of a `gap`: when the connection was back, by the clock of the listener. */
   readonly at: number;
-  /** Ids of the tasks, at most 1,000; only `*` if the queue was deleted. */
+  /** Ids of the tasks, at most 1,000; only `*` if the queue was deleted; none of a `gap`. */
   readonly ids: readonly string[];
   /**
    * Of `completed`, `requeued`, `rejected`, `reclaimed` and `progress`: what happened to each of the tasks, in the order
@@ -42,21 +45,37 @@ export async function subscribeTo(
   values: Values,
   options: SendOptions,
 ): Promise<AsyncIterable<PublishedEvent>> {
-  if (transport.subscribe === undefined) {
+  const subscribe = transport.subscribe?.bind(transport);
+  if (subscribe === undefined) {
     throw new SluiceError(
       "unsupported",
       "this transport cannot subscribe to a channel; use one of sluice-queue/upstash or sluice-queue/resp",
     );
   }
-  const feed = await transport.subscribe(queueKeys(name, prefix).tasks.replace(/tasks$/, "events"), options);
-  const messages = feed[Symbol.asyncIterator]();
-  const end = () => void messages.return?.().catch(() => {});
-  return endable(read({ [Symbol.asyncIterator]: () => messages }, values), end);
+  const channel = queueKeys(name, prefix).tasks.replace(/tasks$/, "events");
+  const ending = new AbortController();
+  const signals = [options.signal, transport.closing, ending.signal];
+  const until = AbortSignal.any(signals.filter((signal) => signal !== undefined));
+  const open = () => subscribe(channel, { ...options, signal: until });
+  const messages = reopened(await open(), {
+    open,
+    mayPass: (error) => error instanceof SluiceError && error.code === "redis_unreachable",
+    gap: () => ({ event: "gap", at: Math.floor(redisTime(transport)), ids: [] }) as const,
+    until,
+  });
+  return endable(read(messages, values), () => ending.abort());
 }
 
 /** Reads events, and ignores other messages on the channel. */
-async function* read(messages: AsyncIterable<string>, values: Values): AsyncGenerator<PublishedEvent, void> {
+async function* read(
+  messages: AsyncIterable<string | PublishedEvent>,
+  values: Values,
+): AsyncGenerator<PublishedEvent, void> {
   for await (const message of messages) {
+    if (typeof message !== "string") {
+      yield message;
+      continue;
+    }
     const [first = "", ...lines] = message.split("\n");
     const [event = "", at = "", ...ids] = first.split(" ");
     if (!isEvent(event) || !/^\d{1,16}$/.test(at) || ids.length === 0) continue;
@@ -66,6 +85,6 @@ async function* read(messages: AsyncIterable<string>, values: Values): AsyncGene
   }
 }
 
-function isEvent(word: string): word is PublishedEvent["event"] {
+function isEvent(word: string): word is QueueEvent | "progress" {
   return word === "progress" || (queueEvents as readonly string[]).includes(word);
 }
