@@ -1,4 +1,4 @@
-import { deepSweep, type DeepSweepReport, type Transport } from "../../../src/index.ts";
+import { deepSweep, type Command, type DeepSweepReport, type Transport } from "../../../src/index.ts";
 import { pageByPage } from "../../support/deep.ts";
 
 /**
@@ -16,7 +16,10 @@ export class StepwiseDeepSweep {
     const held: Transport = {
       send: (commands, options) =>
         new Promise((resolve, reject) => {
-          this.#waiting.push(() => transport.send(commands, options).then(resolve, reject));
+          this.#waiting.push(() => {
+            const sent = commands.map((command) => at(now(), command));
+            return transport.send(sent, options).then(resolve, reject);
+          });
           this.#asked();
         }),
     };
@@ -46,4 +49,12 @@ export class StepwiseDeepSweep {
     });
     return Promise.race([asked, this.#over]);
   }
+}
+
+/**
+ * The command as at the time at which it is sent, not at which the sweep made it. The first argument of each script of
+ * a deep sweep is the test's clock.
+ */
+function at(now: number, command: Command): Command {
+  return "script" in command ? { ...command, args: command.args.with(0, String(now)) } : command;
 }
