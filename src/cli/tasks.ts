@@ -45,6 +45,11 @@ export function errorOf(task: ShownTask): string {
   return shownReason(task) ?? errorLine(task.error);
 }
 
+/** Since when the task is in its state, epoch ms. */
+export function changedAt({ transitions, enqueuedAt }: ShownTask): number {
+  return transitions.at(-1)?.at ?? enqueuedAt;
+}
+
 /** The first `most` items. */
 export async function* atMost<T>(most: number, items: AsyncIterable<T>): AsyncGenerator<T, void> {
   if (most <= 0) return;

@@ -28,7 +28,7 @@ export function cancelCommand(running: Running): Command {
         out.rows(
           results,
           [
-            { title: "ID", of: ({ id }) => id },
+            { title: "ID", copied: true, of: ({ id }) => id },
             {
               title: "RESULT",
               of: ({ result }) => result,

@@ -61,7 +61,7 @@ export function deadCommand(running: Running): Command {
     out.rows(
       latest,
       [
-        { title: "ID", of: ({ id }) => id },
+        { title: "ID", copied: true, of: ({ id }) => id },
         { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
         { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
         { title: "GROUP", optional: true, of: ({ group }) => group },
@@ -80,7 +80,7 @@ async function queuesWithDeadLetters({ api, out }: Session): Promise<void> {
   out.rows(
     found,
     [
-      { title: "QUEUE", of: ({ queue }) => queue },
+      { title: "QUEUE", copied: true, of: ({ queue }) => queue },
       { title: "DEAD", align: "right", of: ({ dead }) => dead, color: (cell) => out.colors.red(cell) },
     ],
     "No queue has dead letters.",

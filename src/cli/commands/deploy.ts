@@ -48,7 +48,7 @@ export function deployCommand(running: Running): Command {
         out.rows(
           results,
           [
-            { title: "QUEUE", of: ({ queue }) => queue },
+            { title: "QUEUE", copied: true, of: ({ queue }) => queue },
             { title: "STATUS", of: ({ status }) => status },
             { title: "DECLARES", fills: true, of: ({ declares }) => declares },
           ],

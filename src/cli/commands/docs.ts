@@ -45,8 +45,8 @@ function list(out: Output, pages: readonly DocsPage[]): void {
   out.rows(
     pages,
     [
-      { title: "PAGE", of: ({ page }) => page },
-      { title: "TITLE", of: ({ title }) => title },
+      { title: "PAGE", copied: true, of: ({ page }) => page },
+      { title: "TITLE", fills: true, of: ({ title }) => title },
     ],
     "The package has no pages.",
   );

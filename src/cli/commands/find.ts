@@ -2,10 +2,10 @@ import { Command, Option } from "commander";
 import { taskStates, type TaskState } from "../../kernel/options/types.ts";
 import type { FoundTask } from "../../operate/search-tasks.ts";
 import { counted } from "../../counted.ts";
-import { localTime } from "../output/times.ts";
+import { timeColumn } from "../output/times.ts";
 import { whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { errorOf, type ShownTask } from "../tasks.ts";
+import { changedAt, errorOf, type ShownTask } from "../tasks.ts";
 
 interface FindOptions {
   readonly queues?: string;
@@ -53,13 +53,10 @@ export function findCommand(running: Running): Command {
     out.rows(
       found.slice(0, limit),
       [
-        { title: "QUEUE", of: ({ queue }) => queue },
-        { title: "ID", of: ({ id }) => id },
+        { title: "QUEUE", copied: true, of: ({ queue }) => queue },
+        { title: "ID", copied: true, of: ({ id }) => id },
         { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
-        {
-          title: "SINCE",
-          of: ({ transitions, enqueuedAt }) => localTime(transitions.at(-1)?.at ?? enqueuedAt),
-        },
+        { title: "SINCE", ...timeColumn(changedAt) },
         { title: "IN", of: ({ found: place }) => place },
         { title: "TEXT", fills: true, of: textOf },
       ],

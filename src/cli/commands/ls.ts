@@ -3,9 +3,9 @@ import { taskStates, type TaskState } from "../../kernel/options/types.ts";
 import type { ListTasksOptions } from "../../operate/list-tasks.ts";
 import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
 import type { Column } from "../output/table.ts";
-import { localTime } from "../output/times.ts";
+import { timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { atMost, errorOf, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+import { atMost, changedAt, errorOf, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
 import { noteUnknownQueue } from "../unknown-queue-note.ts";
 
 interface ListOptions extends FilterOptions {
@@ -47,10 +47,10 @@ export function lsCommand(running: Running): Command {
     if (options.reason === undefined && (state ?? "rejected") === "rejected")
       await list({ state: "rejected", reason: "cancelled" });
     const columns: Column<ShownTask>[] = [
-      { title: "ID", of: ({ id }) => id },
+      { title: "ID", copied: true, of: ({ id }) => id },
       { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
-      { title: "SINCE", of: (task) => localTime(changedAt(task)) },
-      { title: "UNTIL", optional: true, of: ({ dueAt, deadlineAt }) => timeOrNothing(dueAt ?? deadlineAt) },
+      { title: "SINCE", ...timeColumn(changedAt) },
+      { title: "UNTIL", optional: true, ...timeColumn(({ dueAt, deadlineAt }) => dueAt ?? deadlineAt) },
       { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
       payloads
@@ -74,13 +74,4 @@ const STATES: readonly TaskState[] = ["working", "pending", "delayed", "rejected
 function statesFor({ reason, since, until }: ListOptions): readonly TaskState[] {
   if (reason !== undefined) return ["rejected"];
   return since === undefined && until === undefined ? STATES : ["rejected", "completed"];
-}
-
-/** Since when the task is in its state, epoch ms. */
-function changedAt({ transitions, enqueuedAt }: ShownTask): number {
-  return transitions.at(-1)?.at ?? enqueuedAt;
-}
-
-function timeOrNothing(at: number | undefined): string {
-  return at === undefined ? "" : localTime(at);
 }

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { duration, whole } from "../options.ts";
-import { localTime } from "../output/times.ts";
+import { timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -39,10 +39,11 @@ export function pullCommand(running: Running): Command {
     out.rows(
       reply.tasks,
       [
+        // The receipt has the id in it.
         { title: "ID", of: ({ id }) => id },
         { title: "DELIVERY", align: "right", of: ({ attempt }) => attempt },
-        { title: "LEASE UNTIL", of: ({ deadlineAt }) => localTime(deadlineAt) },
-        { title: "RECEIPT", of: ({ receipt }) => receipt },
+        { title: "LEASE UNTIL", ...timeColumn(({ deadlineAt }) => deadlineAt) },
+        { title: "RECEIPT", copied: true, of: ({ receipt }) => receipt },
         { title: "PAYLOAD", fills: true, of: ({ payload }) => JSON.stringify(payload) },
       ],
       "No task was delivered: none is pending, or a pause or a limit holds it back.",

@@ -20,7 +20,7 @@ export function queuesCommand(running: Running): Command {
     out.rows(
       found,
       [
-        { title: "QUEUE", of: ({ name }) => name },
+        { title: "QUEUE", copied: true, of: ({ name }) => name },
         { title: "PENDING", align: "right", of: count(({ pending }) => pending) },
         { title: "DELAYED", align: "right", of: count(({ delayed }) => delayed) },
         { title: "WORKING", align: "right", of: count(({ working }) => working) },
@@ -35,7 +35,7 @@ export function queuesCommand(running: Running): Command {
           align: "right",
           of: ({ counts }) => (counts?.oldestAge == null ? "" : span(counts.oldestAge)),
         },
-        { title: "STATE", optional: true, of: stateOf, color: (cell) => colors.yellow(cell) },
+        { title: "STATE", optional: true, fills: true, of: stateOf, color: (cell) => colors.yellow(cell) },
       ],
       pattern === undefined
         ? "There is no queue. A queue is listed after its first enqueue."

@@ -114,7 +114,7 @@ async function showMatching(
     out.rows(
       rows,
       [
-        { title: "ID", of: ({ id }) => id },
+        { title: "ID", copied: true, of: ({ id }) => id },
         { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
         { title: "REASON", of: ({ reason }) => reason },
         { title: "ERROR", fills: true, of: ({ error }) => error },

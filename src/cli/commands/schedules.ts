@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { ListedSchedule } from "../../features/schedules/index.ts";
 import { UsageError } from "../exit.ts";
-import { localTime } from "../output/times.ts";
+import { timeColumn } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -55,13 +55,10 @@ export function schedulesCommand(running: Running): Command {
     out.rows(
       schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
       [
-        { title: "NAME", of: ({ name }) => name },
+        { title: "NAME", copied: true, of: ({ name }) => name },
         { title: "WHEN", of: rhythmOf },
-        {
-          title: "NEXT",
-          of: ({ nextAt, paused }) => (paused ? "paused" : nextAt === null ? "ended" : localTime(nextAt)),
-        },
-        { title: "LAST", of: ({ lastAt }) => (lastAt === null ? "" : localTime(lastAt)) },
+        { title: "NEXT", ...timeColumn(({ nextAt, paused }) => (paused ? "paused" : (nextAt ?? "ended"))) },
+        { title: "LAST", ...timeColumn(({ lastAt }) => lastAt) },
       ],
       `${queue} has no schedules.`,
     );

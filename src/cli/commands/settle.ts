@@ -89,7 +89,7 @@ function print(out: Output, settled: readonly Settled[]): void {
   out.rows(
     settled,
     [
-      { title: "RECEIPT", of: ({ receipt }) => receipt },
+      { title: "RECEIPT", copied: true, of: ({ receipt }) => receipt },
       {
         title: "RESULT",
         of: (result) => (result.ok ? result.state : result.code),

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { WorkerFailed, WorkerInfo } from "../../operate/workers.ts";
-import { localTime } from "../output/times.ts";
+import { wholeWords } from "../output/printable.ts";
+import { timeColumn } from "../output/times.ts";
 import { Refusal } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -44,12 +45,12 @@ export function workersCommand(running: Running): Command {
     out.rows(
       workers,
       [
-        { title: "NAME", of: ({ name }) => name },
-        { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
-        { title: "NODE", optional: true, of: ({ node }) => node },
-        { title: "SEEN", of: ({ seenAt }) => (seenAt === null ? "is being failed" : localTime(seenAt)) },
+        { title: "NAME", copied: true, of: ({ name }) => name },
+        { title: "SEEN", ...timeColumn(({ seenAt }) => seenAt ?? "is being failed") },
         { title: "TASKS", align: "right", of: ({ working }) => working },
-        { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" ") },
+        { title: "NODE", optional: true, of: ({ node }) => node },
+        { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
+        { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" "), cut: wholeWords },
       ],
       `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
     );

@@ -24,7 +24,11 @@ export class Output {
   rows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void {
     if (this.json) for (const row of rows) this.line(row);
     else if (rows.length === 0) this.note(empty);
-    else this.text(tableOf(columns, rows, this.#io.stdout.columns ?? WIDTH, this.colors.dim));
+    else {
+      const { text, leftOut } = tableOf(columns, rows, this.#io.stdout.columns ?? WIDTH, this.colors.dim);
+      this.text(text);
+      if (leftOut.length > 0) this.note(`No room for ${leftOut.join(", ")}; --json has everything.`);
+    }
   }
 
   /** Prints a value as a line of JSON, or as the text for a person. */

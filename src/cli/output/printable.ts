@@ -32,6 +32,16 @@ export function shortened(text: string, most: number): string {
   return characters.length <= most ? text : `${characters.slice(0, Math.max(0, most - 1)).join("")}…`;
 }
 
+/** As many words of a text as its first `most` characters have whole, with `…` if there are more. */
+export function wholeWords(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const words = text
+    .slice(0, most - 1)
+    .split(" ")
+    .slice(0, -1);
+  return [...words, "…"].join(" ");
+}
+
 /** Longer lines of errors are cut: no terminal is as wide. */
 const MOST = 1_000;
 

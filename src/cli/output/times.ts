@@ -11,3 +11,15 @@ export function localTime(at: number): string {
 export function shortTime(at: number): string {
   return localTime(at).slice(5, 16);
 }
+
+/**
+ * How a column of a table shows instants; on a narrow terminal as {@link shortTime}.
+ * @param at an instant, or a word for a row that has none
+ */
+export function timeColumn<Row>(at: (row: Row) => number | string | null | undefined) {
+  const shown = (text: (at: number) => string) => (row: Row) => {
+    const value = at(row);
+    return typeof value === "number" ? text(value) : value;
+  };
+  return { of: shown(localTime), short: shown(shortTime) };
+}
