@@ -14,7 +14,7 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 --          {of the tasks that are working: the first dequeue (ms; 0: none), the longest lease (ms), the
 --          number of the last lease, and its dequeue (ms)},
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
---          {the names of the paused schedules, at most 10},
+--          {of each paused schedule, at most 10: name, since when (ms)},
 --          how many tasks are in `limited`, {of at most 5 of their groups: name, settings, how many of its
 --          tasks are working, how many in `limited`, when the first of these was enqueued (ms)}}
 
@@ -84,8 +84,9 @@ local function paused_schedules()
     fields[i] = '.' .. name
   end
   for i, record in ipairs(read('HMGET', timetable, fields)) do
-    if #paused < NAMED and record and string.find(record, ';p=1', 1, true) then
-      paused[#paused + 1] = names[i]
+    local since = #paused < 2 * NAMED and record and tonumber((string.match(record, ';p=(%d+)')))
+    if since then
+      append(paused, names[i], since)
     end
   end
   return paused

@@ -84,20 +84,21 @@ u[z]=math.floor(tonumber(AQ(u[z])))
 end
 return v,u
 end
-local function s()
+${$AK}local function s()
 local t=redis.call('ZRANGE',f,k,'+inf','BYSCORE','LIMIT','0',AH(l))
 local u,v={},{}
 for z,aa in ipairs(t)do
 u[z]='.'..aa
 end
 for z,aa in ipairs(AP('HMGET',g,u))do
-if#v<m and aa and string.find(aa,';p=1',1,true)then
-v[#v+1]=t[z]
+local ab=#v<2*m and aa and tonumber((string.match(aa,';p=(%d+)')))
+if ab then
+AK(v,t[z],ab)
 end
 end
 return v
 end
-${$DE}${$AK}${$FP}${$FR}${$FU}${$DG}${$DI}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function t()
+${$DE}${$FP}${$FR}${$FU}${$DG}${$DI}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function t()
 local u,v={},0
 while#u<n do
 local w=AH(v*CF)
@@ -143,6 +144,6 @@ w>0 and t()or{},
 }
 `;
   },
-  sha1: "916d1ae4dbbebe25cb3af92bacd309657fbea25e",
-  keyLockingSha1: "45a60d07dd06a7a810e0e47ecc00d6f350583024",
+  sha1: "c201dd67ed7ddbb3b9604967a0ee072b4639a52b",
+  keyLockingSha1: "12d9ee479e5941ed16380bef8bc5649b87a692fb",
 };

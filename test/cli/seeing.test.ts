@@ -238,6 +238,10 @@ test("schedules lists them, also after it changed one", async () => {
     { name: "beat", every: 90_000, paused: true },
     { name: "digest", cron: "0 9 * * 1", paused: false },
   ]);
+  const paused = await onTerminal("schedules", "emails");
+  expect(paused.text).toMatch(
+    /^NAME .* NEXT +PAUSED +LAST\nbeat +every 1m 30s +paused +\d{4}-\S+ \d\S+\ndigest /,
+  );
   const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
   expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
   expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([{ name: "beat" }]);

@@ -298,7 +298,7 @@ const health: Feature = () => {
         code: "schedule_paused",
         about: QUEUE,
         queue: QUEUE,
-        found: "schedule daily is paused",
+        found: expect.stringMatching(/^schedule daily has been paused for \d+m?s$/),
         advice: `sluice schedules ${QUEUE} --resume daily`,
         names: ["daily"],
       });

@@ -68,7 +68,7 @@ test("a paused schedule is resumed, and what is overdue is swept, from their fin
   const late = rig.queue(rig.name("late"), { now: () => Date.now() - 600_000 });
   await late.enqueue({}, { id: "overdue", delay: "1m" });
   const { page } = await rig.visit({ at: "health" });
-  await findingOf(page, queue.name, "schedule usage is paused")
+  await findingOf(page, queue.name, "schedule usage has been paused for")
     .getByRole("button", { name: `Resume usage… ${queue.name}` })
     .click();
   await press(page, "Resume");

@@ -36,6 +36,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await press(page, "Pause daily");
     await confirm(page, "Pause");
     await page.getByText("paused", { exact: true }).waitFor();
+    await page.locator(".badge + time").waitFor();
     expect(await schedules.get("daily")).toMatchObject({ paused: true });
 
     await press(page, "Edit daily");

@@ -56,8 +56,9 @@ export function schedulesCommand(running: Running): Command {
       schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
       [
         { title: "NAME", copied: true, of: ({ name }) => name },
-        { title: "WHEN", of: rhythmOf },
+        { title: "WHEN", fills: true, of: rhythmOf },
         { title: "NEXT", ...timeColumn(({ nextAt, paused }) => (paused ? "paused" : (nextAt ?? "ended"))) },
+        { title: "PAUSED", optional: true, ...timeColumn(({ pausedAt }) => pausedAt) },
         { title: "LAST", ...timeColumn(({ lastAt }) => lastAt) },
       ],
       `${queue} has no schedules.`,

@@ -38,7 +38,8 @@ export interface Plan {
   /** The schedule ends after this instant. */
   readonly until: number | undefined;
   readonly missed: "last" | "all";
-  readonly paused: boolean;
+  /** Undefined if it is not paused. */
+  readonly pausedAt: number | undefined;
   readonly createdAt: number;
   /** The last occurrence that was enqueued. */
   readonly lastAt: number | undefined;
@@ -52,6 +53,8 @@ export type ListedSchedule = Rhythm & {
   readonly until?: number | undefined;
   readonly missed: "last" | "all";
   readonly paused: boolean;
+  /** Since when it is paused. */
+  readonly pausedAt?: number | undefined;
   readonly createdAt: number;
   /** The next occurrence; null while the schedule is paused, and after it has ended. */
   readonly nextAt: number | null;
@@ -75,14 +78,14 @@ export interface ScheduledTask<T = unknown> {
 export type Schedule<T = unknown> = ListedSchedule & ScheduledTask<T>;
 
 /** Writes a record. {@link readPlan} reads it. */
-export function writePlan({ rhythm, until, missed, paused, createdAt, lastAt }: Plan): string {
+export function writePlan({ rhythm, until, missed, pausedAt, createdAt, lastAt }: Plan): string {
   const letters: readonly (readonly [letter: string, value: string | number | undefined])[] = [
     ["a", missed === "all" ? 1 : undefined],
     ["c", "cron" in rhythm ? escaped(rhythm.cron) : undefined],
     ["e", "every" in rhythm ? rhythm.every : undefined],
     ["f", "every" in rhythm ? rhythm.from : undefined],
     ["o", lastAt],
-    ["p", paused ? 1 : undefined],
+    ["p", pausedAt],
     ["s", createdAt],
     ["u", until],
     ["z", "cron" in rhythm ? rhythm.timeZone : undefined],
@@ -113,7 +116,7 @@ export function readPlan(record: string): Plan {
         : { cron: unescaped(cron), timeZone: letters.get("z") ?? "UTC" },
     until: numberOf("u"),
     missed: letters.has("a") ? "all" : "last",
-    paused: letters.has("p"),
+    pausedAt: numberOf("p"),
     createdAt: numberOf("s") ?? 0,
     lastAt: numberOf("o"),
   };
@@ -142,14 +145,15 @@ export function orUnsupported<T>(compute: () => T): T {
  * @param at its next occurrence, epoch ms
  */
 export function listedSchedule(queue: string, name: string, plan: Plan, at: number): ListedSchedule {
-  const { rhythm, until, missed, paused, createdAt, lastAt } = plan;
+  const { rhythm, until, missed, pausedAt, createdAt, lastAt } = plan;
   return {
     name,
     queue,
     ...rhythm,
     ...(until !== undefined && { until }),
     missed,
-    paused,
+    paused: pausedAt !== undefined,
+    ...(pausedAt !== undefined && { pausedAt }),
     createdAt,
     nextAt: at >= NEVER ? null : at,
     lastAt: lastAt ?? null,

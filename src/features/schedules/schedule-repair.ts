@@ -51,7 +51,7 @@ class ScheduleRepair {
     for (const name of names) {
       const plan = readPlanIfValid(fields.get(`.${name}`) ?? "");
       const at = Number(members.get(name) ?? Number.NaN);
-      const valid = plan && fields.has(name) && (plan.paused ? at === NEVER : isInstant(at));
+      const valid = plan && fields.has(name) && (plan.pausedAt !== undefined ? at === NEVER : isInstant(at));
       try {
         first = Math.min(first, valid ? at : await this.#repairOne(name));
       } catch (error) {
@@ -88,7 +88,12 @@ class ScheduleRepair {
     const plan = hasTask ? readPlanIfValid(was) : undefined;
     const at = Number(score ?? Number.NaN);
     const next =
-      plan && (plan.paused ? NEVER : isInstant(at) ? at : orUnsupported(() => nextOccurrence(plan, now)));
+      plan &&
+      (plan.pausedAt !== undefined
+        ? NEVER
+        : isInstant(at)
+          ? at
+          : orUnsupported(() => nextOccurrence(plan, now)));
     if (next === at) return at;
     this.#findings.found("schedule_broken", name);
     const record = next === undefined ? "" : was;

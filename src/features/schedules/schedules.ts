@@ -109,14 +109,14 @@ export class Schedules<T = unknown> {
         rhythm,
         until,
         missed,
-        paused: paused ?? before?.paused ?? false,
+        pausedAt: pausedSince(before, paused, now),
         createdAt: before?.createdAt ?? now,
         lastAt: before?.lastAt,
       };
       const kept = same && at > 0 && at <= (until ?? LAST_INSTANT);
       const next = kept ? at : nextOccurrence(plan, now);
       if (next === NEVER && !same) return undefined;
-      return { plan, task, at: plan.paused ? NEVER : next };
+      return { plan, task, at: plan.pausedAt !== undefined ? NEVER : next };
     });
     if (!written) throw invalidArgument("schedule", "must occur at least once from now on");
     return { ...written.schedule, created: !written.existed };
@@ -230,10 +230,20 @@ export class Schedules<T = unknown> {
       options,
       ({ plan, at, now }) => {
         if (!plan) return undefined;
-        if (plan.paused === paused) return { plan, at, task: "" };
-        return { task: "", ...change({ plan: { ...plan, paused }, now }) };
+        const pausedAt = pausedSince(plan, paused, now);
+        if (plan.pausedAt === pausedAt) return { plan, at, task: "" };
+        return { task: "", ...change({ plan: { ...plan, pausedAt }, now }) };
       },
     );
     return written ? { ok: true, schedule: written.schedule } : { ok: false, code: "not_found" };
   }
+}
+
+/**
+ * Since when a schedule is paused after a change; undefined if it is not.
+ * @param paused what the change asks for; undefined to leave it as it is
+ */
+function pausedSince(before: Plan | undefined, paused: boolean | undefined, now: number): number | undefined {
+  if (paused === false) return undefined;
+  return before?.pausedAt ?? (paused ? now : undefined);
 }

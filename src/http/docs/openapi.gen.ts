@@ -10490,6 +10490,11 @@ export const openapi: OpenApiDocument = {
           "paused": {
             "type": "boolean"
           },
+          "pausedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Since when it is paused, epoch ms."
+          },
           "createdAt": {
             "type": "integer",
             "minimum": 0,
@@ -10569,6 +10574,11 @@ export const openapi: OpenApiDocument = {
           },
           "paused": {
             "type": "boolean"
+          },
+          "pausedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Since when it is paused, epoch ms."
           },
           "createdAt": {
             "type": "integer",
@@ -10654,6 +10664,11 @@ export const openapi: OpenApiDocument = {
           },
           "paused": {
             "type": "boolean"
+          },
+          "pausedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Since when it is paused, epoch ms."
           },
           "createdAt": {
             "type": "integer",

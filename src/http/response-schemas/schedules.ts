@@ -14,6 +14,7 @@ export const listedSchedule = v.object({
   until: v.exactOptional(instant("The end of the schedule")),
   missed: v.picklist(["last", "all"]),
   paused: v.boolean(),
+  pausedAt: v.exactOptional(instant("Since when it is paused")),
   createdAt: instant("When it was created"),
   nextAt: described(
     v.nullable(count),

@@ -27,7 +27,7 @@ export const examineScript = {
         count: reader.integer(),
         first: reader.nested().rest((item) => ({ name: item.text(), at: item.integer() })),
       },
-      pausedSchedules: reader.nested().rest((item) => item.text()),
+      pausedSchedules: reader.nested().rest((item) => ({ name: item.text(), at: item.integer() })),
       limited: reader.integer(),
       groups: reader.nested().rest((item) => ({
         group: item.text(),

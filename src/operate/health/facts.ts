@@ -28,8 +28,8 @@ export interface QueueFacts extends QueueCounts {
     readonly count: number;
     readonly first: readonly { readonly name: string; readonly at: number }[];
   };
-  /** At most ten. */
-  readonly pausedSchedules: readonly string[];
+  /** `at`: since when. At most ten. */
+  readonly pausedSchedules: readonly { readonly name: string; readonly at: number }[];
   /** Dead letters within the time that was asked for. */
   readonly newDeadLetters: number;
 }

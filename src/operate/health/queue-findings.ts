@@ -79,11 +79,16 @@ const scheduleFailing: Check = ({ queue, now, pending, settings, lateSchedules: 
   );
 };
 
-const schedulePaused: Check = ({ queue, pausedSchedules: names }) => {
-  const [first] = names;
-  if (first === undefined) return undefined;
-  const text = names.length === 1 ? `schedule ${first} is paused` : `paused schedules: ${names.join(", ")}`;
-  const advice = `sluice schedules ${queue} --resume ${shellQuoted(first)}`;
+const schedulePaused: Check = ({ queue, now, pausedSchedules: paused }) => {
+  const [first] = paused;
+  if (!first) return undefined;
+  const since = paused.map(({ name, at }) => `${name} for ${span(now - at)}`);
+  const text =
+    paused.length === 1
+      ? `schedule ${first.name} has been paused for ${span(now - first.at)}`
+      : `paused schedules: ${since.join(", ")}`;
+  const advice = `sluice schedules ${queue} --resume ${shellQuoted(first.name)}`;
+  const names = paused.map(({ name }) => name);
   return found("warning", "schedule_paused", queue, text, advice, names);
 };
 

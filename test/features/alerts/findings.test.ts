@@ -63,8 +63,8 @@ test("a rule on all findings fires for problems, and for warnings if asked", asy
   const textOf = Object.fromEntries(ofQueues.map(({ rule, text }) => [rule, text]));
   expect(textOf).toEqual({
     problem: "reports: 1 pending, the next enqueued 7m ago, and no consumer works",
-    "schedule_paused, paused": "emails: schedule daily is paused",
-    "warning of emails": "emails: schedule daily is paused",
+    "schedule_paused, paused": "emails: schedule daily has been paused for 6m",
+    "warning of emails": "emails: schedule daily has been paused for 6m",
   });
   expect(ofQueues).toHaveLength(3);
 });

@@ -99,9 +99,36 @@ describe("a schedule that is put", () => {
   });
 });
 
+test("a schedule is paused since its first pause, also if it is paused or put again, until it is resumed", async () => {
+  const pausedAt = async () => {
+    const { schedules: found } = await schedules().list();
+    return found.map((schedule) => [schedule.paused, schedule.pausedAt]);
+  };
+  await schedules().put("x", minutely);
+  expect(await pausedAt()).toEqual([[false, undefined]]);
+  const first = (rig.now += MINUTE);
+  await schedules().pause("x");
+  for (const again of [
+    () => schedules().pause("x"),
+    () => schedules().put("x", { ...minutely, paused: true }),
+    () => schedules().put("x", { ...minutely, payload: "other" }),
+  ]) {
+    rig.now += MINUTE;
+    await again();
+    expect(await pausedAt()).toEqual([[true, first]]);
+  }
+  expect(await schedules().resume("x")).not.toHaveProperty("schedule.pausedAt");
+  expect(await pausedAt()).toEqual([[false, undefined]]);
+  rig.now += MINUTE;
+  const put = await schedules().put("x", { ...minutely, paused: true });
+  expect([put.pausedAt, await pausedAt()]).toEqual([rig.now, [[true, rig.now]]]);
+  await schedules().put("x", { ...minutely, paused: false });
+  expect(await pausedAt()).toEqual([[false, undefined]]);
+});
+
 test("a schedule whose time zone the runtime does not know is not resumed", async () => {
   await schedules().put("x", { ...minutely, paused: true });
-  await rig.command("HSET", key("timetable"), ".x", "1;c=* * * * *;p=1;z=Mars/Olympus");
+  await rig.command("HSET", key("timetable"), ".x", "1;c=* * * * *;p=1000000;z=Mars/Olympus");
   const before = await rig.space();
   await expect(schedules().resume("x")).rejects.toMatchObject({ code: "unsupported" });
   expect(await rig.space()).toEqual(before);

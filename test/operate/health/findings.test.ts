@@ -122,7 +122,7 @@ test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, s
     ["group_paused", "warning"],
   ],
   [{ lateSchedules: { count: 1, first: [{ name: "a", at: ago(4) }] } }, ["schedule_failing", "problem"]],
-  [{ pausedSchedules: ["a"] }, ["schedule_paused", "warning"]],
+  [{ pausedSchedules: [{ name: "a", at: ago(3) }] }, ["schedule_paused", "warning"]],
   [{ rejected: 1 }, ["dead_letters", "warning"]],
   [{ rejected: 9, newDeadLetters: 9 }, ["dead_letters_rising", "warning"]],
   [{ rejected: 10, newDeadLetters: 10 }, ["dead_letters_rising", "problem"]],

@@ -280,19 +280,21 @@ describe("schedules", () => {
   const schedules = () => new Schedules(QUEUE, { transport: rig.transport, now });
 
   test("that are paused are named; those that have ended are not", async () => {
-    for (const name of ["daily", "weekly"])
+    for (const name of ["daily", "weekly"]) {
       await schedules().put(name, { every: "24h", payload: 1, paused: true });
+      rig.now += 3 * MINUTE;
+    }
     await schedules().put("once", { every: "1h", from: rig.now, until: rig.now + 1, payload: 1 });
     await sweep(rig.transport, { now });
     expect((await health()).findings.at(-1)).toMatchObject({
       code: "schedule_paused",
       status: "warning",
-      found: "paused schedules: daily, weekly",
+      found: "paused schedules: daily for 6m, weekly for 3m",
       advice: "sluice schedules emails --resume daily",
       names: ["daily", "weekly"],
     });
     await schedules().resume("daily");
-    expect((await findings()).at(-1)?.[2]).toBe("schedule weekly is paused");
+    expect((await findings()).at(-1)?.[2]).toBe("schedule weekly has been paused for 3m");
   });
 
   test("that cannot enqueue, because the queue is full, are late", async () => {

@@ -28,7 +28,7 @@ export interface ModelSchedule {
   from: number;
   until: number | undefined;
   missed: "last" | "all";
-  paused: boolean;
+  pausedAt: number | undefined;
   createdAt: number;
   lastAt: number | undefined;
   /** Its next occurrence. */
@@ -57,7 +57,8 @@ export const listed = (queue: string, name: string, plan: ModelSchedule): Listed
   from: plan.from,
   ...(plan.until !== undefined && { until: plan.until }),
   missed: plan.missed,
-  paused: plan.paused,
+  paused: plan.pausedAt !== undefined,
+  ...(plan.pausedAt !== undefined && { pausedAt: plan.pausedAt }),
   createdAt: plan.createdAt,
   nextAt: plan.next === NEVER ? null : plan.next,
   lastAt: plan.lastAt ?? null,
@@ -76,7 +77,7 @@ export function drafted(
     from: same ? before.from : (from ?? now + every),
     until,
     missed,
-    paused: wanted.paused ?? before?.paused ?? false,
+    pausedAt: wanted.paused === false ? undefined : (before?.pausedAt ?? (wanted.paused ? now : undefined)),
     createdAt: before?.createdAt ?? now,
     lastAt: before?.lastAt,
     next: NEVER,
@@ -86,13 +87,13 @@ export function drafted(
   const kept = same && before.next <= (until ?? LAST_INSTANT);
   const next = kept ? before.next : nextOf(plan, now);
   if (next === NEVER && !same) return undefined;
-  return { ...plan, next: plan.paused ? NEVER : next };
+  return { ...plan, next: plan.pausedAt !== undefined ? NEVER : next };
 }
 
 /** The schedule after a pause or resume. */
 export function switched(before: ModelSchedule, now: number, paused: boolean): ModelSchedule {
-  if (before.paused === paused) return before;
-  const plan = { ...before, paused };
+  if ((before.pausedAt !== undefined) === paused) return before;
+  const plan = { ...before, pausedAt: paused ? now : undefined };
   return { ...plan, next: paused ? NEVER : nextOf(plan, now) };
 }
 

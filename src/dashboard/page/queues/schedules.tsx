@@ -83,9 +83,14 @@ export function Schedules({ queue, onChanged }: SchedulesProps) {
 const columnsOf = (): Column<ListedSchedule>[] => [
   {
     title: "Schedule",
-    of: ({ name, paused }) => (
+    of: ({ name, paused, pausedAt }) => (
       <>
-        <strong dir="auto">{name}</strong> {paused && <span class="badge state-delayed">paused</span>}
+        <strong dir="auto">{name}</strong>{" "}
+        {paused && (
+          <>
+            <span class="badge state-delayed">paused</span> <When at={pausedAt} />
+          </>
+        )}
       </>
     ),
   },
