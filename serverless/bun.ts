@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Environment } from "../src/config.ts";
 import { type Runtime, type ServeOptions, type Server, start } from "../src/deploy/process/process.ts";
 
@@ -19,6 +20,7 @@ declare const Bun: {
 const bun: Runtime = {
   // `docker stop` kills after 10 s.
   grace: "7s",
+  host: hostname,
   async listen(fetch, { port, hostname }) {
     // Bun's longest: a waiting pull sends nothing for longer than the default of 10 s.
     // https://bun.com/docs/runtime/http/server#idletimeout

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Environment } from "../src/config.ts";
 import { type MountedDeployment, type MountOptions, startMounted } from "../src/deploy/process/mounted.ts";
 import { listen } from "../src/deploy/process/node-listener.ts";
@@ -12,6 +13,7 @@ const node: Runtime = {
   // `docker stop` and Cloud Run kill the process after 10 s, Kubernetes after 30 s.
   // https://docs.docker.com/reference/cli/docker/container/stop/
   grace: "7s",
+  host: hostname,
   listen,
 };
 

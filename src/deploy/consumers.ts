@@ -186,14 +186,13 @@ export class Consumers<Env extends object> {
     // A failed task also has the requests of the hooks.
     const requestsPerTask = (work.requestsPerTask ?? 1) + hooks;
     const limits = {
-      ...platform.ending,
       budget,
       listen,
       onFailure,
       ...(requests !== undefined && { requests, requestsPerTask }),
     };
     log(drainBegan(name));
-    const run = () => drain(source, handle, { ...work, ...limits });
+    const run = () => drain(source, handle, { ...platform.drains, ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
     const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(others.release);
     if (tasksOf(report) > 0) log(drained(name, report));

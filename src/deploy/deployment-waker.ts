@@ -27,7 +27,7 @@ export function deploymentWaker<Env extends object>(
 ): Waker | undefined {
   const { remote, alarms, platform } = setup;
   const transport = drains?.counted(setup.transport) ?? setup.transport;
-  const isClosing = () => platform.ending?.closing?.aborted === true;
+  const isClosing = () => platform.drains?.closing?.aborted === true;
   const here = (queue: string) =>
     timeLeft !== undefined && timeLeft() >= WORTH_STARTING && !isClosing() && consumers.has(queue);
   const elsewhere = (queue: string) => remoteWaker(setup, drains, consumers.none || consumers.has(queue));

@@ -154,10 +154,10 @@ export interface Platform {
    */
   readonly wakeTimeout?: Duration | undefined;
   /**
-   * In a process: the signals that end it. First `closing` aborts, and handlers may finish. Then `signal`
-   * aborts the handlers.
+   * In a process: options of all drains. First `closing` aborts, and handlers may finish. Then `signal` aborts the
+   * handlers. A consumer may have a `worker` of its own.
    */
-  readonly ending?: Pick<DrainOptions, "closing" | "signal"> | undefined;
+  readonly drains?: Pick<DrainOptions, "closing" | "signal" | "worker"> | undefined;
   /**
    * Creates the alarms of a deployment whose keys have that prefix. A long-running process always has them.
    * @default none: cron finds what is due

@@ -101,6 +101,6 @@ export class Sweeps<Env extends object> {
 
   /** Aborts when the process begins to close. */
   get #closing(): AbortSignal | undefined {
-    return this.#context.setup.platform.ending?.closing;
+    return this.#context.setup.platform.drains?.closing;
   }
 }

@@ -88,7 +88,7 @@ test("a deployment with consumers sends no wake for other queues; one without se
 test("a process that shuts down leaves its tasks to another process, which need not wait", async () => {
   const done: string[] = [];
   const processOf = (name: string, closing = new AbortController().signal) =>
-    deployment({ afterResponse: "any", ending: { closing } }, { emails: () => void done.push(name) });
+    deployment({ afterResponse: "any", drains: { closing } }, { emails: () => void done.push(name) });
   const closing = processOf("closing", AbortSignal.abort());
   await closing.enqueue("emails");
   await closing.ended();

@@ -76,7 +76,7 @@ export function gate() {
   const begun: string[] = [];
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
-  const handler = (server: string) => async (task: Task<never>) => {
+  const handler = (server: string) => async (task: Pick<Task, "id">) => {
     begun.push(server);
     await opened;
     return task.id;

@@ -56,6 +56,7 @@ const OPTIONS = [
   "env",
   "every",
   "grace",
+  "worker",
 ] as const satisfies readonly (keyof MountOptions)[];
 
 /** Starts a deployment in a process whose HTTP server is the application's. */

@@ -3,7 +3,7 @@ import { type Environment, readPort } from "../../config.ts";
 import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
 import { pick } from "../../pick.ts";
 import { isPortInUse } from "../../port-in-use.ts";
-import { onlyOptions, wholeNumber } from "../../kernel/options/validation.ts";
+import { onlyOptions, trueOrFalse, wholeNumber } from "../../kernel/options/validation.ts";
 import type { Transport } from "../../kernel/transport.ts";
 import { endsWithin, sleep } from "../../sleep.ts";
 import { loadRedisClient } from "../../transports/resp-client.ts";
@@ -18,6 +18,7 @@ import { SERVICE_OPTIONS } from "../options.ts";
 import { Deployment } from "../deployment.ts";
 import type { AlarmKind } from "../alarms.ts";
 import type { DeploymentTools, ServiceOptions } from "../service.ts";
+import { ownWorker } from "./own-worker.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 import { SideBySide } from "./side-by-side.ts";
 
@@ -39,6 +40,13 @@ export interface ServeOptions<Env extends object = Environment> extends ServiceO
    * two seconds
    */
   readonly grace?: Duration | undefined;
+  /**
+   * Whether consumers that have no `worker` of their own name this process as theirs: its machine and its id, as in
+   * `web-1:4711`. `sluice workers` then shows which process has which tasks. It costs commands of Redis with each
+   * dequeue and settle.
+   * @default true with `REDIS_URL`; false over HTTP, where commands are paid for
+   */
+  readonly worker?: boolean | undefined;
   /** SIGTERM and SIGINT close the server and end the process. @default true */
   readonly signals?: boolean | undefined;
 }
@@ -70,6 +78,8 @@ export interface Runtime {
     at: { readonly port: number; readonly hostname: string | undefined },
   ) => Promise<Listener>;
   readonly grace: Duration;
+  /** Returns the name of the machine. @default unknown */
+  readonly host?: (() => string) | undefined;
   /**
    * The runtime's own cron: calls `work` every minute until the signal aborts. What it returns rejects if that fails.
    * @default a timer of this process, which also calls `work` at the start
@@ -104,6 +114,7 @@ const OPTIONS = [
   "hostname",
   "every",
   "grace",
+  "worker",
   "signals",
 ] as const satisfies readonly (keyof ServeOptions)[];
 
@@ -121,6 +132,7 @@ export async function start<Env extends object>(
   const port = wholeNumber(options.port ?? readPort(env as Environment) ?? 8787, "port", 0, 65_535);
   const every = milliseconds(options.every ?? "1m", "every", { min: 1_000, max: 86_400_000 });
   const grace = milliseconds(options.grace ?? runtime.grace, "grace", { max: 3_600_000 });
+  const isNamed = options.worker === undefined ? undefined : trueOrFalse(options.worker, "worker");
 
   const [closing, ending] = [new AbortController(), new AbortController()];
   const pendingWork = new PendingWork();
@@ -131,6 +143,7 @@ export async function start<Env extends object>(
   const alarms = new ProcessAlarms({ horizon: every + SWEEP_OVERLAP, ring });
   closing.signal.addEventListener("abort", () => alarms.close());
   const others = new SideBySide();
+  const worker = ownWorker(runtime.host?.(), process.pid);
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
@@ -139,7 +152,10 @@ export async function start<Env extends object>(
     afterResponse: "any",
     waitUntil: pendingWork.add,
     coalesce: "in-flight",
-    ending: { closing: closing.signal, signal: ending.signal },
+    get drains() {
+      const named = isNamed ?? transport?.connected;
+      return { closing: closing.signal, signal: ending.signal, ...(named && { worker }) };
+    },
     alarms: () => alarms,
     sharing: others.sharing,
     wake: (config, toRedis) => others.waker(env as Environment, config, toRedis),
