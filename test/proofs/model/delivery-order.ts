@@ -3,7 +3,7 @@
  * for the fairness tests. Here a delivery is correct if it passes over no task of a higher priority, no
  * earlier one of its group, and no limit.
  */
-import { left, spend } from "./limits.ts";
+import { left, spend, tenthOf } from "./limits.ts";
 import { isGrouped, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
 
 export interface Passed {
@@ -40,18 +40,35 @@ function workingOf(queue: QueueState, { group }: ModelTask): number {
 export function noteSetBack(queue: QueueState, now: number): void {
   for (const group of queue.groups.values()) {
     const { rate, used } = group;
-    if (rate === null || [...used.keys()].every((tenth) => tenth <= now / Math.ceil(rate.per / 10))) continue;
+    if (rate === null || [...used.keys()].every((tenth) => tenth <= now / tenthOf(rate))) continue;
     group.used = new Map();
     group.metAhead = -1;
   }
 }
 
-/** Notes that a pull meets these groups, and the end of their period. */
-export function noteMet(queue: QueueState, now: number): void {
-  for (const group of queue.groups.values()) {
+/** The groups whose stored counts are ahead of the clock, because no call has read them since it was set back. */
+export function groupsAhead(
+  queue: QueueState,
+  now: number,
+  fields: ReadonlyMap<string, string>,
+): ReadonlySet<string> {
+  const isAhead = ([name, { rate }]: [string, ModelGroup]) => {
+    const [, counts = ""] = /;u=([^;]*)/.exec(fields.get(`~g:${name}`) ?? "") ?? [];
+    const tenths = Array.from(counts.matchAll(/(\d+):/g), ([, tenth]) => Number(tenth));
+    return rate !== null && tenths.some((tenth) => tenth > now / tenthOf(rate));
+  };
+  return new Set([...queue.groups].filter(isAhead).map(([name]) => name));
+}
+
+/**
+ * Notes that a pull meets these groups, and the end of their period.
+ * @param ahead see {@link groupsAhead}, before the pull
+ */
+export function noteMet(queue: QueueState, now: number, ahead: ReadonlySet<string>): void {
+  for (const [name, group] of queue.groups) {
     if (group.metAhead === undefined) continue;
-    if (group.metAhead < 0 || now < group.metAhead) group.metAhead = now;
-    const lost = group.rate === null ? 0 : 2 * group.rate.per + 3 * Math.ceil(group.rate.per / 10);
+    if (ahead.has(name) || group.metAhead < 0 || now < group.metAhead) group.metAhead = now;
+    const lost = group.rate === null ? 0 : 2 * group.rate.per + 3 * tenthOf(group.rate);
     if (now > group.metAhead + lost) group.metAhead = undefined;
   }
 }

@@ -44,6 +44,8 @@ export interface Seen {
   readonly moving: boolean;
   /** Whether due tasks have been put in line; after cancelled entries the call looks for them. */
   readonly brought: boolean;
+  /** The groups whose rates had counted ahead of a clock that was set back. */
+  readonly ahead: ReadonlySet<string>;
   /** The list afterwards, the next one first. */
   readonly line: readonly string[];
 }
@@ -235,7 +237,7 @@ function sharedBatch(
   { call, most: allowed, seen }: { call: ModelDequeue; most: number; seen: Seen },
 ): ModelTask[] {
   line.putBack(0);
-  noteMet(queue, now);
+  noteMet(queue, now, seen.ahead);
   // A copy after a lost one may have put in line what that one did not give.
   const isPredictable = !call.unheard && !seen.began;
   const brought = isPredictable

@@ -5,7 +5,8 @@
  */
 import type { QueueState, Rate, Used } from "./state.ts";
 
-const tenthOf = ({ per }: Rate) => Math.ceil(per / 10);
+/** A tenth of a rate's period, ms. */
+export const tenthOf = ({ per }: Rate) => Math.ceil(per / 10);
 
 function counted(rate: Rate, used: Used, now: number): [tenth: number, count: number][] {
   const oldest = Math.floor((now - rate.per) / tenthOf(rate));

@@ -10,6 +10,7 @@ import type {
   WorkerInfo,
 } from "../../../src/index.ts";
 import { violations } from "../../support/invariants.ts";
+import { groupsAhead } from "./delivery-order.ts";
 import { dequeue, slotOf, type ModelBatch, type Seen } from "./dequeue.ts";
 import { type Copy, expectedOf, signOf } from "./expected.ts";
 import { mayBeOldest, outOfTurn, usesGroups, type WaitingGroup } from "./reads.ts";
@@ -182,6 +183,7 @@ export class World {
       holding: [...before.limited.keys()].some((id) => !afterSettle || after.limited.has(id)),
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
       brought: wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working),
+      ahead: groupsAhead(this.queue, this.now, before.tasks),
       line: after.pending.toReversed(),
     };
     const { max, token, single, worker, lease = DEFAULT_LEASE } = pull;
