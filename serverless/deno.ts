@@ -1,10 +1,11 @@
 import process from "node:process";
 import type { Environment } from "../src/config.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "../src/deploy/process/process.ts";
+import { start } from "../src/deploy/process/process.ts";
+import type { Runtime, ServeOptions, Server } from "../src/deploy/process/types.ts";
 
 export * from "../src/deploy/consumer.ts";
 export type { DeploymentTools } from "../src/deploy/service.ts";
-export type { ServeOptions, Server } from "../src/deploy/process/process.ts";
+export type { ServeOptions, Server } from "../src/deploy/process/types.ts";
 
 /** The part of the `Deno` global that is used here. */
 declare const Deno: {

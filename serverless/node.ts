@@ -2,12 +2,13 @@ import { hostname } from "node:os";
 import type { Environment } from "../src/config.ts";
 import { type MountedDeployment, type MountOptions, startMounted } from "../src/deploy/process/mounted.ts";
 import { listen } from "../src/deploy/process/node-listener.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "../src/deploy/process/process.ts";
+import { start } from "../src/deploy/process/process.ts";
+import type { Runtime, ServeOptions, Server } from "../src/deploy/process/types.ts";
 
 export * from "../src/deploy/consumer.ts";
 export type { DeploymentTools } from "../src/deploy/service.ts";
 export type { MountedDeployment, MountOptions } from "../src/deploy/process/mounted.ts";
-export type { ServeOptions, Server } from "../src/deploy/process/process.ts";
+export type { ServeOptions, Server } from "../src/deploy/process/types.ts";
 
 const node: Runtime = {
   // `docker stop` and Cloud Run kill the process after 10 s, Kubernetes after 30 s.

@@ -1,5 +1,5 @@
 import type { TaskFailure } from "../drain/types.ts";
-import { opening, type OpeningOptions } from "../open/opening.ts";
+import { type Open, opening, type OpeningOptions } from "../open/opening.ts";
 import type { DeploymentTools, OwnQueueOptions, WaitUntil } from "./declared/tools.ts";
 import type { DeadLetter, OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import { callHook } from "../kernel/options/hook.ts";
@@ -33,6 +33,8 @@ export interface Invocation {
 /** What the deployment's own code gets in an invocation, and what is done with the failures and dead letters there. */
 export interface InvocationTools<Env> {
   readonly tools: DeploymentTools<Env>;
+  /** Opens a queue as the tools do. */
+  readonly open: Open;
   readonly onDeadLetter: OnDeadLetter;
   /** Called with each attempt that failed in a consumer. */
   readonly onFailure: (failure: TaskFailure) => void;
@@ -92,5 +94,5 @@ export function toolsIn<Env extends object>(
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),
   };
-  return { tools, onDeadLetter, onFailure };
+  return { tools, open, onDeadLetter, onFailure };
 }

@@ -14,7 +14,7 @@ import { Consumers } from "./consumers.ts";
 import { Declarations } from "./declarations.ts";
 import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./deployment-waker.ts";
-import { type Invocation, type ServiceContext, toolsIn } from "./invocation.ts";
+import { type Invocation, type InvocationTools, type ServiceContext, toolsIn } from "./invocation.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { withWaitUntil } from "./pending-work.ts";
@@ -178,8 +178,13 @@ export class Service<Env extends object = Environment> {
    * @param waitUntil keeps the consumers running that an enqueue starts. @default an enqueue starts no consumer here
    */
   tools(waitUntil?: WaitUntil): DeploymentTools<Env> {
+    return this.toolsOutside(waitUntil).tools;
+  }
+
+  /** As {@link tools}, with what opens any queue. */
+  toolsOutside(waitUntil?: WaitUntil): InvocationTools<Env> {
     const timeLeft = waitUntil && (() => this.#setup.budget);
-    return this.#context.toolsIn({ keepRunning: waitUntil ?? (() => {}), waitUntil, timeLeft }).tools;
+    return this.#context.toolsIn({ keepRunning: waitUntil ?? (() => {}), waitUntil, timeLeft });
   }
 
   /** Ends what reaches into the process beside this deployment. */

@@ -5,7 +5,7 @@ import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HEADER_BOUNDS, listen } from "../../src/deploy/process/node-listener.ts";
-import type { Listener } from "../../src/deploy/process/process.ts";
+import type { Listener } from "../../src/deploy/process/types.ts";
 
 // Node checks connections at intervals only: both figures together are how long headers may take. Here their time is
 // over when the test says so.

@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { listen } from "../../src/deploy/process/node-listener.ts";
-import type { Listener } from "../../src/deploy/process/process.ts";
+import type { Listener } from "../../src/deploy/process/types.ts";
 import { secrets, useServed } from "./served.ts";
 
 // Clients that send requests and do not read, on connections of their own: they must cost limited time and

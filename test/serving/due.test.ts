@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Server, ServeOptions } from "../../serverless/node.ts";
-import { start as startProcess, type Runtime } from "../../src/deploy/process/process.ts";
+import { start as startProcess } from "../../src/deploy/process/process.ts";
+import type { Runtime } from "../../src/deploy/process/types.ts";
 import { embedded, EmbeddedDatabase } from "../../src/embedded/index.ts";
 import { Queue, Schedules, type Task, type Transport } from "../../src/index.ts";
 import { wakeSecret } from "../platforms/place.ts";

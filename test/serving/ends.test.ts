@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { createClient } from "@redis/client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { HEADER_BOUNDS, listen } from "../../src/deploy/process/node-listener.ts";
-import { type Runtime, start } from "../../src/deploy/process/process.ts";
+import { start } from "../../src/deploy/process/process.ts";
+import type { Runtime } from "../../src/deploy/process/types.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 // What a server leaves behind.

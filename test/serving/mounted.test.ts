@@ -6,10 +6,10 @@ import {
 } from "node:http";
 import { once } from "node:events";
 import { Hono } from "hono";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import { type MountedDeployment, type MountOptions, startDeployment } from "../../serverless/node.ts";
 import type { MountedRequest } from "../../src/deploy/process/mounted-request.ts";
-import { defineQueue, Queue } from "../../src/index.ts";
+import { defineQueue, NonRetryableError, Queue, type QueueDefinition } from "../../src/index.ts";
 import { asker, type CallOptions, secrets, tokens } from "../http/served.ts";
 import { listening } from "../support/listening.ts";
 import { useOwnRedis } from "../support/own-redis.ts";
@@ -135,6 +135,42 @@ describe("a deployment that is mounted below a path", () => {
     const { id } = await queue(mails).enqueue("by the deployment", { delay: "10ms" });
     expect(await queue(mails).wait(id, { for: "10s" })).toMatchObject({ state: "completed" });
     expect(sent).toEqual(["by itself", "by the deployment"]);
+  });
+
+  it("operates its queues over its own connection, and works at once on what that redrives", async () => {
+    const mails = defineQueue<string>("refused");
+    let refuses = true;
+    const send = () => {
+      if (refuses) throw new NonRetryableError("no such address");
+    };
+    const { operator } = await start({ every: "1h", consumers: [mails.consumer(send)], logger: "silent" });
+    const { id } = await mails.enqueue("a");
+    const tasks = async (state: "rejected" | "completed") => (await operator(mails).list({ state })).tasks;
+    await expect.poll(() => tasks("rejected")).toMatchObject([{ id, error: { message: "no such address" } }]);
+    const connections = async () => {
+      const [outcome] = await redis.transport.send([["CLIENT", "LIST"]]);
+      return outcome && "reply" in outcome && String(outcome.reply).trim().split("\n").length;
+    };
+    const before = await connections();
+    refuses = false;
+    expect(await operator("refused").redrive({ ids: [id] })).toMatchObject({ redriven: 1 });
+    await expect.poll(() => tasks("completed")).toMatchObject([{ id }]);
+    expect(await connections()).toBe(before);
+  });
+
+  it("opens and operates queues of several types in a loop", async () => {
+    const mails = defineQueue<string>("of-texts");
+    const sums = defineQueue<number>("of-numbers");
+    const { queue, operator } = await start({ queues: [mails, sums] });
+    await mails.enqueue("a");
+    await sums.enqueue(1);
+    const all: readonly QueueDefinition[] = [mails, sums];
+    for (const each of all) {
+      expect(await queue(each).counts()).toMatchObject({ pending: 1 });
+      expect(await operator(each).purge({ state: "pending" })).toMatchObject({ purged: 1 });
+    }
+    expectTypeOf(queue(mails)).toEqualTypeOf<Queue<string>>();
+    expectTypeOf(all.map((each) => queue(each))).toEqualTypeOf<Queue[]>();
   });
 
   it("answers requests of the Fetch API, as Hono mounts it", async () => {

@@ -12,7 +12,8 @@ import { type Answer, type FastifyPlugin, fastifyPlugin } from "./fastify.ts";
 import { forwardedHost, keepReadBody, type MountedRequest, withHost, withSlash } from "./mounted-request.ts";
 import { loadNodeServer, stopServer } from "./node-listener.ts";
 import type { ClosableServer, NodeRequest, NodeResponse } from "./node-types.ts";
-import { type Runtime, type ServeOptions, type Server, start } from "./process.ts";
+import { start } from "./process.ts";
+import type { Runtime, ServeOptions, Server } from "./types.ts";
 
 /** Options of a deployment in a process whose HTTP server is the application's: those of a server without its port. */
 export type MountOptions<Env extends object = Environment> = Omit<
@@ -25,7 +26,7 @@ export type MountOptions<Env extends object = Environment> = Omit<
  * Sluice, such as `/v1/…` and `/dashboard`, below the path where they are mounted. `queue` and `schedules` are those of
  * the {@link DeploymentTools}: an enqueue starts the queue's consumer here.
  */
-export interface MountedDeployment extends Pick<Server, "queue" | "schedules"> {
+export interface MountedDeployment extends Pick<Server, "queue" | "schedules" | "operator"> {
   /**
    * Answers a request of Node's HTTP server, of Express, or of what takes the same handlers.
    * @example app.use("/queue", deployment.handler)
@@ -116,6 +117,7 @@ export async function startMounted<Env extends object>(
   return {
     queue: started.queue,
     schedules: started.schedules,
+    operator: started.operator,
     close,
     fetch: (request, { path = "" } = {}) => {
       const response = fetch(request).then((answered) => withLinksBelow(path, answered));

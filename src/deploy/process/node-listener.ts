@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { markLengthEnforced } from "../../bounded-body.ts";
 import { orNotInstalled } from "../../optional-package.ts";
 import type { ClosableServer } from "./node-types.ts";
-import type { Listener, Runtime } from "./process.ts";
+import type { Listener, Runtime } from "./types.ts";
 
 /** While the server stops: the interval at which it closes idle connections, ms. */
 const IDLE_CHECK = 50;

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { type Environment, readPort } from "../../config.ts";
-import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
+import { milliseconds } from "../../kernel/options/duration.ts";
 import { pick } from "../../pick.ts";
 import { isPortInUse } from "../../port-in-use.ts";
 import { onlyOptions, trueOrFalse, wholeNumber } from "../../kernel/options/validation.ts";
@@ -17,83 +17,12 @@ import { PendingWork } from "../pending-work.ts";
 import { SERVICE_OPTIONS } from "../options.ts";
 import { Deployment } from "../deployment.ts";
 import type { AlarmKind } from "../alarms.ts";
-import type { DeploymentTools, ServiceOptions } from "../service.ts";
+import type { InvocationTools } from "../invocation.ts";
+import { operatorOf } from "../../open/operator.ts";
 import { ownWorker } from "./own-worker.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 import { SideBySide } from "./side-by-side.ts";
-
-/** Options of a server: those of a deployment, and those of its process. */
-export interface ServeOptions<Env extends object = Environment> extends ServiceOptions<Env> {
-  /** How long one drain, and so one handler, may run. @default "1h" */
-  readonly budget?: Duration | undefined;
-  /** @default the environment of the process */
-  readonly env?: Env | undefined;
-  /** The port to listen on; 0 for any free port. @default `PORT`, else 8787 */
-  readonly port?: number | undefined;
-  /** The address to listen on. @default all addresses */
-  readonly hostname?: string | undefined;
-  /** The interval of cron: the sweep and the consumers. At least "1s"; runs do not overlap. @default "1m" */
-  readonly every?: Duration | undefined;
-  /**
-   * How long handlers and requests may still run when the server closes. Then handlers are aborted, and the
-   * server closes two seconds later, even if work is still running. @default the platform's limit, less these
-   * two seconds
-   */
-  readonly grace?: Duration | undefined;
-  /**
-   * Whether consumers that have no `worker` of their own name this process as theirs: its machine and its id, as in
-   * `web-1:4711`. `sluice workers` then shows which process has which tasks. It costs commands of Redis with each
-   * dequeue and settle.
-   * @default true with `REDIS_URL`; false over HTTP, where commands are paid for
-   */
-  readonly worker?: boolean | undefined;
-  /** SIGTERM and SIGINT close the server and end the process. @default true */
-  readonly signals?: boolean | undefined;
-}
-
-/** `queue` and `schedules` are those of the {@link DeploymentTools}: an enqueue starts the queue's consumer here. */
-export interface Server extends Pick<DeploymentTools, "queue" | "schedules"> {
-  /** The URL of the server, such as `http://localhost:8787`. */
-  readonly url: string;
-  /**
-   * Closes the server: accepts no more requests and tasks, hands back tasks that are not started, waits up to
-   * `grace` for running work, and closes the connection to Redis. A second call waits for the same end.
-   */
-  close(): Promise<void>;
-}
-
-/** A running HTTP server. */
-export interface Listener {
-  readonly port: number;
-  /** Accepts no more connections. Resolves when all open requests have their responses. */
-  stop(): Promise<unknown>;
-  /** Closes open connections, if the runtime supports it. */
-  drop?(): unknown;
-}
-
-/** What differs between runtimes. */
-export interface Runtime {
-  readonly listen: (
-    fetch: (request: Request) => Promise<Response>,
-    at: { readonly port: number; readonly hostname: string | undefined },
-  ) => Promise<Listener>;
-  readonly grace: Duration;
-  /** Returns the name of the machine. @default unknown */
-  readonly host?: (() => string) | undefined;
-  /**
-   * The runtime's own cron: calls `work` every minute until the signal aborts. What it returns rejects if that fails.
-   * @default a timer of this process, which also calls `work` at the start
-   */
-  readonly cron?:
-    | ((work: () => Promise<void>, signal: AbortSignal) => Promise<unknown> | undefined)
-    | undefined;
-  /**
-   * Whether the server starts even if the environment is incomplete or invalid. Responses then name the
-   * variable.
-   * @default false
-   */
-  readonly startsUnconfigured?: boolean | undefined;
-}
+import type { Listener, Runtime, ServeOptions, Server } from "./types.ts";
 
 /** The time to settle the tasks of aborted handlers, before the server closes, ms. */
 const ABORT_TIME = 2_000;
@@ -246,12 +175,13 @@ export async function start<Env extends object>(
     return (closed ??= end().finally(() => endedBySignals.delete(server)));
   };
   const endProcess = () => void close().finally(() => endedBySignals.size > 0 || process.exit());
-  let tools: DeploymentTools<Env> | undefined;
-  const ownTools = () => (tools ??= deployment.service(env).tools(pendingWork.add));
+  let own: InvocationTools<Env> | undefined;
+  const ofProcess = () => (own ??= deployment.service(env).toolsOutside(pendingWork.add));
   const server: Server = {
     url: urlOf(listener.port, hostname),
-    queue: (queue, given) => ownTools().queue(queue, given),
-    schedules: (queue, given) => ownTools().schedules(queue, given),
+    queue: (queue, given) => ofProcess().tools.queue(queue, given),
+    schedules: (queue, given) => ofProcess().tools.schedules(queue, given),
+    operator: (queue) => operatorOf(ofProcess().open(queue)),
     close,
   };
   if (signals) {

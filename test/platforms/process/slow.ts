@@ -1,4 +1,4 @@
-import type { ServeOptions } from "../../../src/deploy/process/process.ts";
+import type { ServeOptions } from "../../../src/deploy/process/types.ts";
 
 /** A deployment for tests that end it in the middle of its work. Imports nothing of Node. */
 
