@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import util from "node:util";
 import { Command, Option } from "commander";
 import { messageOf, SluiceError } from "../errors.ts";
@@ -106,6 +107,10 @@ function environment({ env }: Io, file: string | undefined): Io["env"] {
     const set = Object.entries(env).filter(([, value]) => value !== "");
     return { ...util.parseEnv(textOfFile(readFileSync(file))), ...Object.fromEntries(set) };
   } catch (error) {
-    throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
+    if ((error as { code?: unknown }).code !== "ENOENT")
+      throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
+    throw new UsageError(
+      `--env-file ${file}: there is no file ${resolve(file)}. Give the path of the deployment's file, such as .env.local or .dev.vars; without the option, the variables of the environment count`,
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transports/resp.ts";
 import { skipWaits } from "../support/skip-waits.ts";
@@ -100,11 +101,21 @@ describe("the environment", () => {
       expect((await runHere(["queues"], spaced)).rows).toMatchObject([{ name: "emails" }]);
   });
 
-  test("--env-file of a missing file ends with 2", async () => {
-    expect(await runHere(["queues", "--env-file", "/nope/.env"], {})).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("sluice: --env-file /nope/.env cannot be read: ENOENT"),
-    });
+  test("--env-file of a file that is missing or cannot be read ends with 2, and says what to do", async () => {
+    const run = async (file: string) => {
+      const { code, err } = await runHere(["queues", "--env-file", file], {});
+      return [code, err.split("\n")[0]];
+    };
+    const advice =
+      "Give the path of the deployment's file, such as .env.local or .dev.vars; without the option, the variables of the environment count";
+    expect(await run("nope/.env")).toEqual([
+      2,
+      `sluice: --env-file nope/.env: there is no file ${resolve("nope/.env")}. ${advice}`,
+    ]);
+    expect(await run(tmpdir())).toEqual([
+      2,
+      expect.stringContaining(`sluice: --env-file ${tmpdir()} cannot be read: EISDIR`),
+    ]);
   });
 });
 
