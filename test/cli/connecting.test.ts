@@ -119,6 +119,39 @@ describe("the environment", () => {
   });
 });
 
+describe("servers", () => {
+  const published = async () => {
+    const [stats] = await rig
+      .raw(["INFO", "commandstats"])
+      .then((outcomes) => outcomes as { reply: string }[]);
+    return Number(/cmdstat_publish:calls=(\d+)/.exec(stats?.reply ?? "")?.[1] ?? 0);
+  };
+
+  test.each<[how: string, over: "TCP" | "HTTP", pubSub: string | undefined, wakes: number]>([
+    ["are woken by each command", "TCP", undefined, 1],
+    ["are not woken if that is off", "TCP", "off", 0],
+    ["are not woken by each command", "HTTP", undefined, 0],
+    ["are woken if that is on", "HTTP", "on", 1],
+  ])("%s: over %s with SLUICE_WAKE_PUBSUB=%s", async (_, over, pubSub, wakes) => {
+    const database = over === "TCP" ? { REDIS_URL: rig.redis.url } : rig.environmentOf("the database");
+    const env = { ...database, SLUICE_WAKE_PUBSUB: pubSub };
+    const before = await published();
+    const { code, err } = await runHere(["enqueue", "emails", "1"], env, { terminal: true });
+    expect([code, (await published()) - before]).toEqual([0, wakes]);
+    expect(err.includes("No consumer was woken")).toBe(wakes === 0);
+  });
+
+  test("cannot be woken in another way", async () => {
+    const env = { REDIS_URL: rig.redis.url, SLUICE_WAKE_PUBSUB: "yes" };
+    expect(await runHere(["enqueue", "emails", "1"], env)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("SLUICE_WAKE_PUBSUB must be on or off"),
+    });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 0 });
+  });
+});
+
 describe("a token", () => {
   const run = (token: string, ...args: string[]) => rig.run(args, { env: { SLUICE_TOKEN: token } });
 

@@ -11,7 +11,7 @@ import {
 } from "../../src/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { QUEUE } from "../support/rig.ts";
-import { type Found, handled, type Pulled, type StartFront, eventsIn, storedIn } from "./front.ts";
+import { type Found, handled, noBulk, type Pulled, type StartFront, eventsIn, storedIn } from "./front.ts";
 
 /** Options of `sluice enqueue`. */
 const options = ({ id, group, delay }: NewTask<unknown>) =>
@@ -69,6 +69,7 @@ export const commandLine: StartFront = async (rig, { declaration, handler, concu
     },
     findings: () => sluice<Found>(["doctor"]),
     find: (text) => sluice<FoundTask>(["find", text]),
+    bulk: noBulk,
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: async () => {},

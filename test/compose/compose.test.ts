@@ -20,10 +20,10 @@ afterEach(async () => {
 
 describe.each(table)("%s", (feature, names) => {
   test.each(names)("through %s", async (name) => {
-    const { given, run } = features[feature](traces);
+    const { given, run, logs = () => false } = features[feature](traces);
     const failures = consoleLines("warn", "error");
     front = await fronts[name](rig, given);
     await run(front);
-    expect(failures).toEqual([]);
+    expect(failures.filter((line) => !logs(line))).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
+import { dashboard } from "../../src/dashboard/index.ts";
 import {
   defineQueue,
   type Enqueued,
@@ -10,21 +11,28 @@ import {
 } from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { QUEUE } from "../support/rig.ts";
-import { addTo, type Front, type Given, type StartFront, eventsIn, storedIn } from "./front.ts";
+import { addTo, type Front, type Given, routeOf, type StartFront, eventsIn, storedIn } from "./front.ts";
 import { platforms } from "./platforms.ts";
 
 const ORIGIN = "https://deployment.test";
 
 /** A token that may see all. */
 const TOKEN = "view-0123456789abcdef";
-export const SLUICE_TOKENS = JSON.stringify([{ token: TOKEN, scopes: ["view"], queues: "*" }]);
+/** A token of an operator. */
+const OPERATOR = "operator-0123456789abcdef";
+export const SLUICE_TOKENS = JSON.stringify([
+  { token: TOKEN, scopes: ["view"], queues: "*" },
+  { token: OPERATOR, scopes: ["enqueue", "admin"], queues: "*" },
+]);
 
 /** The options of a deployment whose own `fetch` uses the queue, and whose consumer handles its tasks. */
-export function deploymentOf({ declaration, handler, concurrency, tracing, logger }: Given): ServiceOptions {
+export function deploymentOf(given: Given): ServiceOptions {
+  const { declaration, handler, concurrency, tracing, logger } = given;
   const declared = defineQueue(QUEUE, declaration);
   return {
     tracing,
     logger,
+    ...(given.dashboard && { dashboard }),
     consumers: [declared.consumer((task) => handler(task), { concurrency })],
     async fetch(request, { queue }) {
       const { pathname } = new URL(request.url);
@@ -41,7 +49,7 @@ export function deploymentOf({ declaration, handler, concurrency, tracing, logge
 /** Uses the queue by requests to such a deployment. */
 export function ownPages(
   fetch: (request: Request) => Promise<Response>,
-): Pick<Front, "add" | "get" | "counts" | "findings" | "find"> {
+): Pick<Front, "add" | "get" | "counts" | "findings" | "find" | "bulk"> {
   const post = async <T>(page: string, body: string): Promise<T> => {
     const response = await fetch(new Request(`${ORIGIN}/own/${page}`, { method: "POST", body }));
     if (response.status !== 200) throw new Error(`${page}: ${response.status} ${await response.text()}`);
@@ -53,12 +61,25 @@ export function ownPages(
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   };
+  /** As the page of the dashboard calls it. */
+  const visit = async (path: string, json: object, headers: Record<string, string> = {}): Promise<Response> => {
+    const own = { origin: ORIGIN, "content-type": "application/json", "sec-fetch-site": "same-origin" };
+    const init = { method: "POST", headers: { ...own, ...headers }, body: JSON.stringify(json) };
+    const response = await fetch(new Request(`${ORIGIN}/dashboard${path}`, init));
+    if (response.status >= 400) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response;
+  };
   return {
     add: (tasks) => post<Enqueued[]>("add", JSON.stringify(tasks)),
     get: (id) => post<TaskInfo | null>("get", id),
     counts: () => post<QueueCounts>("counts", "-"),
     findings: async () => (await read<HealthReport>("/v1/health/queues")).findings,
     find: async (text) => (await read<FoundTasks>(`/v1/search?text=${text}`)).tasks,
+    async bulk(action, ids) {
+      const signedIn = await visit("/session", { token: OPERATOR });
+      const [cookie = ""] = (signedIn.headers.get("set-cookie") ?? "").split(";");
+      return (await visit(`/api/v1/queues/${QUEUE}${routeOf(action)}`, { ids }, { cookie })).json();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { openTelemetry } from "../../src/features/tracing/open-telemetry.ts";
 import { large, offloading, testStore } from "../features/offload/rig.ts";
 import { encrypting, MARKER, shows } from "../support/encrypting.ts";
+import { NonRetryableError } from "../../src/index.ts";
 import { QUEUE } from "../support/rig.ts";
 import type { Traces } from "../features/tracing/traces.ts";
 import { type Delivered, type Front, type Given, until, work } from "./front.ts";
@@ -12,6 +13,8 @@ import type { FeatureName } from "./table.ts";
 type Feature = (traces: Traces) => {
   readonly given: Given;
   readonly run: (front: Front) => Promise<void>;
+  /** Whether a line on the console is what the feature says there. @default none is */
+  readonly logs?: (line: object) => boolean;
 };
 
 /** A handler that notes the ids of its tasks, and what a feature needs beside it. */
@@ -330,6 +333,49 @@ const search: Feature = () => {
   };
 };
 
+/** Tasks are redriven, cancelled and deleted by their ids, several at once, in all partitions and under any prefix. */
+const bulk: Feature = () => {
+  const failed = new Set<string>();
+  return {
+    given: {
+      declaration: { partitions: 4 },
+      prefix: "mine",
+      dashboard: true,
+      concurrency: 5,
+      handler({ id }) {
+        if (failed.has(id)) return;
+        failed.add(id);
+        throw new NonRetryableError("no such address");
+      },
+    },
+    // Each dead letter is.
+    logs: (line) => "task" in line,
+    async run(front) {
+      const dead = ["d0", "d1", "d2", "d3", "d4", "d5"];
+      const later = ["l0", "l1", "l2", "l3", "l4", "l5"];
+      await front.add([
+        ...tasksOf(...dead),
+        ...tasksOf(...later).map((task) => ({ ...task, delay: 3_600_000 })),
+      ]);
+      await work(front, () => failed.size === dead.length);
+      expect(await front.counts()).toMatchObject({ ...empty, rejected: 6, delayed: 6 });
+      await front.bulk("cancel", later.slice(0, 4));
+      for (const id of later.slice(0, 4))
+        expect(await front.get(id)).toMatchObject({ state: "rejected", reason: "cancelled" });
+      expect(await front.counts()).toMatchObject({ ...empty, rejected: 6, delayed: 2 });
+      await front.bulk("delete", [...dead.slice(3), ...later.slice(3)]);
+      const gone: string[] = [];
+      for (const id of [...dead, ...later]) if (!(await front.get(id))) gone.push(id);
+      expect(gone).toEqual(["d3", "d4", "d5", "l3"]);
+      await front.bulk("redrive", dead);
+      expect(await front.counts()).toMatchObject({ rejected: 0, delayed: 2 });
+      // A server may work on them already.
+      for (const id of dead.slice(0, 3))
+        expect((await front.get(id))?.transitions.map(({ to }) => to)).toContain("rejected");
+    },
+  };
+};
+
 /** A listener gets the result of each task. */
 const events: Feature = () => {
   const { done, given } = noting({ declaration: { events: true } });
@@ -367,6 +413,10 @@ const logger: Feature = () => {
   return {
     given,
     async run(front) {
+      // A cron that finds nothing to do logs nothing.
+      const before = lines.length;
+      await front.run();
+      expect(lines.slice(before)).toEqual([]);
       await front.add(tasksOf("done", "fails"));
       await work(front, () => done.length >= 2);
       const failed = { level: "warn", task: "fails", attempt: 1, failed: "Error: HTTP 503", next: "retry" };
@@ -394,6 +444,7 @@ export const features: Readonly<Record<FeatureName, Feature>> = {
   prefix,
   health,
   search,
+  bulk,
   events,
   logger,
 };

@@ -7,6 +7,7 @@ import {
   type HealthFinding,
   type Logger,
   type NewTask,
+  NonRetryableError,
   type PublishedEvent,
   Queue,
   type QueueCounts,
@@ -36,7 +37,12 @@ export interface Given {
   readonly prefix?: string | undefined;
   readonly tracing?: Tracing | undefined;
   readonly logger?: Logger | undefined;
+  /** Whether a deployment has the dashboard. */
+  readonly dashboard?: boolean;
 }
+
+/** What is done with several tasks at once. */
+export type BulkAction = "redrive" | "cancel" | "delete";
 
 /** A finding, as every front shows it. */
 export type Found = Pick<HealthFinding, "status" | "code" | "about" | "found" | "advice">;
@@ -52,6 +58,8 @@ export interface Front {
   findings(): Promise<readonly Found[]>;
   /** Which tasks have a text, and where. */
   find(text: string): Promise<readonly Pick<FoundTask, "id" | "queue" | "found">[]>;
+  /** Redrives, cancels or deletes tasks in one call: an operator's, or that of the dashboard. */
+  bulk(action: BulkAction, ids: readonly string[]): Promise<unknown>;
   /** The events of the queue, from then on. */
   events(): Promise<AsyncIterable<PublishedEvent>>;
   /** The keys in the database, and all that they hold as text. */
@@ -93,12 +101,24 @@ export async function addTo(
 /** Handles pulled tasks at once. @returns their settlements, as JSON takes them */
 export const handled = (tasks: readonly Pulled[], handler: Given["handler"]) =>
   Promise.all(
-    tasks.map(async (task) => ({
-      receipt: task.receipt,
-      outcome: "complete",
-      result: await handler(task),
-    })),
+    tasks.map(async (task) => {
+      const { receipt } = task;
+      try {
+        return { receipt, outcome: "complete", result: await handler(task) };
+      } catch (error) {
+        if (error instanceof NonRetryableError) return { receipt, outcome: "reject", error: error.message };
+        throw error;
+      }
+    }),
   );
+
+/** The route of an action below that of the queue. */
+export const routeOf = (action: BulkAction) => (action === "redrive" ? "/redrive" : `/tasks/${action}`);
+
+/** A front that has no call for it. */
+export const noBulk = async (): Promise<never> => {
+  throw new Error("this front acts on no tasks by their ids");
+};
 
 /** The events in a Redis, over a connection of the test's own. */
 export async function eventsIn(rig: Rig): Promise<AsyncIterable<PublishedEvent>> {

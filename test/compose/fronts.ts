@@ -8,6 +8,7 @@ import {
   type Enqueued,
   findTasks,
   type NewTask,
+  Operator,
   Queue,
   queueHealth,
   sweep,
@@ -23,7 +24,9 @@ import {
   type Given,
   handled,
   oneAtATime,
+  noBulk,
   type Pulled,
+  routeOf,
   type StartFront,
   eventsIn,
   storedIn,
@@ -39,6 +42,7 @@ const library: StartFront = async (rig, { declaration, handler, concurrency, pre
   const consumer = oneAtATime(() => drain(queue, handler, { budget: "1m", concurrency }));
   const wake = { wake: () => void consumer.start() };
   const queue = new Queue(declared, { transport, prefix, tracing, wake });
+  const operator = new Operator(declared, { transport, prefix, wake });
   return {
     add: (tasks) => addTo(queue, tasks),
     async run() {
@@ -49,6 +53,10 @@ const library: StartFront = async (rig, { declaration, handler, concurrency, pre
     counts: () => queue.counts(),
     findings: async () => (await queueHealth(transport, { prefix })).findings,
     find: async (text) => (await findTasks(transport, { text, prefix })).tasks,
+    async bulk(action, ids) {
+      if (action === "cancel") return operator.cancelMany(ids);
+      return action === "delete" ? operator.removeMany(ids) : operator.redrive({ ids });
+    },
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: consumer.ended,
@@ -106,10 +114,14 @@ const http: StartFront = async (rig, given) => {
       await ask("POST", "/v1/sweep", { json: {} });
       await consumer.start();
     },
-    get: (id) => send("GET", `/tasks/${id}`),
+    async get(id) {
+      const { status, body } = await ask("GET", `${path}/tasks/${id}`);
+      return status === 404 ? null : body;
+    },
     counts: () => send("GET", ""),
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     find: async (text) => (await ask("GET", `/v1/search?text=${text}`)).body.tasks,
+    bulk: (action, ids) => send("POST", routeOf(action), { ids }),
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: consumer.ended,
@@ -135,6 +147,7 @@ const client: StartFront = async (rig, given) => {
     counts: () => queue.counts(),
     findings: async () => (await ask("GET", "/v1/health/queues")).body.findings,
     find: async (text) => (await ask("GET", `/v1/search?text=${text}`)).body.tasks,
+    bulk: noBulk,
     events: () => eventsIn(rig),
     stored: () => storedIn(rig),
     stop: consumer.ended,

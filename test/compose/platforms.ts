@@ -36,6 +36,12 @@ async function sweep({ fetch }: Pick<Deployed, "fetch">, env: Environment): Prom
   if (response.status !== 200) throw new Error(`cron: ${response.status} ${await response.text()}`);
 }
 
+/** A request with the origin of the server's own address, if it has one. */
+function fromPageOf(address: string, request: Request): Request {
+  if (request.headers.has("origin")) request.headers.set("origin", address);
+  return request;
+}
+
 /** A function that reads the variables of its process, which it does at its first request. */
 async function inEnvironment(deployed: Deployed, env: Environment): Promise<Deployed> {
   const before = { ...process.env };
@@ -124,7 +130,7 @@ export const platforms = {
     const scheduled = { "detail-type": "Scheduled Event" };
     const work = new PendingWork();
     const deployed = goingOn(work, {
-      fetch: (request) => invoke(handler, request, INVOCATION),
+      fetch: (request) => invoke(handler, fromPageOf("https://function.test", request), INVOCATION),
       cron: () => handler(scheduled, contextOf(INVOCATION)),
     });
     // A function cannot go on after its response: it wakes another invocation, by its address.
@@ -153,12 +159,9 @@ export const platforms = {
     const { url, close } = await node.serve(server(options, env));
     const send: Handle = async (request) => {
       const { pathname, search } = new URL(request.url);
+      const { method, headers } = fromPageOf(url, request);
       const body = request.body && (await request.text());
-      return fetch(new URL(pathname + search, url), {
-        method: request.method,
-        headers: request.headers,
-        body,
-      });
+      return fetch(new URL(pathname + search, url), { method, headers, body });
     };
     return { fetch: send, cron: () => sweep({ fetch: send }, env), stop: close };
   },

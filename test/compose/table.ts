@@ -14,6 +14,7 @@ const featureNames = [
   "prefix",
   "health",
   "search",
+  "bulk",
   "events",
   "logger",
 ] as const;
@@ -50,6 +51,10 @@ const without: Readonly<Partial<Record<FeatureName, Partial<Record<FrontName, st
   },
   health: { client: "It has no calls of operators." },
   search: { client: "It has no calls of operators." },
+  bulk: {
+    client: "It has no calls of operators.",
+    commandLine: "It calls for each id. test/cli/operating has what it does.",
+  },
   logger: {
     library: "It has no log: a drain calls onFailure.",
     http: "It runs no handlers. test/http/problems has what it logs.",

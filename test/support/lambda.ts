@@ -23,7 +23,10 @@ export async function invoke(handler: LambdaHandler, request: Request, timeout: 
     isBase64Encoded,
     body,
     headers: answered,
+    cookies,
   } = await handler(event, contextOf(timeout));
   const bytes = Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
-  return new Response(status === 204 ? null : bytes, { status, headers: answered });
+  const response = new Response(status === 204 ? null : bytes, { status, headers: answered });
+  for (const cookie of cookies) response.headers.append("set-cookie", cookie);
+  return response;
 }
