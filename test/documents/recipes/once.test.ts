@@ -15,7 +15,9 @@ const { default: receiving } = await file("receive-webhooks.ts");
 afterEach(() => void vi.restoreAllMocks());
 
 /** Silences the lines about failed tasks. */
-const quietly = () => void vi.spyOn(console, "error").mockImplementation(() => {});
+const quietly = () => {
+  for (const level of ["warn", "error"] as const) vi.spyOn(console, level).mockImplementation(() => {});
+};
 
 const secret = `whsec_${btoa("a secret of the recipes' tests")}`;
 const webhook = new Webhook(secret);

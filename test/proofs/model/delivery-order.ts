@@ -3,6 +3,7 @@
  * for the fairness tests. Here a delivery is correct if it passes over no task of a higher priority, no
  * earlier one of its group, and no limit.
  */
+import { entriesOf } from "./line.ts";
 import { left, spend, tenthOf } from "./limits.ts";
 import { isGrouped, type ModelGroup, type ModelTask, type QueueState } from "./state.ts";
 
@@ -91,11 +92,17 @@ export const unpredictable = (queue: QueueState): ModelTask[] =>
     .map((id) => queue.task(id))
     .filter((task) => task.state === "pending" && !isPredictable(queue, task));
 
+/** The next task of the line. */
+function nextInLine(queue: QueueState): ModelTask | undefined {
+  const next = entriesOf(queue).find(({ id, isGhost }) => !isGhost && queue.task(id).state === "pending");
+  return next && queue.task(next.id);
+}
+
 /** Waiting tasks that no limit holds, the next of each group and of the line. */
 export function deliverable(queue: QueueState, now: number): ModelTask[] {
-  const next = queue.line.map((id) => queue.task(id)).find((task) => task.ghosts === 0);
+  const next = nextInLine(queue);
   const waiting = queue.grouped.map((id) => queue.task(id)).filter(({ state }) => state === "pending");
-  return [...(next?.state === "pending" ? [next] : []), ...waiting].filter(
+  return [...(next ? [next] : []), ...waiting].filter(
     (task) => isPredictable(queue, task) && open(queue, now, task),
   );
 }
@@ -110,8 +117,8 @@ export function mayFollow(queue: QueueState, now: number, task: ModelTask, { las
   const above = deliverable(queue, now).find((other) => (other.priority ?? 0) > priority);
   if (above) throw new Error(`${task.id} was given before ${above.id}, of a higher priority`);
   if (!isGrouped(task)) {
-    const first = queue.line.find((id) => queue.task(id).ghosts === 0 && queue.task(id).state === "pending");
-    if (first !== task.id) throw new Error(`${task.id} was given before ${first}, in line before it`);
+    const first = nextInLine(queue);
+    if (first !== task) throw new Error(`${task.id} was given before ${first?.id}, in line before it`);
     return;
   }
   // Tasks behind a limit may come out of order, and a handed-back task may have kept its place.

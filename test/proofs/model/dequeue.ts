@@ -1,4 +1,4 @@
-import { Line } from "./line.ts";
+import { entriesOf, Line } from "./line.ts";
 import { allowed, redated, spend } from "./limits.ts";
 import { deliverable, mayFollow, noteMet, notePassed, type Passed, unpredictable } from "./delivery-order.ts";
 import { report, transition, type ModelTask, type QueueState } from "./state.ts";
@@ -261,7 +261,7 @@ function sharedBatch(
   queue.grouped = queue.grouped.filter((id) => !given.has(id));
   queue.line = afterGhosts(
     queue,
-    queue.line.filter((id) => !given.has(id) || queue.task(id).ghosts > 0),
+    entriesOf(queue).flatMap(({ id, isGhost }) => (isGhost || !given.has(id) ? [id] : [])),
     seen.line,
   );
   const late = seen.began && seen.brought && line.asked === undefined;

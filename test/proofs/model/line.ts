@@ -1,6 +1,16 @@
 import { dueTasks, nextDue, promote, reclaim } from "./due.ts";
 import type { QueueState } from "./state.ts";
 
+/** The entries of a queue's line, the next one first. Of those with one id, the first ones are its ghosts. */
+export function entriesOf(queue: QueueState): { readonly id: string; readonly isGhost: boolean }[] {
+  const met = new Map<string, number>();
+  return queue.line.map((id) => {
+    const nth = (met.get(id) ?? 0) + 1;
+    met.set(id, nth);
+    return { id, isGhost: nth <= queue.task(id).ghosts };
+  });
+}
+
 /** The entries that a call has popped from the list to read them. */
 export class Line {
   readonly entries: string[] = [];

@@ -1,6 +1,7 @@
 /** The calls that only read a queue: counts, pages, workers, statistics. */
 import type { QueueCounts, TaskInfo, TaskState, WorkerInfo } from "../../../src/index.ts";
 import { nextDue } from "./due.ts";
+import { entriesOf } from "./line.ts";
 import { fits, type ModelFilter } from "./operate.ts";
 import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
@@ -32,15 +33,10 @@ export function counts(queue: QueueState, now: number, name: string): QueueCount
 
 const ageOf = (queue: QueueState, now: number, id: string) => Math.max(0, now - queue.task(id).enqueuedAt);
 
-/** The age of the first entry of the list that is no ghost; those of an id come before its own. */
+/** The age of the first entry of the list that is no ghost. */
 function nextListedAge(queue: QueueState, now: number): number | undefined {
-  const seen = new Map<string, number>();
-  for (const id of queue.line) {
-    const entry = (seen.get(id) ?? 0) + 1;
-    if (entry > queue.task(id).ghosts) return ageOf(queue, now, id);
-    seen.set(id, entry);
-  }
-  return undefined;
+  const next = entriesOf(queue).find(({ isGhost }) => !isGhost);
+  return next && ageOf(queue, now, next.id);
 }
 
 /**
