@@ -37,7 +37,8 @@ local function entries_from(key, place, most)
 end
 
 -- Reads pending tasks in the order of delivery: the list and `fair` by their tags, then `limited`.
--- Returns at most so many entries, and a function that returns the place after a number of them.
+-- Returns at most so many entries; a function that returns the place after a number of them; and true if
+-- there are no more.
 local function read_pending(place, most)
   local index, fair_place, limited_place = string.match(place, '^(%d+) (%S+ %S+) (%S+ %S+)$')
   index = tonumber(index)
@@ -98,7 +99,8 @@ local function read_pending(place, most)
         end
       end
       return int(index) .. ' ' .. fair_place .. ' ' .. limited_place
-    end
+    end,
+    #found < most
 end
 
 local seen = {}
@@ -167,9 +169,18 @@ local function is_found(entry)
   return false
 end
 
+-- Dead letters are kept in `expiry` for longer than others, so that backwards they are all in front of the
+-- completed tasks. From the first one on, members that are dead letters are passed over: their records are
+-- not read.
+local zset = zset_of_state(keys, state, wanted)
+local passes, passing = false, 5000
+
 local function show(entry)
   local task = entry.task
-  if
+  if zset == expiry and not passes and task.state == STATE.rejected and task.reason ~= 'cancelled' then
+    passes = true
+    return true
+  elseif
     task.state ~= recorded_state
     or not matches(wanted, task, entry.text)
     or is_shown_or_ghost(entry)
@@ -194,46 +205,69 @@ local function show(entry)
   reply[#reply + 1] = record
 end
 
+local function without_dead_letters(entries)
+  local ids, kept = {}, {}
+  for i, entry in ipairs(entries) do
+    ids[i] = entry.id
+  end
+  for i, died_at in ipairs(read('ZMSCORE', dead, ids)) do
+    if not died_at then
+      kept[#kept + 1] = entries[i]
+    end
+  end
+  return kept
+end
+
 -- The same for members of a zset.
 local function read_members(place, most)
-  local key = zset_of_state(keys, state, wanted)
-  local from, before = key == dead and wanted.ended_from, key == dead and wanted.ended_before
-  local entries
-  if backwards == '1' then
-    local last = before and place_from(before) or LAST_PLACE
-    entries = entries_before(key, place == '' and last or place, most, from)
-  else
-    entries = entries_after(key, place == '' and place_from(from) or place, most, before)
+  local from, before = zset == dead and wanted.ended_from, zset == dead and wanted.ended_before
+  local function members_from(start)
+    if backwards == '1' then
+      local last = before and place_from(before) or LAST_PLACE
+      return entries_before(zset, start == '' and last or start, most, from)
+    end
+    return entries_after(zset, start == '' and place_from(from) or start, most, before)
   end
-  return entries, function(done)
-    return done > 0 and entries[done].place or place
+  local members = members_from(place)
+  local entries = passes and without_dead_letters(members) or members
+  while passes and #entries == 0 and #members == most and passing > 0 do
+    passing, place = passing - most, members[most].place
+    members = members_from(place)
+    entries = without_dead_letters(members)
   end
+  return entries,
+    function(done)
+      local last = done == #entries and members[#members] or entries[done]
+      return last and last.place or place
+    end,
+    #members < most
 end
 
 -- Without a filter a page seldom needs more entries than it has tasks, and one to know that there are more.
--- But `expiry` has dead letters among the completed tasks.
+-- But `expiry` has more than the tasks that are looked for.
 local few = filter == '' and state ~= 'completed'
 local most = few and math.min(tonumber(size) + 1, LOOK) or LOOK
 local place, left = cursor, LOOK
 while left > 0 do
-  local entries, place_of
+  local entries, place_of, are_last
   if state == 'pending' then
     local start = backwards == '1' and LAST_PLACE or place_from()
-    entries, place_of = read_pending(place ~= '' and place or '0 ' .. start .. ' ' .. start, most)
+    entries, place_of, are_last = read_pending(place ~= '' and place or '0 ' .. start .. ' ' .. start, most)
   else
-    entries, place_of = read_members(place, most)
+    entries, place_of, are_last = read_members(place, most)
   end
+  local passed_before = passes
   local done = visit_entries(tasks, entries, show)
   reply[3] = reply[3] + count_left_alone(entries, done)
   reply[4] = reply[4] + done
-  if done < most and done == #entries then
+  local is_through = done == #entries
+  if is_through and are_last then
     place = ''
   else
     place = place_of(done)
   end
-  local more = done == most
   most, left = left - done, 0
-  if more then
+  if passes ~= passed_before or (is_through and not are_last and done > 0) then
     left = most
   end
 end

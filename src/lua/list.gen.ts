@@ -15,7 +15,9 @@ import { $FZ } from "./parts/parse-with.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
+import { $AG } from "./parts/slice.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
+import { $AP } from "./parts/read.gen.ts";
 import { $FV } from "./parts/has-payload.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
@@ -122,7 +124,8 @@ z=ac[aj].place
 end
 end
 return AH(y)..' '..z..' '..aa
-end
+end,
+#ac<x
 end
 local w={}
 ${$CI}local function x(y)
@@ -174,75 +177,102 @@ end
 y[aa]=y[aa]+((ag(aj)or ag(ak))and 1 or 0)
 return false
 end
-${$E}${$H}${$AK}${$FV}local function ai(aj)
-local ak=aj.task
-if
-ak.state~=s
-or not H(q,ak,aj.text)
-or x(aj)
-or(ad and not ah(aj))
+${$I}local ai=I(p,i,q)
+local aj,ak=false,5000
+${$E}${$H}${$AK}${$FV}local function al(am)
+local an=am.task
+if ai==g and not aj and an.state==FQ.rejected and an.reason~='cancelled'then
+aj=true
+return true
+elseif
+an.state~=s
+or not H(q,an,am.text)
+or x(am)
+or(ad and not ah(am))
 then
 return false
 elseif
-aj.fixed==''and s==FQ.waiting
-or not(FV(aj.fixed)or aj.fixed=='')
+am.fixed==''and s==FQ.waiting
+or not(FV(am.fixed)or am.fixed=='')
 then
-aj.left_alone=true
+am.left_alone=true
 return false
 end
-local al,am=FW(aj.fixed),aj.record or''
-local an=ac(string.sub(aj.fixed,#al+1))
-z=z+#al+#an+#am
+local ao,ap=FW(am.fixed),am.record or''
+local aq=ac(string.sub(am.fixed,#ao+1))
+z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
 return true
 end
-AK(y,aj.id,i~='pending'and aj.score or'')
-AK(y,al,an)
-y[#y+1]=am
+AK(y,am.id,i~='pending'and am.score or'')
+AK(y,ao,aq)
+y[#y+1]=ap
 end
-${$I}${$K}local function aj(ak,al)
-local am=I(p,i,q)
-local an,ao=am==h and q.ended_from,am==h and q.ended_before
-local ap
+${$AG}${$AP}local function am(an)
+local ao,ap={},{}
+for at,au in ipairs(an)do
+ao[at]=au.id
+end
+for at,au in ipairs(AP('ZMSCORE',h,ao))do
+if not au then
+ap[#ap+1]=an[at]
+end
+end
+return ap
+end
+${$K}local function an(ao,ap)
+local aq,ar=ai==h and q.ended_from,ai==h and q.ended_before
+local function as(at)
 if o=='1'then
-local aq=ao and K(ao)or t
-ap=N(am,ak==''and aq or ak,al,an)
-else
-ap=M(am,ak==''and K(an)or ak,al,ao)
+local au=ar and K(ar)or t
+return N(ai,at==''and au or at,ap,aq)
 end
-return ap,function(aq)
-return aq>0 and ap[aq].place or ak
+return M(ai,at==''and K(aq)or at,ap,ar)
 end
+local at=as(ao)
+local au=aj and am(at)or at
+while aj and#au==0 and#at==ap and ak>0 do
+ak,ao=ak-ap,at[ap].place
+at=as(ao)
+au=am(at)
 end
-local ak=l==''and i~='completed'
-${$A}local al=ak and math.min(tonumber(k)+1,A)or A
-local am,an=j,A
-${$B}${$FP}${$FS}${$FX}${$FZ}${$P}${$Q}while an>0 do
-local ao,ap
+return au,
+function(av)
+local aw=av==#au and at[#at]or au[av]
+return aw and aw.place or ao
+end,
+#at<ap
+end
+local ao=l==''and i~='completed'
+${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
+local aq,ar=j,A
+${$B}${$FP}${$FS}${$FX}${$FZ}${$P}${$Q}while ar>0 do
+local as,at,au
 if i=='pending'then
-local aq=o=='1'and t or K()
-ao,ap=v(am~=''and am or'0 '..aq..' '..aq,al)
+local av=o=='1'and t or K()
+as,at,au=v(aq~=''and aq or'0 '..av..' '..av,ap)
 else
-ao,ap=aj(am,al)
+as,at,au=an(aq,ap)
 end
-local aq=P(f,ao,ai)
-y[3]=y[3]+Q(ao,aq)
-y[4]=y[4]+aq
-if aq<al and aq==#ao then
-am=''
+local av=aj
+local aw=P(f,as,al)
+y[3]=y[3]+Q(as,aw)
+y[4]=y[4]+aw
+local ax=aw==#as
+if ax and au then
+aq=''
 else
-am=ap(aq)
+aq=at(aw)
 end
-local ar=aq==al
-al,an=an-aq,0
-if ar then
-an=al
+ap,ar=ar-aw,0
+if aj~=av or(ax and not au and aw>0)then
+ar=ap
 end
 end
-y[2]=am
+y[2]=aq
 return y
 `;
   },
-  sha1: "aa00a977cde84f7a75517eb641bccfdcca5cc7d9",
-  keyLockingSha1: "20558fd8be416f0417f4f2bbf8e4eb3f61bad28f",
+  sha1: "1cc44004d58b3eeb98e8d6135a887221654cf757",
+  keyLockingSha1: "535d5a8bd40ca9965edc54f6444fc339eeddc31d",
 };

@@ -73,6 +73,12 @@ type ListReply = ReturnType<typeof listScript.decode>;
 
 const LIST_TASKS_OPTIONS = ["state", "payloads", "reverse", "maxBytes", ...FILTER_OPTIONS, ...LIST_OPTIONS];
 
+/** How many tasks a call of the script looks at, at most. */
+const LOOK = 1_000;
+
+/** How many calls in a row may pass over dead letters, thousands each. */
+const MOST_PASSING = 10;
+
 /** Reads a page of the tasks in one state: see `Operator.list`. */
 export async function listTasks(queue: OperatedQueue, options: ListTasksOptions): Promise<TaskPage> {
   onlyOptions(options, LIST_TASKS_OPTIONS);
@@ -128,14 +134,18 @@ export async function readPage(
   return { tasks, cursor: cursor || null, ...sums, unreadable };
 
   async function readMerged(): Promise<string> {
-    const { inner } = readShardCursor(options.cursor, "members", 0);
+    let { inner } = readShardCursor(options.cursor, "members", 0);
     const shards = await queue.store.shards(options);
     const bytes = String(Math.ceil(maxBytes / shards.length));
     const callOf = (shard: Shard): Call<ListReply> =>
       shard.call(listScript, { ...args, cursor: inner, size: String(size), maxBytes: bytes });
-    const { cursor: next, ...page } = await readBackwards(queue.store, size, callOf, options);
-    take({ ...page, tasks: [...page.tasks] });
-    return next;
+    for (let calls = 1; ; calls++) {
+      const { cursor: next, ...page } = await readBackwards(queue.store, size, callOf, options);
+      take({ ...page, tasks: [...page.tasks] });
+      // A call that has looked at few tasks has passed over dead letters.
+      if (next === "" || found.length > 0 || sums.looked >= LOOK || calls === MOST_PASSING) return next;
+      inner = next;
+    }
   }
 
   function readInTurn(): Promise<string> {

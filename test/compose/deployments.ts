@@ -62,7 +62,11 @@ export function ownPages(
     return (await response.json()) as T;
   };
   /** As the page of the dashboard calls it. */
-  const visit = async (path: string, json: object, headers: Record<string, string> = {}): Promise<Response> => {
+  const visit = async (
+    path: string,
+    json: object,
+    headers: Record<string, string> = {},
+  ): Promise<Response> => {
     const own = { origin: ORIGIN, "content-type": "application/json", "sec-fetch-site": "same-origin" };
     const init = { method: "POST", headers: { ...own, ...headers }, body: JSON.stringify(json) };
     const response = await fetch(new Request(`${ORIGIN}/dashboard${path}`, init));

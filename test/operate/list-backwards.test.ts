@@ -79,6 +79,33 @@ describe("a list is read backwards", () => {
     expect(early.flat()).toEqual(newest.slice(6));
   });
 
+  test("of completed tasks and cancelled ones past thousands of dead letters, which are kept for longer", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([...named(["c0", "c1", "c2"]), { payload: 1, id: "long", resultTtl: "30d" }]);
+    for (const task of await queue.dequeue({ max: 4 })) await task.complete("well done");
+    await queue.enqueue(1, { id: "gone", delay: "1h" });
+    await queue.cancel("gone");
+    const buryThousands = async (thousands: readonly number[]) => {
+      for (const thousand of thousands) {
+        const ids = Array.from({ length: 1_000 }, (_, i) => `d${1_000 * thousand + i}`);
+        await bury(queue, named(ids));
+      }
+    };
+    await buryThousands([1, 2]);
+    for (const options of [{ state: "completed" }, { state: "completed", text: "well" }] as const) {
+      expect(await listed(options)).toEqual(["c0", "c1", "c2", "long"]);
+      expect(await pages({ ...options, reverse: true })).toEqual([["long", "c2", "c1", "c0"]]);
+      expect((await pages({ ...options, reverse: true, size: 2 })).slice(0, 2)).toEqual([
+        ["long", "c2"],
+        ["c1", "c0"],
+      ]);
+    }
+    // More than one call passes over.
+    await buryThousands([3, 4, 5, 6, 7, 8, 9]);
+    expect(await pages({ state: "completed", reverse: true })).toEqual([["long"], ["c2", "c1", "c0"]]);
+    expect(await pages({ state: "rejected", reason: "cancelled", reverse: true })).toEqual([["gone"]]);
+  });
+
   test("as far as a call looks, and on from there", async () => {
     const queue = rig.queue();
     await bury(queue, [{ id: "old", payload: "needle" }]);
