@@ -55,7 +55,7 @@ export type StopReason =
   | "budget"
   /** Too few of the drain's `requests` are left to extend the lease. */
   | "requests"
-  /** The drain's own signal aborted. */
+  /** The drain's own signal aborted, as when a server closes and its grace is over. */
   | "aborted";
 
 const MESSAGES: Readonly<Record<StopReason, string>> = {
@@ -64,7 +64,7 @@ const MESSAGES: Readonly<Record<StopReason, string>> = {
   timeout: "the handler took longer than its timeout",
   budget: "the drain's budget ended before the handler did",
   requests: "too few requests were left to extend the lease until the handler ended",
-  aborted: "the drain was aborted before the handler ended",
+  aborted: "the consumer was closed before the handler ended",
 };
 
 export const STOP_REASONS = Object.keys(MESSAGES) as readonly StopReason[];

@@ -78,6 +78,18 @@ export const swept = (report: object): LogLine => ["info", { sweep: report }];
 /** @param report of a sweep that failed for a queue */
 export const sweepFailed = (report: object): LogLine => ["error", { sweep: report }];
 
+/** A process that closes does not wait any longer. @param grace how long it has waited, ms */
+export const graceOver = (grace: number): LogLine => [
+  "warn",
+  {
+    closing: true,
+    grace,
+    note:
+      "the grace is over: handlers that still run are aborted, and open requests are closed. No task is lost: it " +
+      "comes back at the dueAt of its line, or, without one, when its lease expires",
+  },
+];
+
 /** Cron in a process has failed. */
 export const cronFailed = (error: unknown): LogLine => ["error", { cron: messageOf(error) }];
 

@@ -1,13 +1,16 @@
 import { execFile } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EventEmitter, once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
+import { connect, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createClient } from "@redis/client";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { HEADER_BOUNDS, listen } from "../../src/deploy/process/node-listener.ts";
 import { start } from "../../src/deploy/process/process.ts";
 import type { Runtime } from "../../src/deploy/process/types.ts";
+import { listening } from "../support/listening.ts";
 import { startRedis, type TestRedis } from "../support/redis.ts";
 
 // What a server leaves behind.
@@ -75,6 +78,32 @@ it("does not wait for connections that become idle", async () => {
   expect(await text(response)).toBe("late");
   await stopped;
   agent.destroy();
+});
+
+it("does not wait for connections on which nothing has come, and leaves those whose request is on its way", async () => {
+  const fetch = async () => new Response("late");
+  const { port, stop } = await listen(fetch, { port: 0, hostname: "127.0.0.1" });
+  const accepted: Socket[] = [];
+  const note = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);
+  subscribe("net.server.socket", note);
+  onTestFinished(() => void unsubscribe("net.server.socket", note));
+  const other = createServer();
+  const own = { host: "127.0.0.1", port };
+  const [unused, half] = [connect(own), connect(own)];
+  const elsewhere = connect(await listening(other), "127.0.0.1");
+  half.write("GET / HTTP/1.1\r\nHost: x\r\n");
+  const begun = () => accepted.filter(({ bytesRead }) => bytesRead > 0).length;
+  await expect.poll(() => [accepted.length, begun()]).toEqual([3, 1]);
+  const left = vi.fn();
+  elsewhere.once("close", left);
+  const stopped = stop();
+  await once(unused.resume(), "close");
+  half.write("Connection: close\r\n\r\n");
+  expect(await text(half)).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*late/);
+  await stopped;
+  expect(left).not.toHaveBeenCalled();
+  elsewhere.destroy();
+  other.close();
 });
 
 it("leaves neither a connection nor a cron if it cannot listen", async () => {

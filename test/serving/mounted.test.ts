@@ -5,12 +5,14 @@ import {
   type Server as HttpServer,
 } from "node:http";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { Hono } from "hono";
 import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import { type MountedDeployment, type MountOptions, startDeployment } from "../../serverless/node.ts";
 import type { MountedRequest } from "../../src/deploy/process/mounted-request.ts";
 import { defineQueue, NonRetryableError, Queue, type QueueDefinition } from "../../src/index.ts";
 import { asker, type CallOptions, secrets, tokens } from "../http/served.ts";
+import { consoleLines } from "../support/console-lines.ts";
 import { listening } from "../support/listening.ts";
 import { useOwnRedis } from "../support/own-redis.ts";
 
@@ -362,9 +364,14 @@ describe("a mounted deployment that closes", () => {
     await asked;
     const { id } = await queue("slow").enqueue(1);
     await expect.poll(() => begun.mock.calls.length).toBe(1);
+    const lines = consoleLines("warn");
     await close();
     await dropped;
     expect(aborted).toHaveBeenCalledTimes(1);
+    expect(lines).toMatchObject([
+      { closing: true, grace: 1, note: expect.stringContaining("No task is lost") },
+      { queue: "slow", task: id, next: "retry", dueAt: expect.any(String) },
+    ]);
     expect(await new Queue("slow", { transport: redis.transport }).get(id)).toMatchObject({
       state: "delayed",
       charged: 1,
@@ -381,6 +388,16 @@ describe("a mounted deployment that closes", () => {
     expect(server?.listening).toBe(false);
     const other = await startDeployment({ env: { REDIS_URL: redis.url } });
     await other.close(server);
+  });
+
+  it("does not wait for connections to the server that are unused", async () => {
+    const { close } = await start({ grace: "1h" });
+    const url = new URL(await listen(mount(deployment as MountedDeployment)));
+    const unused = connect(Number(url.port), url.hostname);
+    await once(server as HttpServer, "connection");
+    const left = once(unused.resume(), "close");
+    await close(server);
+    await left;
   });
 
   it("leaves the signals to the application", async () => {

@@ -14,6 +14,7 @@ import { loadNodeServer, stopServer } from "./node-listener.ts";
 import type { ClosableServer, NodeRequest, NodeResponse } from "./node-types.ts";
 import { start } from "./process.ts";
 import type { Runtime, ServeOptions, Server } from "./types.ts";
+import { UnusedConnections } from "./unused-connections.ts";
 
 /** Options of a deployment in a process whose HTTP server is the application's: those of a server without its port. */
 export type MountOptions<Env extends object = Environment> = Omit<
@@ -73,12 +74,14 @@ export async function startMounted<Env extends object>(
   let application: ClosableServer | undefined;
 
   const listen: Runtime["listen"] = async (handle) => {
+    const unused = new UnusedConnections();
     const closed = fetch;
     fetch = handle;
     return {
       port: 0,
       async stop() {
-        await (application ? stopServer(application) : openRequests.settled());
+        await (application ? stopServer(application, unused) : openRequests.settled());
+        unused.end();
         fetch = closed;
       },
       drop() {

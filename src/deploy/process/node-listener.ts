@@ -5,8 +5,9 @@ import { markLengthEnforced } from "../../bounded-body.ts";
 import { orNotInstalled } from "../../optional-package.ts";
 import type { ClosableServer } from "./node-types.ts";
 import type { Listener, Runtime } from "./types.ts";
+import { UnusedConnections } from "./unused-connections.ts";
 
-/** While the server stops: the interval at which it closes idle connections, ms. */
+/** While the server stops: the interval at which it closes idle and unused connections, ms. */
 const IDLE_CHECK = 50;
 
 /** How long a client may leave its response unread, ms. Then its connection is closed. */
@@ -51,19 +52,27 @@ export async function listen(
   });
   server.listen(port, hostname);
   await once(server, "listening");
+  const unused = new UnusedConnections();
   return {
     port: (server.address() as AddressInfo).port,
-    stop: () => stopServer(server),
+    stop: () => stopServer(server, unused),
     drop: () => server.closeAllConnections(),
   };
 }
 
-/** Accepts no more connections. Resolves when all open requests have their responses. */
-export async function stopServer(server: ClosableServer): Promise<void> {
+/**
+ * Accepts no more connections. Resolves when all open requests have their responses.
+ * @param unused ends with the server
+ */
+export async function stopServer(server: ClosableServer, unused: UnusedConnections): Promise<void> {
   const closed = new Promise<void>((resolve) => server.once("close", resolve));
   server.close();
   // Connections become idle one by one, when their responses end.
-  const idle = setInterval(() => server.closeIdleConnections?.(), IDLE_CHECK);
+  const idle = setInterval(() => {
+    server.closeIdleConnections?.();
+    unused.close(server);
+  }, IDLE_CHECK);
   await closed;
   clearInterval(idle);
+  unused.end();
 }

@@ -9,7 +9,7 @@ import { endsWithin, sleep } from "../../sleep.ts";
 import { loadRedisClient } from "../../transports/resp-client.ts";
 import { resp } from "../../transports/resp.ts";
 import { upstash } from "../../transports/upstash.ts";
-import { cronFailed, fetchFailed, wakeFailed } from "../../log/lines.ts";
+import { cronFailed, fetchFailed, graceOver, wakeFailed } from "../../log/lines.ts";
 import { withCompressedFile } from "../compressed-file.ts";
 import { untilClosing } from "./event-streams.ts";
 import { onDemand } from "../on-demand.ts";
@@ -162,6 +162,7 @@ export async function start<Env extends object>(
     const inTime = await endsWithin(grace, ended);
     const deadline = performance.now() + ABORT_TIME;
     if (!inTime) {
+      log(graceOver(grace));
       ending.abort();
       listener.drop?.();
       await endsWithin(ABORT_TIME, ended);
