@@ -4,7 +4,7 @@ import { type AlarmNamespace, WorkerAlarms } from "./cloudflare/worker-alarms.ts
 import type { AlarmKind } from "../src/deploy/alarms.ts";
 import { withOptions } from "../src/deploy/options-of.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
-import type { PartOptions } from "../src/deploy/optional-parts.ts";
+import type { DashboardOptions, PartOptions } from "../src/deploy/optional-parts.ts";
 import type { Platform, ServiceOptions as AnyServiceOptions } from "../src/deploy/options.ts";
 
 export { SluiceAlarm } from "./cloudflare/sluice-alarm.ts";
@@ -22,7 +22,7 @@ export type { DeploymentTools } from "../src/deploy/service.ts";
  * export default sluice({ dashboard, docs, deepSweep });
  */
 export type ServiceOptions<Env = Environment> = Omit<AnyServiceOptions<Env>, keyof PartOptions> & {
-  readonly [Name in keyof PartOptions]: Exclude<PartOptions[Name], true>;
+  readonly [Name in keyof PartOptions]: Exclude<PartOptions[Name], true | DashboardOptions>;
 };
 
 export interface Context {

@@ -1,9 +1,29 @@
-import type { PartsOnDemand } from "./optional-parts.ts";
+import type { Dashboard } from "../http/dashboard/mount.ts";
+import type { Part } from "../http/parts.ts";
+import { invalidArgument } from "../errors.ts";
+import { onlyOptions } from "../kernel/options/validation.ts";
+import type { DashboardOptions, PartsOnDemand } from "./optional-parts.ts";
+
+const loadDashboard = async () => (await import("../dashboard/index.ts")).dashboard;
+
+const orLoad =
+  <T>(load: () => Promise<T>) =>
+  (given: true | T): Part<T> =>
+    given === true ? load : given;
 
 /** The optional parts, for platforms whose bundles load code on demand: each is loaded at its first use. */
 export const onDemand: PartsOnDemand = {
-  dashboard: async () => (await import("../dashboard/index.ts")).dashboard,
-  operations: async () => (await import("../http/operations/index.ts")).operations,
-  docs: async () => (await import("../http/docs/index.ts")).docs,
-  deepSweep: async () => (await import("../open/deep-sweep/index.ts")).deepSweep,
+  dashboard: (given) =>
+    typeof given === "object" && !("answer" in given) ? dashboardWith(given) : orLoad(loadDashboard)(given),
+  operations: orLoad(async () => (await import("../http/operations/index.ts")).operations),
+  docs: orLoad(async () => (await import("../http/docs/index.ts")).docs),
+  deepSweep: orLoad(async () => (await import("../open/deep-sweep/index.ts")).deepSweep),
 };
+
+/** @throws {SluiceError} `invalid_argument` */
+function dashboardWith(options: DashboardOptions): () => Promise<Dashboard> {
+  onlyOptions(options, ["authorize"], "dashboard.");
+  const { authorize } = options;
+  if (typeof authorize !== "function") throw invalidArgument("dashboard.authorize", "must be a function");
+  return async () => ({ ...(await loadDashboard()), authorize });
+}

@@ -1,18 +1,25 @@
 import { invalidArgument } from "../errors.ts";
 import type { AppOptions } from "../http/app-options.ts";
+import type { Authorize } from "../http/dashboard/authorize.ts";
 import type { Dashboard } from "../http/dashboard/mount.ts";
 import type { Operations } from "../http/operations/operations.ts";
 import type { Docs } from "../http/docs/docs.ts";
 import type { DeepSweep } from "../open/deep-sweep/index.ts";
 
+/** Options of the dashboard. */
+export interface DashboardOptions {
+  /** Lets the application decide who may see it, in place of the sign-in with a token. */
+  readonly authorize: Authorize;
+}
+
 /** Options that turn on a part whose code is large. */
 export interface PartOptions {
   /**
-   * Whether `/dashboard` shows the dashboard, a page for browsers. `true` loads its code at the first request to it; or
-   * give it, from `sluice-queue/dashboard`.
+   * Whether `/dashboard` shows the dashboard, a page for browsers. `true`, or its options, loads its code at the first
+   * request to it; or give it, from `sluice-queue/dashboard`, such as `{ ...dashboard, authorize }`.
    * @default false
    */
-  readonly dashboard?: boolean | Dashboard | undefined;
+  readonly dashboard?: boolean | DashboardOptions | Dashboard | undefined;
   /**
    * Whether the HTTP interface has the routes for operators, which the command line, the dashboard and metrics use.
    * `true` loads their code at the first request to them; or give it, from `sluice-queue/operations`.
@@ -35,15 +42,12 @@ export interface PartOptions {
 
 type Parts = Pick<AppOptions, "dashboard" | "operations" | "docs" | "deepSweep">;
 
-/** What loads each part at its first use. */
-export type PartsOnDemand = Required<Parts>;
-
-const ENTRIES = {
-  dashboard: "dashboard",
-  operations: "operations",
-  docs: "docs",
-  deepSweep: "deep-sweep",
-} as const;
+/** Makes each part of what is given in its option: what is `true` is loaded at its first use. */
+export type PartsOnDemand = {
+  readonly [Name in keyof Parts]-?: (
+    given: Exclude<NonNullable<PartOptions[Name]>, false>,
+  ) => NonNullable<Parts[Name]>;
+};
 
 /**
  * The parts of a deployment that are in a bundle only if they are turned on.
@@ -51,20 +55,21 @@ const ENTRIES = {
  * @throws {SluiceError} `invalid_argument` for `true`, if nothing loads the part
  */
 export function optionalParts(options: PartOptions, onDemand: PartsOnDemand | undefined): Parts {
-  const part = <Name extends keyof Parts>(name: Name, byDefault: boolean): Parts[Name] => {
-    const given = options[name] ?? (byDefault && onDemand !== undefined);
+  const part = <Name extends keyof Parts>(name: Name, byDefault = onDemand !== undefined): Parts[Name] => {
+    const given = options[name] ?? byDefault;
     if (given === false) return undefined;
+    if (onDemand) return onDemand[name](given as never) as Parts[Name];
     if (given !== true) return given as Parts[Name];
-    if (onDemand) return onDemand[name];
+    const entry = name === "deepSweep" ? "deep-sweep" : name;
     throw invalidArgument(
       name,
-      `must be its code on this platform: import { ${name} } from "sluice-queue/${ENTRIES[name]}"`,
+      `must be its code on this platform: import { ${name} } from "sluice-queue/${entry}"`,
     );
   };
   return {
     dashboard: part("dashboard", false),
-    operations: part("operations", true),
-    docs: part("docs", true),
-    deepSweep: part("deepSweep", true),
+    operations: part("operations"),
+    docs: part("docs"),
+    deepSweep: part("deepSweep"),
   };
 }

@@ -28,7 +28,7 @@ export interface ServiceOptions<Env = Environment> extends PartOptions {
   readonly queues?: readonly DeclaredQueue[] | undefined;
   /**
    * Handles requests to paths other than `/v1/…`, `/wake`, `/health`, `/metrics`, and those of the documentation and
-   * the dashboard if these are on. If it returns nothing, `/` redirects to `/docs` or else to `/dashboard`, if one of
+   * the dashboard if these are on. If it returns nothing, `/` redirects to `/dashboard` or else to `/docs`, if one of
    * them is on, and other paths get 404.
    * @default returns nothing
    */

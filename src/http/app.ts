@@ -8,7 +8,7 @@ import { withPrefix } from "../kernel/transport.ts";
 import { checkedOffload } from "../features/offload/types.ts";
 import { respond } from "../respond.ts";
 import { APP_OPTIONS, type AppOptions } from "./app-options.ts";
-import { Authenticator, forbidden } from "./auth/authenticator.ts";
+import { Authenticator, type Authenticating, forbidden } from "./auth/authenticator.ts";
 import type { Scope } from "./auth/tokens.ts";
 import { mountDashboard } from "./dashboard/mount.ts";
 import { optionsOfRequests } from "./options-of-requests.ts";
@@ -56,8 +56,9 @@ export function createApp(options: AppOptions): App {
   checkPart(docs, "docs", "page");
   checkPart(deepSweep, "deepSweep", "sweep", "deep-sweep");
   const optionsOf = optionsOfRequests(ofQueues, log);
-  const authenticator = new Authenticator(tokens, cronSecret);
-  const allow =
+  const ofTokens = new Authenticator(tokens, cronSecret);
+  const allowing =
+    (authenticator: Authenticating) =>
     (...scopes: (Scope | "cron")[]): MiddlewareHandler<Variables> =>
     async (c, next) => {
       if (!scopes.some((scope) => authenticator.isConfiguredFor(scope)))
@@ -83,7 +84,7 @@ export function createApp(options: AppOptions): App {
   const budget = milliseconds(limits?.budget ?? "20s", "limits.budget", { min: 1 });
   const sweptStore = typeof offload === "function" ? undefined : checkedOffload(offload);
 
-  const newApp = (given: Part<Operations> | undefined): App => {
+  const newApp = (given: Part<Operations> | undefined, authenticator: Authenticating): App => {
     const app: App = new Hono<Variables>();
 
     const reportedProblem: Services["reportedProblem"] = (error, c) => {
@@ -102,24 +103,10 @@ export function createApp(options: AppOptions): App {
       return new Problem(problem.code, { ...problem.details, instance });
     };
 
-    // First, because it answers all of its paths itself, each with its own headers.
-    if (dashboard)
-      mountDashboard({ app, authenticator, bodyTime: bodyBounds.within, reportedProblem }, dashboard);
-
-    app.use(async (c, next) => {
-      const isPublic = publicPaths.includes(c.req.path);
-      const needsToken = c.req.path.startsWith("/v1/") || c.req.path === "/metrics";
-      if (needsToken && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
-      requireReadablePath(c.req.url);
-      // The router ignores a trailing slash. Here each resource has exactly one URL.
-      if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
-      return next();
-    });
-
     const services: Services = {
       transport,
       prefix,
-      allow,
+      allow: allowing(authenticator),
       reportedProblem,
       optionsOf,
       beforeSweep,
@@ -131,13 +118,30 @@ export function createApp(options: AppOptions): App {
       hasDashboard: dashboard !== undefined,
       deepSweep,
     };
+
+    // First, because it answers all of its paths itself, each with its own headers.
+    if (dashboard) {
+      const newAppFor = (callers: Authenticating) => newApp(given, callers);
+      mountDashboard({ ...services, app, authenticator, newApp: newAppFor }, dashboard);
+    }
+
+    app.use(async (c, next) => {
+      const isPublic = publicPaths.includes(c.req.path);
+      const needsToken = c.req.path.startsWith("/v1/") || c.req.path === "/metrics";
+      if (needsToken && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
+      requireReadablePath(c.req.url);
+      // The router ignores a trailing slash. Here each resource has exactly one URL.
+      if (c.req.path.endsWith("/") && !isPublic) return c.notFound();
+      return next();
+    });
+
     taskRoutes(app, services);
     watchRoutes(app, services);
     heartbeatRoutes(app, services);
     sweepRoutes(app, services);
     aboutRoutes(app, services);
     docsRoutes(app, services);
-    if (typeof given === "function") loadOperations(app, given, newApp);
+    if (typeof given === "function") loadOperations(app, given, (all) => newApp(all, authenticator));
     else given?.mount(app, services);
 
     app.notFound((c) => {
@@ -153,7 +157,7 @@ export function createApp(options: AppOptions): App {
 
     return app;
   };
-  return newApp(operations ?? ofDashboard(dashboard));
+  return newApp(operations ?? ofDashboard(dashboard), ofTokens);
 }
 
 /** The routes that the dashboard calls come with it. */

@@ -4,6 +4,7 @@ import { sluice as cloudflare } from "../../serverless/cloudflare.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
 import { dashboard } from "../../src/dashboard/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
+import { testDeployment } from "../../src/testing/index.ts";
 import { browser } from "../http/dashboard-served.ts";
 import { secrets, tokens } from "../http/served.ts";
 import { useRig } from "../support/rig.ts";
@@ -60,6 +61,39 @@ describe("a deployment with the dashboard", () => {
     const [cookie = ""] = headers.getSetCookie()[0]?.split(";") ?? [];
     expect(status).toBe(204);
     expect((await visit("GET", "/dashboard/api/v1/queues", { cookie })).status).toBe(200);
+  });
+});
+
+describe("the users of an application", () => {
+  const authorize = ({ headers }: Request) =>
+    headers.get("cookie") === "user=ada" && ({ scopes: ["admin"], queues: "*" } as const);
+
+  test("are let into the dashboard of a Worker, which imports its code", async () => {
+    const visit = browser(deploy({ dashboard: { ...dashboard, authorize } }));
+    const statuses = async (visitor: object) =>
+      (
+        await Promise.all(
+          ["/dashboard/api/v1/queues", "/v1/queues"].map((path) => visit("GET", path, visitor)),
+        )
+      ).map(({ status }) => status);
+    expect(await statuses({ cookie: "user=ada" })).toEqual([200, 401]);
+    expect(await statuses({})).toEqual([401, 401]);
+  });
+
+  test.each<[given: object, message: string]>([
+    [{ authorize: "admin" }, "dashboard.authorize must be a function"],
+    [{}, "dashboard.authorize must be a function"],
+    [{ authorise: authorize }, "dashboard.authorise is an unknown option; expected one of authorize"],
+  ])("need valid options: %j", (given, message) => {
+    expect(() => testDeployment({ dashboard: given as never })).toThrow(message);
+  });
+
+  test("need the code of the dashboard in a Worker", async () => {
+    const { status, body } = await browser(deploy({ dashboard: { authorize } as never }))("GET", "/health");
+    expect([status, body.detail]).toEqual([
+      503,
+      "dashboard must be the dashboard of sluice-queue/dashboard, or a function that loads it.",
+    ]);
   });
 });
 

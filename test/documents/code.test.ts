@@ -40,6 +40,7 @@ const OMITTED = `
   declare function send(...given: unknown[]): Promise<void>;
   declare function deliver(task: Task): Promise<void>;
   declare function stop(): void;
+  declare function userOf(request: Request): Promise<{ isAdmin: boolean } | undefined>;
   declare function startConsumer(queue: string): Promise<void>;
   declare function setTimer(queue: string, at: number, run: () => unknown): void;
 `;

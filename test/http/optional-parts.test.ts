@@ -26,7 +26,7 @@ describe("an app without the documentation", () => {
   test("redirects / to the dashboard, if it has that", async () => {
     const at = async (more: object) => (await served.asking(more)("GET", "/")).headers.get("location");
     expect(await at({ ...off, dashboard })).toBe("dashboard");
-    expect(await at({ docs, dashboard })).toBe("docs");
+    expect(await at({ docs, dashboard })).toBe("dashboard");
   });
 });
 

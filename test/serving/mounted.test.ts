@@ -125,6 +125,23 @@ describe("a deployment that is mounted below a path", () => {
     expect(await root.json()).toMatchObject({ type: "/docs#no_route" });
   });
 
+  it("leads to its dashboard, which the application lets its own users into, by the request of its server", async () => {
+    type Known = MountedRequest & { session?: { user?: string } };
+    const authorize = ({ url: at }: Request, { session }: Known) => {
+      if (session?.user === "ada") return { scopes: ["view"], queues: "*" } as const;
+      return session && Response.redirect(new URL("/login", at));
+    };
+    const login = (request: Known) =>
+      (request.session = { ...(request.headers.cookie && { user: request.headers.cookie }) });
+    const mounted = await start({ dashboard: { authorize } });
+    const url = await listen(mount(mounted, login, (_, response) => response.end("the login")));
+    const ada = { as: null, headers: { cookie: "ada" } };
+    expect((await asking(url)("GET", "/dashboard/api/v1/queues", ada)).body).toMatchObject({ cursor: null });
+    expect((await asking(url)("GET", "/dashboard/api/v1/queues", { as: "all" })).status).toBe(401);
+    const asked = [await fetch(`${url}/queue`, ada), await fetch(`${url}/queue`)];
+    expect(asked.map((page) => page.url)).toEqual([`${url}/queue/dashboard`, `${url}/login`]);
+  });
+
   it("works on what the application enqueues, at once", async () => {
     const mails = defineQueue<string>("mails");
     const sent: string[] = [];
@@ -192,6 +209,19 @@ describe("a deployment that is mounted below a path", () => {
     }
     await close();
     expect((await asked()).status).toBe(503);
+  });
+
+  it("lets the users of an application with Hono into its dashboard", async () => {
+    const authorize = ({ headers }: Request) =>
+      headers.get("cookie") === "user=ada" && ({ scopes: ["view"], queues: "*" } as const);
+    const { fetch: answer } = await start({ dashboard: { authorize } });
+    const app = new Hono().mount("/queue", answer);
+    const statuses = async (headers: Record<string, string>) => {
+      const paths = ["/dashboard/api/v1/queues", "/v1/queues"];
+      return Promise.all(paths.map(async (path) => (await app.request(`/queue${path}`, { headers })).status));
+    };
+    expect(await statuses({ cookie: "user=ada" })).toEqual([200, 401]);
+    expect(await statuses({ authorization: `Bearer ${secrets.all}` })).toEqual([401, 200]);
   });
 
   it.each<[string, (request: MountedRequest) => Promise<void>]>([

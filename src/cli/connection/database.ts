@@ -42,8 +42,8 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
     prefix,
     tokens: [{ token, scopes: ["enqueue", "consume", "admin"], queues: "*" }],
     wake,
-    deepSweep: onDemand.deepSweep,
-    operations: onDemand.operations,
+    deepSweep: onDemand.deepSweep(true),
+    operations: onDemand.operations(true),
     limits: { body: 100_000_000 },
     onError: ({ error }) => (last = error),
   });

@@ -1,7 +1,7 @@
 import { type ComponentChildren, render } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { access } from "./access.ts";
-import { grants } from "./api/queues.ts";
+import { access, isOfApplication } from "./access.ts";
+import { session } from "./api/queues.ts";
 import { signedIn } from "./api/request.ts";
 import { HealthScreen } from "./health/health.tsx";
 import { CostsScreen } from "./queues/costs.tsx";
@@ -10,7 +10,7 @@ import { QueueScreen } from "./queues/queue.tsx";
 import { QueuesScreen } from "./queues/queues.tsx";
 import { place, queueLink } from "./router.ts";
 import { SearchScreen } from "./search/search.tsx";
-import { SignIn } from "./sign-in.tsx";
+import { NotLetIn, SignIn } from "./sign-in.tsx";
 import { useStore } from "./store.ts";
 import { TaskScreen } from "./tasks/task.tsx";
 
@@ -20,17 +20,18 @@ function App() {
   const [error, setError] = useState<string | undefined>();
   const enter = useCallback(() => {
     setError(undefined);
-    grants().then(
-      (found) => {
-        access.set(found ?? []);
-        signedIn.set(found !== null);
-        setReady(found !== null);
+    session().then(
+      ({ grants, login }) => {
+        access.set(grants ?? []);
+        isOfApplication.set(login === "application");
+        signedIn.set(grants !== null);
+        setReady(grants !== null);
       },
       (failure: unknown) => setError(failure instanceof Error ? failure.message : String(failure)),
     );
   }, []);
   useEffect(enter, [enter]);
-  if (!known && error === undefined) return <SignIn onDone={enter} />;
+  if (!known && error === undefined) return isOfApplication.value ? <NotLetIn /> : <SignIn onDone={enter} />;
   if (!ready) return <Waiting error={error} retry={enter} />;
   const leave = () => {
     setReady(false);

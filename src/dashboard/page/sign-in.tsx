@@ -3,6 +3,23 @@ import { signIn } from "./api/queues.ts";
 import { Failure, useAction } from "./parts/dialog.tsx";
 import { Mark } from "./parts/layout.tsx";
 
+/** Said to a viewer whom the application does not let in, or not any more. */
+export function NotLetIn() {
+  return (
+    <main class="sign-in">
+      <div>
+        <h1>
+          <Mark /> Sluice
+        </h1>
+        <p class="hint">The application does not let you in. Sign in there, or as somebody else.</p>
+        <button type="button" class="primary" onClick={() => location.reload()}>
+          Try again
+        </button>
+      </div>
+    </main>
+  );
+}
+
 /** The token is exchanged for a cookie that scripts cannot read. This page does not keep it. */
 export function SignIn({ onDone }: { readonly onDone: () => void }) {
   const [token, setToken] = useState("");

@@ -30,11 +30,12 @@ export type FastifyPlugin = (scope: FastifyScope) => Promise<void>;
  * Answers a request, whose `url` is below the path of the mount.
  * @param original the URL that was asked for
  * @param host the host that was asked for, if a framework says so
+ * @param own the request of the framework
  */
 export type Answer = (
   request: NodeRequest,
   response: NodeResponse,
-  asked: { readonly original: string; readonly host: string | undefined },
+  asked: { readonly original: string; readonly host: string | undefined; readonly own: object },
 ) => void;
 
 /**
@@ -49,11 +50,12 @@ export function fastifyPlugin(
     // The bodies stay unread, in this scope alone.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _body, read) => read(null));
-    const handler = ({ raw, host }: FastifyRequest, reply: FastifyReply) => {
+    const handler = (own: FastifyRequest, reply: FastifyReply) => {
+      const { raw, host } = own;
       reply.hijack();
       const original = raw.url ?? "/";
       raw.url = urlBelow(scope.prefix, original);
-      answer(raw, reply.raw, { original, host });
+      answer(raw, reply.raw, { original, host, own });
       raw.url = original;
     };
     scope.all("/", handler);

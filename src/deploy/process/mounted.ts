@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Environment } from "../../config.ts";
+import { keepOwnRequest } from "../../http/own-request.ts";
 import { problemResponse } from "../../http/problems/problem.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
 import { markLengthEnforced } from "../../bounded-body.ts";
@@ -93,7 +94,7 @@ export async function startMounted<Env extends object>(
   };
   const started = await start({ grace, listen }, { ...options, port: 0, signals: false });
 
-  const answer: Answer = (request, response, { original, host }) => {
+  const answer: Answer = (request, response, { original, host, own: ofFramework }) => {
     const [incoming, outgoing] = [request as MountedRequest, response as ServerResponse];
     const path = mountOf(original, incoming.url ?? "/");
     const problem = keepReadBody(incoming);
@@ -107,6 +108,7 @@ export async function startMounted<Env extends object>(
       }
       const own = withHost(asked, host);
       markLengthEnforced(own);
+      keepOwnRequest(own, ofFramework);
       return withLinksBelow(path, await fetch(own));
     };
     // The globals are the application's.
@@ -130,7 +132,7 @@ export async function startMounted<Env extends object>(
     handler(request, response) {
       const { originalUrl, url = "/" } = request as MountedRequest;
       const host = forwardedHost(request as MountedRequest);
-      answer(request, response, { original: originalUrl ?? url, host });
+      answer(request, response, { original: originalUrl ?? url, host, own: request });
     },
     fastify: fastifyPlugin(answer, close),
   };

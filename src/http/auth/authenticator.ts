@@ -69,8 +69,20 @@ function includes({ scopes }: Grant, scope: Scope | "cron"): boolean {
   return scopes.includes(scope) || (scope === "view" && scopes.includes("admin"));
 }
 
+/** Identifies callers. */
+export interface Authenticating {
+  /** Whether a caller can have the scope. */
+  isConfiguredFor(scope: Scope | "cron"): boolean;
+  /**
+   * Returns what the caller may do.
+   * @param authorization the header
+   * @throws {Problem} `unauthorized`
+   */
+  authenticate(authorization: string | undefined): Promise<Grants>;
+}
+
 /** Identifies callers by their bearer tokens. */
-export class Authenticator {
+export class Authenticator implements Authenticating {
   readonly #tokens: readonly TokenEntry[];
   readonly #cronSecrets: readonly string[];
   #entries: readonly Entry[] | undefined;

@@ -1,8 +1,8 @@
-import type { Authenticator } from "../auth/authenticator.ts";
+import type { Authenticating } from "../auth/authenticator.ts";
 import type { Operations } from "../operations/operations.ts";
 import { loaded, type Part } from "../parts.ts";
-import type { Problem } from "../problems/problem.ts";
-import type { App, RequestContext } from "../services.ts";
+import type { App, RequestContext, Services } from "../services.ts";
+import type { Authorize } from "./authorize.ts";
 
 /**
  * The dashboard, from `sluice-queue/dashboard`. What it needs is passed with each request, so one object serves
@@ -11,16 +11,21 @@ import type { App, RequestContext } from "../services.ts";
 export interface Dashboard {
   /** The routes that the page calls. */
   readonly operations: Operations;
+  /**
+   * Lets the application decide who may see it.
+   * @default the viewer signs in with a token
+   * @example createApp({ transport, tokens, dashboard: { ...dashboard, authorize } })
+   */
+  readonly authorize?: Authorize | undefined;
   readonly answer: (c: RequestContext, server: DashboardServer) => Promise<Response>;
 }
 
 /** What the dashboard uses of its app. */
-export interface DashboardServer {
+export interface DashboardServer extends Pick<Services, "bodyBounds" | "reportedProblem"> {
   readonly app: App;
-  readonly authenticator: Authenticator;
-  /** How long the body of a request may take to arrive, ms. */
-  readonly bodyTime: number;
-  readonly reportedProblem: (error: unknown, c: RequestContext) => Problem;
+  readonly authenticator: Authenticating;
+  /** Makes an app with the same routes that knows its callers otherwise. */
+  readonly newApp: (authenticator: Authenticating) => App;
 }
 
 /**

@@ -1,13 +1,13 @@
 import { routePath } from "hono/route";
-import { json, respond } from "../../respond.ts";
+import { respond } from "../../respond.ts";
 import { Problem, problemResponse } from "../problems/problem.ts";
 import { allowHeader, methodNotAllowed } from "../request/methods.ts";
 import { propsOf, type RequestContext, waitUntilOf } from "../services.ts";
 import { operations } from "../operations/index.ts";
 import { dashboardHeaders } from "./headers.ts";
+import { type Answers, applicationLogin, type Login, tokenLogin } from "./login.ts";
 import type { Dashboard, DashboardServer } from "./mount.ts";
 import { requireOwnOrigin } from "./origin.ts";
-import { cookieForToken, grantsOfSession, noCookie, tokenOfCookie } from "./session.ts";
 
 /** The page, and the files that it loads. */
 export interface DashboardPage {
@@ -30,30 +30,31 @@ export function createDashboard({ html, files }: DashboardPage): Dashboard {
   const page = () =>
     respond(html, 200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
 
-  const route = async (c: RequestContext, server: DashboardServer): Promise<Response> => {
+  const logins = new WeakMap<DashboardServer, Login>();
+
+  const route = async (c: RequestContext, login: Login): Promise<Response> => {
     const parts = partsBelow(c);
     const [first, second = "", ...more] = parts;
-    if (first === undefined) return forMethods(c, { GET: page });
+    if (first === undefined)
+      return forMethods(c, { GET: async () => (await login.inPlaceOfPage(c)) ?? page() });
     // The links of the page are relative to the address without the slash.
     if (first === "" && parts.length === 1)
       return forMethods(c, { GET: () => respond(null, 308, { location: "../dashboard" }) });
     if (first === "assets" && more.length === 0) return forMethods(c, { GET: () => asset(second) });
-    if (first === "session" && second === "") {
-      return forMethods(c, {
-        GET: async () => json({ grants: await grantsOfSession(c, server) }),
-        POST: async () => respond(null, 204, { "set-cookie": await cookieForToken(c, server) }),
-        DELETE: () => respond(null, 204, { "set-cookie": noCookie(c) }),
-      });
-    }
+    if (first === "session" && second === "") return forMethods(c, login.session(c));
     if (first !== "api" || second !== "v1" || more.length === 0) throw new Problem("no_route");
     requireOwnOrigin(c);
-    return callApi(c, server, `/v1/${more.join("/")}`);
+    return callApi(c, login, `/v1/${more.join("/")}`);
   };
 
   return {
     operations,
     async answer(c, server) {
-      const response = await route(c, server).catch((error: unknown) =>
+      const login =
+        logins.get(server) ??
+        (this.authorize ? applicationLogin(server, this.authorize) : tokenLogin(server));
+      logins.set(server, login);
+      const response = await route(c, login).catch((error: unknown) =>
         problemResponse(server.reportedProblem(error, c)),
       );
       return withHeaders(response);
@@ -74,13 +75,8 @@ function partsBelow(c: RequestContext): string[] {
   return parts;
 }
 
-type Answer = () => Response | Promise<Response>;
-
 /** Answers by the method. Whatever is not a GET must come from the own origin. */
-async function forMethods(
-  c: RequestContext,
-  answers: Readonly<Partial<Record<"GET" | "POST" | "DELETE", Answer>>>,
-): Promise<Response> {
+async function forMethods(c: RequestContext, answers: Answers): Promise<Response> {
   const methods = [...Object.keys(answers), ...(answers.GET ? ["HEAD"] : [])];
   const { method } = c.req;
   if (method === "OPTIONS") return respond(null, 204, { allow: allowHeader(methods) });
@@ -90,16 +86,17 @@ async function forMethods(
   return answer();
 }
 
-/** Calls a route of the same app with the token of the cookie, and no other. */
-async function callApi(c: RequestContext, { app }: DashboardServer, path: string): Promise<Response> {
-  const token = tokenOfCookie(c);
-  const { origin, search } = new URL(c.req.url);
-  const request = new Request(`${origin}${path}${search}`, c.req.raw);
-  request.headers.delete("cookie");
-  request.headers.set("authorization", `Bearer ${token}`);
-  const waitUntil = waitUntilOf(c);
-  const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: propsOf(c) };
-  return app.fetch(request, c.env, context);
+/** Calls a route of the HTTP interface as the viewer. What the request itself says of its sender is not passed on. */
+async function callApi(c: RequestContext, login: Login, path: string): Promise<Response> {
+  return login.callAs(c, async (app, authorization) => {
+    const { origin, search } = new URL(c.req.url);
+    const request = new Request(`${origin}${path}${search}`, c.req.raw);
+    request.headers.delete("cookie");
+    request.headers.set("authorization", authorization);
+    const waitUntil = waitUntilOf(c);
+    const context = waitUntil && { waitUntil, passThroughOnException: () => {}, props: propsOf(c) };
+    return app.fetch(request, c.env, context);
+  });
 }
 
 /** Copies a response, and adds the headers of the dashboard. Its own `cache-control` stays. */

@@ -26,9 +26,9 @@ const signIn = fields({ token: v.pipe(v.string(tokenForm), v.regex(TOKEN, tokenF
  * @throws {Problem} `auth_not_configured`, `unauthorized`, `forbidden` without the scope `view`, or as for any body
  */
 export async function cookieForToken(c: RequestContext, server: DashboardServer): Promise<string> {
-  const { authenticator, bodyTime } = server;
+  const { authenticator, bodyBounds } = server;
   if (!authenticator.isConfiguredFor("view")) throw new Problem("auth_not_configured");
-  const body = await readJson(c.req.raw, { limit: MAX_BODY, within: bodyTime });
+  const body = await readJson(c.req.raw, { limit: MAX_BODY, within: bodyBounds.within });
   if (body === undefined) throw invalid("", "is missing");
   const { token } = validate(signIn, body);
   const grants = await authenticator.authenticate(`Bearer ${token}`);

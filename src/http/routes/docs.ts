@@ -14,7 +14,7 @@ export function docsRoutes(app: App, { docs, hasDashboard }: Services): void {
     if (!docs) throw new Problem("no_route", { detail: OFF });
     return loaded(docs);
   };
-  const home = docs ? "docs" : hasDashboard ? "dashboard" : undefined;
+  const home = hasDashboard ? "dashboard" : docs ? "docs" : undefined;
   // Relative, so that it is right wherever the app is mounted.
   if (home !== undefined) app.get("/", () => respond(null, 302, { location: home }));
 

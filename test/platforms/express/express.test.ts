@@ -123,7 +123,7 @@ describe.each(["express", "fastify"])("a deployment in a server of %s", (name) =
     expect((await ask("HEAD", "/health", { as: null })).status).toBe(200);
     expect((await ask("GET", "/nothing")).body).toMatchObject({ type: "/queue/docs#no_route" });
     expect((await server.fetch(new Request("http://sluice.test/queue", { redirect: "follow" }))).url).toBe(
-      `${server.url}/queue/docs`,
+      `${server.url}/queue/dashboard`,
     );
     const large = { payload: "x".repeat(1_000_000) };
     const both = { json: { tasks: [large, large] } };

@@ -7,9 +7,14 @@ import { send, spend } from "./request.ts";
 export const signIn = (token: string) => send("session", { method: "POST", body: { token } });
 export const signOut = () => send("session", { method: "DELETE" });
 
-/** What the session's token may do; null without a session. */
-export const grants = async () =>
-  (await send<{ readonly grants: readonly types.Grant[] | null }>("session")).grants;
+interface Session {
+  /** What the viewer may do; null if the server does not know the viewer. */
+  readonly grants: readonly types.Grant[] | null;
+  /** Says that the application decides who the viewers are. */
+  readonly login?: "application";
+}
+
+export const session = () => send<Session>("session");
 
 /** Most queues that the page lists. */
 const MOST_QUEUES = 10_000;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { isOfApplication } from "../access.ts";
 import { signOut } from "../api/queues.ts";
 import { spent } from "../api/request.ts";
 import { counted, dollars, exact } from "../format.ts";
@@ -72,9 +73,11 @@ export function Layout({ trail, onSignedOut, children }: LayoutProps) {
             <input type="checkbox" checked={hidden} onChange={() => isHidden.set(!hidden)} />
             Hide payloads
           </label>
-          <button type="button" class="quiet" onClick={leaving.start} disabled={leaving.busy}>
-            Sign out
-          </button>
+          {!isOfApplication.value && (
+            <button type="button" class="quiet" onClick={leaving.start} disabled={leaving.busy}>
+              Sign out
+            </button>
+          )}
         </div>
       </header>
       <Failure
