@@ -2,3 +2,6 @@
 declare module "next/server.js" {
   export function after(work: Promise<unknown> | (() => unknown)): void;
 }
+
+/** Next.js refuses its import in a client component. */
+declare module "server-only" {}

@@ -1,10 +1,10 @@
 import { after } from "next/server.js";
 import type { Environment } from "../src/config.ts";
 import { belowCatchAll, everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
+import { withConnect } from "../src/deploy/connect-app.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
-import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
-import { cronFailed } from "../src/log/lines.ts";
+import { withOptions } from "../src/deploy/options-of.ts";
 import { type InContext, ownContext } from "../src/deploy/own-context.ts";
 import { PendingWork } from "../src/deploy/pending-work.ts";
 import type { DeploymentTools, Platform, ServiceOptions } from "../src/deploy/service.ts";
@@ -42,9 +42,8 @@ const isBuilding = () => process.env["NEXT_PHASE"] === "phase-production-build";
  * catch-all route, and the queues of server actions and other routes. Consumers work after the response, in the same
  * invocation. It reads the environment with the first request or call, so that `next build` needs none.
  * @returns `handlers`, whose methods a catch-all route exports, and `queue` and `schedules`, for all code on the
- *   server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. `cron` sweeps
- *   and works without a request to the route, for a server that calls it each minute. It never throws, and logs why it
- *   failed
+ *   server. Outside of a request, such as in a script, an enqueue starts no consumer: the next cron does. In a test,
+ *   `testDeployment(handlers)` connects `queue` and `schedules` with its database
  * @example
  * // lib/queue.ts
  * export const { handlers, queue } = sluice({ consumers: [emails.consumer(send)] });
@@ -57,30 +56,28 @@ export function sluice<Env extends object = Environment>(options: ServiceOptions
   const inOwnContext = afterResponse(contextOfConsumers());
   const deployment = new Deployment(options, () => ({ ...platform, inOwnContext }));
   const env = () => process.env as Environment as Env;
-  const handle: RouteHandler<RouteContext> & AppWith<Env> = withOptions(
-    async (request: Request, context?: RouteContext): Promise<Response> => {
-      const work = new PendingWork();
-      const waitUntil = tryAfter(() => work.settled()) ? work.add : undefined;
-      const params = (await context?.params) ?? {};
-      return belowCatchAll(request, params, (below) => deployment.fetch(below, env(), waitUntil));
-    },
-    options,
-  );
-  const tools = (inRequest: boolean) => deployment.service(env()).tools(inRequest ? after : undefined);
-  const queue: DeploymentTools<Env>["queue"] = (...args) => atUse((now) => tools(now).queue(...args));
-  const schedules: DeploymentTools<Env>["schedules"] = (...args) =>
-    atUse((now) => tools(now).schedules(...args));
-  const cron = async (): Promise<void> => {
-    try {
-      await deployment.service(env()).cron();
-    } catch (error) {
-      deployment.log(cronFailed(error));
-    }
+  const handle: RouteHandler<RouteContext> = async (request: Request, context?: RouteContext) => {
+    const work = new PendingWork();
+    const waitUntil = tryAfter(() => work.settled()) ? work.add : undefined;
+    const params = (await context?.params) ?? {};
+    return belowCatchAll(request, params, (below) => deployment.fetch(below, env(), waitUntil));
   };
-  return withOptions(
-    { handlers: withOptions(everyMethod(handle), options), queue, schedules, cron },
-    options,
-  );
+  const made = new Map<boolean, DeploymentTools<Env>>();
+  let ofTest: DeploymentTools<Env> | undefined;
+  /** The tools of calls in a request, or those of other calls. */
+  const tools = (): DeploymentTools<Env> => {
+    if (ofTest) return ofTest;
+    const inRequest = !isBuilding() && isInRequest();
+    const found = made.get(inRequest) ?? deployment.service(env()).tools(inRequest ? after : undefined);
+    made.set(inRequest, found);
+    return found;
+  };
+  const queue: DeploymentTools<Env>["queue"] = (...args) => atUse(tools, (now) => now.queue(...args));
+  const schedules: DeploymentTools<Env>["schedules"] = (...args) =>
+    atUse(tools, (now) => now.schedules(...args));
+  const asApp = <App extends object>(app: App) =>
+    withConnect(withOptions(app, options), (given: DeploymentTools<Env>) => void (ofTest = given));
+  return asApp({ handlers: asApp(everyMethod(asApp(handle))), queue, schedules });
 }
 
 /**
@@ -99,15 +96,16 @@ function afterResponse(inContext: InContext): InContext {
 
 /**
  * An object that is made when it is used, so that a module may keep it although `next build` evaluates the module.
- * @param make makes that for calls in a request, or that for other calls
+ * @param tools returns those of the call
+ * @param make makes it with these tools
  */
-function atUse<T extends object>(make: (inRequest: boolean) => T): T {
-  const made = new Map<boolean, T>();
+function atUse<Tools extends object, T extends object>(tools: () => Tools, make: (tools: Tools) => T): T {
+  const made = new WeakMap<Tools, T>();
   return new Proxy({} as T, {
     get(_, name) {
-      const inRequest = !isBuilding() && isInRequest();
-      const used = made.get(inRequest) ?? make(inRequest);
-      made.set(inRequest, used);
+      const now = tools();
+      const used = made.get(now) ?? make(now);
+      made.set(now, used);
       const value: unknown = Reflect.get(used, name, used);
       return typeof value === "function" ? (value.bind(used) as unknown) : value;
     },

@@ -18,6 +18,7 @@ export const entries = {
   cloudflare: "serverless/cloudflare.ts",
   vercel: "serverless/vercel.ts",
   next: "serverless/next.ts",
+  "next-browser": "serverless/next-browser.ts",
   lambda: "serverless/lambda.ts",
   netlify: "serverless/netlify.ts",
   deno: "serverless/deno.ts",

@@ -73,7 +73,7 @@ export function closure(names: readonly string[], lock: Readonly<Record<string, 
 }
 
 /** What a platform or the framework of an application provides. */
-const PROVIDED = /^(?:(?:node|cloudflare):|next$)/;
+const PROVIDED = /^(?:(?:node|cloudflare):|(?:next|server-only)$)/;
 
 /** The optional peers of the project that are installed for it. */
 export const peersOf = ({ peerDependencies = {} }: LockEntry): Readonly<Record<string, string>> =>

@@ -15,6 +15,7 @@ import type { ListedTask } from "../operate/list-tasks.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { QueueDefinition, QueueOrName } from "../open/definition.ts";
 import type { Queue } from "../open/queue.ts";
+import { connectApp } from "../deploy/connect-app.ts";
 import { declaredAmong } from "../deploy/declarations.ts";
 import { PendingWork } from "../deploy/pending-work.ts";
 import { type AppWith, optionsOf } from "../deploy/options-of.ts";
@@ -44,7 +45,7 @@ export interface TestDeploymentOptions<Env> {
 /**
  * Runs a deployment in a test: its routes, consumers, cron and schedules, on an embedded database, with a clock
  * that moves only when the test says so. It needs no Redis and no platform. It logs failed tasks and dead letters, but
- * not successful work.
+ * not successful work. The `queue` and `schedules` that `sluice()` of Next.js returned reach this database from now on.
  * @param app what `sluice()` of any platform returned (of Vercel also its `GET` or `POST`, of Next.js its `handlers`), or
  *   the options of `sluice`
  * @throws {SluiceError} `invalid_argument`
@@ -59,7 +60,9 @@ export function testDeployment<Env extends object = Environment>(
   options: TestDeploymentOptions<NoInfer<Env>> = {},
 ): TestDeployment<Env> {
   const made = optionsOf<Env>(app);
-  return new TestDeployment(made ?? (app as ServiceOptions<Env>), options, made !== undefined);
+  const deployment = new TestDeployment(made ?? (app as ServiceOptions<Env>), options, made !== undefined);
+  connectApp(app, deployment.tools());
+  return deployment;
 }
 
 /** A deployment in a test. {@link testDeployment} makes it. */

@@ -4,7 +4,7 @@ import { sluice } from "../../serverless/next.ts";
 import { PendingWork } from "../../src/deploy/pending-work.ts";
 import { defineQueue } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
-import { consoleLines } from "../support/console-lines.ts";
+import { testDeployment } from "../../src/testing/index.ts";
 import { inRequest, isInRequest } from "../support/next-server.ts";
 import { useRig } from "../support/rig.ts";
 
@@ -103,15 +103,23 @@ describe("an application with Next.js", () => {
     expect(seen).toEqual(["handled a"]);
   });
 
-  it("sweeps and works when the application itself calls cron, which logs what fails", async () => {
-    const { queue, cron: sweep } = newApp();
-    const errors = consoleLines("error");
-    await sweep();
-    expect(errors).toMatchObject([{ cron: expect.stringContaining("UPSTASH_REDIS_REST_URL") as string }]);
+  it("has its queue and schedules in the database of the last test deployment, which runs the consumer", async () => {
+    const app = newApp();
+    const kept = app.queue(emails);
     connect();
-    await queue(emails).enqueue("a", { delay: 1 });
-    await vi.waitUntil(async () => (await sweep(), seen.length > 0));
-    expect(seen).toEqual(["handled a"]);
+    await kept.enqueue("in Redis");
+    for (const tested of [app, app.handlers, app.handlers.GET]) {
+      const deployment = testDeployment(tested);
+      await kept.enqueue("kept");
+      await request(() => app.queue("emails").enqueue("by name"));
+      await app.schedules(emails).put("hourly", { every: "1h", payload: "scheduled" });
+      expect([seen, await deployment.queue(emails).counts()]).toMatchObject([[], { pending: 2 }]);
+      await deployment.advance("1h");
+      expect(seen.splice(0)).toEqual(["handled kept", "handled by name", "handled scheduled"]);
+    }
+    await cron(newApp());
+    await work.settled();
+    expect(seen).toEqual(["handled in Redis"]);
   });
 
   it("runs consumers in the context of what starts them if a request has evaluated the module, and not in that request's", async () => {
@@ -133,10 +141,26 @@ describe("an application with Next.js", () => {
     expect((await cron(app)).status).toBe(200);
     const lost = await get(app, "/nothing");
     expect([lost.status, await lost.json()]).toMatchObject([404, { type: "/api/queue/docs#no_route" }]);
-    expect((await get(app, "/")).headers.get("location")).toBe("queue/docs");
+    expect((await get(app, "/")).headers.get("location")).toBe("queue/dashboard");
     const page = await (await get(app, "/dashboard")).text();
     const [, asset = ""] = /src="(dashboard\/assets\/[^"]+\.js)"/.exec(page) ?? [];
     expect((await get(app, `/${asset}`)).headers.get("content-type")).toMatch(/javascript/);
+  });
+
+  it("lets the application decide who may see the dashboard, in the scope of its request", async () => {
+    connect();
+    const authorize = ({ headers }: Request) =>
+      headers.get("cookie") === "user=ada"
+        ? ({ scopes: ["admin"], queues: "*" } as const)
+        : isInRequest() && Response.redirect("https://sluice.test/login");
+    const app = sluice({ dashboard: { authorize } });
+    const ada = { cookie: "user=ada", origin: "https://sluice.test", host: "sluice.test" };
+    expect((await get(app, "/dashboard", ada)).status).toBe(200);
+    expect((await get(app, "/dashboard/api/v1/queues", ada)).status).toBe(200);
+    expect((await get(app, "/dashboard/api/v1/queues")).status).toBe(401);
+    expect((await get(app, "/v1/queues", ada)).status).toBe(503);
+    const guest = await get(app, "/dashboard");
+    expect([guest.status, guest.headers.get("location")]).toEqual([302, "https://sluice.test/login"]);
   });
 
   it("handles a request of a test, in which Next.js has no scope: it waits for the work", async () => {

@@ -6,6 +6,7 @@ import * as netlify from "../../serverless/netlify.ts";
 import * as next from "../../serverless/next.ts";
 import * as vercel from "../../serverless/vercel.ts";
 import type { ServiceOptions } from "../../serverless/cloudflare.ts";
+import type { MountedDeployment } from "../../serverless/node.ts";
 import { defineQueue, NonRetryableError, type Task } from "../../src/index.ts";
 import { testDeployment, type TestDeployment } from "../../src/testing/index.ts";
 import { consoleLines, quietFailures } from "../support/console-lines.ts";
@@ -127,6 +128,20 @@ describe("a deployment in a test", () => {
     await app.queue(emails).enqueue({ to: "ada" });
     await app.run();
     expect(sent).toEqual(["hello ada"]);
+  });
+
+  test("gives routes of a server, which take its queue and schedules as an argument, those of the test", async () => {
+    const routes = ({ queue, schedules }: Pick<MountedDeployment, "queue" | "schedules">) => ({
+      signUp: (to: string) => queue(emails).enqueue({ to }),
+      remind: (to: string) => schedules(emails).put("remind", { every: "1h", payload: { to } }),
+    });
+    const app = testDeployment(options, { env });
+    const { signUp, remind } = routes(app.tools());
+    await signUp("ada");
+    await remind("bob");
+    expect(sent).toEqual([]);
+    await app.advance("1h");
+    expect(sent).toEqual(["hello ada", "hello bob"]);
   });
 
   test("starts what a rate delays at its time while the clock moves", async () => {

@@ -15,7 +15,7 @@ const common = {
   // Types of the package alone: a fault of a test or an example is for the type check.
   tsconfig: "tsconfig.build.json",
   hash: false,
-  deps: { neverBundle: [/^node:/, /^cloudflare:/] },
+  deps: { neverBundle: [/^node:/, /^cloudflare:/, "server-only"] },
 };
 
 /** Puts the Lua interpreter into the module that reads its file in the sources. */

@@ -15,6 +15,4 @@ const sendWelcome = emails.consumer(async ({ id, payload, signal }, env: Env) =>
   if (!sent.ok) throw new Error(`HTTP ${sent.status}`);
 });
 
-export const { handlers, queue } = sluice<Env>({
-  consumers: [sendWelcome],
-});
+export const { handlers, queue } = sluice<Env>({ consumers: [sendWelcome] });

@@ -13,11 +13,14 @@ const ROUTE = "/api/queue";
 export async function openApplication(): Promise<Project> {
   const project = await Project.open({
     folder: "examples/next",
-    tools: {
-      from: "test/platforms/next",
-      packages: ["next", "react", "react-dom", "typescript", "@types/node", "@types/react"],
-      commands: ["next"],
-    },
+    tools: [
+      {
+        from: "test/platforms/next",
+        packages: ["next", "react", "react-dom", "typescript", "@types/node", "@types/react"],
+        commands: ["next"],
+      },
+      { from: ".", packages: ["vitest"], commands: ["vitest"] },
+    ],
     env: { NEXT_TELEMETRY_DISABLED: "1" },
   });
   // The packages are links to folders of the repository, which Turbopack follows only below its root.
@@ -82,7 +85,8 @@ export function mailCode(): string[] {
     .replace(/^import \{ sluice \}.*$/m, 'import { sluice } from "sluice-queue/next";')
     .replace("\nconst emails", "\nexport const emails")
     .replace(/^export default sluice/m, "export const { handlers, queue } = sluice")
-    .replace(FETCH, "\n});");
+    .replace(FETCH, "\n});")
+    .replace("({\n  consumers: [sendWelcome],\n})", "({ consumers: [sendWelcome] })");
   const route = `import { emails, queue } from "@/lib/queue";
 
 ${comment.trim()}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import { secrets } from "../../http/served.ts";
-import { acceptance, checksCommands, withDashboard } from "../acceptance.ts";
-import { Page } from "../page.ts";
+import { acceptance, checksCommands } from "../acceptance.ts";
+import { Page, read } from "../page.ts";
 import { openMailServer, openPlace } from "../place.ts";
 import type { Project } from "../project.ts";
 import { mailCode, openApplication, startApplication } from "./application.ts";
@@ -10,6 +10,7 @@ const page = new Page("nextjs");
 const example = "examples/next";
 const route = "app/api/queue/[[...path]]/route.ts";
 const signUp = "app/signup/route.ts";
+const mailService = mailCode();
 const EDGE = '\nexport const runtime = "edge";\n';
 
 const builds = [
@@ -17,21 +18,37 @@ const builds = [
   { bundler: "webpack", runtime: "edge", other: "nodejs" },
 ] as const;
 
+/** The dashboard of an application whose own code knows its users. */
+const staff = `import { cookies } from "next/headers";
+import { sluice } from "sluice-queue/next";
+
+export const { handlers } = sluice({
+  dashboard: {
+    async authorize() {
+      if ((await cookies()).get("staff")?.value === "ada") return { scopes: ["view"], queues: "*" };
+      return Response.redirect("https://app.test/login");
+    },
+  },
+});
+`;
+
 /**
  * Builds the example, without any setting and without the network, and with the type check of Next.js. Its routes run
  * in one runtime; copies of them below `/other`, and a page, in the other one.
  */
 async function build({ bundler, runtime, other }: (typeof builds)[number]): Promise<Project> {
   const project = await openApplication();
-  await withDashboard(project, "lib/queue.ts");
-  const read = (file: string) => project.read(file);
+  await project.edit("lib/queue.ts", ["[sendWelcome] }", "[sendWelcome], dashboard: true }"]);
+  await project.write("lib/staff.ts", staff);
   for (const file of [route, signUp]) {
-    const code = await read(file);
+    const code = await project.read(file);
     const copy = code.replace('pathname !== "/signup" || ', "");
     await project.write(file, code + (runtime === "edge" ? EDGE : ""));
     await project.write(file.replace("app/", "app/other/"), copy + (other === "edge" ? EDGE : ""));
   }
-  const form = await read("app/page.tsx");
+  const staffRoute = (await project.read(route)).replace("lib/queue", "lib/staff");
+  await project.write("app/staff/[[...path]]/route.ts", staffRoute);
+  const form = await project.read("app/page.tsx");
   const inOther = form.replace("./actions", "../../actions") + (other === "edge" ? EDGE : "");
   await project.write("app/other/form/page.tsx", inOther);
   // Next.js accepts these handlers, too.
@@ -55,8 +72,8 @@ describe.each(builds)("built by $bundler, in the $runtime runtime", (chosen) => 
   acceptance({
     name: "the example of the page",
     page,
-    code: ["lib/queue.ts", route, signUp, "app/actions.ts"].map((file) => `${example}/${file}`),
-    mailCode: mailCode(),
+    code: ["lib/queue.ts", route, signUp].map((file) => `${example}/${file}`),
+    mailCode: mailService,
     configuration: [`${example}/vercel.json`],
     start: ({ env }) => startApplication(project, page, "next start", env),
   });
@@ -90,25 +107,74 @@ describe.each(builds)("built by $bundler, in the $runtime runtime", (chosen) => 
     ]);
     expect(mailServer.mails()).toHaveLength(3);
   });
+
+  it("lets the users of the application into the dashboard, whom its own code knows by the cookies of the request", async () => {
+    const place = await openPlace();
+    const { url, stop } = await startApplication(project, page, "next start", place.env);
+    onTestFinished(async () => {
+      await stop();
+      await place.close();
+    });
+    const statuses = (headers: Record<string, string>) =>
+      Promise.all(
+        ["/dashboard/api/v1/queues", "/v1/queues"].map(
+          async (path) => (await fetch(`${url}/staff${path}`, { headers })).status,
+        ),
+      );
+    expect(await statuses({ cookie: "staff=ada" })).toEqual([200, 401]);
+    expect(await statuses({ authorization: `Bearer ${secrets.all}` })).toEqual([401, 200]);
+    const visit = (headers: Record<string, string>) =>
+      fetch(`${url}/staff/dashboard`, { headers, redirect: "manual" });
+    expect((await visit({ cookie: "staff=ada" })).status).toBe(200);
+    expect((await visit({})).headers.get("location")).toBe("https://app.test/login");
+  });
+
+  it("refuses a client component that imports the queue, and says how it reaches it", async () => {
+    const wrong = await openApplication();
+    onTestFinished(() => wrong.close());
+    const component = `"use client";\nimport { queue } from "@/lib/queue";\nexport default () => typeof queue;\n`;
+    await wrong.write("app/client/page.tsx", component);
+    const printed = await wrong.run(`next build --${chosen.bundler} 2>&1 || true`);
+    expect(printed).toContain("'server-only' cannot be imported from a Client Component module");
+    for (const file of ["sluice-queue/dist/next-browser.js", "lib/queue.ts", "app/client/page.tsx"])
+      expect(printed).toContain(file);
+  });
 });
 
-const instrumentation = `import { cron, emails, queue } from "@/lib/queue";
+test("the page has the mail service of all platforms in one file", () => {
+  const [, , , , [file, code] = []] = page.files;
+  expect([file, code]).toEqual(["lib/queue.ts", mailService[0]]);
+});
+
+test("tests of an application run as the page of tests says", async () => {
+  const project = await openApplication();
+  onTestFinished(() => project.close());
+  const [, section = ""] = /\n## Next\.js\n([\s\S]*?)\n## /.exec(read("docs/testing.md")) ?? [];
+  const files = Array.from(section.matchAll(/^`([\w.]+)`.*:\n\n<!--.*-->\n```ts\n([\s\S]*?\n)```$/gm));
+  expect(files.map(([, name]) => name)).toEqual(["vitest.config.ts", "signup.test.ts"]);
+  for (const [, name = "", text = ""] of files) await project.write(name, text);
+  expect(await project.run("vitest run --no-color 2>&1")).toMatch(/Tests +1 passed \(1\)/);
+});
+
+/** Repeats the request of the page's last command, as the page says. */
+const instrumentation = `import { emails, queue } from "@/lib/queue";
 
 export async function register() {
   await queue(emails).enqueue({ to: "start@example.com" });
-  setInterval(cron, 500);
+  const headers = { authorization: \`Bearer \${process.env.CRON_SECRET}\` };
+  setInterval(() => fetch(\`http://localhost:\${process.env.PORT}/api/queue/v1/sweep\`, { headers }), 500);
 }
 `;
 
-test("`next dev` runs the first task, as the page says, and cron of instrumentation.ts", async () => {
+test("`next dev` runs the first task, as the page says, and what instrumentation.ts repeats", async () => {
   const [project, place] = await Promise.all([openApplication(), openPlace()]);
   onTestFinished(async () => {
     await project.close();
     await place.close();
   });
-  expect(page.files.map(([file]) => file)).toEqual(["lib/queue.ts", route, signUp, ".env.local"]);
-  for (const [file, text] of page.files) await project.write(file, `${text}\n`);
-  await project.edit("lib/queue.ts", ["{ handlers, queue }", "{ handlers, queue, cron }"]);
+  const firstTask = page.files.slice(0, 4);
+  expect(firstTask.map(([file]) => file)).toEqual(["lib/queue.ts", route, signUp, ".env.local"]);
+  for (const [file, text] of firstTask) await project.write(file, `${text}\n`);
   await project.write("instrumentation.ts", instrumentation);
   const { type, printed } = await startApplication(project, page, page.command("npx next dev"), place.env);
   expect(JSON.parse(await type(page.signUp))).toMatchObject({ status: 200, body: { created: true } });

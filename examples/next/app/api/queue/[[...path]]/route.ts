@@ -1,3 +1,2 @@
 import { handlers } from "@/lib/queue";
-
 export const { GET, POST, PUT, PATCH, DELETE } = handlers;
