@@ -10,9 +10,12 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local recent = ARGV[2] -- for how long (ms) a dead letter is new
 local late = ARGV[3] -- how long (ms) after its time an occurrence is late
 local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused or has ended
--- Returns {'ok', how many dead letters are new, when a worker was last seen (ms; 0: none is registered),
+-- Returns {'ok', how many dead letters are new,
+--          {of each worker, also the last ten that were failed: name, its record ('': it was failed), the
+--          note that it was failed ('': none)},
 --          {of the tasks that are working: the first dequeue (ms; 0: none), the longest lease (ms), the
---          number of the last lease, and its dequeue (ms)},
+--          number of the last lease, and its dequeue (ms); then of each whose leases expired again and again,
+--          at most 10: id, how many of its leases expired},
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
 --          {of each paused schedule, at most 10: name, since when (ms)},
 --          how many tasks are in `limited`, {of at most 5 of their groups: name, settings, how many of its
@@ -20,36 +23,47 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 
 -- How many it reads at most of tasks that are working, workers, and schedules that do not occur any more.
 local MOST = 100
--- How many schedules it names.
+-- How many schedules, and tasks whose leases expired, it names.
 local NAMED = 10
+-- From so many leases of a task that expired one after the other, they expire again and again.
+local AGAIN = 2
 -- How many groups it names.
 local GROUPS = 5
 
-if redis.call('EXISTS', limited, working, dead, workers, schedules) == 0 then
-  return { 'ok', 0, 0, { 0, 0, '0', 0 }, 0, {}, {}, 0, {} }
+local lost = lost_workers(redis.call('HGET', tasks, '~lost'))
+if #lost == 0 and redis.call('EXISTS', limited, working, dead, workers, schedules) == 0 then
+  return { 'ok', 0, {}, { 0, 0, '0', 0 }, 0, {}, {}, 0, {} }
 end
 local now = clock(test_now)
 
-local function last_seen()
-  local found = redis.call('ZRANGE', workers, '0', int(MOST - 1), 'REV')
-  local fields, seen = {}, 0
-  for i, worker in ipairs(found) do
-    fields[i] = '~w:' .. worker
+local function known_workers()
+  local fields, found, names = {}, {}, {}
+  local registered = redis.call('ZRANGE', workers, '0', int(MOST - 1), 'REV')
+  for _, worker in ipairs(registered) do
+    names[worker] = true
   end
-  for _, record in ipairs(read('HMGET', tasks, fields)) do
-    seen = math.max(seen, tonumber(record and string.match(record, '^1;(%d+);') or 0))
+  for _, worker in ipairs(lost) do
+    append(registered, not names[worker] and worker or nil)
   end
-  return seen
+  for _, worker in ipairs(registered) do
+    append(fields, '~w:' .. worker, '~f:' .. worker)
+  end
+  local records = read('HMGET', tasks, fields)
+  for i = 1, #fields, 2 do
+    append(found, string.sub(fields[i], 4), records[i] or '')
+    append(found, records[i + 1] or '')
+  end
+  return found
 end
 
 -- The tasks with the first deadlines: usually all of them.
 local function at_work()
   local ids = redis.call('ZRANGE', working, '0', int(MOST - 1))
-  local fields, since, lease, last, taken = {}, 0, 0, 0, 0
+  local fields, expiring, since, lease, last, taken = {}, {}, 0, 0, 0, 0
   for i, id in ipairs(ids) do
     fields[i] = '.' .. id
   end
-  for _, record in ipairs(read('HMGET', tasks, fields)) do
+  for i, record in ipairs(read('HMGET', tasks, fields)) do
     local task = parse(record)
     local at, number = tonumber(task.dequeued_at), tonumber(task.lease_number)
     if task.state == STATE.working and at then
@@ -58,9 +72,12 @@ local function at_work()
       if number > last then
         last, taken = number, at
       end
+      if tonumber(task.expired_leases or 0) >= AGAIN and #expiring < 2 * NAMED then
+        append(expiring, ids[i], tonumber(task.expired_leases))
+      end
     end
   end
-  return { since, lease, int(last), taken }
+  return { since, lease, int(last), taken, unpack(expiring) }
 end
 
 local function late_schedules()
@@ -130,7 +147,7 @@ local count_limited = redis.call('ZCARD', limited)
 return {
   'ok',
   redis.call('ZCOUNT', dead, '(' .. int(now - tonumber(recent)), '+inf'),
-  last_seen(),
+  known_workers(),
   at_work(),
   late_count,
   late_ones,

@@ -50,6 +50,19 @@ if not string.find(worker, ' ', 1, true) then
     append(removed, string.match(registered, '^%S+') == worker and registered or nil)
   end
 end
+-- Where it runs, for lists: its process may have to be restarted.
+local fields, where = {}, {}
+for _, name in ipairs(waiting + ended > 0 and removed or {}) do
+  append(fields, '~w:' .. name, '~f:' .. name)
+end
+local found = read('HMGET', tasks, fields)
+for i = 1, #fields, 2 do
+  local note, info = found[i + 1] or '', string.match(found[i] or '', '^1;%d+(;.*)$')
+  if info and string.find(note, '^1;%d+$') then
+    append(where, fields[i + 1], note .. info)
+  end
+end
+pcall(write, 'HSET', tasks, where)
 unregister_workers(keys, removed, more)
 local wakes = wake ~= ''
   and waiting > 0

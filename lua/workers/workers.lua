@@ -2,7 +2,8 @@
 -- another worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its
 -- leases.
 
--- How long (ms) a worker without a silence limit stays registered after its last sign of life.
+-- How long (ms) a worker without a silence limit stays registered after its last sign of life, and how long
+-- lists have one that was failed.
 local FORGOTTEN_AFTER = 3600000
 
 -- How long (ms) a heartbeat reports to a worker that its tasks were taken from it.
@@ -37,13 +38,27 @@ local function unregister_workers(keys, workers, being_failed)
   write('ZREM', keys.workers, being_failed and {} or workers)
 end
 
--- Records that tasks were taken from workers. If Redis has no room for it, they learn it task by task.
-local function note_lost_workers(keys, owners, now)
-  local fields, ends = {}, {}
-  for _, owner in ipairs(sorted_keys(owners)) do
-    append(fields, '~f:' .. owner, '1;' .. int(now))
-    append(ends, int(now + LOST_FOR), '~f:' .. owner)
+-- The last ten workers of `~lost`, the last one first. A text that was cut ends in what is no worker.
+local function lost_workers(text)
+  local found, seen = {}, {}
+  for worker in string.gmatch(text or '', '[^;]+') do
+    append(found, #found < 10 and not seen[worker] and worker or nil)
+    seen[worker] = true
   end
+  return found
+end
+
+-- Records that tasks were taken from workers, and in `~lost` from which last. If Redis has no room for it,
+-- they learn it task by task.
+local function note_lost_workers(keys, owners, now)
+  local lost, fields, ends = sorted_keys(owners), {}, {}
+  for _, owner in ipairs(lost) do
+    local note = '~f:' .. owner
+    append(fields, note, '1;' .. int(now))
+    append(ends, int(now + LOST_FOR), note)
+  end
+  append(lost, redis.call('HGET', keys.tasks, '~lost') or nil)
+  append(fields, '~lost', string.sub(table.concat(lost, ';'), 1, 2000))
   pcall(write, 'HSET', keys.tasks, fields)
   write('ZADD', keys.expiry, ends)
 end

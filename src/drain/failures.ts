@@ -43,8 +43,8 @@ export class RetryAfter extends Error {
 /** Why a handler is to stop. */
 export type StopReason =
   /**
-   * The task was cancelled. If its handler throws, the task ends as cancelled; if it returns, the task is
-   * completed.
+   * The task was cancelled. If its handler throws, the task ends as cancelled, also if it does not end within half a
+   * second; if it returns, the task is completed.
    */
   | "cancelled"
   /** Another consumer may have the task by now. The outcome of this handler is dropped. */

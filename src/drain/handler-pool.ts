@@ -201,15 +201,19 @@ export class HandlerPool<T> {
     this.#stopAt = Math.min(this.#stopAt, giveUpAt);
   }
 
-  /** Stops one task. If it still waits, it is handed back when its turn comes. */
+  /**
+   * Stops one task, and its call once each of the call's tasks is stopped. If it still waits, it is handed back when
+   * its turn comes.
+   */
   stopTask(task: InFlightTask<T>, code: StopReason): void {
     const error = new StoppedError(code);
     const giveUpAt = performance.now() + this.#options.grace;
     task.stop(error);
     for (const call of this.#running) {
-      call.stopIfTasksStopped(error, giveUpAt);
-      this.#stopAt = Math.min(this.#stopAt, call.giveUpAt);
+      if (call.endedAt === undefined && call.tasks.every(({ isStopped }) => isStopped))
+        call.stop(error, giveUpAt);
     }
+    this.#stopAt = Math.min(this.#stopAt, giveUpAt);
   }
 
   /**

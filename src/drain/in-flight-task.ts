@@ -186,11 +186,4 @@ export class HandlerCall<T> {
   givenUp(now: number): StoppedError | undefined {
     return this.stopped && new StoppedError(this.stopped.code, now - this.beganAt);
   }
-
-  /** Aborts the call's signal if each of its tasks is stopped. A call that has lost all of its leases is given up. */
-  stopIfTasksStopped(error: StoppedError, giveUpAt: number): void {
-    if (this.endedAt !== undefined || !this.tasks.every(({ isStopped }) => isStopped)) return;
-    if (this.tasks.every(({ isOver }) => isOver)) this.stop(error, giveUpAt);
-    else this.#stopper.stop(error);
-  }
 }

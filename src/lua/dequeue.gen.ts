@@ -57,10 +57,10 @@ import { $BZ, $GX } from "./parts/note-number.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JN, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
+import { $BP, $BN, $JO, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
 import { $JG } from "./parts/forgotten-after.gen.ts";
 import { $JJ } from "./parts/leases-of.gen.ts";
-import { $JK, $JL, $JM } from "./parts/unregister-workers.gen.ts";
+import { $JK, $JM, $JN } from "./parts/unregister-workers.gen.ts";
 import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
 import { $GV } from "./parts/score-when-due.gen.ts";
 import { $GW } from "./parts/wait-again.gen.ts";
@@ -131,9 +131,9 @@ k
 )
 local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JL}${$JM}${$JN}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}return BM(ac,ad,v,z,w)
+${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}${$JO}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}return BM(ac,ad,v,z,w)
 `;
   },
-  sha1: "35990b3be9215273972554c090026776430397b2",
-  keyLockingSha1: "99e631e031aaa6bed66f18e62c05a1a1de6136b7",
+  sha1: "f32ccac4b89e6dadfc13030b28cca9843315eeaf",
+  keyLockingSha1: "68b536d8ec4694cb06b6c4a80204e937facf08c0",
 };

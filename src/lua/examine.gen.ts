@@ -19,6 +19,7 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $JL } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -36,114 +37,127 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=100
 local m=10
-local n=5
-if redis.call('EXISTS',a,b,d,e,f)==0 then
-return{'ok',0,0,{0,0,'0',0},0,{},{},0,{}}
+local n=2
+local o=5
+${$AK}${$JL}local p=JL(redis.call('HGET',c,'~lost'))
+if#p==0 and redis.call('EXISTS',a,b,d,e,f)==0 then
+return{'ok',0,{},{0,0,'0',0},0,{},{},0,{}}
 end
-${$AH}${$AI}${$AJ}local o=AJ(h)
-${$AG}${$AP}local function p()
-local q=redis.call('ZRANGE',e,'0',AH(l-1),'REV')
-local r,s={},0
-for w,x in ipairs(q)do
-r[w]='~w:'..x
+${$AH}${$AI}${$AJ}local q=AJ(h)
+${$AG}${$AP}local function r()
+local s,t,u={},{},{}
+local v=redis.call('ZRANGE',e,'0',AH(l-1),'REV')
+for z,aa in ipairs(v)do
+u[aa]=true
 end
-for w,x in ipairs(AP('HMGET',c,r))do
-s=math.max(s,tonumber(x and string.match(x,'^1;(%d+);')or 0))
+for z,aa in ipairs(p)do
+AK(v,not u[aa]and aa or nil)
 end
-return s
+for z,aa in ipairs(v)do
+AK(s,'~w:'..aa,'~f:'..aa)
 end
-${$FQ}${$FT}${$FS}${$FX}local function q()
-local r=redis.call('ZRANGE',b,'0',AH(l-1))
-local s,t,u,v,w={},0,0,0,0
-for aa,ab in ipairs(r)do
-s[aa]='.'..ab
+local w=AP('HMGET',c,s)
+for aa=1,#s,2 do
+AK(t,string.sub(s[aa],4),w[aa]or'')
+AK(t,w[aa+1]or'')
 end
-for aa,ab in ipairs(AP('HMGET',c,s))do
-local ac=FX(ab)
-local ad,ae=tonumber(ac.dequeued_at),tonumber(ac.lease_number)
-if ac.state==FQ.working and ad then
-t=math.min(t>0 and t or ad,ad)
-u=math.max(u,tonumber(ac.leased_for)or 0)
-if ae>v then
-v,w=ae,ad
+return t
 end
+${$FQ}${$FT}${$FS}${$FX}local function s()
+local t=redis.call('ZRANGE',b,'0',AH(l-1))
+local u,v,w,x,y,z={},{},0,0,0,0
+for ad,ae in ipairs(t)do
+u[ad]='.'..ae
 end
+for ad,ae in ipairs(AP('HMGET',c,u))do
+local af=FX(ae)
+local ag,ah=tonumber(af.dequeued_at),tonumber(af.lease_number)
+if af.state==FQ.working and ag then
+w=math.min(w>0 and w or ag,ag)
+x=math.max(x,tonumber(af.leased_for)or 0)
+if ah>y then
+y,z=ah,ag
 end
-return{t,u,AH(v),w}
-end
-${$AQ}local function r()
-local s=AH(o-tonumber(j))
-local t=AH(m)
-local u=redis.call('ZRANGE',f,'-inf',s,'BYSCORE','LIMIT','0',t,'WITHSCORES')
-local v=#u/2
-if v==m then
-v=redis.call('ZCOUNT',f,'-inf',s)
-end
-for z=2,#u,2 do
-u[z]=math.floor(tonumber(AQ(u[z])))
-end
-return v,u
-end
-${$AK}local function s()
-local t=redis.call('ZRANGE',f,k,'+inf','BYSCORE','LIMIT','0',AH(l))
-local u,v={},{}
-for z,aa in ipairs(t)do
-u[z]='.'..aa
-end
-for z,aa in ipairs(AP('HMGET',g,u))do
-local ab=#v<2*m and aa and tonumber((string.match(aa,';p=(%d+)')))
-if ab then
-AK(v,t[z],ab)
+if tonumber(af.expired_leases or 0)>=n and#v<2*m then
+AK(v,t[ad],tonumber(af.expired_leases))
 end
 end
-return v
 end
-${$DE}${$FP}${$FR}${$FU}${$DG}${$DI}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function t()
-local u,v={},0
-while#u<n do
-local w=AH(v*CF)
-local x=redis.call('ZRANGE',a,w,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
-if not x[1]then
+return{w,x,AH(y),z,unpack(v)}
+end
+${$AQ}local function t()
+local u=AH(q-tonumber(j))
+local v=AH(m)
+local w=redis.call('ZRANGE',f,'-inf',u,'BYSCORE','LIMIT','0',v,'WITHSCORES')
+local x=#w/2
+if x==m then
+x=redis.call('ZCOUNT',f,'-inf',u)
+end
+for ab=2,#w,2 do
+w[ab]=math.floor(tonumber(AQ(w[ab])))
+end
+return x,w
+end
+local function u()
+local v=redis.call('ZRANGE',f,k,'+inf','BYSCORE','LIMIT','0',AH(l))
+local w,x={},{}
+for ab,ac in ipairs(v)do
+w[ab]='.'..ac
+end
+for ab,ac in ipairs(AP('HMGET',g,w))do
+local ad=#x<2*m and ac and tonumber((string.match(ac,';p=(%d+)')))
+if ad then
+AK(x,v[ab],ad)
+end
+end
+return x
+end
+${$DE}${$FP}${$FR}${$FU}${$DG}${$DI}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function v()
+local w,x={},0
+while#w<o do
+local y=AH(x*CF)
+local z=redis.call('ZRANGE',a,y,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if not z[1]then
 break
 end
-u[#u+1]=x[1]
-v=math.floor(tonumber(AQ(x[2]))/CF)+1
+w[#w+1]=z[1]
+x=math.floor(tonumber(AQ(z[2]))/CF)+1
 end
-local w,x,y,z=FO(c,u),{},{},{}
-for ad,ae in ipairs(u)do
-local af=FU(w[ae]or'')
-if af.group then
-y[#y+1]=af
-AK(x,'~g:'..af.group,'~s:'..af.group)
-end
-end
-local aa=AP('HMGET',c,x)
-for ae,af in ipairs(y)do
-local ag,ah=aa[2*ae-1],aa[2*ae]
-if not(FP(ag)or FP(ah))then
-local ai=CL(af.group,ag,ah)
-AK(z,af.group,ah or'')
-AK(z,ai.working,ai.limited)
-AK(z,tonumber(af.enqueued_at)or o)
+local y,z,aa,ab=FO(c,w),{},{},{}
+for af,ag in ipairs(w)do
+local ah=FU(y[ag]or'')
+if ah.group then
+aa[#aa+1]=ah
+AK(z,'~g:'..ah.group,'~s:'..ah.group)
 end
 end
-return z
+local ac=AP('HMGET',c,z)
+for ag,ah in ipairs(aa)do
+local ai,aj=ac[2*ag-1],ac[2*ag]
+if not(FP(ai)or FP(aj))then
+local ak=CL(ah.group,ai,aj)
+AK(ab,ah.group,aj or'')
+AK(ab,ak.working,ak.limited)
+AK(ab,tonumber(ah.enqueued_at)or q)
 end
-local u,v=r()
-local w=redis.call('ZCARD',a)
+end
+return ab
+end
+local w,x=t()
+local y=redis.call('ZCARD',a)
 return{
 'ok',
-redis.call('ZCOUNT',d,'('..AH(o-tonumber(i)),'+inf'),
-p(),
-q(),
-u,
-v,
+redis.call('ZCOUNT',d,'('..AH(q-tonumber(i)),'+inf'),
+r(),
 s(),
 w,
-w>0 and t()or{},
+x,
+u(),
+y,
+y>0 and v()or{},
 }
 `;
   },
-  sha1: "c201dd67ed7ddbb3b9604967a0ee072b4639a52b",
-  keyLockingSha1: "12d9ee479e5941ed16380bef8bc5649b87a692fb",
+  sha1: "320c18b78e5ac981f59b443611631f552d2cb1a6",
+  keyLockingSha1: "3104c520eb1486fa793e08d457c9d0a387bc905c",
 };

@@ -47,7 +47,7 @@ import { $CO } from "./parts/parse-clock.gen.ts";
 import { $FM, $GD, $GE } from "./parts/history.gen.ts";
 import { $GT } from "./parts/worker-lease.gen.ts";
 import { $BZ, $GX } from "./parts/note-number.gen.ts";
-import { $JK, $JL, $JM } from "./parts/unregister-workers.gen.ts";
+import { $JK, $JM, $JN } from "./parts/unregister-workers.gen.ts";
 import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
 import { $GV } from "./parts/score-when-due.gen.ts";
 import { $GW } from "./parts/wait-again.gen.ts";
@@ -92,7 +92,7 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JL}${$JM}local s,t,u,v,w=JM(p,m,q,tonumber(n),r)
+${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}local s,t,u,v,w=JN(p,m,q,tonumber(n),r)
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -105,14 +105,26 @@ for ab,ac in ipairs(redis.call('ZRANGE',j,'0','999'))do
 AK(x,string.match(ac,'^%S+')==m and ac or nil)
 end
 end
+local y,z={},{}
+for ad,ae in ipairs(s+t>0 and x or{})do
+AK(y,'~w:'..ae,'~f:'..ae)
+end
+local aa=AP('HMGET',g,y)
+for ae=1,#y,2 do
+local af,ag=aa[ae+1]or'',string.match(aa[ae]or'','^1;%d+(;.*)$')
+if ag and string.find(af,'^1;%d+$')then
+AK(z,y[ae+1],af..ag)
+end
+end
+pcall(AN,'HSET',g,z)
 ${$JK}JK(p,x,w)
-${$JB}${$JD}${$JC}${$JE}local y=o~=''
+${$JB}${$JD}${$JC}${$JE}local ab=o~=''
 and s>0
 and JE(g,redis.call('HMGET',g,'~wake','~set'),q,o)
-r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,y and 1 or 0
+r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "fbd0c31bbbbfc1c6f7d607ec9fbea852bf029061",
-  keyLockingSha1: "0a545abe5a2727bbbbf8e9f5cb22ed35331417a4",
+  sha1: "dcb25ade9246269b076815f79283fec7d215f081",
+  keyLockingSha1: "fb1654f107292ef00951f500819530e305fa221c",
 };

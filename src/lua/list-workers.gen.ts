@@ -12,7 +12,9 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $GT } from "./parts/worker-lease.gen.ts";
+import { $JG } from "./parts/forgotten-after.gen.ts";
 import { $JJ } from "./parts/leases-of.gen.ts";
+import { $JL } from "./parts/lost-workers.gen.ts";
 
 export const listWorkers: Script = {
   name: "listWorkers",
@@ -27,9 +29,9 @@ local g=ARGV[3]
 local h=ARGV[4]
 local i=redis.call('ZSCAN',c,f,'COUNT',g)
 ${$AV}local j=AV(nil,nil,nil,nil,nil,nil,b,nil,nil,c,d)
-local k,l={},{}
+local k,l={'~lost'},{}
 ${$AK}for p=1,#i[2],2 do
-AK(k,'~w:'..i[2][p])
+AK(k,'~w:'..i[2][p],'~f:'..i[2][p])
 AK(l,tonumber(i[2][p+1]))
 end
 ${$AG}${$AP}local m=AP('HMGET',b,k)
@@ -37,14 +39,14 @@ ${$AH}${$AI}${$AJ}local n=AJ(e)
 local o={'ok',n,i[1]}
 local p=5
 local q,r={},{}
-${$GT}${$JJ}for v,w in ipairs(k)do
-local x=string.sub(w,4)
+${$GT}${$JJ}for v,w in ipairs(l)do
+local x=string.sub(k[2*v],4)
 local y=JJ(j,x,0,tonumber(h))
 local z=#y
 if z==tonumber(h)then
 z=redis.call('ZLEXCOUNT',d,'['..x..' ','('..x..'!')
 end
-local aa={x,m[v]or'',l[v],0,z}
+local aa={x,m[2*v]or'',m[2*v+1]or'',w,0,z}
 for ae,af in ipairs(y)do
 local ag=string.match(af,'%S+$')
 AK(aa,ag)
@@ -65,13 +67,27 @@ ${$FQ}${$FT}${$FS}${$FX}${$AQ}for y,z in ipairs(r)do
 local aa=FX(u[y])
 if t[y]and aa.state==FQ.working then
 local ab=math.floor(tonumber(AQ(t[y])))-(tonumber(aa.leased_for)or 0)
-z[4]=math.max(z[4],math.min(ab,n))
+z[5]=math.max(z[5],math.min(ab,n))
+end
+end
+end
+${$JL}local s=f=='0'and JL(m[1])or{}
+if#s>0 then
+local t={}
+for x,y in ipairs(s)do
+t[x]='~f:'..y
+end
+local u=redis.call('ZMSCORE',c,unpack(s))
+${$JG}for y,z in ipairs(AP('HMGET',b,t))do
+local aa=not u[y]and tonumber((string.match(z or'','^1;(%d+)')))
+if aa and aa+JG>n then
+AK(o,{s[y],'',z,aa+JG,0,0})
 end
 end
 end
 return o
 `;
   },
-  sha1: "c7366cdaa1dc5e4ac45ed835a2f28f595a82989c",
-  keyLockingSha1: "18957e96faecde82ac989ac38a01550fd8e0d66d",
+  sha1: "5452d1c2dd1e64289a8d2f6647a195a17e67e806",
+  keyLockingSha1: "8dbac35fdb9a05e2463a307cc878a9e69de6fc73",
 };

@@ -109,6 +109,7 @@ import {} from "./parts/count-ready.gen.ts";
 import {} from "./parts/repair-entries.gen.ts";
 import {} from "./parts/nobody-awake.gen.ts";
 import {} from "./parts/record-wake.gen.ts";
+import {} from "./parts/lost-workers.gen.ts";
 import {} from "./begin-alerts.gen.ts";
 import {} from "./put-alerts.gen.ts";
 import {} from "./cancel.gen.ts";

@@ -57,10 +57,10 @@ import { $BZ, $GX } from "./parts/note-number.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JN, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
+import { $BP, $BN, $JO, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
 import { $JG } from "./parts/forgotten-after.gen.ts";
 import { $JJ } from "./parts/leases-of.gen.ts";
-import { $JK, $JL, $JM } from "./parts/unregister-workers.gen.ts";
+import { $JK, $JM, $JN } from "./parts/unregister-workers.gen.ts";
 import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
 import { $GV } from "./parts/score-when-due.gen.ts";
 import { $GW } from "./parts/wait-again.gen.ts";
@@ -177,10 +177,10 @@ AN('RPUSH',a,AO(ab or{},1))
 return aa
 end
 end
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JL}${$JM}${$JN}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}ac=BM(ag,ah,ab,ad)
+${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}${$JO}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}ac=BM(ag,ah,ab,ad)
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "fc515f9326acf04c74ea0515843eeaeb592e0823",
-  keyLockingSha1: "96924af25741f3672af0ff168c49dd449fb140b4",
+  sha1: "86b4b2c9ea7a90a051fb8ddfaf3e8feda03f2c2c",
+  keyLockingSha1: "9e680d6ef12d01a91a17a45d5dad28115c455c72",
 };

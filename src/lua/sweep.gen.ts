@@ -52,10 +52,10 @@ import { $FM, $GD, $GE } from "./parts/history.gen.ts";
 import { $GT } from "./parts/worker-lease.gen.ts";
 import { $BZ, $GX } from "./parts/note-number.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JN, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
+import { $BP, $BN, $JO, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
 import { $JG } from "./parts/forgotten-after.gen.ts";
 import { $JJ } from "./parts/leases-of.gen.ts";
-import { $JK, $JL, $JM } from "./parts/unregister-workers.gen.ts";
+import { $JK, $JM, $JN } from "./parts/unregister-workers.gen.ts";
 import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
 import { $GV } from "./parts/score-when-due.gen.ts";
 import { $GW } from "./parts/wait-again.gen.ts";
@@ -159,7 +159,7 @@ end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$DE}${$CX}${$FR}${$FU}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JL}${$JM}${$JN}${$BR}${$BT}${$BU}ad,ae,af,ag=BU(r,t,s,v)
+${$DE}${$CX}${$FR}${$FU}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}${$JO}${$BR}${$BT}${$BU}ad,ae,af,ag=BU(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -187,6 +187,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "0dc255076ea21b27d9e7b57b5d5d72411ae4fa50",
-  keyLockingSha1: "2623f61516e4324dc4234e1836d6653497e0e011",
+  sha1: "ba8c59dd89663cb9d360281865e0de488204dcc5",
+  keyLockingSha1: "703dce0cc25130f3c8a2d2e9db2abcf4b7c4c7cd",
 };

@@ -137,6 +137,7 @@ export const listWorkersScript = {
         return {
           worker: worker.text(),
           record: worker.text(),
+          failure: worker.text(),
           silentAt: worker.integer(),
           extendedAt: worker.integer(),
           working: worker.integer(),

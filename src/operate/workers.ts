@@ -28,11 +28,17 @@ export interface WorkerInfo extends WorkerName {
   readonly pid?: number | undefined;
   /** As the worker reported it last, ms; absent if no sweep fails the worker. */
   readonly silentAfter?: number | undefined;
-  /** Its last dequeue, heartbeat or extended lease of its first tasks; null while it is being failed. */
+  /** Its last dequeue, heartbeat or extended lease of its first tasks; null if it was failed. */
   readonly seenAt: number | null;
   /**
+   * When its tasks were taken from it; absent if it has dequeued since, or lost none. A process that hangs does not
+   * come back by itself: restart it. The worker is listed for an hour from then on.
+   */
+  readonly failedAt?: number | undefined;
+  /**
    * When the worker counts as silent, unless it dequeues or sends a heartbeat before. A sweep then fails it.
-   * A worker without `silentAfter` is not failed, but leaves the list then, if it has no tasks.
+   * An extended lease is not enough, as its call need not name the worker. A worker without `silentAfter`, or that
+   * was failed, is not failed, but leaves the list then, if it has no tasks.
    */
   readonly silentAt: number;
   /** How many tasks it has. */
@@ -128,9 +134,10 @@ async function readWorkersOfAll(
 
 const nameOf = ({ name, incarnation = "" }: WorkerName) => `${escaped(name)} ${escaped(incarnation)}`;
 
-/** One worker, from what two shards have of it. The later one of what it reported counts. */
+/** One worker, from what two shards have of it. What happened last counts: a report of its own, or its failure. */
 function merged(one: WorkerInfo, other: WorkerInfo): WorkerInfo {
-  const [late, early] = (one.seenAt ?? 0) >= (other.seenAt ?? 0) ? [one, other] : [other, one];
+  const at = ({ seenAt, failedAt }: WorkerInfo) => Math.max(seenAt ?? 0, failedAt ?? 0);
+  const [late, early] = at(one) >= at(other) ? [one, other] : [other, one];
   return {
     ...late,
     silentAt: Math.max(late.silentAt, early.silentAt),
@@ -177,8 +184,12 @@ export async function failWorker(
 
 type ListedWorker = ReturnType<typeof listWorkersScript.decode>["workers"][number];
 
-function toWorkerInfo({ worker, record, extendedAt, ...rest }: ListedWorker): WorkerInfo {
+function toWorkerInfo({ worker, record, failure, extendedAt, ...rest }: ListedWorker): WorkerInfo {
+  const name = readWorker(worker);
+  if (record === "") {
+    const { seenAt: failedAt, silentAfter: _, ...where } = readWorkerInfo(failure);
+    return { ...name, ...where, seenAt: null, ...(failedAt !== null && { failedAt }), ...rest };
+  }
   const info = readWorkerInfo(record);
-  const seenAt = info.seenAt && Math.max(info.seenAt, extendedAt);
-  return { ...readWorker(worker), ...info, seenAt, ...rest };
+  return { ...name, ...info, seenAt: Math.max(info.seenAt ?? 0, extendedAt), ...rest };
 }

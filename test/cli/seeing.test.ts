@@ -260,7 +260,7 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
   const failed = await sluice("workers", "emails", "--fail", name);
   expect(failed.rows).toEqual([{ queue: "emails", worker: name, returned: 2, rejected: 0 }]);
   expect(failed.err).toBe(
-    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused.\n",
+    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, sluice doctor names it.\n",
   );
 });
 

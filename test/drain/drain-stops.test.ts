@@ -126,6 +126,22 @@ describe("a cancel", () => {
     expect([report, begun]).toEqual([reported({ completed: 2, rejected: 1 }), ["t0", "t2"]]);
     expect(await queue().get("t1")).toMatchObject(cancelled);
   });
+
+  test("frees the place of a handler that does not end", async () => {
+    await queue().enqueueMany(numbered(2));
+    const begun: string[] = [];
+    const handler = async ({ id, payload }: Task<number>) => {
+      begun.push(id);
+      if (payload !== 0) return;
+      await queue().cancel(id);
+      await hanging();
+    };
+    const report = await drain(queue(), handler, { lease: "3s", batch: 1, concurrency: 1 });
+    expect([report, begun]).toEqual([reported({ completed: 1, rejected: 1 }), ["t0", "t1"]]);
+    expect(await queue().get("t0")).toMatchObject(cancelled);
+    // The cancel is seen after a second. The handler then has half a second to end.
+    expect(rig.now - START).toBe(1_500);
+  });
 });
 
 describe("leases", () => {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
 import { reasonTexts } from "../../kernel/errors/reason-text.ts";
+import { requestedCancel } from "../../kernel/tasks/requested-cancel.ts";
 import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
@@ -100,7 +101,7 @@ function factsOf(task: ShownTask): (readonly [string, string])[] {
     ["priority", priority === undefined ? undefined : String(priority)],
     ["worker", worker && [worker.name, worker.incarnation].filter(Boolean).join(" ")],
     ["headers", headers && printable(JSON.stringify(headers))],
-    ["cancel", task.cancelRequested && "requested; the consumer learns of it at its next extend or settle"],
+    ["cancel", requestedCancel(task, Date.now())],
   ];
   return facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined);
 }

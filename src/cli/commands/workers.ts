@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { WorkerFailed, WorkerInfo } from "../../operate/workers.ts";
 import { wholeWords } from "../output/printable.ts";
-import { timeColumn } from "../output/times.ts";
+import { shortTime, timeColumn } from "../output/times.ts";
 import { Refusal } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -39,16 +39,17 @@ export function workersCommand(running: Running): Command {
         `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
       );
       return out.note(
-        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused.",
+        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, sluice doctor names it.",
       );
     }
     out.rows(
       workers,
       [
         { title: "NAME", copied: true, of: ({ name }) => name },
-        { title: "SEEN", ...timeColumn(({ seenAt }) => seenAt ?? "is being failed") },
+        { title: "SEEN", ...timeColumn(seen) },
         { title: "TASKS", align: "right", of: ({ working }) => working },
         { title: "NODE", optional: true, of: ({ node }) => node },
+        { title: "PID", optional: true, of: ({ pid }) => pid },
         { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
         { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" "), cut: wholeWords },
       ],
@@ -56,4 +57,8 @@ export function workersCommand(running: Running): Command {
     );
     if (workers.length === 0) await noteUnknownQueue(session, queue);
   });
+}
+
+function seen({ seenAt, failedAt }: WorkerInfo): number | string {
+  return seenAt ?? (failedAt === undefined ? "is being failed" : `failed ${shortTime(failedAt)}`);
 }

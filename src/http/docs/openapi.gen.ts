@@ -9026,6 +9026,8 @@ export const openapi: OpenApiDocument = {
                     "nothing_ends",
                     "nothing_taken",
                     "no_consumer",
+                    "worker_lost",
+                    "leases_expire",
                     "queue_at_limit",
                     "group_at_limit",
                     "group_paused",
@@ -9059,7 +9061,7 @@ export const openapi: OpenApiDocument = {
                   "items": {
                     "type": "string"
                   },
-                  "description": "The schedules or groups that it is about; of many the first."
+                  "description": "The schedules, groups, workers or tasks that it is about; of many the first."
                 }
               },
               "required": [
@@ -10329,7 +10331,12 @@ export const openapi: OpenApiDocument = {
                       "type": "null"
                     }
                   ],
-                  "description": "Its last pull, heartbeat or extend of one of its first tasks, epoch ms; null if it was failed and some of its tasks are not yet taken back."
+                  "description": "Its last pull, heartbeat or extend of one of its first tasks, epoch ms; null if it was failed."
+                },
+                "failedAt": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "When its tasks were taken from it, epoch ms; absent if it has pulled since. A process that hangs does not come back by itself: restart it."
                 },
                 "silentAt": {
                   "type": "integer",

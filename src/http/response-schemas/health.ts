@@ -12,7 +12,10 @@ const finding = v.object({
   advice: v.exactOptional(described(v.string(), "What to do. It names commands of `sluice`.")),
   queue: v.exactOptional(described(v.string(), "Absent if it is about the database.")),
   names: v.exactOptional(
-    described(v.array(v.string()), "The schedules or groups that it is about; of many the first."),
+    described(
+      v.array(v.string()),
+      "The schedules, groups, workers or tasks that it is about; of many the first.",
+    ),
   ),
 });
 

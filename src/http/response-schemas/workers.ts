@@ -13,7 +13,13 @@ export const workers = v.object({
       ),
       seenAt: described(
         v.nullable(count),
-        "Its last pull, heartbeat or extend of one of its first tasks, epoch ms; null if it was failed and some of its tasks are not yet taken back.",
+        "Its last pull, heartbeat or extend of one of its first tasks, epoch ms; null if it was failed.",
+      ),
+      failedAt: v.exactOptional(
+        described(
+          count,
+          "When its tasks were taken from it, epoch ms; absent if it has pulled since. A process that hangs does not come back by itself: restart it.",
+        ),
       ),
       silentAt: instant("When it is failed, or leaves the list, unless it pulls or sends a heartbeat before"),
       working: described(count, "Number of its tasks."),

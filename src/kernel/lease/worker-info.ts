@@ -26,7 +26,8 @@ export function workerArguments(worker: Worker): { worker: string; info: string 
 
 /**
  * Reads the record of a worker: a version, the time, and the info that {@link workerArguments} wrote.
- * @param record empty for a worker that was failed and still has tasks
+ * The note that a worker was failed has the same form: its time is that of the failure.
+ * @param record empty for a worker that was failed
  */
 export function readWorkerInfo(record: string): {
   seenAt: number | null;
@@ -39,7 +40,7 @@ export function readWorkerInfo(record: string): {
   return {
     seenAt: Number(seenAt),
     ...(silentAfter !== "" && { silentAfter: Number(silentAfter) }),
-    ...(node !== `""` && { node: JSON.parse(unescaped(node)) as string }),
+    ...(node !== "" && node !== `""` && { node: JSON.parse(unescaped(node)) as string }),
     ...(pid !== "" && { pid: Number(pid) }),
   };
 }

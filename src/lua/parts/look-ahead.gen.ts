@@ -10,7 +10,7 @@ end
 `;
 export const $BN = `local BN=60000
 `;
-export const $JN = `local function JN(a,b,c)
+export const $JO = `local function JO(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 for n,o in ipairs(d)do
@@ -26,7 +26,7 @@ local s=k[o]and not string.find(k[o],'^1;%d+;%d')
 if not s then
 local t,u,v
 t,u,v,q,r=
-JM(a,p,b,AG-i-j,c)
+JN(a,p,b,AG-i-j,c)
 i,j=i+t,j+u
 end
 if s and JJ(a,p,'0',1)[1]then
@@ -75,7 +75,7 @@ end
 FI(h)
 end
 if g then
-return JN(a,c,d)
+return JO(a,c,d)
 end
 return 0,0,false
 end

@@ -9,17 +9,20 @@ AN('HDEL',a.tasks,d)
 AN('ZREM',a.workers,c and{}or b)
 end
 `;
-export const $JL = `local function JL(a,b,c)
-local d,e={},{}
-for i,j in ipairs(AL(b))do
-AK(d,'~f:'..j,'1;'..AH(c))
-AK(e,AH(c+JH),'~f:'..j)
+export const $JM = `local function JM(a,b,c)
+local d,e,f=AL(b),{},{}
+for j,k in ipairs(d)do
+local l='~f:'..k
+AK(e,l,'1;'..AH(c))
+AK(f,AH(c+JH),l)
 end
-pcall(AN,'HSET',a.tasks,d)
-AN('ZADD',a.expiry,e)
+AK(d,redis.call('HGET',a.tasks,'~lost')or nil)
+AK(e,'~lost',string.sub(table.concat(d,';'),1,2000))
+pcall(AN,'HSET',a.tasks,e)
+AN('ZADD',a.expiry,f)
 end
 `;
-export const $JM = `local function JM(a,b,c,d,e)
+export const $JN = `local function JN(a,b,c,d,e)
 local f,g='['..b..' ','('..b..'!'
 local h=
 redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',AH(d+1))
@@ -52,7 +55,7 @@ m[#m+1]=q.member
 end,e)
 AN('ZREM',a.worker_leases,m)
 if o+p>0 then
-JL(a,l,c)
+JM(a,l,c)
 end
 return o,p,q,r,i and o+p+#m>0
 end

@@ -23,6 +23,8 @@ export const queueCodes = [
   "nothing_ends",
   "nothing_taken",
   "no_consumer",
+  "worker_lost",
+  "leases_expire",
   "queue_at_limit",
   "group_at_limit",
   "group_paused",

@@ -10,18 +10,22 @@ export const examineScript = {
   decode: (reply: Reply) => {
     const reader = okay("examine", reply);
     const newDeadLetters = reader.integer();
-    const workerSeenAt = reader.integer();
+    const workers = reader.nested().rest((item) => ({
+      worker: item.text(),
+      record: item.text(),
+      failure: item.text(),
+    }));
     const work = reader.nested();
     return {
       newDeadLetters,
-      /** 0: no worker is registered. */
-      workerSeenAt,
+      workers,
       /** `since` is 0 if no task is working. */
       work: {
         since: work.integer(),
         lease: work.integer(),
         lastLease: Number(work.text()),
         lastTakenAt: work.integer(),
+        expiring: work.rest((item) => ({ id: item.text(), leases: item.integer() })),
       },
       lateSchedules: {
         count: reader.integer(),

@@ -1,5 +1,6 @@
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { QueueSettings, Rate } from "../settings.ts";
+import type { LostWorker } from "./lost-workers.ts";
 
 /** What was measured of a queue. Instants are epoch ms, by Redis's clock. */
 export interface QueueFacts extends QueueCounts {
@@ -19,6 +20,16 @@ export interface QueueFacts extends QueueCounts {
   readonly lastEndedAt: number | undefined;
   /** When a worker that gives its name was last seen; null if none is registered. */
   readonly workerSeenAt: number | null;
+  /** Workers that were failed and have not come back, the last one first. */
+  readonly lostWorkers: readonly LostWorker[];
+  /** Working tasks that lost several leases one after the other, at most ten of each partition. */
+  readonly expiring: readonly { readonly id: string; readonly leases: number }[];
+  /** Leases that expired within the time that was asked for; 0 if that is not known. */
+  readonly expired: {
+    readonly leases: number;
+    /** How many minutes had such leases. */
+    readonly minutes: number;
+  };
   /** Pending tasks that wait for the limit of their group. */
   readonly limited: number;
   /** Groups with such tasks, at most five. */

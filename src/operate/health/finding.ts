@@ -1,3 +1,4 @@
+import { span } from "../../kernel/options/span.ts";
 import type { FindingStatus } from "./codes.ts";
 
 /** What was found in a check. */
@@ -23,6 +24,9 @@ export function finding<Code extends string>(
 ): Finding<Code> {
   return { status, code, about, found, ...(advice !== undefined && { advice }) };
 }
+
+/** How long ago something was. */
+export const ago = (ms: number): string => (ms < 1_000 ? "just now" : `${span(ms)} ago`);
 
 /** How bad all findings together are. */
 export type Health = Exclude<FindingStatus, "unknown">;

@@ -9,6 +9,7 @@ import { groupSettings } from "../settings.ts";
 import { failedAttempts, type MinuteCounts, type QueueStatistics } from "../statistics.ts";
 import { examineScript } from "./examine-script.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
+import { lastSeen, lostWorkers } from "./lost-workers.ts";
 import { OVERDUE } from "./stuck.ts";
 
 /** The next occurrence of a schedule that is paused or has ended, as the feature `schedules` writes it. */
@@ -24,7 +25,7 @@ interface Part {
 /**
  * Measures queues in one request, as {@link queueOverviews} does, with one more script call for each. That costs 2
  * Redis commands if the queue is empty, else 9 to 12, and up to 8 more if groups are at a limit.
- * @param recent for how long a dead letter is new, ms
+ * @param recent for how long a dead letter is new, and for how long expired leases count, ms
  * @returns a queue that could not be measured has the code of the error
  * @throws {SluiceError} if Redis cannot be reached
  */
@@ -41,11 +42,12 @@ export function measureQueues(
     factsOf(
       queue,
       parts.map(([count, examined]) => ({ count: count(), examined: examined() })),
+      recent,
     ),
   );
 }
 
-function factsOf(queue: string, parts: readonly Part[]): QueueFacts {
+function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFacts {
   const { statistics, ...overview } = overviewOfParts(
     parts.map(({ count }) => count),
     queue,
@@ -53,7 +55,7 @@ function factsOf(queue: string, parts: readonly Part[]): QueueFacts {
   const { now } = overview;
   const examined = parts.map((part) => part.examined);
   const started = examined.flatMap(({ work }) => (work.since > 0 ? work.since : []));
-  const seenAt = Math.max(...examined.map(({ workerSeenAt }) => workerSeenAt));
+  const workers = examined.flatMap((part) => part.workers);
   const sum = (read: (part: Part["examined"]) => number) =>
     examined.reduce((total, part) => total + read(part), 0);
   return {
@@ -64,7 +66,10 @@ function factsOf(queue: string, parts: readonly Part[]): QueueFacts {
     },
     lastTakenAt: lastLeaseOf(parts) ?? lastMinuteWith(({ dequeued }) => dequeued, statistics, now),
     lastEndedAt: lastMinuteWith((minute) => minute.completed + failedAttempts(minute), statistics, now),
-    workerSeenAt: seenAt > 0 ? seenAt : null,
+    workerSeenAt: lastSeen(workers),
+    lostWorkers: lostWorkers(workers, now),
+    expiring: examined.flatMap(({ work }) => work.expiring),
+    expired: expiredWithin(statistics, now - recent),
     limited: sum(({ limited }) => limited),
     groups: groupsOf(examined),
     lateSchedules: {
@@ -100,6 +105,12 @@ function lastMinuteWith(
   if (last) return Math.min(now, last.startsAt + MINUTE);
   if (!on || totals.since === null) return undefined;
   return Math.max(totals.since, minutes[0]?.startsAt ?? now);
+}
+
+/** The leases that expired since a time, to the minute. */
+function expiredWithin({ minutes }: QueueStatistics, since: number): QueueFacts["expired"] {
+  const recent = minutes.filter(({ startsAt, reclaimed }) => startsAt + MINUTE > since && reclaimed > 0);
+  return { leases: recent.reduce((sum, { reclaimed }) => sum + reclaimed, 0), minutes: recent.length };
 }
 
 /** The groups at a limit, each once: one that goes to another partition has tasks in two. */

@@ -3,7 +3,7 @@ import { type Finding, finding } from "./finding.ts";
 
 export interface QueueFinding extends Finding<QueueCode> {
   readonly queue: string;
-  /** The schedules or groups that it is about; of many only the first ones. */
+  /** The schedules, groups, workers or tasks that it is about; of many only the first ones. */
   readonly names?: readonly string[];
 }
 

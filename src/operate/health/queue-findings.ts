@@ -2,6 +2,8 @@ import { counted } from "../../counted.ts";
 import { span } from "../../kernel/options/span.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
+import { leasesExpire, workersLost } from "./lost-leases.ts";
+import { ago } from "./finding.ts";
 import { found, type QueueFinding } from "./queue-finding.ts";
 import { isOverdue, stuck } from "./stuck.ts";
 
@@ -28,7 +30,7 @@ const groupsHeld: Check = ({ queue, now, groups }, after) => {
   if (!first) return undefined;
   const { group, limited, paused, maxWorking, oldestAt } = first;
   const others = late.length > 1 ? "; other groups wait too" : "";
-  const waits = `the next enqueued ${span(now - oldestAt)} ago${others}`;
+  const waits = `the next enqueued ${ago(now - oldestAt)}${others}`;
   const setting = paused ? "paused" : maxWorking === null ? "rate" : "maxWorking";
   const command = `sluice settings ${queue} --group ${shellQuoted(group)} ${setting}=`;
   const names = late.map((one) => one.group);
@@ -61,7 +63,7 @@ const notSwept: Check = (facts) => {
 const scheduleFailing: Check = ({ queue, now, pending, settings, lateSchedules: { count, first: late } }) => {
   const [first] = late;
   if (!first) return undefined;
-  const due = `was due ${span(now - first.at)} ago, and has not occurred`;
+  const due = `was due ${ago(now - first.at)}, and has not occurred`;
   const text =
     count === 1 ? `schedule ${first.name} ${due}` : `${count} schedules are late; ${first.name} ${due}`;
   const { maxPending } = settings;
@@ -111,6 +113,8 @@ const checks: readonly Check[] = [
   broken,
   isPaused,
   stuck,
+  workersLost,
+  leasesExpire,
   groupsHeld,
   notSwept,
   scheduleFailing,

@@ -2,6 +2,7 @@
 import { span } from "../../kernel/options/span.ts";
 import type { QueueCode } from "./codes.ts";
 import type { QueueFacts } from "./facts.ts";
+import { ago } from "./finding.ts";
 import { found, type QueueFinding } from "./queue-finding.ts";
 
 /** What is due longer than this was not swept, ms. A minute is the interval of cron. */
@@ -24,7 +25,7 @@ function isWaiting({ pending, limited, oldestAge, paused }: QueueFacts, after: n
 }
 
 const waitOf = ({ pending, oldestAge }: QueueFacts) =>
-  `${pending} pending, the next enqueued ${span(oldestAge ?? 0)} ago`;
+  `${pending} pending, the next enqueued ${ago(oldestAge ?? 0)}`;
 
 /** Tasks are extended on and on, and none ends. Leases that are not extended are for the sweep. */
 function nothingEnds(facts: QueueFacts, after: number): QueueFinding | undefined {
@@ -70,12 +71,12 @@ function notTaken(facts: QueueFacts, after: number): QueueFinding | undefined {
     return unknown("nothing_taken", queue, `${waitOf(facts)}, and ${working} working; whether any is taken`);
   const isSeen = workerSeenAt !== null && now - workerSeenAt <= after;
   if (isSeen || working > 0) {
-    const but = isSeen ? `a worker was seen ${span(now - workerSeenAt)} ago` : `${working} are working`;
+    const but = isSeen ? `a worker was seen ${ago(now - workerSeenAt)}` : `${working} are working`;
     const text = `${waitOf(facts)}, and none is taken, but ${but}`;
     const advice = "restart the consumer; its log may say what holds it up";
     return found("problem", "nothing_taken", queue, text, advice);
   }
-  const seen = workerSeenAt === null ? "" : `; a worker was last seen ${span(now - workerSeenAt)} ago`;
+  const seen = workerSeenAt === null ? "" : `; a worker was last seen ${ago(now - workerSeenAt)}`;
   const advice = "is a consumer deployed, and does cron or a wake start it? Look at the platform's log";
   return found("problem", "no_consumer", queue, `${waitOf(facts)}, and no consumer works${seen}`, advice);
 }

@@ -37,6 +37,41 @@ describe("the list of workers", () => {
     expect(await seen()).toEqual([30_000]);
   });
 
+  test("has one that was failed for an hour, with where it runs, until it dequeues again", async () => {
+    const list = async () => (await rig.operator().workers()).workers;
+    const where = { node: "a;b", pid: 7 } as const;
+    await queue.enqueueMany(numbered(2));
+    await queue.dequeue({ worker: { ...one, ...where, silentAfter: "1m" } });
+    await queue.dequeue({ worker: { name: "two" } });
+    rig.now += 1_000;
+    for (const name of ["one", "two", "unknown"]) await rig.operator().failWorker(name);
+    const failed = { seenAt: null, failedAt: rig.now, silentAt: rig.now + 3_600_000, working: 0, tasks: [] };
+    const lost = [
+      { name: "two", ...failed },
+      { ...one, ...where, ...failed },
+    ];
+    expect(await list()).toEqual(lost);
+    expect((await queue.counts()).workers).toBe(0);
+    // A second call, or a heartbeat, is no dequeue.
+    await rig.operator().failWorker("one");
+    expect(await queue.heartbeat(one)).toMatchObject({ code: "worker_lost" });
+    expect(await list()).toEqual(lost);
+    await queue.dequeue({ worker: { name: "two" } });
+    expect(await list()).toMatchObject([{ name: "two", seenAt: rig.now, working: 1 }, lost[1]]);
+    rig.now += 3_600_000;
+    expect(await list()).toMatchObject([{ name: "two" }]);
+  });
+
+  test("has the last ten of those that were failed", async () => {
+    for (let i = 0; i < 12; i++) {
+      await queue.enqueue(i);
+      await queue.dequeue({ worker: { name: `w${i}` } });
+    }
+    for (let i = 0; i < 12; i++) await rig.operator().failWorker(`w${i}`);
+    const { workers } = await rig.operator().workers();
+    expect(workers.map(({ name }) => name)).toEqual(Array.from({ length: 10 }, (_, i) => `w${11 - i}`));
+  });
+
   test("counts all tasks of a worker and names the first hundred", async () => {
     await queue.enqueueMany(numbered(250));
     await queue.dequeue({ max: 250, worker: one });

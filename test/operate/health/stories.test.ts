@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type HealthFinding, type HealthOptions, queueHealth, Schedules, sweep } from "../../../src/index.ts";
+import { type HealthOptions, Schedules, sweep } from "../../../src/index.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
+import { looking } from "./looking.ts";
 
 // What is wrong at night.
 
@@ -8,13 +9,7 @@ const rig = useRig();
 const MINUTE = 60_000;
 const now = () => rig.now;
 
-const health = (options: HealthOptions = {}) => queueHealth(rig.transport, { now, ...options });
-
-/** The findings about queues: code, status, text and advice. */
-const findings = async (options?: HealthOptions) =>
-  (await health(options)).findings
-    .filter((one): one is HealthFinding & { queue: string } => "queue" in one)
-    .map(({ code, status, found, advice }) => [code, status, found, advice]);
+const { health, findings } = looking(rig);
 
 interface Extended {
   extend(lease: number): Promise<unknown>;
@@ -178,7 +173,7 @@ describe("tasks that no consumer takes", () => {
       { payload: 1, group: "tenant-7" },
       { payload: 2, group: "tenant-7" },
     ]);
-    const text = "2 of group tenant-7 wait, because it is paused, the next enqueued 0ms ago";
+    const text = "2 of group tenant-7 wait, because it is paused, the next enqueued just now";
     const advice = "sluice settings emails --group tenant-7 paused=off";
     expect(await findings()).toEqual([["group_paused", "warning", text, advice]]);
   });

@@ -153,8 +153,8 @@ describe("a heartbeat", () => {
 });
 
 describe("an operator", () => {
-  test("lists workers for 3, 4 and 1 each if there are any, 2 if one has a hundred tasks; 2 more with tasks", async () => {
-    expect(await cost(() => operator.workers())).toBe(3);
+  test("lists workers for 4, 1 more for each, 2 if one has a hundred tasks; 2 more with tasks, or if one was failed", async () => {
+    expect(await cost(() => operator.workers())).toBe(4);
     await queue.heartbeat(worker);
     expect(await cost(() => operator.workers())).toBe(4 + 1);
     for (const name of ["two", "three"]) await queue.heartbeat({ name });
@@ -162,12 +162,14 @@ describe("an operator", () => {
     await queue.enqueueMany(many(100));
     await queue.dequeue({ max: 100, worker });
     expect(await cost(() => operator.workers())).toBe(4 + 3 + 1 + 2);
+    await operator.failWorker(worker);
+    expect(await cost(() => operator.workers())).toBe(4 + 2 + 2);
   });
 
   test.each<[string, string | typeof worker, number]>([
     ["its name", worker.name, 6],
     ["its name and incarnation", worker, 5],
-  ])("fails a worker by %s: 4 if there is none, %#, and 7 more with tasks", async (_, by, commands) => {
+  ])("fails a worker by %s: 4 if there is none, %#, and 10 more with tasks", async (_, by, commands) => {
     const fail = () => cost(() => operator.failWorker(by));
     await queue.enqueueMany(many(100));
     await queue.heartbeat({ ...worker, name: "other" });
@@ -175,7 +177,7 @@ describe("an operator", () => {
     await queue.heartbeat(worker);
     expect(await fail()).toBe(commands);
     await queue.dequeue({ max: 100, worker });
-    expect(await fail()).toBe(commands + 7);
+    expect(await fail()).toBe(commands + 10);
   });
 });
 

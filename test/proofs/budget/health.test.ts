@@ -16,18 +16,18 @@ const examine = () =>
   });
 
 describe("the script examine costs", () => {
-  test("2 commands for an empty queue, 9 for another, 10 with working tasks, a worker or a paused schedule", async () => {
+  test("3 commands for an empty queue, 10 for another, 1 more each with working tasks, workers or a paused schedule", async () => {
     const { queue, transport } = billed;
-    expect(await examine()).toBe(2);
+    expect(await examine()).toBe(3);
     await new Schedules(queue.name, { transport }).put("later", { every: "1h", payload: 1 });
-    expect(await examine()).toBe(9);
+    expect(await examine()).toBe(10);
     await queue.enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i })));
     await queue.dequeue({ max: 20 });
-    expect(await examine()).toBe(10);
-    await queue.heartbeat({ name: "w" });
     expect(await examine()).toBe(11);
-    await new Schedules(queue.name, { transport }).put("paused", { every: "1h", payload: 1, paused: true });
+    await queue.heartbeat({ name: "w" });
     expect(await examine()).toBe(12);
+    await new Schedules(queue.name, { transport }).put("paused", { every: "1h", payload: 1, paused: true });
+    expect(await examine()).toBe(13);
   });
 
   test("at most 8 more with groups at a limit", async () => {
@@ -36,12 +36,12 @@ describe("the script examine costs", () => {
     const tasks = Array.from({ length: 14 }, (_, i) => ({ payload: i, group: `g${i % 7}` }));
     await queue.enqueueMany(tasks);
     await queue.dequeue({ max: 7 });
-    expect(await examine()).toBe(10 + 7);
+    expect(await examine()).toBe(11 + 7);
   });
 });
 
-test("the health of an empty queue costs 15 commands: 6 for it, 9 for the database and the list", async () => {
+test("the health of an empty queue costs 16 commands: 7 for it, 9 for the database and the list", async () => {
   const { transport, queue } = billed;
   await queueHealth(transport);
-  expect(await billed.cost(async () => void (await queueHealth(transport, { queues: queue.name })))).toBe(15);
+  expect(await billed.cost(async () => void (await queueHealth(transport, { queues: queue.name })))).toBe(16);
 });

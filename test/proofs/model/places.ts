@@ -66,7 +66,7 @@ function modelNotes({ slots, dedup, lost, workers }: QueueState): Record<string,
   const notes: Record<string, string> = {};
   for (const [slot, { token, ids }] of slots) notes[`~${slot}`] = [token, ...ids].join(" ");
   for (const [key, { until, id }] of dedup) notes[`~d:${key}`] = `${until} ${id}`;
-  for (const worker of lost) notes[`~f:${worker}`] = "";
+  for (const worker of lost.keys()) notes[`~f:${worker}`] = "";
   for (const [worker, { seenAt }] of workers) if (seenAt !== undefined) notes[`~w:${worker}`] = "";
   return notes;
 }

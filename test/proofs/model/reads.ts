@@ -5,7 +5,7 @@ import { entriesOf } from "./line.ts";
 import { fits, type ModelFilter } from "./operate.ts";
 import type { Of } from "./operations.ts";
 import { infoOf, inOrder, type QueueState } from "./state.ts";
-import { leasedBy } from "./workers.ts";
+import { FORGOTTEN_AFTER, leasedBy } from "./workers.ts";
 
 /** How many tasks are in each state that counts have. */
 export function countsByState(queue: QueueState) {
@@ -66,11 +66,16 @@ export function list(queue: QueueState, name: string, state: TaskState, filter: 
     .map((id) => infoOf(queue, name, id) as TaskInfo);
 }
 
-/** The registered workers, by name. */
+/** The registered workers, and those that were failed within an hour and have not come back, by name. */
 export function workers(queue: QueueState, now: number): WorkerInfo[] {
   const extendedAt = (id: string) =>
     Math.min(now, (queue.working.get(id) as number) - (queue.task(id).leasedFor ?? 0));
-  return [...queue.workers]
+  const lost = queue.lastLost.flatMap((key) => {
+    const silentAt = (queue.lost.get(key) ?? 0) + FORGOTTEN_AFTER;
+    const worker = { seenAt: undefined, silentAt, silentAfter: undefined };
+    return queue.workers.has(key) || silentAt <= now ? [] : [[key, worker] as const];
+  });
+  return [...queue.workers, ...lost]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, { seenAt, silentAt, silentAfter }]) => {
       const [name = "", incarnation = ""] = key.split(" ");
@@ -78,7 +83,9 @@ export function workers(queue: QueueState, now: number): WorkerInfo[] {
       return {
         name,
         ...(incarnation !== "" && { incarnation }),
-        seenAt: seenAt === undefined ? null : Math.max(seenAt, ...ids.slice(0, 5).map(extendedAt)),
+        ...(seenAt === undefined
+          ? { seenAt: null, ...(queue.lost.has(key) && { failedAt: queue.lost.get(key) }) }
+          : { seenAt: Math.max(seenAt, ...ids.slice(0, 5).map(extendedAt)) }),
         ...(silentAfter !== undefined && seenAt !== undefined && { silentAfter }),
         silentAt,
         working: ids.length,

@@ -178,8 +178,10 @@ export class QueueState {
   readonly workers = new Map<string, ModelWorker>();
   /** What the current call reports of new dead letters. */
   deadLetters: ModelDeadLetter[] = [];
-  /** Workers from which tasks were taken. */
-  readonly lost = new Set<string>();
+  /** Workers from which tasks were taken, and when. */
+  readonly lost = new Map<string, number>();
+  /** The last ten of them, the last one first. */
+  lastLost: string[] = [];
   /** When to check for silent workers. */
   alarm: number | undefined;
   wake: { readonly sent: number; readonly until: number; readonly window: number } | undefined;

@@ -3,7 +3,7 @@ import type { Heartbeat } from "../../../src/index.ts";
 import { takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 
-const FORGOTTEN_AFTER = 3_600_000;
+export const FORGOTTEN_AFTER = 3_600_000;
 const LOST_FOR = 86_400_000;
 
 /** How many silent workers one check handles. */
@@ -85,9 +85,11 @@ function takeFrom(queue: QueueState, worker: string, now: number, limit: number)
   );
   const taken = byName.slice(0, limit).toSorted((a, b) => a.lease - b.lease);
   for (const task of taken) {
-    queue.lost.add(task.worker as string);
+    queue.lost.set(task.worker as string, now);
     queue.expiry.set(`~f:${task.worker}`, now + LOST_FOR);
   }
+  const owners = [...new Set(taken.map(({ worker: owner }) => owner as string))].toSorted();
+  queue.lastLost = [...new Set([...owners, ...queue.lastLost])].slice(0, 10);
   const { returned, ended } = takeBack(
     queue,
     taken.map(({ id }) => id),

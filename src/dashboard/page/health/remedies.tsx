@@ -8,7 +8,7 @@ import { askQueue } from "../palette/entries.ts";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { ResumeDialog } from "../queues/queue-actions.tsx";
-import { queueLink } from "../router.ts";
+import { queueLink, taskLink } from "../router.ts";
 import { RedriveDialog } from "../tasks/redrive-dialog.tsx";
 
 /** What can be done about a finding with a dialog. */
@@ -28,6 +28,8 @@ const causes: Readonly<Partial<Record<Finding["code"], readonly (readonly [tab: 
     ],
     nothing_taken: [["workers", "Workers"]],
     no_consumer: [["workers", "Workers"]],
+    worker_lost: [["workers", "Workers"]],
+    leases_expire: [["working", "Working tasks"]],
     group_at_limit: [["groups", "Groups"]],
     schedule_failing: [["schedules", "Schedules"]],
     schedule_paused: [["schedules", "Schedules"]],
@@ -66,6 +68,12 @@ export function Remedies({ finding: { code, queue, names = [] }, onAsk }: Remedi
           {text}
         </a>
       ))}
+      {code === "leases_expire" &&
+        names.map((id) => (
+          <a key={id} href={taskLink(queue, id)}>
+            Task {id}
+          </a>
+        ))}
       {may("admin", queue) && (
         <>
           {actions[code]?.map(([kind, text]) => button(text, () => onAsk({ kind, queue })))}

@@ -30,7 +30,10 @@ export function Workers({ queue, onChanged }: WorkersProps) {
   if (may("admin", queue)) {
     columns.push({
       title: "Actions",
-      of: (worker) => <RowButtons of={worker.name} actions={[["Take back", () => setAsked(worker)]]} />,
+      of: (worker) =>
+        isLost(worker) ? null : (
+          <RowButtons of={worker.name} actions={[["Take back", () => setAsked(worker)]]} />
+        ),
     });
   }
   return (
@@ -59,6 +62,9 @@ export function Workers({ queue, onChanged }: WorkersProps) {
   );
 }
 
+/** Whether a worker was failed, and has not come back. */
+const isLost = ({ failedAt, working }: Worker) => failedAt !== undefined && working === 0;
+
 const columnsOf = (queue: string): Column<Worker>[] => [
   {
     title: "Worker",
@@ -78,11 +84,21 @@ const columnsOf = (queue: string): Column<Worker>[] => [
   },
   {
     title: "Seen",
-    of: ({ seenAt }) => (seenAt === null ? "failed; its tasks are being taken back" : <When at={seenAt} />),
+    of: ({ seenAt, failedAt, working }) =>
+      seenAt !== null ? (
+        <When at={seenAt} />
+      ) : failedAt === undefined || working > 0 ? (
+        "failed; its tasks are being taken back"
+      ) : (
+        <>
+          failed <When at={failedAt} />, not back: restart its process
+        </>
+      ),
   },
   {
     title: "Fails if still silent",
-    of: ({ silentAt, silentAfter }) => (silentAfter === undefined ? "never" : <When at={silentAt} />),
+    of: ({ silentAt, silentAfter, seenAt }) =>
+      seenAt === null ? "–" : silentAfter === undefined ? "never" : <When at={silentAt} />,
   },
   { title: "Working", count: true, of: ({ working }) => exact(working) },
   {

@@ -1,9 +1,11 @@
 import { useRef, useState } from "preact/hooks";
 import { ENVELOPE_BASE64 } from "../../../kernel/record/envelope.ts";
+import { requestedCancel } from "../../../kernel/tasks/requested-cancel.ts";
 import { may } from "../access.ts";
 import { RequestError } from "../api/request.ts";
 import { cancel, redriveMany, remove, task as read } from "../api/tasks.ts";
 import type { Task } from "../api/types.ts";
+import { serverTime } from "../clock.ts";
 import { counted, exact, instant, span } from "../format.ts";
 import { useLive } from "../live.ts";
 import { StateBadge, When } from "../parts/badges.tsx";
@@ -28,6 +30,7 @@ export function TaskScreen({ queue, id }: TaskScreenProps) {
   const found = useLive(load, `${queue}/${id}/${hidden}`, { isFinal: ({ state }) => hasEnded(state) });
   const { value: task, error, refresh } = found;
   if (!task) return <Waiting title={id} error={error} retry={refresh} />;
+  const cancelText = requestedCancel(task, serverTime());
   return (
     <>
       <Heading title={task.id}>
@@ -41,6 +44,11 @@ export function TaskScreen({ queue, id }: TaskScreenProps) {
           <Carried task={task} hidden={hidden} />
         </div>
         <div>
+          {cancelText !== undefined && (
+            <p class="hint" role="status">
+              Cancel {cancelText}.
+            </p>
+          )}
           <Timeline task={task} />
           <Facts task={task} />
         </div>

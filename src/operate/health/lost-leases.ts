@@ -1,0 +1,60 @@
+/** What is wrong with those who lost leases: workers that do not come back, and tasks whose leases expire. */
+import { counted } from "../../counted.ts";
+import { span } from "../../kernel/options/span.ts";
+import { shellQuoted } from "../../shell-quoted.ts";
+import type { QueueFacts } from "./facts.ts";
+import { ago } from "./finding.ts";
+import type { LostWorker } from "./lost-workers.ts";
+import { found, type QueueFinding } from "./queue-finding.ts";
+
+/** So many expired leases are a problem. */
+const MANY_LEASES = 10;
+
+/** Leases that expire in so many minutes expire again and again. A deployment may end processes in one. */
+const AGAIN = 2;
+
+/** The names that a finding has at most. */
+const NAMED = 10;
+
+export function workersLost({ queue, now, lostWorkers }: QueueFacts): QueueFinding | undefined {
+  const [last] = lostWorkers;
+  if (!last) return undefined;
+  const one = `worker ${describe(last)} was failed ${ago(now - last.failedAt)}, and has taken nothing since`;
+  const others = lostWorkers.length - 1;
+  const text = others === 0 ? one : `${one}; nor have ${counted(others, "other failed worker")}`;
+  const advice = `restart its process, if it still runs: one that hangs does not come back (sluice workers ${queue}). This ends once a worker of its name takes a task, or after an hour`;
+  const names = lostWorkers.slice(0, NAMED).map(({ name }) => name);
+  return found("warning", "worker_lost", queue, text, advice, names);
+}
+
+function describe({ name, incarnation, node, pid }: LostWorker): string {
+  const where = [pid === undefined ? "" : `process ${pid}`, node === undefined ? "" : `on ${node}`].filter(
+    Boolean,
+  );
+  if (where.length > 0) return `${name} (${where.join(" ")})`;
+  return incarnation === undefined ? name : `${name} ${incarnation}`;
+}
+
+export function leasesExpire(
+  { queue, expiring, expired }: QueueFacts,
+  after: number,
+): QueueFinding | undefined {
+  const tasks = expiring.toSorted((one, other) => other.leases - one.leases);
+  const [worst] = tasks;
+  if (!worst && expired.minutes < AGAIN) return undefined;
+  const others = tasks.length > 1 ? `, and ${counted(tasks.length - 1, "other task")} several` : "";
+  const lost = worst && `task ${worst.id} lost ${worst.leases} leases one after the other${others}`;
+  const recent = expired.leases > 0 && `${counted(expired.leases, "lease")} expired within ${span(after)}`;
+  const cause = "its process dies, or a handler blocks it or outlives the lease";
+  const advice = worst
+    ? `${cause}: sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}`
+    : `${cause.replace("its", "a")}: sluice ls ${queue} --text "lease expired"`;
+  return found(
+    expired.leases < MANY_LEASES ? "warning" : "problem",
+    "leases_expire",
+    queue,
+    [lost, recent].filter(Boolean).join("; "),
+    advice,
+    tasks.slice(0, NAMED).map(({ id }) => id),
+  );
+}

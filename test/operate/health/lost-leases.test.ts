@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { sweep } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+import { looking } from "./looking.ts";
+
+// Who loses leases: workers that were failed, and tasks whose leases expire.
+
+const rig = useRig();
+const MINUTE = 60_000;
+const now = () => rig.now;
+const { findings } = looking(rig);
+
+describe("a failed worker", () => {
+  const RESTART =
+    "restart its process, if it still runs: one that hangs does not come back (sluice workers emails). This ends once a worker of its name takes a task, or after an hour";
+  const worker = { name: "w", node: "eu-1", pid: 7 } as const;
+
+  test("is missed until it dequeues again", async () => {
+    await rig.queue().enqueue(1);
+    await rig.queue().dequeue({ worker });
+    await rig.operator().failWorker("w");
+    rig.now += 90_000;
+    const text = "worker w (process 7 on eu-1) was failed 1m 30s ago, and has taken nothing since";
+    expect(await findings()).toEqual([["worker_lost", "warning", text, RESTART]]);
+    const [task] = await rig.queue().dequeue({ worker: { name: "other" } });
+    await task!.complete();
+    expect(await findings()).toEqual([["worker_lost", "warning", text, RESTART]]);
+    await rig.queue().dequeue({ worker });
+    expect(await findings()).toEqual([]);
+  });
+
+  test("is not missed once its process was restarted, or after an hour", async () => {
+    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }]);
+    await rig.queue().dequeue({ worker: { ...worker, incarnation: "a", silentAfter: "1m" } });
+    await rig.queue().dequeue({ worker: { name: "x" } });
+    await rig.operator().failWorker("x");
+    rig.now += MINUTE;
+    await sweep(rig.transport, { now });
+    const text = "worker w a was failed just now, and has taken nothing since";
+    expect((await findings()).map(([, , found]) => found)).toEqual([
+      `${text}; nor have 1 other failed worker`,
+    ]);
+    rig.now += 1_000;
+    await rig.queue().dequeue({ worker: { ...worker, incarnation: "b" } });
+    expect((await findings()).map(([, , found]) => found)).toEqual([
+      "worker x was failed 1m 1s ago, and has taken nothing since",
+    ]);
+    rig.now += 59 * MINUTE;
+    expect((await findings({ after: "59m" })).map(([code]) => code)).toEqual(["not_swept"]);
+  });
+
+  test("is found in a queue with partitions, where it may come back in another one", async () => {
+    const queue = rig.queue<number>({ partitions: 3 });
+    const operator = rig.operator({ partitions: 3 });
+    await queue.enqueueMany(Array.from({ length: 20 }, (_, i) => ({ payload: i })));
+    for (let i = 0; i < 2; i++) await queue.dequeue({ max: 20, worker });
+    await operator.failWorker("w");
+    expect((await findings()).map(([code]) => code)).toEqual(["worker_lost"]);
+    expect((await operator.workers()).workers).toMatchObject([{ ...worker, failedAt: rig.now, working: 0 }]);
+    rig.now += 1;
+    await queue.dequeue({ max: 1, worker });
+    expect(await findings()).toEqual([]);
+    const { workers } = await operator.workers();
+    expect(workers).toMatchObject([{ ...worker, seenAt: rig.now, working: 1 }]);
+    expect(workers[0]).not.toHaveProperty("failedAt");
+  });
+});
+
+describe("leases that expire", () => {
+  const expire = async () => {
+    await rig.queue().dequeue({ lease: "1m" });
+    rig.now += MINUTE;
+    await sweep(rig.transport, { now });
+  };
+
+  test("again and again are found by the task, without statistics", async () => {
+    await rig.queue().enqueue(1, { id: "poison" });
+    await expire();
+    await rig.queue().dequeue({ lease: "1m" });
+    expect(await findings()).toEqual([]);
+    rig.now += MINUTE;
+    const [task] = await rig.queue().dequeue({ lease: "1m" });
+    const advice =
+      "its process dies, or a handler blocks it or outlives the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison";
+    const text = "task poison lost 2 leases one after the other";
+    expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
+    await task!.complete();
+    expect(await findings()).toEqual([]);
+  });
+
+  test("in several minutes are found by the statistics, also if no task is working", async () => {
+    await rig.operator().configure({ statistics: true });
+    await rig.queue().enqueue(1, { id: "a" });
+    await expire();
+    expect(await findings()).toEqual([]);
+    await expire();
+    const advice =
+      'a process dies, or a handler blocks it or outlives the lease: sluice ls emails --text "lease expired"';
+    const text = "2 leases expired within 10m";
+    expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
+    for (let i = 0; i < 8; i++) await expire();
+    expect((await findings({ after: "30m" })).map(([code, status]) => [code, status])).toEqual([
+      ["leases_expire", "problem"],
+      ["dead_letters_rising", "warning"],
+    ]);
+  });
+});
