@@ -45,5 +45,5 @@ export function serve<Env extends object = Environment>(options: ServeOptions<En
 export function startDeployment<Env extends object = Environment>(
   options: MountOptions<Env> = {},
 ): Promise<MountedDeployment> {
-  return startMounted(node.grace, options);
+  return startMounted(node, options);
 }

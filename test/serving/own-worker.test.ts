@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import process from "node:process";
 import { describe, expect, it } from "vitest";
-import type { ServeOptions } from "../../serverless/node.ts";
+import { type ServeOptions, startDeployment } from "../../serverless/node.ts";
 import { ownWorker } from "../../src/deploy/process/own-worker.ts";
 import { defineQueue, Operator } from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
@@ -42,6 +42,18 @@ describe("a server's consumers", () => {
     const { out } = await runHere(["workers", "work"], { REDIS_URL: redis.url });
     expect(JSON.parse(out)).toMatchObject({ name: OWN, working: 1, tasks: ["held"] });
     open();
+  });
+
+  it("are named so too if the deployment is mounted in another server", async () => {
+    const { begun, open, handler } = gate();
+    const consumers = [work.consumer(handler("here"))];
+    const mounted = await startDeployment({ env: { REDIS_URL: redis.url }, every: "1d", consumers });
+    await work.enqueue(1, { id: "held" });
+    await expect.poll(() => begun.length).toBe(1);
+    const { workers } = await mounted.operator(work).workers();
+    expect(workers).toMatchObject([{ name: OWN, tasks: ["held"] }]);
+    open();
+    await mounted.close();
   });
 
   it("have the name that they are given, and none if the option of the server says so", async () => {

@@ -64,7 +64,7 @@ const OPTIONS = [
 
 /** Starts a deployment in a process whose HTTP server is the application's. */
 export async function startMounted<Env extends object>(
-  grace: Runtime["grace"],
+  runtime: Omit<Runtime, "listen">,
   options: MountOptions<Env>,
 ): Promise<MountedDeployment> {
   onlyOptions(options, OPTIONS);
@@ -92,7 +92,7 @@ export async function startMounted<Env extends object>(
       },
     };
   };
-  const started = await start({ grace, listen }, { ...options, port: 0, signals: false });
+  const started = await start({ ...runtime, listen }, { ...options, port: 0, signals: false });
 
   const answer: Answer = (request, response, { original, host, own: ofFramework }) => {
     const [incoming, outgoing] = [request as MountedRequest, response as ServerResponse];

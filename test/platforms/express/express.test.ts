@@ -1,9 +1,9 @@
-import { once } from "node:events";
-import { get, type IncomingMessage } from "node:http";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { Queue } from "../../../src/index.ts";
+import { Operator, Queue } from "../../../src/index.ts";
 import { startGateway } from "../../../src/local/index.ts";
+import { resp } from "../../../src/transports/resp.ts";
 import { signedHeaders, signingKey } from "../../../src/signature.ts";
 import { upstash } from "../../../src/transports/upstash.ts";
 import { asker, secrets, tokens } from "../../http/served.ts";
@@ -70,12 +70,11 @@ async function readUntil(text: string, server: ServerProcess, path: string): Pro
     accept: "text/event-stream",
     "accept-encoding": "gzip",
   };
-  // `fetch` would connect once more, and that connection would hold up the end of the server.
-  const request = get(`${server.url}/queue${path}`, { headers, agent: false });
-  const [response] = (await once(request, "response")) as [IncomingMessage];
+  // It connects once more, and that connection stays unused. The server does not wait for it when it ends.
+  const { body } = await fetch(`${server.url}/queue${path}`, { headers });
   let read = "";
-  for await (const chunk of response) {
-    read += String(chunk);
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    read += chunk;
     if (read.includes(text)) break;
   }
 }
@@ -180,6 +179,10 @@ it("has processes that answer requests, and others that work, which share the wo
   // Long before the next sweep.
   await expect.poll(() => workers.flatMap(mailsOf).toSorted()).toEqual(all.toSorted());
   expect(mailsOf(front)).toEqual([]);
+  const transport = resp(redis.url);
+  onTestFinished(() => transport.close());
+  const seen = (await new Operator("emails", { transport }).workers()).workers;
+  expect(seen.map(({ name, pid }) => name.replace(`:${pid}`, ""))).toEqual([hostname(), hostname()]);
   await Promise.all([front, ...workers].map(end));
 });
 
