@@ -10,7 +10,7 @@ import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
 import { useFolder } from "../support/folder.ts";
 import { byAbout } from "./findings.ts";
-import { ENQUEUE_TOKEN, TOKEN, useCli } from "./rig.ts";
+import { against, ENQUEUE_TOKEN, TOKEN, useCli } from "./rig.ts";
 import { type Ended, runHere } from "./run-here.ts";
 
 const rig = useCli();
@@ -122,6 +122,21 @@ describe("what cannot be reached ends with 3 and advice", () => {
       "set SLUICE_TOKEN to a token that is in the deployment's SLUICE_TOKENS: sluice token makes one",
     );
     expect(err).not.toContain("wrong-");
+  });
+
+  test.each([
+    ["Vercel's Deployment Protection", "<h1>Authentication Required</h1>", { status: 401 }],
+    ["a proxy with a login", null, { status: 401, headers: { "www-authenticate": "Basic" } }],
+    ["a firewall", JSON.stringify({ error: "forbidden" }), { status: 403 }],
+  ])("something in front of the deployment that asks for a login: %s", async (_, body, init) => {
+    const { advice, err } = await failing(against(() => new Response(body, init), ["doctor"]));
+    expect(advice).toBe(
+      "let the paths of Sluice pass the login in front of it, such as that of a proxy; on Vercel use the domain of production, or turn Deployment Protection off",
+    );
+    expect(err).toContain(
+      `the server answered HTTP ${init.status}, and not as Sluice does: something in front of https://sluice.test asks for a login`,
+    );
+    expect(err).not.toContain("Authentication Required");
   });
 
   test("a deployment whose Redis does not answer", async () => {

@@ -41,6 +41,8 @@ interface VisitOptions extends BrowserContextOptions {
   readonly withClock?: boolean;
   /** The place to open. @default none */
   readonly at?: string;
+  /** The address of another dashboard. @default that of the deployment */
+  readonly url?: string;
 }
 
 export interface Rig {
@@ -84,7 +86,7 @@ export function useDashboard(): Rig {
   rig.queue = (name, options) => new Queue(name, { transport, ...options });
   rig.operator = (name) => new Operator(name, { transport });
   rig.schedules = (name) => new Schedules(name, { transport });
-  rig.visit = async ({ as = "admin", withClock = false, at, ...options } = {}) => {
+  rig.visit = async ({ as = "admin", withClock = false, at, url = rig.deployment.url, ...options } = {}) => {
     const context = await browser.newContext({ reducedMotion: "reduce", locale: "en-US", ...options });
     context.setDefaultTimeout(60_000);
     contexts.push(context);
@@ -92,7 +94,6 @@ export function useDashboard(): Rig {
     faultsOf.set(context, faults);
     await context.addInitScript(reportViolations);
     await context.addInitScript({ content: axe });
-    const { url } = rig.deployment;
     if (as !== null) {
       const headers = { origin: new URL(url).origin };
       const answer = await context.request.post(`${url}/session`, { data: { token: tokens[as] }, headers });

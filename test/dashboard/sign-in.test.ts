@@ -1,4 +1,5 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { serve } from "../../serverless/node.ts";
 import { tokens } from "../../tools/dashboard/deployment.ts";
 import { expectAccessible, looks, takeRefusals, useDashboard } from "./rig.ts";
 
@@ -41,6 +42,37 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     expect(await context.cookies()).toEqual([]);
     const status = await page.evaluate(async () => (await fetch("dashboard/api/v1/queues")).status);
     expect(status).toBe(401);
+    await takeRefusals(faults, "401 (Unauthorized)");
+  });
+
+  test("an application that lets its own users in has no sign-in here, and leads others back to itself", async () => {
+    await rig.queue(rig.name("emails")).enqueue({ to: "ada@example.com" });
+    const { gateway } = rig.deployment;
+    const server = await serve({
+      dashboard: {
+        authorize: ({ headers }) => headers.get("cookie") === "user=ada" && { scopes: ["view"], queues: "*" },
+      },
+      port: 0,
+      hostname: "127.0.0.1",
+      every: "1d",
+      signals: false,
+      env: { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token },
+    });
+    onTestFinished(() => server.close());
+    const url = `${server.url}/dashboard`;
+    const { page, context, faults } = await rig.visit({ ...look, as: null, url, at: "" });
+    const refusal = page.getByText("The application does not let you in.");
+    await refusal.waitFor();
+    await expectAccessible(page, "the page for others");
+    expect(await page.getByLabel("Token", { exact: true }).count()).toBe(0);
+
+    await context.addCookies([{ name: "user", value: "ada", url: server.url }]);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
+    await context.clearCookies();
+    // No click: the page refreshes itself.
+    await refusal.waitFor();
     await takeRefusals(faults, "401 (Unauthorized)");
   });
 

@@ -12,6 +12,7 @@ import {
 } from "../../operate/health/index.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
 import { healthyQueue, keyFindings } from "../doctor/keys.ts";
+import { isRefusedInFront } from "../connection/connect.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
 import { counted } from "../../counted.ts";
 import { printable } from "../output/printable.ts";
@@ -162,6 +163,8 @@ function adviceFor(error: unknown, { api }: Session): string | undefined {
   if (!(error instanceof SluiceError)) return undefined;
   switch (error.code) {
     case "unauthorized":
+      if (isRefusedInFront(error))
+        return "let the paths of Sluice pass the login in front of it, such as that of a proxy; on Vercel use the domain of production, or turn Deployment Protection off";
       return "set SLUICE_TOKEN to a token that is in the deployment's SLUICE_TOKENS: sluice token makes one";
     case "redis_unauthorized":
       return "check the password or token of Redis, and what its user may do";

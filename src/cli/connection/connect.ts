@@ -61,12 +61,24 @@ function deployment(url: string, env: Variables, signal: AbortSignal): Api {
   });
 }
 
+/**
+ * Whether a proxy with a login, for example, has refused the request, and not the deployment itself: the problems of a
+ * deployment have a code and a detail.
+ */
+export const isRefusedInFront = ({ code, message }: SluiceError): boolean =>
+  code === "unauthorized" && /^the server answered HTTP \d{3}(?! \()/.test(message);
+
 /** The error of a request to a deployment, with its URL if it is perhaps no deployment. */
 function explained(error: unknown, url: string): unknown {
   if (!(error instanceof SluiceError)) return error;
   const { code, message } = error;
   if (code === "unsupported" && url.endsWith("/v1"))
     return new SluiceError(code, `${message}. Leave out /v1 at the end of ${url}`);
+  if (isRefusedInFront(error))
+    return new SluiceError(
+      code,
+      `${message}, and not as Sluice does: something in front of ${url} asks for a login`,
+    );
   if (code !== "unreachable" && code !== "unexpected_reply") return error;
   // Problems with a code are of a deployment.
   if (/HTTP \d+ \(\w+\)/.test(message)) return new SluiceError("unreachable", `${url}: ${message}`);
