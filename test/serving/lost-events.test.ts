@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { serve, type Server } from "../../serverless/node.ts";
 import { type ClientQueue, createClient } from "../../src/client/index.ts";
-import { type PublishedEvent, Queue } from "../../src/index.ts";
+import { embedded, EmbeddedDatabase } from "../../src/embedded/index.ts";
+import { databases, type PublishedEvent, Queue, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { upstash } from "../../src/transports/upstash.ts";
@@ -63,6 +64,16 @@ const listeners: Readonly<Record<string, Listener>> = {
     port: () => Number(new URL(gateway.url).port),
     queue: (at) => new Queue("q", { transport: upstash({ url: `http://${at}`, token: gateway.token }) }),
   },
+  "two databases": {
+    port: () => redis.port,
+    queue(at) {
+      const [lost, other] = [resp(`redis://${at}`), embedded(new EmbeddedDatabase())];
+      onTestFinished(async () => {
+        await Promise.all([lost.close(), other.close()]);
+      });
+      return new Queue("q", { transport: databases([lost, other]) });
+    },
+  },
   "the client": {
     port: () => Number(new URL(server.url).port),
     queue: (at) => createClient({ url: `http://${at}`, token: secrets.all }).queue("q"),
@@ -123,10 +134,13 @@ describe.each(Object.entries(listeners))("the events of %s", (_, { port, queue }
   });
 });
 
-it("the events over TCP end when their transport closes, also while it connects again", async () => {
+it.each([
+  ["TCP", (own: Transport) => own],
+  ["two databases", (own: Transport) => databases([own, embedded(new EmbeddedDatabase())])],
+])("the events over %s end when a transport closes, also while it connects again", async (_, transportOf) => {
   proxy = await startProxy(redis.port);
   const own = resp(proxy.url);
-  const queue = new Queue("q", { transport: own });
+  const queue = new Queue("q", { transport: transportOf(own) });
   const open = (await queue.events())[Symbol.asyncIterator]().next();
   await proxy.stop();
   await own.close();
