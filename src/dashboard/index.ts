@@ -2,6 +2,7 @@ import type { Dashboard } from "../http/dashboard/mount.ts";
 import { createDashboard } from "../http/dashboard/routes.ts";
 import { files, html } from "./page.gen.ts";
 
+export type { Access, Authorize } from "../http/dashboard/authorize.ts";
 export type { Dashboard } from "../http/dashboard/mount.ts";
 
 /**

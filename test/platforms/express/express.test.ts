@@ -24,6 +24,39 @@ const programs = {
   fastify: deployment.replace('express from "express"', 'Fastify from "fastify"') + code("fastify"),
 };
 
+/** Applications whose own users may see the dashboard. The framework's request says who they are. */
+const withOwnLogin = {
+  "express-login": `
+    import express, { type Request as ExpressRequest } from "express";
+    import { startDeployment } from "sluice-queue/node";
+    declare global { namespace Express { interface Request { user?: string } } }
+    const deployment = await startDeployment({
+      dashboard: { authorize: (_, { user }: ExpressRequest) => user === "ada" && { scopes: ["view"], queues: "*" } },
+    });
+    const app = express();
+    app.use((request, _response, next) => {
+      request.user = request.headers.cookie?.replace("user=", "");
+      next();
+    });
+    app.use("/queue", deployment.handler);
+    const server = app.listen(process.env.PORT);
+    process.once("SIGTERM", () => deployment.close(server).finally(process.exit));`,
+  "fastify-login": `
+    import Fastify, { type FastifyRequest } from "fastify";
+    import { startDeployment } from "sluice-queue/node";
+    declare module "fastify" { interface FastifyRequest { user?: string } }
+    const deployment = await startDeployment({
+      dashboard: { authorize: (_, { user }: FastifyRequest) => user === "ada" && { scopes: ["view"], queues: "*" } },
+    });
+    const app = Fastify();
+    app.addHook("onRequest", async (request) => {
+      request.user = request.headers.cookie?.replace("user=", "");
+    });
+    await app.register(deployment.fastify, { prefix: "/queue" });
+    await app.listen({ port: Number(process.env.PORT) });
+    process.once("SIGTERM", () => app.close().finally(process.exit));`,
+};
+
 let project: Project;
 beforeAll(async () => {
   const packages = ["@types/express", "@types/node", "compression", "express", "express-4", "fastify"];
@@ -31,7 +64,8 @@ beforeAll(async () => {
     packages: ["@hono/node-server", "@redis/client"],
     tools: { from: "test/platforms/express", packages, commands: [] },
   });
-  for (const [name, program] of Object.entries(programs)) await project.write(`${name}.ts`, program);
+  for (const [name, program] of Object.entries({ ...programs, ...withOwnLogin }))
+    await project.write(`${name}.ts`, program);
 });
 afterAll(() => project?.close());
 
@@ -218,6 +252,27 @@ describe.each(["express", "express-4"])("middleware of %s before a deployment", 
   });
 });
 
+it.each(Object.keys(withOwnLogin))(
+  "lets the users of an application into its dashboard: %s",
+  async (name) => {
+    const { env } = await openDatabase();
+    const server = await start(`${name}.ts`, { ...env, ...withTokens });
+    const ask = asking(server);
+    const statuses = async (cookie: string, as: "all" | null = null) =>
+      Promise.all(
+        ["/dashboard/api/v1/queues", "/v1/queues"].map(
+          async (path) => (await ask("GET", path, { as, headers: { cookie } })).status,
+        ),
+      );
+    expect(await statuses("user=ada")).toEqual([200, 401]);
+    expect(await statuses("user=bob")).toEqual([401, 401]);
+    expect(await statuses("user=bob", "all")).toEqual([401, 200]);
+    const pause = { as: null, headers: { cookie: "user=ada", origin: new URL(server.url).origin } };
+    expect((await ask("POST", "/dashboard/api/v1/queues/q/pause", pause)).body.code).toBe("forbidden");
+    await end(server);
+  },
+);
+
 it("trusts the proxies that Fastify trusts", async () => {
   const { env } = await openDatabase();
   await project.write(
@@ -250,7 +305,7 @@ it("can be mounted by CommonJS", async () => {
 });
 
 it("has the types of both frameworks", async () => {
-  const files = Object.keys(programs).map((name) => `${name}.ts`);
+  const files = Object.keys({ ...programs, ...withOwnLogin }).map((name) => `${name}.ts`);
   const options = "--noEmit --strict --skipLibCheck --module nodenext --target es2023 --types node";
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   expect(await project.run(`node ${tsc} ${options} ${files.join(" ")} || true`)).toBe("");
