@@ -1,14 +1,14 @@
-import { checkDrainOptions, WORK_OPTIONS } from "../drain/drain-options.ts";
-import type { DrainOptions } from "../drain/types.ts";
-import { isDeclared, type QueueConsumer, type WorkOptions } from "./declared/define-queue.ts";
-import { invalidArgument } from "../errors.ts";
-import { onlyOptions, queueName } from "../kernel/options/validation.ts";
-import type { QueueDefinition } from "../open/definition.ts";
-import { checkedSchema } from "../kernel/enqueue/checked-schema.ts";
-import { requiredEncryption } from "../features/encryption/index.ts";
-import type { Consumer, ConsumerHandler, ConsumerOptions } from "./consumer.ts";
-import type { ServiceOptions } from "./options.ts";
-import type { Setup } from "./setup.ts";
+import { checkDrainOptions, WORK_OPTIONS } from "../../drain/drain-options.ts";
+import type { DrainOptions } from "../../drain/types.ts";
+import { isDeclared, type QueueConsumer, type WorkOptions } from "../declared/define-queue.ts";
+import { invalidArgument } from "../../errors.ts";
+import { onlyOptions, queueName } from "../../kernel/options/validation.ts";
+import type { QueueDefinition } from "../../open/definition.ts";
+import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
+import { requiredEncryption } from "../../features/encryption/index.ts";
+import type { Consumer, ConsumerHandler, ConsumerOptions } from "../consumer.ts";
+import type { ServiceOptions } from "../options.ts";
+import type { Setup } from "../setup.ts";
 
 /** What consumers are checked with. */
 type CheckContext<Env extends object> = Pick<Setup<Env>, "env" | "budget" | "requests" | "hooks">;

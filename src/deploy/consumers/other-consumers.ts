@@ -1,10 +1,10 @@
-import { scalingOut } from "../drain/with-scale-out.ts";
-import type { TaskSource } from "../drain/source.ts";
-import type { Queue } from "../open/queue.ts";
-import type { Waker } from "../features/waking/index.ts";
-import type { Drains } from "./drains.ts";
-import { remoteWaker } from "./remote-waker.ts";
-import type { Setup } from "./setup.ts";
+import { scalingOut } from "../../drain/with-scale-out.ts";
+import type { TaskSource } from "../../drain/source.ts";
+import type { Queue } from "../../open/queue.ts";
+import type { Waker } from "../../features/waking/index.ts";
+import type { Drains } from "../drains.ts";
+import { remoteWaker } from "../remote-waker.ts";
+import type { Setup } from "../setup.ts";
 
 /** If several drains of a queue end within this time, ms, only one of them wakes another invocation. */
 const HAND_OVER = 100;

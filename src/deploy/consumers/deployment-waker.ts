@@ -1,11 +1,11 @@
-import { timeUntil } from "../kernel/clock.ts";
-import type { Waker } from "../features/waking/index.ts";
-import { wakeFailed } from "../log/lines.ts";
-import type { AlarmKind } from "./alarms.ts";
+import { timeUntil } from "../../kernel/clock.ts";
+import type { Waker } from "../../features/waking/index.ts";
+import { wakeFailed } from "../../log/lines.ts";
+import type { AlarmKind } from "../alarms.ts";
 import type { Consumers } from "./consumers.ts";
-import type { Invocation } from "./invocation.ts";
-import { remoteWaker } from "./remote-waker.ts";
-import type { Setup } from "./setup.ts";
+import type { Invocation } from "../invocation.ts";
+import { remoteWaker } from "../remote-waker.ts";
+import type { Setup } from "../setup.ts";
 
 /**
  * Least time left for an invocation to start a consumer, ms. With less, the wake goes elsewhere, or cron finds the

@@ -1,19 +1,19 @@
-import { isEarly } from "../drain/drain-counts.ts";
-import { drain } from "../drain/drain.ts";
-import { type DrainReport, type Task } from "../drain/types.ts";
-import { opening } from "../open/opening.ts";
-import { timeUntil } from "../kernel/clock.ts";
-import type { QueueDefinition } from "../open/definition.ts";
-import type { Waker } from "../features/waking/index.ts";
-import { drainBegan, drained, requestsUsed, wakeFailed } from "../log/lines.ts";
-import { sleep } from "../sleep.ts";
+import { isEarly } from "../../drain/drain-counts.ts";
+import { drain } from "../../drain/drain.ts";
+import { type DrainReport, type Task } from "../../drain/types.ts";
+import { opening } from "../../open/opening.ts";
+import { timeUntil } from "../../kernel/clock.ts";
+import type { QueueDefinition } from "../../open/definition.ts";
+import type { Waker } from "../../features/waking/index.ts";
+import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.ts";
+import { sleep } from "../../sleep.ts";
 import { otherConsumers } from "./other-consumers.ts";
-import type { Setup } from "./setup.ts";
+import type { Setup } from "../setup.ts";
 import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
-import { Drains, sum } from "./drains.ts";
-import { type InvocationTools, LEAST_TIME, type ServiceContext } from "./invocation.ts";
-import type { ServiceOptions } from "./options.ts";
-import { withWaitUntil } from "./pending-work.ts";
+import { Drains, sum } from "../drains.ts";
+import { type InvocationTools, LEAST_TIME, type ServiceContext } from "../invocation.ts";
+import type { ServiceOptions } from "../options.ts";
+import { withWaitUntil } from "../pending-work.ts";
 
 /** The consumers of a deployment. */
 export class Consumers<Env extends object> {
