@@ -29,18 +29,21 @@ export interface Running {
 
 interface SharedOptions extends ConnectOptions {
   readonly json?: boolean;
-  readonly envFile?: string;
+  readonly env?: string;
 }
 
 /** Adds what every command of the operator takes: where the queues are, and the form of the output. */
 function withSharedOptions(command: Command): Command {
-  return command
-    .optionsGroup("Where and how:")
-    .addOption(new Option("--url <url>", "the deployment (default: SLUICE_URL)"))
-    .addOption(new Option("--database", "the database, even if SLUICE_URL is set"))
-    .addOption(new Option("--env-file <file>", "a file with the variables, such as .env or .dev.vars"))
-    .addOption(new Option("--json", "JSON, a line for each row (default: if the output is not a terminal)"))
-    .addHelpOption(new Option("-h, --help", "show this help").helpGroup("Where and how:"));
+  return (
+    command
+      .optionsGroup("Where and how:")
+      .addOption(new Option("--url <url>", "the deployment (default: SLUICE_URL)"))
+      .addOption(new Option("--database", "the database, even if SLUICE_URL is set"))
+      // Not `--env-file`, which Node takes for its own, wherever it is.
+      .addOption(new Option("--env <file>", "a file with the variables, such as .env or .dev.vars"))
+      .addOption(new Option("--json", "JSON, a line for each row (default: if the output is not a terminal)"))
+      .addHelpOption(new Option("-h, --help", "show this help").helpGroup("Where and how:"))
+  );
 }
 
 /**
@@ -55,7 +58,7 @@ export function operation(
   return withSharedOptions(command).action(async (...given: unknown[]) => {
     const options = command.opts<SharedOptions>();
     const args = given.slice(0, command.registeredArguments.length) as never[];
-    const env = environment(running.io, options.envFile);
+    const env = environment(running.io, options.env);
     // Not a copy by spread: `interrupted` is a getter, which installs a signal handler.
     const io: Io = Object.create(running.io, { env: { value: env } });
     const api = await connect(env, options, io.interrupted);
@@ -81,11 +84,11 @@ function withFlag({ options }: Command, error: unknown): unknown {
     : error;
 }
 
-function whereOf({ url, database, envFile }: SharedOptions): string {
+function whereOf({ url, database, env }: SharedOptions): string {
   const given = [
     url && ` --url ${shellQuoted(url)}`,
     database && " --database",
-    envFile && ` --env-file ${shellQuoted(envFile)}`,
+    env && ` --env ${shellQuoted(env)}`,
   ];
   return given.filter(Boolean).join("");
 }
@@ -108,9 +111,9 @@ function environment({ env }: Io, file: string | undefined): Io["env"] {
     return { ...util.parseEnv(textOfFile(readFileSync(file))), ...Object.fromEntries(set) };
   } catch (error) {
     if ((error as { code?: unknown }).code !== "ENOENT")
-      throw new UsageError(`--env-file ${file} cannot be read: ${messageOf(error)}`);
+      throw new UsageError(`--env ${file} cannot be read: ${messageOf(error)}`);
     throw new UsageError(
-      `--env-file ${file}: there is no file ${resolve(file)}. Give the path of the deployment's file, such as .env.local or .dev.vars; without the option, the variables of the environment count`,
+      `--env ${file}: there is no file ${resolve(file)}. Give the path of the deployment's file, such as .env.local or .dev.vars; without --env, the variables of the shell hold`,
     );
   }
 }

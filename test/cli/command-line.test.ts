@@ -40,7 +40,7 @@ test("every command takes the options that say where the queues are", async () =
       // Only tail goes on until Ctrl-C.
       const ctrlC = new AbortController();
       const { code, err } = await runHere(
-        [name, ...args, "--json", "--env-file", file, ...where],
+        [name, ...args, "--json", "--env", file, ...where],
         {},
         {
           stdin: "",

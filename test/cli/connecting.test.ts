@@ -81,11 +81,11 @@ describe("the environment", () => {
     ["in UTF-16, as PowerShell writes it", () => Buffer.from(windows(), "utf16le")],
     ["in UTF-16 without a byte order mark", () => Buffer.from(quoted(), "utf16le")],
     ["in UTF-16 in the other order", () => Buffer.from(windows(), "utf16le").swap16()],
-  ])("--env-file, %s, fills in what is not set", async (_, bytes) => {
+  ])("--env, %s, fills in what is not set", async (_, bytes) => {
     await rig.queue().enqueue(1);
     const file = join(folder.path, ".env");
     await writeFile(file, bytes());
-    const run = (env: Record<string, string>) => runHere(["queues", "--env-file", file], env);
+    const run = (env: Record<string, string>) => runHere(["queues", "--env", file], env);
     expect((await run({})).rows).toMatchObject([{ name: "emails" }]);
     expect((await run({ SLUICE_URL: "" })).rows).toMatchObject([{ name: "emails" }]);
     expect((await run({ SLUICE_TOKEN: "wrong-0123456789abcdef" })).code).toBe(3);
@@ -101,20 +101,20 @@ describe("the environment", () => {
       expect((await runHere(["queues"], spaced)).rows).toMatchObject([{ name: "emails" }]);
   });
 
-  test("--env-file of a file that is missing or cannot be read ends with 2, and says what to do", async () => {
+  test("--env of a file that is missing or cannot be read ends with 2, and says what to do", async () => {
     const run = async (file: string) => {
-      const { code, err } = await runHere(["queues", "--env-file", file], {});
+      const { code, err } = await runHere(["queues", "--env", file], {});
       return [code, err.split("\n")[0]];
     };
     const advice =
-      "Give the path of the deployment's file, such as .env.local or .dev.vars; without the option, the variables of the environment count";
+      "Give the path of the deployment's file, such as .env.local or .dev.vars; without --env, the variables of the shell hold";
     expect(await run("nope/.env")).toEqual([
       2,
-      `sluice: --env-file nope/.env: there is no file ${resolve("nope/.env")}. ${advice}`,
+      `sluice: --env nope/.env: there is no file ${resolve("nope/.env")}. ${advice}`,
     ]);
     expect(await run(tmpdir())).toEqual([
       2,
-      expect.stringContaining(`sluice: --env-file ${tmpdir()} cannot be read: EISDIR`),
+      expect.stringContaining(`sluice: --env ${tmpdir()} cannot be read: EISDIR`),
     ]);
   });
 });

@@ -23,7 +23,7 @@ describe("tokens", () => {
   const correct = "correct the variable; deployments answer 503 until then";
 
   test.each<[SLUICE_TOKENS: string | undefined, code: number, finding: readonly unknown[]]>([
-    [undefined, 0, ["unknown", "SLUICE_TOKENS is not set here", expect.stringContaining("--env-file")]],
+    [undefined, 0, ["unknown", "SLUICE_TOKENS is not set here", expect.stringContaining("--env")]],
     [
       JSON.stringify([hashed, plain]),
       0,
@@ -49,7 +49,7 @@ describe("tokens", () => {
     const file = join(folder.path, ".env");
     const tokens = JSON.stringify([hashed]);
     await writeFile(file, `# comment\nSLUICE_TOKENS='${tokens}'\nCRON_SECRET="cron-0123456789abcdef"\n`);
-    const { code, rows } = await rig.to("the database").sluice("doctor", "--env-file", file);
+    const { code, rows } = await rig.to("the database").sluice("doctor", "--env", file);
     expect([code, byAbout(rows)["tokens"]]).toEqual([0, ["ok", "1 token in SLUICE_TOKENS", undefined]]);
   });
 

@@ -29,6 +29,13 @@ test("its exit codes are those of the commands", async () => {
   expect(await ended).toMatchObject({ code: 130, signal: null });
 });
 
+test("a file of variables that is missing is its own error, not one of Node", async () => {
+  for (const args of [["--env", "nope.env"], ["--env=nope.env"]]) {
+    const { code, err } = await startSluice(["queues", ...args], {}).ended;
+    expect([code, err]).toEqual([2, expect.stringMatching(/^sluice: --env nope\.env: there is no file \//)]);
+  }
+});
+
 test("deploy has Node load the module, and ends although the module keeps a timer", async () => {
   const source = pathToFileURL(join(import.meta.dirname, "../../src/index.ts")).href;
   const file = join(folder.path, "queues.ts");

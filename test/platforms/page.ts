@@ -87,9 +87,9 @@ export class Page {
   /** Those of all platforms, with the settings of this one. */
   get deadLetterCommands(): string[] {
     const [, file] = /`(\.[\w.]+)` \|$/.exec(this.#row) ?? [];
-    const settings = file === undefined ? "" : ` --env-file ${file}`;
+    const settings = file === undefined ? "" : ` --env ${file}`;
     const shown = sharedCommands.filter((line) => /\bsluice (?:dead|redrive) /.test(line));
-    return shown.map((line) => line.replace(" --env-file .env", settings));
+    return shown.map((line) => line.replace(" --env .env", settings));
   }
 
   get signUp(): string {

@@ -221,7 +221,7 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[
           "tokens",
           "tokens",
           "SLUICE_TOKENS is not set here",
-          "pass the deployment's file: --env-file FILE",
+          "pass the deployment's file: --env FILE",
         ),
       ];
     if (tokens.length === 0)

@@ -20,7 +20,7 @@ const NOTHING_SET = `nothing says where the queues are. Set one of:
   UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN      the database over HTTP
   KV_REST_API_URL and KV_REST_API_TOKEN                    the same, by the names of Vercel's integration
   REDIS_URL                                                the database over TCP
-or pass a file that has them: --env-file .env`;
+or pass a file that has them: --env .env`;
 
 /**
  * Connects to a deployment if `SLUICE_URL` is set, otherwise to the database, with the variables that deployments
