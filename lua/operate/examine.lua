@@ -13,9 +13,9 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 -- Returns {'ok', how many dead letters are new,
 --          {of each worker, also the last ten that were failed: name, its record ('': it was failed), the
 --          note that it was failed ('': none)},
---          {of the tasks that are working: the first dequeue (ms; 0: none), the longest lease (ms), the
---          number of the last lease, and its dequeue (ms); then of each whose leases expired again and again,
---          at most 10: id, how many of its leases expired},
+--          {of the tasks that are working: the first dequeue (ms; 0: none), and its worker ('': none), the
+--          longest lease (ms), the number of the last lease, and its dequeue (ms); then of each whose leases
+--          expired again and again, at most 10: id, how many of its leases expired},
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
 --          {of each paused schedule, at most 10: name, since when (ms)},
 --          how many tasks are in `limited`, {of at most 5 of their groups: name, settings, how many of its
@@ -32,7 +32,7 @@ local GROUPS = 5
 
 local lost = lost_workers(redis.call('HGET', tasks, '~lost'))
 if #lost == 0 and redis.call('EXISTS', limited, working, dead, workers, schedules) == 0 then
-  return { 'ok', 0, {}, { 0, 0, '0', 0 }, 0, {}, {}, 0, {} }
+  return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, 0, {}, {}, 0, {} }
 end
 local now = clock(test_now)
 
@@ -59,7 +59,7 @@ end
 -- The tasks with the first deadlines: usually all of them.
 local function at_work()
   local ids = redis.call('ZRANGE', working, '0', int(MOST - 1))
-  local fields, expiring, since, lease, last, taken = {}, {}, 0, 0, 0, 0
+  local fields, expiring, since, worker, lease, last, taken = {}, {}, 0, nil, 0, 0, 0
   for i, id in ipairs(ids) do
     fields[i] = '.' .. id
   end
@@ -67,7 +67,9 @@ local function at_work()
     local task = parse(record)
     local at, number = tonumber(task.dequeued_at), tonumber(task.lease_number)
     if task.state == STATE.working and at then
-      since = math.min(since > 0 and since or at, at)
+      if since == 0 or at < since then
+        since, worker = at, task.worker
+      end
       lease = math.max(lease, tonumber(task.leased_for) or 0)
       if number > last then
         last, taken = number, at
@@ -77,7 +79,7 @@ local function at_work()
       end
     end
   end
-  return { since, lease, int(last), taken, unpack(expiring) }
+  return { since, worker or '', lease, int(last), taken, unpack(expiring) }
 end
 
 local function late_schedules()

@@ -41,7 +41,7 @@ local n=2
 local o=5
 ${$AK}${$JL}local p=JL(redis.call('HGET',c,'~lost'))
 if#p==0 and redis.call('EXISTS',a,b,d,e,f)==0 then
-return{'ok',0,{},{0,0,'0',0},0,{},{},0,{}}
+return{'ok',0,{},{0,'',0,'0',0},0,{},{},0,{}}
 end
 ${$AH}${$AI}${$AJ}local q=AJ(h)
 ${$AG}${$AP}local function r()
@@ -65,25 +65,27 @@ return t
 end
 ${$FQ}${$FT}${$FS}${$FX}local function s()
 local t=redis.call('ZRANGE',b,'0',AH(l-1))
-local u,v,w,x,y,z={},{},0,0,0,0
-for ad,ae in ipairs(t)do
-u[ad]='.'..ae
+local u,v,w,x,y,z,aa={},{},0,nil,0,0,0
+for ae,af in ipairs(t)do
+u[ae]='.'..af
 end
-for ad,ae in ipairs(AP('HMGET',c,u))do
-local af=FX(ae)
-local ag,ah=tonumber(af.dequeued_at),tonumber(af.lease_number)
-if af.state==FQ.working and ag then
-w=math.min(w>0 and w or ag,ag)
-x=math.max(x,tonumber(af.leased_for)or 0)
-if ah>y then
-y,z=ah,ag
+for ae,af in ipairs(AP('HMGET',c,u))do
+local ag=FX(af)
+local ah,ai=tonumber(ag.dequeued_at),tonumber(ag.lease_number)
+if ag.state==FQ.working and ah then
+if w==0 or ah<w then
+w,x=ah,ag.worker
 end
-if tonumber(af.expired_leases or 0)>=n and#v<2*m then
-AK(v,t[ad],tonumber(af.expired_leases))
+y=math.max(y,tonumber(ag.leased_for)or 0)
+if ai>z then
+z,aa=ai,ah
+end
+if tonumber(ag.expired_leases or 0)>=n and#v<2*m then
+AK(v,t[ae],tonumber(ag.expired_leases))
 end
 end
 end
-return{w,x,AH(y),z,unpack(v)}
+return{w,x or'',y,AH(z),aa,unpack(v)}
 end
 ${$AQ}local function t()
 local u=AH(q-tonumber(j))
@@ -158,6 +160,6 @@ y>0 and v()or{},
 }
 `;
   },
-  sha1: "320c18b78e5ac981f59b443611631f552d2cb1a6",
-  keyLockingSha1: "3104c520eb1486fa793e08d457c9d0a387bc905c",
+  sha1: "1c3c7ba92b61c728827f877af3ace4502bb7e8df",
+  keyLockingSha1: "78778a1462877fa3d31e186014c5f5eeb2f6cbbb",
 };

@@ -1,4 +1,4 @@
-import { newToken } from "../../kernel/names/ids.ts";
+import { newTaskId } from "../../kernel/names/ids.ts";
 import type { Worker } from "../../kernel/options/types.ts";
 
 /** Most characters of a name. */
@@ -6,7 +6,7 @@ const MAX_NAME = 128;
 
 /**
  * The worker that a process is: its machine and its id. Another process with both, such as the next one in a
- * container, is another incarnation.
+ * container, is another incarnation, which begins with the time.
  * @param host the name of the machine; undefined if the process may not read it
  */
 export function ownWorker(host: string | undefined, pid: number): Worker {
@@ -14,7 +14,7 @@ export function ownWorker(host: string | undefined, pid: number): Worker {
   const machine = (host ?? "").replace(/[^!-~]/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "process";
   return {
     name: machine.slice(0, MAX_NAME - end.length) + end,
-    incarnation: newToken(),
+    incarnation: newTaskId(),
     node: host?.slice(0, MAX_NAME),
     pid,
   };

@@ -30,7 +30,8 @@ function randomDigits(length: number, nowMs: number): string {
   return digits;
 }
 
-function timeDigits(ms: number): string {
+/** An instant as ids begin with it. */
+export function timeDigits(ms: number): string {
   let digits = "";
   for (let rest = ms; digits.length < TIME_LENGTH; rest = Math.floor(rest / 62)) {
     digits = DIGITS[rest % 62] + digits;

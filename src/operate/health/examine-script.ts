@@ -22,6 +22,7 @@ export const examineScript = {
       /** `since` is 0 if no task is working. */
       work: {
         since: work.integer(),
+        worker: work.text(),
         lease: work.integer(),
         lastLease: Number(work.text()),
         lastTakenAt: work.integer(),

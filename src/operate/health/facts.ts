@@ -11,6 +11,8 @@ export interface QueueFacts extends QueueCounts {
   readonly work: {
     /** When the task that has been working longest was dequeued; null if none was found. */
     readonly since: number | null;
+    /** The worker that has it; undefined if it gave no name. */
+    readonly worker?: string | undefined;
     /** The longest lease of these tasks, ms. */
     readonly lease: number;
   };
@@ -29,6 +31,8 @@ export interface QueueFacts extends QueueCounts {
     readonly leases: number;
     /** How many minutes had such leases. */
     readonly minutes: number;
+    /** The end of the last of these minutes; 0 for none. */
+    readonly lastAt: number;
   };
   /** Pending tasks that wait for the limit of their group. */
   readonly limited: number;

@@ -13,6 +13,12 @@ const MANY_LEASES = 10;
 /** Leases that expire in so many minutes expire again and again. A deployment may end processes in one. */
 const AGAIN = 2;
 
+/** So long after the last one, leases expire no more, ms. */
+const OVER_AFTER = 180_000;
+
+/** Statistics know no shorter time, ms. */
+const SHORTEST = 120_000;
+
 /** The names that a finding has at most. */
 const NAMED = 10;
 
@@ -36,15 +42,17 @@ function describe({ name, incarnation, node, pid }: LostWorker): string {
 }
 
 export function leasesExpire(
-  { queue, expiring, expired }: QueueFacts,
+  { queue, now, expiring, expired }: QueueFacts,
   after: number,
 ): QueueFinding | undefined {
   const tasks = expiring.toSorted((one, other) => other.leases - one.leases);
   const [worst] = tasks;
-  if (!worst && expired.minutes < AGAIN) return undefined;
+  if (!worst && (expired.minutes < AGAIN || now - expired.lastAt > OVER_AFTER)) return undefined;
   const others = tasks.length > 1 ? `, and ${counted(tasks.length - 1, "other task")} several` : "";
   const lost = worst && `task ${worst.id} lost ${worst.leases} leases one after the other${others}`;
-  const recent = expired.leases > 0 && `${counted(expired.leases, "lease")} expired within ${span(after)}`;
+  const recent =
+    expired.leases > 0 &&
+    `${counted(expired.leases, "lease")} expired within ${span(Math.max(after, SHORTEST))}`;
   const cause = "its process dies, or a handler blocks it or outlives the lease";
   const advice = worst
     ? `${cause}: sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}`

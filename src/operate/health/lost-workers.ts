@@ -1,3 +1,4 @@
+import { timeDigits } from "../../kernel/names/ids.ts";
 import { readWorkerInfo } from "../../kernel/lease/worker-info.ts";
 import type { WorkerName } from "../../kernel/options/types.ts";
 import { readWorker } from "../../kernel/record/read-record.ts";
@@ -30,23 +31,38 @@ export function lastSeen(workers: readonly RegisteredWorker[]): number | null {
 
 /**
  * The workers that have not come back, the last one first. A process that was restarted has the same name, and perhaps
- * another incarnation. With partitions it may come back in another one.
+ * another incarnation; or it is named by its process, and has begun since on the same machine. With partitions it may
+ * come back in another one.
  * @param workers of all shards
  */
 export function lostWorkers(workers: readonly RegisteredWorker[], now: number): LostWorker[] {
-  const seen = new Map<string, number>();
-  for (const { worker, record } of workers) {
-    const { name } = readWorker(worker);
-    seen.set(name, Math.max(seen.get(name) ?? 0, readWorkerInfo(record).seenAt ?? 0));
-  }
   const lost = new Map<string, LostWorker>();
+  const working: Working[] = [];
   for (const { worker, record, failure } of workers) {
-    const { seenAt: failedAt, silentAfter: _, ...where } = readWorkerInfo(failure);
     const named = readWorker(worker);
-    if (record !== "" || failedAt === null || failedAt <= now - MISSED_FOR) continue;
-    if ((seen.get(named.name) ?? 0) > failedAt) continue;
+    if (record !== "") {
+      const { seenAt, ...where } = readWorkerInfo(record);
+      working.push({ ...named, ...where, seenAt: seenAt ?? 0 });
+      continue;
+    }
+    const { seenAt: failedAt, silentAfter: _, ...where } = readWorkerInfo(failure);
+    if (failedAt === null || failedAt <= now - MISSED_FOR) continue;
     const known = lost.get(worker);
     if (!known || known.failedAt < failedAt) lost.set(worker, { ...named, ...where, failedAt });
   }
-  return [...lost.values()].toSorted((one, other) => other.failedAt - one.failedAt);
+  return Array.from(lost.values())
+    .filter((one) => !working.some((other) => other.seenAt > one.failedAt && isSuccessor(other, one)))
+    .toSorted((one, other) => other.failedAt - one.failedAt);
 }
+
+type Working = WorkerName & { readonly seenAt: number; readonly node?: string; readonly pid?: number };
+
+/** Whether a worker is what has become of a failed one. */
+function isSuccessor(one: Working, lost: LostWorker): boolean {
+  if (one.name === lost.name) return true;
+  const isOfMachine = isOwnProcess(one) && isOwnProcess(lost) && one.node === lost.node;
+  return isOfMachine && (one.incarnation ?? "") >= timeDigits(lost.failedAt);
+}
+
+/** Whether a server has named the worker after its process: its incarnation then begins with the time. */
+const isOwnProcess = ({ name, pid }: WorkerName & { readonly pid?: number }) => name.endsWith(`:${pid}`);

@@ -1,5 +1,6 @@
 import { LAST_INSTANT } from "../../kernel/options/instants.ts";
 import { unescaped } from "../../kernel/options/validation.ts";
+import { readWorker } from "../../kernel/record/read-record.ts";
 import { countScript } from "../../kernel/scripts/count-script.ts";
 import type { ReplyTo, Shard } from "../../kernel/shard.ts";
 import type { Transport } from "../../kernel/transport.ts";
@@ -54,14 +55,16 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
   );
   const { now } = overview;
   const examined = parts.map((part) => part.examined);
-  const started = examined.flatMap(({ work }) => (work.since > 0 ? work.since : []));
+  const started = examined.filter(({ work }) => work.since > 0).map(({ work }) => work);
+  const [first] = started.toSorted((one, other) => one.since - other.since);
   const workers = examined.flatMap((part) => part.workers);
   const sum = (read: (part: Part["examined"]) => number) =>
     examined.reduce((total, part) => total + read(part), 0);
   return {
     ...overview,
     work: {
-      since: started.length > 0 ? Math.min(...started) : null,
+      since: first?.since ?? null,
+      worker: first && first.worker !== "" ? readWorker(first.worker).name : undefined,
       lease: Math.max(...examined.map(({ work }) => work.lease)),
     },
     lastTakenAt: lastLeaseOf(parts) ?? lastMinuteWith(({ dequeued }) => dequeued, statistics, now),
@@ -69,7 +72,7 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
     workerSeenAt: lastSeen(workers),
     lostWorkers: lostWorkers(workers, now),
     expiring: examined.flatMap(({ work }) => work.expiring),
-    expired: expiredWithin(statistics, now - recent),
+    expired: expiredWithin(statistics, recent, now),
     limited: sum(({ limited }) => limited),
     groups: groupsOf(examined),
     lateSchedules: {
@@ -107,10 +110,16 @@ function lastMinuteWith(
   return Math.max(totals.since, minutes[0]?.startsAt ?? now);
 }
 
-/** The leases that expired since a time, to the minute. */
-function expiredWithin({ minutes }: QueueStatistics, since: number): QueueFacts["expired"] {
-  const recent = minutes.filter(({ startsAt, reclaimed }) => startsAt + MINUTE > since && reclaimed > 0);
-  return { leases: recent.reduce((sum, { reclaimed }) => sum + reclaimed, 0), minutes: recent.length };
+/** The leases that expired within a time, to the minute. */
+function expiredWithin({ minutes }: QueueStatistics, within: number, now: number): QueueFacts["expired"] {
+  const recent = minutes.filter(
+    ({ startsAt, reclaimed }) => startsAt + MINUTE > now - within && reclaimed > 0,
+  );
+  return {
+    leases: recent.reduce((sum, { reclaimed }) => sum + reclaimed, 0),
+    minutes: recent.length,
+    lastAt: Math.min(now, (recent.at(-1)?.startsAt ?? -MINUTE) + MINUTE),
+  };
 }
 
 /** The groups at a limit, each once: one that goes to another partition has tasks in two. */

@@ -1,4 +1,5 @@
 /** Why a queue is stuck: no task ends, a limit holds tasks back, or no consumer takes any. */
+import { shellQuoted } from "../../shell-quoted.ts";
 import { span } from "../../kernel/options/span.ts";
 import type { QueueCode } from "./codes.ts";
 import type { QueueFacts } from "./facts.ts";
@@ -41,13 +42,18 @@ function nothingEnds(facts: QueueFacts, after: number): QueueFinding | undefined
     if (!waits) return undefined;
     return unknown("nothing_ends", queue, `${text}; whether others end`);
   }
+  const { worker } = work;
+  const remedy =
+    worker === undefined
+      ? "Restart its process"
+      : `Restart its process, ${worker}, or take its tasks back (sluice workers ${queue} --fail ${shellQuoted(worker)})`;
   const what = lastEndedAt === undefined ? "was taken" : "has ended";
   return found(
     waits ? "problem" : "warning",
     "nothing_ends",
     queue,
     `${text}, and nothing ${what} for ${span(Math.min(longest, still))}`,
-    `a handler hangs: sluice ls ${queue} --state working. Restart its process, and give the consumer a timeout`,
+    `a handler hangs: sluice ls ${queue} --state working. ${remedy}, and give the consumer a timeout`,
   );
 }
 
@@ -71,7 +77,9 @@ function notTaken(facts: QueueFacts, after: number): QueueFinding | undefined {
     return unknown("nothing_taken", queue, `${waitOf(facts)}, and ${working} working; whether any is taken`);
   const isSeen = workerSeenAt !== null && now - workerSeenAt <= after;
   if (isSeen || working > 0) {
-    const but = isSeen ? `a worker was seen ${ago(now - workerSeenAt)}` : `${working} are working`;
+    const but = isSeen
+      ? `a worker was seen ${ago(now - workerSeenAt)}`
+      : `${working} ${working === 1 ? "is" : "are"} working`;
     const text = `${waitOf(facts)}, and none is taken, but ${but}`;
     const advice = "restart the consumer; its log may say what holds it up";
     return found("problem", "nothing_taken", queue, text, advice);

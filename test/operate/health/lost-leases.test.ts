@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sweep } from "../../../src/index.ts";
+import { newTaskId } from "../../../src/kernel/names/ids.ts";
 import { useRig } from "../../support/rig.ts";
 import { looking } from "./looking.ts";
 
@@ -47,6 +48,27 @@ describe("a failed worker", () => {
     ]);
     rig.now += 59 * MINUTE;
     expect((await findings({ after: "59m" })).map(([code]) => code)).toEqual(["not_swept"]);
+  });
+
+  test("that a server named after its process is not missed once another process began on its machine", async () => {
+    const own = (pid: number, startedAt: number, node = "web") => ({
+      name: `${node}:${pid}`,
+      incarnation: newTaskId(startedAt),
+      node,
+      pid,
+    });
+    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+    await rig.queue().dequeue({ worker: own(10, rig.now) });
+    rig.now += MINUTE;
+    await rig.operator().failWorker("web:10");
+    rig.now += MINUTE;
+    const lost = ["worker web:10 (process 10 on web) was failed 1m ago, and has taken nothing since"];
+    const found = async () => (await findings()).map(([, , text]) => text);
+    await rig.queue().dequeue({ worker: { ...own(11, 0), incarnation: "00000000" } });
+    await rig.queue().dequeue({ worker: own(12, rig.now, "db") });
+    expect(await found()).toEqual(lost);
+    await rig.queue().dequeue({ worker: own(13, rig.now) });
+    expect(await found()).toEqual([]);
   });
 
   test("is found in a queue with partitions, where it may come back in another one", async () => {
