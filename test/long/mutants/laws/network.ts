@@ -64,6 +64,19 @@ export const network: LawMutants = {
     src: always('hostOf(c.req.header("origin")) === _'),
     breaks: "access: a page of a neighbouring host purges queues",
   },
+  "a caller of the dashboard keeps its own Authorization": {
+    in: "callApi",
+    src: change(
+      'request.headers.set("authorization", authorization)',
+      'request.headers.append("authorization", authorization)',
+    ),
+    breaks: "access: a caller's own token counts below the dashboard",
+  },
+  "an application need not give the scope view": {
+    in: "decide",
+    src: always('grants.has("view")'),
+    breaks: "access: an enqueuer is shown the dashboard",
+  },
   "an Idempotency-Key over HTTP is dropped": {
     src: change("{ ...options, idempotencyKey: key }", "options"),
     breaks: "law 5: a resent POST enqueues twice",
