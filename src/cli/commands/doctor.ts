@@ -15,7 +15,7 @@ import { healthyQueue, keyFindings } from "../doctor/keys.ts";
 import { isRefusedInFront } from "../connection/connect.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
 import { counted } from "../../counted.ts";
-import { printable } from "../output/printable.ts";
+import { printable, wrapped } from "../output/printable.ts";
 import { restVariables } from "../../redis-variables.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
@@ -277,6 +277,7 @@ function show({ out }: Session, finding: Finding): void {
   const { status, about, found, advice } = finding;
   const { green, yellow, red, dim } = out.colors;
   const paint = { ok: green, warning: yellow, problem: red, unknown: dim }[status];
-  const next = advice === undefined ? "" : `\n    ${dim("→")} ${printable(advice)}`;
-  out.text(`${paint(SYMBOLS[status])} ${printable(`${about}: ${found}`)}${next}\n`);
+  const shown = (text: string, indent: string) => wrapped(printable(text), out.width, indent);
+  const next = advice === undefined ? "" : `\n    ${dim("→")} ${shown(advice, " ".repeat(6))}`;
+  out.text(`${paint(SYMBOLS[status])} ${shown(`${about}: ${found}`, "  ")}${next}\n`);
 }

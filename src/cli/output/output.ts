@@ -20,12 +20,17 @@ export class Output {
     this.colors = pc.createColors(!this.json && !NO_COLOR && TERM !== "dumb");
   }
 
+  /** How many characters of a line a person sees. */
+  get width(): number {
+    return this.#io.stdout.columns ?? WIDTH;
+  }
+
   /** Prints a row a line of JSON, or a table; `empty` is for a table without rows. */
   rows<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void {
     if (this.json) for (const row of rows) this.line(row);
     else if (rows.length === 0) this.note(empty);
     else {
-      const { text, leftOut } = tableOf(columns, rows, this.#io.stdout.columns ?? WIDTH, this.colors.dim);
+      const { text, leftOut } = tableOf(columns, rows, this.width, this.colors.dim);
       this.text(text);
       if (leftOut.length > 0) this.note(`No room for ${leftOut.join(", ")}; --json has everything.`);
     }

@@ -42,6 +42,20 @@ export function wholeWords(text: string, most: number): string {
   return [...words, "…"].join(" ");
 }
 
+/** A command in a sentence, to its end, or a word. */
+const WORDS = /sluice .*?(?=[.;,] |$)|\S+/g;
+
+/** A text in lines of at most that width, the further ones behind an indent. A command stays in one, to be copied. */
+export function wrapped(text: string, width: number, indent: string): string {
+  const lines: string[] = [];
+  for (const [word] of text.matchAll(WORDS)) {
+    const last = lines.at(-1);
+    if (last === undefined || indent.length + last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join(`\n${indent}`);
+}
+
 /** Longer lines of errors are cut: no terminal is as wide. */
 const MOST = 1_000;
 
