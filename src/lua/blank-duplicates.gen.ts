@@ -130,6 +130,6 @@ ${$DE}${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$DG}${$DI}${$FE}${$GR}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "c55bcf76c8d829d15e1bff4729c0eb853f284b05",
-  keyLockingSha1: "a50fd7987181431dc74bb822cf19c5e43e439dfe",
+  sha1: "f8f9e434521ed4163d2190b7f21e80737ab58cb2",
+  keyLockingSha1: "e3a6264d19f43bb1e5c9d0545841595448ca1ec3",
 };

@@ -124,6 +124,6 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "038523712a7abbb9d51d3894e76ebcaa01187993",
-  keyLockingSha1: "5a7a622ded4002f871506a4aef07b2c926ed7626",
+  sha1: "45b319e5839721c72a2ad4ddb44bbfd23eb8f0fb",
+  keyLockingSha1: "39284741c686c25a3adbab32d83baa82ddbdf89f",
 };

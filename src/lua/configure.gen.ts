@@ -146,6 +146,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "00d3f041cb5ac499e9b3220e9dabf13b8c27e36e",
-  keyLockingSha1: "105ea45dd329d58ba05f517b667064a7380a90e5",
+  sha1: "d7007a66bd390f555d23525623bf69736f3d3df1",
+  keyLockingSha1: "5e279d2e7e2b473c80bc5ed5ef1013317f72b2a8",
 };

@@ -125,6 +125,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "dcb25ade9246269b076815f79283fec7d215f081",
-  keyLockingSha1: "fb1654f107292ef00951f500819530e305fa221c",
+  sha1: "0c41f2778dc1677b284d4d6c33882ffa609e9870",
+  keyLockingSha1: "0bca45c42243d1ef655d70e526457841c5a0b81b",
 };

@@ -144,6 +144,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "6c615ee42191afe70eeb4116e3ed7c454be16b50",
-  keyLockingSha1: "c5a36cc4b2daccfae93a29282491b46a429bf789",
+  sha1: "d804cc2e4e2a0c77f00b40f6709eb2989d672310",
+  keyLockingSha1: "7aa6380f88c756ffb7e5eca4797c46d3ed61ed0e",
 };

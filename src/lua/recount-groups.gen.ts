@@ -122,6 +122,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "0184f4dd18270a528123214ae694156265706652",
-  keyLockingSha1: "25717f5b82a6e734719bd4a7f8f41a97fbf1aa84",
+  sha1: "b496f016f78519379f3f2ddb33e69eb2d5daccbf",
+  keyLockingSha1: "545a9dbb4a46a3d1b7c60bcc3de7c1f374a040f7",
 };

@@ -190,6 +190,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "54512281418aa0316a2f2ba254d6660a815b744a",
-  keyLockingSha1: "49cdb21835c1534c0b86cc2edb5eb4ae41eb7b8f",
+  sha1: "9897d10bb9e2246cf81792f20c1c705f767df9d1",
+  keyLockingSha1: "b8704e5b4b28f16c7858c0bd4edfe4e6de128cef",
 };

@@ -181,6 +181,6 @@ ${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "86b4b2c9ea7a90a051fb8ddfaf3e8feda03f2c2c",
-  keyLockingSha1: "9e680d6ef12d01a91a17a45d5dad28115c455c72",
+  sha1: "cc5347bcd9411183283fd3a74b7e9ab4acdcd7ef",
+  keyLockingSha1: "069c29f61fcea95f6b5d797bc69c4a3a77eb9004",
 };

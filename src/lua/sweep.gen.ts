@@ -187,6 +187,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "ba8c59dd89663cb9d360281865e0de488204dcc5",
-  keyLockingSha1: "703dce0cc25130f3c8a2d2e9db2abcf4b7c4c7cd",
+  sha1: "af834bde636bb1c16324be702f998b33a0aa1366",
+  keyLockingSha1: "d7130965c13b22edce83d3dd91134d5830918283",
 };

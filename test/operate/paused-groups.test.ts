@@ -41,6 +41,21 @@ test("a resumed group is delivered in its order, also above a hundred tasks", as
   expect([...(await deliver()).ids, ...(await deliver()).ids]).toEqual(ids);
 });
 
+test("of a resumed group with a limit, tasks of a higher priority come before those that were never held", async () => {
+  const queue = rig.queue();
+  await queue.enqueueMany([
+    ...named(["a9"], { group: "a", priority: 9 }),
+    ...named(["b"], { group: "b", priority: 5 }),
+    ...named(["a0", "a00"], { group: "a" }),
+  ]);
+  await rig.operator().configureGroup("a", { paused: true });
+  // It meets a9 only.
+  expect((await deliver(1)).ids).toEqual(["b"]);
+  expect([...(await rig.space()).limited.keys()]).toEqual(["a9"]);
+  await rig.operator().configureGroup("a", { paused: null, maxWorking: 1 });
+  for (const id of ["a9", "a0", "a00"]) expect((await deliver(1)).ids).toEqual([id]);
+});
+
 test("a group without a limit is again as before once it was paused and resumed", async () => {
   const queue = rig.queue();
   await queue.enqueueMany(named(["a1", "a2"], { group: "a" }));

@@ -27,39 +27,40 @@ end
 export const $Z = `local function Z(a)
 for e,f in pairs(a.groups)do
 local g=f.changed and math.min(f.limited,CT(f,a.now),100)or 0
-local h=f.handed_back and math.min(f.limited,CS(f,a.now),100)or 0
-local i=math.max(g,h)
+local h=f.handed_back or(f.changed and f.last_front_place>0)
+local i=h and math.min(f.limited,CS(f,a.now),100)or 0
+local j=math.max(g,i)
 f.handed_back=nil
-if i>=1 then
-local j=f.settings.number*CF
-local k=math.min(i,f.limited-f.newly_limited)
-local l,m=Y(a,f,j,k)
-local n,o,p={},{},0
-for t=1,math.min(i,#l)do
-local u=l[t]
-local v=9-math.floor((u.score-j)/CG)
-if t>g and CU(f,v)==0 then
+if j>=1 then
+local k=f.settings.number*CF
+local l=math.min(j,f.limited-f.newly_limited)
+local m,n=Y(a,f,k,l)
+local o,p,q={},{},0
+for u=1,math.min(j,#m)do
+local v=m[u]
+local w=9-math.floor((v.score-k)/CG)
+if u>g and CU(f,w)==0 then
 break
 end
-p=t
-W(a,f,v,u.id)
-if u.place then
-o[u.place]=true
+q=u
+W(a,f,w,v.id)
+if v.place then
+p[v.place]=true
 else
-EZ(a,'ZREM limited',u.id)
+EZ(a,'ZREM limited',v.id)
 end
 end
-local q=EY(a,'ZADD limited')
-for u=1,#q,2 do
-if o[u]then
+local r=EY(a,'ZADD limited')
+for v=1,#r,2 do
+if p[v]then
 f.newly_limited=f.newly_limited-1
 else
-AK(n,q[u],q[u+1])
+AK(o,r[v],r[v+1])
 end
 end
-a.writes['ZADD limited']=n
-local r=(m<k and#l or f.limited)-p
-a.times.limited,f.limited=a.times.limited-f.limited+r,r
+a.writes['ZADD limited']=o
+local s=(n<l and#m or f.limited)-q
+a.times.limited,f.limited=a.times.limited-f.limited+s,s
 end
 end
 end
