@@ -76,8 +76,8 @@ local function admit_limited(plan)
   -- In any order: no group takes the room of another.
   for _, group in pairs(plan.groups) do
     local free = group.changed and math.min(group.limited, room(group, plan.now), 100) or 0
-    -- Up to what may be delivered, tasks of a higher priority pass one that was handed back, and those that were
-    -- set aside pass all others.
+    -- Up to what may be delivered, tasks of a higher priority pass one that was handed back, and those that
+    -- were set aside pass all others.
     local passes = group.handed_back or (group.changed and group.last_front_place > 0)
     local past = passes and math.min(group.limited, deliverable(group, plan.now), 100) or 0
     local most = math.max(free, past)

@@ -185,15 +185,15 @@ test("a queue with a consumer and a minute cron costs, while it is idle, what th
     /\*\*Idle\*\*: .*? \(`npm test -- test\/proofs\/budget\/examples`/.exec(prose("docs/costs.md")) ?? [];
   expect(said).toBe(
     `**Idle**: a queue with a consumer and a minute cron costs at most ${idle} commands a minute, ` +
-      `${(idle * minutesOfMonth).toLocaleString("en")} a month: $${monthly(idle)}; ` +
-      `each further queue $${monthly(further)}. ` +
+      `${(idle * minutesOfMonth).toLocaleString("en")} a month: ${monthly(idle)} $; ` +
+      `each further queue ${monthly(further)} $. ` +
       "That holds once no record is left. While results or dead letters are kept, it is " +
       `${kept} commands a minute and ${tenth} in each tenth minute: ` +
-      `${(withRecords * minutesOfMonth).toLocaleString("en")} a month, $${monthly(withRecords)}. ` +
+      `${(withRecords * minutesOfMonth).toLocaleString("en")} a month, ${monthly(withRecords)} $. ` +
       "(`npm test -- test/proofs/budget/examples`",
   );
   expect(prose("README.md")).toContain(
-    `An idle queue with a cron each minute costs $${monthly(idle)} a month, or $${monthly(withRecords)} while records`,
+    `An idle queue with a cron each minute costs ${monthly(idle)} $ a month, or ${monthly(withRecords)} $ while records`,
   );
 
   // An hour later the queues leave the registry, until their next task.
