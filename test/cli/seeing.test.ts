@@ -137,6 +137,13 @@ test("show shows history, the error of each attempt, options and payload; --mask
   expect(text).toContain('\nPayload\n{\n  "to": "a@example.com",\n');
 });
 
+test("show says of a cancelled task that is being worked on since when its consumer could know", async () => {
+  await rig.queue().enqueue(1, { id: "hangs" });
+  await rig.queue().dequeue();
+  await rig.queue().cancel("hangs");
+  expect((await onTerminal("show", "emails", "hangs")).text).toMatch(/\ncancel +requested \S+ ago[;,] /);
+});
+
 test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
   for (const n of [1, 2, 3]) await rig.die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
   await rig.die("b", "bad address");
@@ -262,6 +269,10 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
   expect(failed.err).toBe(
     "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, sluice doctor names it.\n",
   );
+  expect((await sluice("workers", "emails")).rows).toMatchObject([
+    { name, node: "host-1", working: 0, seenAt: null, failedAt: expect.any(Number) },
+  ]);
+  expect((await onTerminal("workers", "emails")).text).toMatch(/ failed \d\d-\d\d \d\d:\d\d /);
 });
 
 test("find shows tasks of all queues that have a text, and where; and says what it could not search", async () => {

@@ -155,3 +155,22 @@ test("a handler that hangs is found, and its tasks are taken back from its worke
   await page.getByText(/^Taken back from sender: 1 pending, 0 dead\./).waitFor();
   expect(await rig.queue(name).counts()).toMatchObject({ pending: 2, working: 0 });
 });
+
+test("a failed worker that has not come back, and a task whose leases expire, are found with links to both", async () => {
+  const name = rig.name("webhooks");
+  const clock = { now: Date.now() - 300_000 };
+  const queue = rig.queue(name, { now: () => clock.now });
+  await queue.enqueue(1, { id: "poison", lease: "1m" });
+  for (let i = 0; i < 2; i++) {
+    await queue.dequeue({ worker: { name: "sender" } });
+    await rig.operator(name).failWorker("sender");
+  }
+  await rig.queue(name).dequeue({ worker: { name: "other" } });
+  const { page } = await rig.visit({ at: "health" });
+  const lost = findingOf(page, name, "worker sender was failed");
+  await lost.getByRole("link", { name: `Workers of ${name}` }).waitFor();
+  await findingOf(page, name, "task poison lost 2 leases").getByRole("link", { name: "Task poison" }).click();
+  await page.getByRole("heading", { name: "poison" }).waitFor();
+  await rig.queue(name).cancel("poison");
+  await page.getByText(/^Cancel requested .* ago; the consumer learns of it/).waitFor();
+});

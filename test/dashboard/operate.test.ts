@@ -73,6 +73,9 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await confirm(page, "Take back");
     await page.getByText(/^Taken back from importer: 2 pending, 0 dead\. Restart its process/).waitFor();
     expect(await queue.counts()).toMatchObject({ pending: 2, working: 0 });
+    const row = page.getByRole("row", { name: /importer.*failed .*, not back: restart its process/ });
+    await row.waitFor();
+    expect(await row.getByRole("button").count()).toBe(0);
   });
 
   test("a group is paused, and gets a weight and limits", async () => {

@@ -81,7 +81,9 @@ function notTaken(facts: QueueFacts, after: number): QueueFinding | undefined {
       ? `a worker was seen ${ago(now - workerSeenAt)}`
       : `${working} ${working === 1 ? "is" : "are"} working`;
     const text = `${waitOf(facts)}, and none is taken, but ${but}`;
-    const advice = "restart the consumer; its log may say what holds it up";
+    const { worker } = facts.work;
+    const which = worker === undefined ? "" : ` ${worker}`;
+    const advice = `restart the consumer${which}; its log may say what holds it up`;
     return found("problem", "nothing_taken", queue, text, advice);
   }
   const seen = workerSeenAt === null ? "" : `; a worker was last seen ${ago(now - workerSeenAt)}`;

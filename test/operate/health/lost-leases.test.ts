@@ -117,7 +117,7 @@ describe("leases that expire", () => {
     expect(await findings()).toEqual([]);
     await expire();
     const advice =
-      'a process dies, or a handler blocks it or outlives the lease: sluice ls emails --text "lease expired"';
+      'a process dies, or a handler blocks it or outlives the lease: sluice ls emails --text "lease expired". This ends 3m after the last';
     const text = "2 leases expired within 10m";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     for (let i = 0; i < 8; i++) await expire();
