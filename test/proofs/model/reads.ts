@@ -125,7 +125,7 @@ export function groups(queue: QueueState): WaitingGroup[] {
 export function statistics(queue: QueueState, now: number): [startsAt: number, Record<string, number>][] {
   const current = Math.floor(now / 60_000);
   return [...queue.minutes]
-    .filter(([minute]) => minute > current - 60 && minute <= current)
+    .filter(([minute, counts]) => minute > current - 60 && minute <= current && counts.size > 0)
     .map(([minute, counts]) => [minute * 60_000, Object.fromEntries(counts)]);
 }
 

@@ -1,6 +1,14 @@
 import type { RejectReason, Settled } from "../../../src/index.ts";
 import { endLease, exhausted, finish, newEnds, putInLine, waitAgain, type Ends } from "./transitions.ts";
-import { isGrouped, noteError, report, type ModelTask, type QueueState, type Settlement } from "./state.ts";
+import {
+  beginMinute,
+  isGrouped,
+  noteError,
+  report,
+  type ModelTask,
+  type QueueState,
+  type Settlement,
+} from "./state.ts";
 
 /** One settlement; durations in ms. */
 export interface ModelSettlement {
@@ -45,6 +53,7 @@ export function settle(
         key !== undefined && extended.includes(`${lease} ${key}`) && extended.at(-1) !== `${lease} ${key}`;
       if (settlement.text !== undefined && !isLate) {
         task.progress = settlement.text;
+        if (queue.settings.events) beginMinute(queue, now);
         if (extended.at(-1) !== `${lease} ${key}`) task.progressBy = [...extended, `${lease} ${key}`];
       }
       const flag = task.flagged ? { cancelRequested: true as const } : {};

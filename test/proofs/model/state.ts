@@ -243,6 +243,15 @@ export function noteError(task: ModelTask, now: number, error: string | null): v
 /** Counts what happened to tasks, if the queue keeps statistics. */
 export function report(queue: QueueState, event: string, now: number, count = 1): void {
   if (!queue.settings.statistics || count === 0) return;
+  beginMinute(queue, now);
+  const counts = queue.minutes.get(queue.minute) as Map<string, number>;
+  counts.set(event, (counts.get(event) ?? 0) + count);
+  queue.totals.set(event, (queue.totals.get(event) ?? 0) + count);
+}
+
+/** Begins the minute of an event, if the queue keeps statistics; also of one that no statistics have, such as progress. */
+export function beginMinute(queue: QueueState, now: number): void {
+  if (!queue.settings.statistics) return;
   const [last, minute] = [queue.minute, Math.floor(now / 60_000)];
   // If the clock was set back by up to an hour, the last minute goes on.
   if (last < minute || last > minute + 60) {
@@ -253,9 +262,6 @@ export function report(queue: QueueState, event: string, now: number, count = 1)
     queue.minute = minute;
     queue.minutes.set(minute, new Map());
   }
-  const counts = queue.minutes.get(queue.minute) as Map<string, number>;
-  counts.set(event, (counts.get(event) ?? 0) + count);
-  queue.totals.set(event, (queue.totals.get(event) ?? 0) + count);
 }
 
 /** The answer of `get` for a task. */
