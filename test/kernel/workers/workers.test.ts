@@ -72,6 +72,18 @@ describe("the list of workers", () => {
     expect(workers.map(({ name }) => name)).toEqual(Array.from({ length: 10 }, (_, i) => `w${11 - i}`));
   });
 
+  test("remembers those that were failed in a field of at most 2,000 bytes", async () => {
+    const name = (i: number) => `${i}`.padStart(128, "w");
+    for (let i = 0; i < 20; i++) {
+      await queue.enqueue(i);
+      await queue.dequeue({ worker: { name: name(i) } });
+      await rig.operator().failWorker(name(i));
+    }
+    expect((await rig.space()).tasks.get("~lost")).toHaveLength(2_000);
+    const { workers } = await rig.operator().workers();
+    expect(workers.map((worker) => worker.name)).toEqual(Array.from({ length: 10 }, (_, i) => name(19 - i)));
+  });
+
   test("counts all tasks of a worker and names the first hundred", async () => {
     await queue.enqueueMany(numbered(250));
     await queue.dequeue({ max: 250, worker: one });

@@ -13,6 +13,10 @@ export const consumers: LawMutants = {
     src: change("this.#handBack(this.#waiting.splice(0))", "this.#waiting.splice(0)"),
     breaks: "I8: tasks of a drain that ended wait for their leases to expire",
   },
+  "a handler whose task was cancelled is never given up": {
+    src: never("call.endedAt === undefined && call.tasks.every(({ isStopped }) => isStopped)"),
+    breaks: "cancelling: a handler that hangs holds its place until the drain ends",
+  },
   "a settlement whose request failed is forgotten": {
     src: drop("this.buffer.putBack(settlements);"),
     breaks: "law 10: a task that is done is delivered and done again",

@@ -119,6 +119,14 @@ export const operate: LawMutants = {
     ),
     breaks: "workers: a worker with a stranger's receipt keeps a lease alive whose holder has died",
   },
+  "lists have a failed worker as long as its note": {
+    lua: change("at and at + FORGOTTEN_AFTER > now", "at"),
+    breaks: "workers: an operator looks for a process that has been gone for a day",
+  },
+  "the field of failed workers grows": {
+    lua: change("string.sub(table.concat(lost, ';'), 1, 2000)", "table.concat(lost, ';')"),
+    breaks: "law 7: a queue whose workers fail again and again has an ever longer field",
+  },
   "fail-worker says that nothing is left": {
     in: "fail-worker",
     lua: change("more and 1 or 0", "0"),
