@@ -94,6 +94,15 @@ describe("an application that lets its users into the dashboard", () => {
     expect(page.headers.get("x-frame-options")).toBe("DENY");
   });
 
+  test("may answer in place of the page with several cookies", async () => {
+    const headers = new Headers({ location: "/login" });
+    for (const cookie of ["session=; Max-Age=0", "back=/queue"]) headers.append("set-cookie", cookie);
+    const login = new Response(null, { status: 303, headers });
+    const visit = visiting({ dashboard: { ...dashboard, authorize: () => login } });
+    const page = await visit("GET", "/dashboard");
+    expect([page.status, page.headers.getSetCookie()]).toEqual([303, headers.getSetCookie()]);
+  });
+
   test("must give the scope view", async () => {
     for (const path of ["/dashboard", "/dashboard/session", `${api}/queues/q/tasks/a`])
       expectProblem(await visiting()("GET", path, as("enqueuer")), "forbidden");

@@ -101,9 +101,10 @@ async function callApi(c: RequestContext, login: Login, path: string): Promise<R
 
 /** Copies a response, and adds the headers of the dashboard. Its own `cache-control` stays. */
 function withHeaders({ body, status, headers: own }: Response): Response {
-  const headers = new Headers({ ...dashboardHeaders, ...Object.fromEntries(own) });
+  // Not by entries of an object: it may set several cookies.
+  const headers = new Headers(own);
   for (const [name, value] of Object.entries(dashboardHeaders)) {
-    if (name !== "cache-control") headers.set(name, value);
+    if (name !== "cache-control" || !headers.has(name)) headers.set(name, value);
   }
   return new Response(body, { status, headers });
 }
