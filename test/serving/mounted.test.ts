@@ -362,6 +362,26 @@ describe("a mounted deployment that closes", () => {
     await close();
   });
 
+  it("does not wait for a request whose sender left while middleware worked", async () => {
+    const { close } = await start({ grace: "1h" });
+    let passOn: () => void = () => {};
+    const passedOn = new Promise<void>((resolve) => (passOn = resolve));
+    const answer = mount(deployment as MountedDeployment, () => passedOn);
+    const left = vi.fn();
+    const url = await listen((request, response) => {
+      response.once("close", left);
+      answer(request, response);
+    });
+    const leaving = sendRequest(`${url}/queue/health`).on("error", () => {});
+    leaving.end();
+    await once(server as HttpServer, "request");
+    leaving.destroy();
+    await expect.poll(() => left.mock.calls.length).toBe(1);
+    passOn();
+    await passedOn;
+    await close();
+  });
+
   it("ends event streams at once, and their readers connect elsewhere", async () => {
     const { close } = await start({ grace: "1h" });
     const url = await listen(mount(deployment as MountedDeployment));

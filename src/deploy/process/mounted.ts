@@ -98,8 +98,11 @@ export async function startMounted<Env extends object>(
     const [incoming, outgoing] = [request as MountedRequest, response as ServerResponse];
     const path = mountOf(original, incoming.url ?? "/");
     const problem = keepReadBody(incoming);
-    openResponses.add(outgoing);
-    openRequests.add(once(outgoing, "close").finally(() => openResponses.delete(outgoing)));
+    // The sender may have left while middleware worked: it closes only once.
+    if (!outgoing.closed) {
+      openResponses.add(outgoing);
+      openRequests.add(once(outgoing, "close").finally(() => openResponses.delete(outgoing)));
+    }
     const respondTo = async (asked: Request): Promise<Response> => {
       if (problem) return withLinksBelow(path, problemResponse(problem));
       const folder = withSlash(original);
