@@ -56,8 +56,7 @@ export class Drains {
   run(queue: string, drain: () => Promise<DrainReport>): Promise<DrainReport> {
     const running = this.#running.get(queue);
     if (running) {
-      this.#wokenAgain.add(queue);
-      running.pullNow();
+      this.pullAgain(queue);
       return running.done;
     }
     // Starts after the entry is set, because the drain reads it.
@@ -67,6 +66,15 @@ export class Drains {
     };
     this.#running.set(queue, started);
     return started.done;
+  }
+
+  /** Makes the running drain of a queue pull again, as {@link run} does. Returns whether there is one. */
+  pullAgain(queue: string): boolean {
+    const running = this.#running.get(queue);
+    if (!running) return false;
+    this.#wokenAgain.add(queue);
+    running.pullNow();
+    return true;
   }
 
   /** Sets what makes the running drain of a queue pull again. */

@@ -163,6 +163,8 @@ export class Service<Env extends object = Environment> {
     if (kind === "sweep" || !this.#consumers.has(queue)) {
       return this.#sweeps.run(queue, performance.now() + budget, waitUntil, drains);
     }
+    // Who started that waits for it. Each wake that waited too would be kept until a busy queue is empty.
+    if (this.#consumers.pullsAgain(queue)) return;
     const working = this.#consumers.work(queue, budget, drains);
     if (!waitUntil) await working;
     else waitUntil(working.catch((error: unknown) => log(drainFailed(queue, error))));

@@ -53,8 +53,13 @@ function afterCalls<T>(
   wake: (call: Call) => Promise<unknown> | undefined,
 ): TaskSource<T> {
   let woken: Promise<unknown> = Promise.resolve();
-  const onCall = (call: Call) => void (woken = Promise.allSettled([woken, wake(call)]));
-  return { ...observed(source, onCall), ended: (timeLeft) => endsWithin(timeLeft, woken) };
+  const onCall = (call: Call) => {
+    const called = wake(call);
+    // Without the values, which would keep all those before.
+    if (called) woken = Promise.allSettled([woken, called]).then(() => {});
+  };
+  const ended = (timeLeft: number) => endsWithin(timeLeft, Promise.all([woken, source.ended?.(timeLeft)]));
+  return { ...observed(source, onCall), ended };
 }
 
 function observed<T>(source: TaskSource<T>, onCall: (call: Call) => void): TaskSource<T> {

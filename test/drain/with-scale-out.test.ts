@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { drain, withScaleOut } from "../../src/index.ts";
+import { memoryHeld } from "../support/memory-held.ts";
 import { many } from "../support/new-tasks.ts";
 import { useRig } from "../support/rig.ts";
 import { failing, hanging, noting, reported } from "./draining.ts";
@@ -79,4 +80,18 @@ test("a wake that hangs does not delay the end of a drain beyond its budget, nor
   const options = { batch: 10, budget: "1h", signal: stop.signal } as const;
   const aborted = await drain(source(), () => stop.abort(), options);
   expect(aborted).toMatchObject({ completed: 1, handedBack: 9, ended: "aborted" });
+});
+
+test("a drain of many full pulls keeps nothing of them", async () => {
+  const calls = { dequeue: async () => [{}], settle: async () => [], settleAndDequeue: async () => ({}) };
+  const wakeAnother = async () => pass(1_000);
+  const source = withScaleOut({ name: "q", wakeAnother, ...calls } as unknown as Parameters<
+    typeof withScaleOut
+  >[0]);
+  const pulls = async () => {
+    for (let i = 0; i < 50_000; i++) await source.dequeue();
+    return memoryHeld();
+  };
+  const before = await pulls();
+  expect((await pulls()) - before).toBeLessThan(2_000_000);
 });

@@ -1,9 +1,8 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { markLengthEnforced, readBounded } from "../../src/bounded-body.ts";
 import { signedHeaders, signingKey } from "../../src/signature.ts";
 import { type DrainReport, wakeReceiver } from "../../src/index.ts";
+import { memoryHeld } from "../support/memory-held.ts";
 import { callables } from "./access-rows.ts";
 import { expectProblem, useServed } from "./served.ts";
 
@@ -35,12 +34,6 @@ function coming(next: (so: number) => Uint8Array | "end" | Promise<Uint8Array>) 
 
 const request = (body: BodyInit, headers = {}) =>
   new Request("http://sluice.test/", { method: "POST", body, headers, duplex: "half" } as RequestInit);
-/** Used heap, in bytes, after garbage collection. */
-const memoryHeld = () => {
-  setFlagsFromString("--expose_gc");
-  (runInNewContext("gc") as () => void)();
-  return process.memoryUsage().heapUsed;
-};
 const never = () => new Promise<Uint8Array>(() => {});
 const breaking = () =>
   new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError("terminated")) });

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { Deployment, overHttp } from "../../src/deploy/deployment.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { pubSubWaker, Queue } from "../../src/index.ts";
+import { memoryHeld } from "../support/memory-held.ts";
 import { wakeSecret } from "../platforms/place.ts";
 import { enqueue, enqueues, gate, useServers } from "./servers.ts";
 
@@ -75,6 +76,26 @@ test("a server with free handlers publishes nothing", async () => {
     await expect.poll(state).toEqual({ pending: 0, working: 0, completed: i });
   }
   expect(await publishes()).toBe(0);
+});
+
+test("a server that works keeps nothing of the wakes that it hears meanwhile", async () => {
+  const { begun, open, handler } = gate();
+  const heard = vi.fn();
+  await start({ consumers: { work: { concurrency: 1, handler: handler("a") }, last: heard } });
+  await listeners(1);
+  await new Queue("work", { transport: redis.transport, wake: pubSubWaker(redis.transport) }).enqueue(1);
+  await expect.poll(() => begun).toEqual(["a"]);
+  const last = new Queue("last", { transport: redis.transport, wake: pubSubWaker(redis.transport) });
+  const wakes = Array.from({ length: 10_000 }, () => ["PUBLISH", "sluice:wakes", "work 0 other"] as const);
+  const held: number[] = [];
+  for (const round of [1, 2]) {
+    await redis.transport.send(wakes);
+    await last.enqueue(1);
+    await expect.poll(() => heard.mock.calls.length).toBe(round);
+    held.push(memoryHeld());
+  }
+  expect((held[1] ?? 0) - (held[0] ?? 0)).toBeLessThan(2_000_000);
+  open();
 });
 
 describe("a producer with pubSubWaker", () => {

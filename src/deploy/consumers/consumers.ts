@@ -51,6 +51,11 @@ export class Consumers<Env extends object> {
     return this.#context.inOwnContext(() => this.#drains.isBusy(queue));
   }
 
+  /** Whether the consumer of a queue works in this process. It then looks for tasks again. */
+  pullsAgain(queue: string): boolean {
+    return this.#drains.pullAgain(queue);
+  }
+
   /** The queue as its consumer sets it; undefined if it has none here. */
   definitionOf(name: string): QueueDefinition | undefined {
     return this.#all.get(name)?.queue;
