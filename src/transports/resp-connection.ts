@@ -78,13 +78,18 @@ export class Connection {
   async #connect(): Promise<Client> {
     const client = newClient(this.#redis, this.#url, this.#connectTimeout);
     this.#client = client;
-    // Later, so that the client first rejects its pending commands.
-    client.on("error", () => queueMicrotask(() => this.drop(client)));
+    let cause: unknown;
+    client.on("error", (error) => {
+      cause ??= error;
+      // Later, so that the client first rejects its pending commands.
+      queueMicrotask(() => this.drop(client));
+    });
     try {
       await client.connect();
     } catch (error) {
       this.drop(client);
-      throw error;
+      // Dropping it may have been faster: then `error` is only that it was dropped.
+      throw cause ?? error;
     }
     // The client connects even if it was dropped meanwhile.
     if (this.#client !== client) {
