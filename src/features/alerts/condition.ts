@@ -26,7 +26,7 @@ export interface Reading {
   readonly holds: boolean;
   /** The measured value; undefined if it is the time for which the condition has held. */
   readonly value?: number;
-  /** If it differs from that of the reading before, the condition begins to hold anew. */
+  /** If both have one, and it differs from that of the reading before, the condition begins to hold anew. */
   readonly mark?: string;
   /** @param lasting for how long the condition has held, ms */
   readonly text: (lasting: number) => string;

@@ -42,7 +42,8 @@ export interface Deciding {
 export function decide(deciding: Deciding): Decision {
   const { rule, reading, now } = deciding;
   const { message: open, ...was } = deciding.state ?? { expiresAt: 0 };
-  const goesOn = was.since !== undefined && was.mark === reading.mark;
+  const isSame = was.mark === undefined || reading.mark === undefined || was.mark === reading.mark;
+  const goesOn = was.since !== undefined && isSame;
   const since = reading.holds ? (goesOn ? (was.since as number) : now) : undefined;
   const lasting = since === undefined ? 0 : Math.max(0, now - since);
   const active = since !== undefined && lasting >= rule.holdsFor;

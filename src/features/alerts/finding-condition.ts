@@ -65,7 +65,7 @@ export function findingCondition(given: FindingOptions, at: string): Condition {
       const text = () => (own.length > 0 ? `${of}${texts.join("; ")}` : `${of}${name} is over`);
       const reading = { holds: own.length > 0, value: own.length, text };
       // A retry that has just become pending looks as if it had waited since its enqueue.
-      return own.some(({ code }) => NOT_TAKEN.has(code))
+      return own.length > 0 && own.every(({ code }) => NOT_TAKEN.has(code))
         ? { ...reading, mark: String(found.leases) }
         : reading;
     },

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Schedules } from "../../../src/index.ts";
 import { databaseCodes, queueCodes } from "../../../src/operate/health/codes.ts";
+import { many } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
 import { alerting, MINUTE, queueOf } from "./rig.ts";
 
@@ -113,6 +114,24 @@ test("each code can be a rule of its own", async () => {
     no_consumer: "reports",
     paused: "emails",
   });
+});
+
+test("a rule on all findings is not resolved while any of them is left", async () => {
+  const { minutes, news } = alerting(rig, [{ when: { finding: {} }, queues: "emails" }]);
+  const queue = rig.queue();
+  await queue.enqueueMany(many(13));
+  const tasks = await queue.dequeue({ max: 12, lease: "1h" });
+  rig.now += 9 * MINUTE;
+  for (const task of tasks) await task.reject();
+  await minutes(3);
+  expect(news()).toEqual(["fires emails"]);
+  // Then a consumer takes tasks again. The dead letters are still new.
+  const [task] = await queue.dequeue();
+  await task!.complete();
+  await minutes(6);
+  expect(news()).toEqual([]);
+  await minutes(2);
+  expect(news()).toEqual(["resolved emails"]);
 });
 
 test("a retry that becomes pending long after its enqueue is no sign that no consumer takes tasks", async () => {
