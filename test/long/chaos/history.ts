@@ -13,9 +13,9 @@ export interface Lease {
   until: number;
   /**
    * Whether it went to a late copy of a dequeue: after another dequeue had taken the slot of the copy's token, or
-   * after the dequeue had got tasks of another partition. Both may happen, as docs/guarantees.md says.
+   * while the dequeue went on to another partition, of which it got tasks. Both may happen, as docs/guarantees.md says.
    */
-  readonly lateCopy: boolean;
+  lateCopy: boolean;
   /** How: its holder settled it, or it was taken away because it expired or its worker went silent. */
   end: { readonly outcome: string; readonly state: string } | "taken" | undefined;
 }
@@ -82,6 +82,8 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
       working.set(queue, (working.get(queue) ?? 0) + change);
     }
   }
+  for (const lease of [...tasks.values()].flatMap(({ leases }) => leases))
+    lease.lateCopy ||= slots.hasLeasedApart(lease.token);
   if (tasks.size === 0) faults.push("the history has no task, so nothing was checked");
   return { tasks, faults };
 }
@@ -118,8 +120,8 @@ class Slots {
   readonly #tokens = new Map<string, string>();
   readonly #gone = new Set<string>();
   readonly #again = new Set<string>();
-  /** The partition in which a token first leased a task. */
-  readonly #places = new Map<string, string>();
+  /** The partitions in which a token has leased tasks. */
+  readonly #places = new Map<string, Set<string>>();
 
   write(slot: string, token: string): void {
     const before = this.#tokens.get(slot);
@@ -128,11 +130,18 @@ class Slots {
     this.#tokens.set(slot, token);
   }
 
-  /** Whether a lease went to a late copy of the dequeue with that token. */
-  isOfLateCopy(token: string, place: string): boolean {
-    const first = this.#places.get(token) ?? place;
-    this.#places.set(token, first);
-    return first !== place || this.#again.has(token);
+  /**
+   * Notes a lease.
+   * @returns whether it went to a late copy of the dequeue with that token
+   */
+  lease(token: string, place: string): boolean {
+    this.#places.set(token, (this.#places.get(token) ?? new Set()).add(place));
+    return this.#again.has(token);
+  }
+
+  /** Whether copies of the dequeue with that token have leased tasks of several partitions. */
+  hasLeasedApart(token: string): boolean {
+    return (this.#places.get(token)?.size ?? 0) > 1;
   }
 }
 
@@ -163,7 +172,7 @@ function follow(task: TaskHistory, text: string, numbers: Set<string>, slots: Sl
       token,
       from,
       until: Number.POSITIVE_INFINITY,
-      lateCopy: slots.isOfLateCopy(token, task.place),
+      lateCopy: slots.lease(token, task.place),
       end: undefined,
     });
     if (attempt !== (last?.attempt ?? 0) + 1)
