@@ -107,9 +107,10 @@ export class DrainLoop<T> {
   readonly #onNewTasks = (): boolean => {
     this.#remaining.notify();
     this.#stepSoon();
-    // A reply that is under way may fill the free handlers.
+    // A reply that is under way may fill the free handlers. Beside a suspect no task begins.
     const { isDequeuing, isPolling } = this.#requests;
-    return this.#handlers.hasFreeHandler && (!isDequeuing || isPolling) && this.#closedBy === undefined;
+    if (this.#closedBy || (isDequeuing && !isPolling)) return false;
+    return this.#handlers.hasFreeHandler && this.#suspects.mayDequeue(this.#isDue);
   };
 
   /**

@@ -136,4 +136,17 @@ describe("a task that kills its process", () => {
     expect(beside).toEqual([["other"], ["suspect"]]);
     expect(report).toMatchObject({ completed: 2, handedBack: 0, ended: "empty" });
   });
+
+  test("runs alone: meanwhile the drain says that it can begin no other", async () => {
+    await rig.queue().enqueue(0, { id: "suspect" });
+    await rig.queue().dequeue({ lease: "1m" });
+    rig.now += 60_001;
+    await rig.queue().enqueue(1, { id: "other" });
+    let look = () => true;
+    const looks: Record<string, boolean> = {};
+    const handler = ({ id }: { readonly id: string }) => void (looks[id] = look());
+    const options = { concurrency: 2, listen: (given: typeof look) => void (look = given) };
+    await drain(rig.queue<number>(), handler, options);
+    expect(looks).toEqual({ suspect: false, other: true });
+  });
 });
