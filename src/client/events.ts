@@ -15,8 +15,8 @@ import { readReply } from "./replies.ts";
 import { serverSentEvents } from "./server-sent-events.ts";
 
 /**
- * How long a stream may be silent, ms. Then its connection counts as lost. The server sends a comment every three
- * seconds.
+ * How long the server may take to open a stream, and then be silent, ms. Then the connection counts as lost. The server
+ * sends a comment every three seconds.
  */
 const SILENT_AFTER = 20_000;
 
@@ -70,21 +70,23 @@ async function* unlessSilent(stream: ReadableStream<Uint8Array>): AsyncGenerator
   const reader = stream.getReader();
   try {
     for (;;) {
-      const next = reader.read();
-      if (
-        !(await endsWithin(
-          SILENT_AFTER,
-          next.catch(() => {}),
-        ))
-      )
-        throw new TimedOut(SILENT_AFTER);
-      const { done, value } = await next;
+      const { done, value } = await unlessLate(reader.read());
       if (done) return;
       yield value;
     }
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+/** @throws {Transient} if the server takes too long */
+async function unlessLate<T>(answer: Promise<T>): Promise<T> {
+  const inTime = await endsWithin(
+    SILENT_AFTER,
+    answer.catch(() => {}),
+  );
+  if (!inTime) throw new TimedOut(SILENT_AFTER);
+  return answer;
 }
 
 async function* read(events: AsyncIterable<SentEvent>, values: Values): AsyncGenerator<PublishedEvent, void> {
@@ -95,12 +97,14 @@ async function* read(events: AsyncIterable<SentEvent>, values: Values): AsyncGen
 async function opened(open: Open, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
   const aborted = () => new SluiceError("aborted", "the call was aborted by its signal");
   if (signal.aborted) throw aborted();
+  const failing = new AbortController();
   try {
-    const response = await open(signal);
+    const response = await unlessLate(open(AbortSignal.any([signal, failing.signal])));
     if (response.ok && response.body) return response.body;
     await readReply(response, await response.text(), "", []);
     throw new SluiceError("unexpected_reply", "the server answered without a stream");
   } catch (error) {
+    failing.abort();
     if (error instanceof SluiceError) throw error;
     if (signal.aborted) throw aborted();
     const { message } = error instanceof Transient ? error : networkError(error);

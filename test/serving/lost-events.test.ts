@@ -193,3 +193,24 @@ it("a stream of the server that is silent for 20 s is opened again", async () =>
   expect(left).toEqual([true, false]);
   await events.return?.();
 });
+
+it("a stream is asked for again if the server does not answer for 20 s", async () => {
+  proxy = await startProxy(redis.port);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked: AbortSignal[] = [];
+  const fetch = (_: string, { signal }: RequestInit) => {
+    asked.push(signal as AbortSignal);
+    if (asked.length === 2) return new Promise<never>(() => {});
+    return Promise.resolve(new Response(`data: ${JSON.stringify(event(`of stream ${asked.length}`))}\n\n`));
+  };
+  const queue = createClient({ url: "http://sluice.test", token: "t", fetch }).queue("q");
+  const events = (await queue.events())[Symbol.asyncIterator]();
+  expect((await events.next()).value).toEqual(event("of stream 1"));
+  const next = events.next();
+  await vi.advanceTimersByTimeAsync(200 + 20_000 + 400);
+  expect(asked.map(({ aborted }) => aborted)).toEqual([false, true, false]);
+  expect((await next).value).toEqual(gap);
+  expect((await events.next()).value).toEqual(event("of stream 3"));
+  await events.return?.();
+});
