@@ -112,16 +112,18 @@ end
 local function fail_silent_workers(keys, now, dead_letters)
   local silent = redis.call('ZRANGE', keys.workers, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', '10')
   local names, removed, unfinished, staying, waiting, ended = {}, {}, {}, {}, 0, 0
-  for i, worker in ipairs(silent) do
-    names[i] = '~w:' .. worker
+  local came_back = {} -- notes of workers that were failed, have come back, and have ended without tasks
+  for _, worker in ipairs(silent) do
+    append(names, '~w:' .. worker, '~f:' .. worker)
   end
-  local infos = read('HMGET', keys.tasks, names)
+  local found = read('HMGET', keys.tasks, names)
   for i, worker in ipairs(silent) do
     if waiting + ended == SLICE then
       break
     end
-    local failed, more
-    local listed = infos[i] and not string.find(infos[i], '^1;%d+;%d')
+    local info, note = found[2 * i - 1], found[2 * i] and names[2 * i]
+    local before, failed, more = waiting + ended, nil, nil
+    local listed = info and not string.find(info, '^1;%d+;%d')
     -- A worker without a record is being failed already.
     if not listed then
       local returned, rejected, _
@@ -129,12 +131,15 @@ local function fail_silent_workers(keys, now, dead_letters)
         fail_worker(keys, worker, now, SLICE - waiting - ended, dead_letters)
       waiting, ended = waiting + returned, ended + rejected
     end
+    append(came_back, info and not failed and waiting + ended == before and note or nil)
     if listed and leases_of(keys, worker, '0', 1)[1] then
       append(staying, int(now + FORGOTTEN_AFTER), worker)
     else
       append((failed or more) and unfinished or removed, worker)
     end
   end
+  write('HDEL', keys.tasks, came_back)
+  write('ZREM', keys.expiry, came_back)
   write('ZADD', keys.workers, staying)
   unregister_workers(keys, removed)
   unregister_workers(keys, unfinished, true)

@@ -181,6 +181,6 @@ ${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "cc5347bcd9411183283fd3a74b7e9ab4acdcd7ef",
-  keyLockingSha1: "069c29f61fcea95f6b5d797bc69c4a3a77eb9004",
+  sha1: "c6f236ca293f37271ba947f676af375448e8cd3b",
+  keyLockingSha1: "794592cbbc97970e7e99315640a044905e128b54",
 };

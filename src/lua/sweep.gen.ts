@@ -187,6 +187,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "af834bde636bb1c16324be702f998b33a0aa1366",
-  keyLockingSha1: "d7130965c13b22edce83d3dd91134d5830918283",
+  sha1: "78d07db510681866b7f64549ac30cdb5aa6987d5",
+  keyLockingSha1: "d16d4d89bb59007696ea74289d3a1312701a2491",
 };

@@ -13,42 +13,47 @@ export const $BN = `local BN=60000
 export const $JO = `local function JO(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
-for n,o in ipairs(d)do
-e[n]='~w:'..o
-end
-local k=AP('HMGET',a.tasks,e)
+local k={}
 for o,p in ipairs(d)do
+AK(e,'~w:'..p,'~f:'..p)
+end
+local l=AP('HMGET',a.tasks,e)
+for p,q in ipairs(d)do
 if i+j==AG then
 break
 end
-local q,r
-local s=k[o]and not string.find(k[o],'^1;%d+;%d')
-if not s then
-local t,u,v
-t,u,v,q,r=
-JN(a,p,b,AG-i-j,c)
-i,j=i+t,j+u
+local r,s=l[2*p-1],l[2*p]and e[2*p]
+local t,u,v=i+j,nil,nil
+local w=r and not string.find(r,'^1;%d+;%d')
+if not w then
+local x,y,z
+x,y,z,u,v=
+JN(a,q,b,AG-i-j,c)
+i,j=i+x,j+y
 end
-if s and JJ(a,p,'0',1)[1]then
-AK(h,AH(b+JG),p)
+AK(k,r and not u and i+j==t and s or nil)
+if w and JJ(a,q,'0',1)[1]then
+AK(h,AH(b+JG),q)
 else
-AK((q or r)and g or f,p)
+AK((u or v)and g or f,q)
 end
 end
+AN('HDEL',a.tasks,k)
+AN('ZREM',a.expiry,k)
 AN('ZADD',a.workers,h)
 JK(a,f)
 JK(a,g,true)
-local l,m=AR(a.workers),FD(a,b)
-if l then
-EZ(m,'timers',AH(l),'~w')
-FI(m)
-if AU(a.tasks,{'~alarm',AH(l)})then
+local m,n=AR(a.workers),FD(a,b)
+if m then
+EZ(n,'timers',AH(m),'~w')
+FI(n)
+if AU(a.tasks,{'~alarm',AH(m)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
 else
 redis.call('HDEL',a.tasks,'~alarm')
 end
-return i,j,l and l<=b and i+j+#f+#h>0
+return i,j,m and m<=b and i+j+#f+#h>0
 end
 `;
 export const $BR = `local function BR(a,b,c,d)

@@ -50,6 +50,22 @@ describe("a failed worker", () => {
     expect((await findings({ after: "59m" })).map(([code]) => code)).toEqual(["not_swept"]);
   });
 
+  test("is not missed once it has come back, and has ended since", async () => {
+    await rig.queue().enqueue(1);
+    const silent = { ...worker, silentAfter: "1m" } as const;
+    await rig.queue().dequeue({ worker: silent });
+    rig.now += MINUTE;
+    await sweep(rig.transport, { now });
+    expect((await findings()).map(([code]) => code)).toEqual(["worker_lost"]);
+    rig.now += 1_000;
+    const [task] = await rig.queue().dequeue({ worker: silent });
+    await task!.complete();
+    rig.now += 2 * MINUTE;
+    await sweep(rig.transport, { now });
+    expect(await findings()).toEqual([]);
+    expect((await rig.operator().workers()).workers).toEqual([]);
+  });
+
   test("that a server named after its process is not missed once another process began on its machine", async () => {
     const own = (pid: number, startedAt: number, node = "web") => ({
       name: `${node}:${pid}`,
