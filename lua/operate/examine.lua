@@ -16,6 +16,7 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 --          {of the tasks that are working: the first dequeue (ms; 0: none), and its worker ('': none), the
 --          longest lease (ms), the number of the last lease, and its dequeue (ms); then of each whose leases
 --          expired again and again, at most 10: id, how many of its leases expired},
+--          of a queue with a rate: no task was dequeued after that (ms; 0: it is not known),
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
 --          {of each paused schedule, at most 10: name, since when (ms)},
 --          how many tasks are in `limited`, {of at most 5 of their groups: name, settings, how many of its
@@ -30,9 +31,14 @@ local AGAIN = 2
 -- How many groups it names.
 local GROUPS = 5
 
-local lost = lost_workers(redis.call('HGET', tasks, '~lost'))
-if #lost == 0 and redis.call('EXISTS', limited, working, dead, workers, schedules) == 0 then
-  return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, 0, {}, {}, 0, {} }
+local control = redis.call('HMGET', tasks, '~lost', '~set', '~rate')
+local lost = lost_workers(control[1])
+if
+  #lost == 0
+  and not control[3]
+  and redis.call('EXISTS', limited, working, dead, workers, schedules) == 0
+then
+  return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, 0, 0, {}, {}, 0, {} }
 end
 local now = clock(test_now)
 
@@ -80,6 +86,19 @@ local function at_work()
     end
   end
   return { since, worker or '', lease, int(last), taken, unpack(expiring) }
+end
+
+-- By the last tenth of the rate's period in which a dequeue was counted.
+local function taken_until()
+  local rate, last = parse_settings(control[2] or nil).rate, nil
+  for tenth in string.gmatch(control[3] or '', '(%d+):%d+') do
+    last = math.max(last or 0, tonumber(tenth))
+  end
+  if not (rate and last) then
+    return 0
+  end
+  local _, _, length = parse_rate(rate)
+  return math.min((last + 1) * length, now)
 end
 
 local function late_schedules()
@@ -151,6 +170,7 @@ return {
   redis.call('ZCOUNT', dead, '(' .. int(now - tonumber(recent)), '+inf'),
   known_workers(),
   at_work(),
+  taken_until(),
   late_count,
   late_ones,
   paused_schedules(),

@@ -10,6 +10,7 @@ import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
+import { $DK } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -39,127 +40,144 @@ local l=100
 local m=10
 local n=2
 local o=5
-${$AK}${$JL}local p=JL(redis.call('HGET',c,'~lost'))
-if#p==0 and redis.call('EXISTS',a,b,d,e,f)==0 then
-return{'ok',0,{},{0,'',0,'0',0},0,{},{},0,{}}
+local p=redis.call('HMGET',c,'~lost','~set','~rate')
+${$AK}${$JL}local q=JL(p[1])
+if
+#q==0
+and not p[3]
+and redis.call('EXISTS',a,b,d,e,f)==0
+then
+return{'ok',0,{},{0,'',0,'0',0},0,0,{},{},0,{}}
 end
-${$AH}${$AI}${$AJ}local q=AJ(h)
-${$AG}${$AP}local function r()
-local s,t,u={},{},{}
-local v=redis.call('ZRANGE',e,'0',AH(l-1),'REV')
-for z,aa in ipairs(v)do
-u[aa]=true
+${$AH}${$AI}${$AJ}local r=AJ(h)
+${$AG}${$AP}local function s()
+local t,u,v={},{},{}
+local w=redis.call('ZRANGE',e,'0',AH(l-1),'REV')
+for aa,ab in ipairs(w)do
+v[ab]=true
 end
-for z,aa in ipairs(p)do
-AK(v,not u[aa]and aa or nil)
+for aa,ab in ipairs(q)do
+AK(w,not v[ab]and ab or nil)
 end
-for z,aa in ipairs(v)do
-AK(s,'~w:'..aa,'~f:'..aa)
+for aa,ab in ipairs(w)do
+AK(t,'~w:'..ab,'~f:'..ab)
 end
-local w=AP('HMGET',c,s)
-for aa=1,#s,2 do
-AK(t,string.sub(s[aa],4),w[aa]or'')
-AK(t,w[aa+1]or'')
+local x=AP('HMGET',c,t)
+for ab=1,#t,2 do
+AK(u,string.sub(t[ab],4),x[ab]or'')
+AK(u,x[ab+1]or'')
 end
-return t
+return u
 end
-${$FQ}${$FT}${$FS}${$FX}local function s()
-local t=redis.call('ZRANGE',b,'0',AH(l-1))
-local u,v,w,x,y,z,aa={},{},0,nil,0,0,0
-for ae,af in ipairs(t)do
-u[ae]='.'..af
+${$FQ}${$FT}${$FS}${$FX}local function t()
+local u=redis.call('ZRANGE',b,'0',AH(l-1))
+local v,w,x,y,z,aa,ab={},{},0,nil,0,0,0
+for af,ag in ipairs(u)do
+v[af]='.'..ag
 end
-for ae,af in ipairs(AP('HMGET',c,u))do
-local ag=FX(af)
-local ah,ai=tonumber(ag.dequeued_at),tonumber(ag.lease_number)
-if ag.state==FQ.working and ah then
-if w==0 or ah<w then
-w,x=ah,ag.worker
+for af,ag in ipairs(AP('HMGET',c,v))do
+local ah=FX(ag)
+local ai,aj=tonumber(ah.dequeued_at),tonumber(ah.lease_number)
+if ah.state==FQ.working and ai then
+if x==0 or ai<x then
+x,y=ai,ah.worker
 end
-y=math.max(y,tonumber(ag.leased_for)or 0)
-if ai>z then
-z,aa=ai,ah
+z=math.max(z,tonumber(ah.leased_for)or 0)
+if aj>aa then
+aa,ab=aj,ai
 end
-if tonumber(ag.expired_leases or 0)>=n and#v<2*m then
-AK(v,t[ae],tonumber(ag.expired_leases))
-end
-end
-end
-return{w,x or'',y,AH(z),aa,unpack(v)}
-end
-${$AQ}local function t()
-local u=AH(q-tonumber(j))
-local v=AH(m)
-local w=redis.call('ZRANGE',f,'-inf',u,'BYSCORE','LIMIT','0',v,'WITHSCORES')
-local x=#w/2
-if x==m then
-x=redis.call('ZCOUNT',f,'-inf',u)
-end
-for ab=2,#w,2 do
-w[ab]=math.floor(tonumber(AQ(w[ab])))
-end
-return x,w
-end
-local function u()
-local v=redis.call('ZRANGE',f,k,'+inf','BYSCORE','LIMIT','0',AH(l))
-local w,x={},{}
-for ab,ac in ipairs(v)do
-w[ab]='.'..ac
-end
-for ab,ac in ipairs(AP('HMGET',g,w))do
-local ad=#x<2*m and ac and tonumber((string.match(ac,';p=(%d+)')))
-if ad then
-AK(x,v[ab],ad)
+if tonumber(ah.expired_leases or 0)>=n and#w<2*m then
+AK(w,u[af],tonumber(ah.expired_leases))
 end
 end
-return x
 end
-${$DE}${$FP}${$FR}${$FU}${$DG}${$DI}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function v()
-local w,x={},0
-while#w<o do
-local y=AH(x*CF)
-local z=redis.call('ZRANGE',a,y,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
-if not z[1]then
+return{x,y or'',z,AH(aa),ab,unpack(w)}
+end
+${$DE}${$DG}${$DI}${$DK}local function u()
+local v,w=DI(p[2]or nil).rate,nil
+for aa in string.gmatch(p[3]or'','(%d+):%d+')do
+w=math.max(w or 0,tonumber(aa))
+end
+if not(v and w)then
+return 0
+end
+local x,y,z=DK(v)
+return math.min((w+1)*z,r)
+end
+${$AQ}local function v()
+local w=AH(r-tonumber(j))
+local x=AH(m)
+local y=redis.call('ZRANGE',f,'-inf',w,'BYSCORE','LIMIT','0',x,'WITHSCORES')
+local z=#y/2
+if z==m then
+z=redis.call('ZCOUNT',f,'-inf',w)
+end
+for ad=2,#y,2 do
+y[ad]=math.floor(tonumber(AQ(y[ad])))
+end
+return z,y
+end
+local function w()
+local x=redis.call('ZRANGE',f,k,'+inf','BYSCORE','LIMIT','0',AH(l))
+local y,z={},{}
+for ad,ae in ipairs(x)do
+y[ad]='.'..ae
+end
+for ad,ae in ipairs(AP('HMGET',g,y))do
+local af=#z<2*m and ae and tonumber((string.match(ae,';p=(%d+)')))
+if af then
+AK(z,x[ad],af)
+end
+end
+return z
+end
+${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function x()
+local y,z={},0
+while#y<o do
+local aa=AH(z*CF)
+local ab=redis.call('ZRANGE',a,aa,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if not ab[1]then
 break
 end
-w[#w+1]=z[1]
-x=math.floor(tonumber(AQ(z[2]))/CF)+1
+y[#y+1]=ab[1]
+z=math.floor(tonumber(AQ(ab[2]))/CF)+1
 end
-local y,z,aa,ab=FO(c,w),{},{},{}
-for af,ag in ipairs(w)do
-local ah=FU(y[ag]or'')
-if ah.group then
-aa[#aa+1]=ah
-AK(z,'~g:'..ah.group,'~s:'..ah.group)
-end
-end
-local ac=AP('HMGET',c,z)
-for ag,ah in ipairs(aa)do
-local ai,aj=ac[2*ag-1],ac[2*ag]
-if not(FP(ai)or FP(aj))then
-local ak=CL(ah.group,ai,aj)
-AK(ab,ah.group,aj or'')
-AK(ab,ak.working,ak.limited)
-AK(ab,tonumber(ah.enqueued_at)or q)
+local aa,ab,ac,ad=FO(c,y),{},{},{}
+for ah,ai in ipairs(y)do
+local aj=FU(aa[ai]or'')
+if aj.group then
+ac[#ac+1]=aj
+AK(ab,'~g:'..aj.group,'~s:'..aj.group)
 end
 end
-return ab
+local ae=AP('HMGET',c,ab)
+for ai,aj in ipairs(ac)do
+local ak,al=ae[2*ai-1],ae[2*ai]
+if not(FP(ak)or FP(al))then
+local am=CL(aj.group,ak,al)
+AK(ad,aj.group,al or'')
+AK(ad,am.working,am.limited)
+AK(ad,tonumber(aj.enqueued_at)or r)
 end
-local w,x=t()
-local y=redis.call('ZCARD',a)
+end
+return ad
+end
+local y,z=v()
+local aa=redis.call('ZCARD',a)
 return{
 'ok',
-redis.call('ZCOUNT',d,'('..AH(q-tonumber(i)),'+inf'),
-r(),
+redis.call('ZCOUNT',d,'('..AH(r-tonumber(i)),'+inf'),
 s(),
-w,
-x,
+t(),
 u(),
 y,
-y>0 and v()or{},
+z,
+w(),
+aa,
+aa>0 and x()or{},
 }
 `;
   },
-  sha1: "1c3c7ba92b61c728827f877af3ace4502bb7e8df",
-  keyLockingSha1: "78778a1462877fa3d31e186014c5f5eeb2f6cbbb",
+  sha1: "11018cf1e312204de79943bc269d4c90fb845645",
+  keyLockingSha1: "12f583c7bb12c1e8898625ff63740d4f7ccf092e",
 };

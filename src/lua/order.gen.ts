@@ -39,6 +39,7 @@ import {} from "./parts/limited-later.gen.ts";
 import {} from "./parts/grouped.gen.ts";
 import {} from "./parts/group-of.gen.ts";
 import {} from "./parts/parse-rate.gen.ts";
+import {} from "./parts/measure-rate.gen.ts";
 import {} from "./parts/make-ready.gen.ts";
 import {} from "./parts/limited-of.gen.ts";
 import {} from "./parts/count-stuck.gen.ts";

@@ -28,6 +28,8 @@ export const examineScript = {
         lastTakenAt: work.integer(),
         expiring: work.rest((item) => ({ id: item.text(), leases: item.integer() })),
       },
+      /** By the rate of the queue; 0 if it is not known. */
+      takenUntil: reader.integer(),
       lateSchedules: {
         count: reader.integer(),
         first: reader.nested().rest((item) => ({ name: item.text(), at: item.integer() })),

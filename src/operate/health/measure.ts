@@ -67,7 +67,10 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
       worker: first && first.worker !== "" ? readWorker(first.worker).name : undefined,
       lease: Math.max(...examined.map(({ work }) => work.lease)),
     },
-    lastTakenAt: lastLeaseOf(parts) ?? lastMinuteWith(({ dequeued }) => dequeued, statistics, now),
+    lastTakenAt:
+      lastLeaseOf(parts) ??
+      takenUntil(examined) ??
+      lastMinuteWith(({ dequeued }) => dequeued, statistics, now),
     lastEndedAt: lastMinuteWith((minute) => minute.completed + failedAttempts(minute), statistics, now),
     workerSeenAt: lastSeen(workers),
     lostWorkers: lostWorkers(workers, now),
@@ -93,6 +96,11 @@ function lastLeaseOf(parts: readonly Part[]): number | undefined {
     last = Math.max(last, examined.work.lastTakenAt);
   }
   return last > 0 ? last : undefined;
+}
+
+/** Until when tasks were taken, by the rate of the queue. */
+function takenUntil(examined: readonly Part["examined"][]): number | undefined {
+  return Math.max(...examined.map((part) => part.takenUntil)) || undefined;
 }
 
 /**

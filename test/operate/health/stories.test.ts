@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type HealthOptions, Schedules, sweep } from "../../../src/index.ts";
+import { many } from "../../support/new-tasks.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
 import { looking } from "./looking.ts";
 
@@ -147,6 +148,22 @@ describe("tasks that no consumer takes", () => {
     expect((await findings()).map(([code]) => code)).toEqual(["no_consumer"]);
     await rig.operator().configure({ rate: { most: 1, per: "1h" } });
     expect(await findings()).toEqual([]);
+  });
+
+  test("are not said to have none between the deliveries that a rate allows, also without statistics", async () => {
+    for (const partitions of [1, 2]) {
+      await rig.command("FLUSHALL");
+      const queue = rig.queue({ partitions });
+      await rig.operator({ partitions }).configure({ rate: { most: 2, per: "1m" } });
+      await queue.enqueueMany(many(20));
+      rig.now += 15 * MINUTE;
+      const [task] = await queue.dequeue();
+      await task!.complete();
+      rig.now += MINUTE;
+      expect(await findings()).toEqual([]);
+      rig.now += 10 * MINUTE;
+      expect((await findings()).map(([code]) => code)).toEqual(["no_consumer"]);
+    }
   });
 
   test("of a paused queue wait for its operator", async () => {
