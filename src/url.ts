@@ -32,18 +32,28 @@ const CLUSTER_URL = /^cluster(s?):\/\/([^@/?#]*@)?([^@/?#]+)\/?$/;
 export function checkRedisUrl(value: unknown, path: string): void {
   const url = parsedUrl(value, REDIS);
   if (url ? isRedisUrl(url) : clusterNodes(value)?.every(hasValidCredentials)) return;
-  let form = "a URL that begins with redis://, rediss:// or cluster://";
-  if (url) form = `of the form ${REDIS_FORM}`;
-  else if (isClusterUrl(value)) form = `of the form ${CLUSTER_FORM}`;
-  throw invalidArgument(path, `must be ${form}`);
+  const text = String(value);
+  if (/^["'`]/.test(text)) throw invalidArgument(path, "must have no quotes around it");
+  if (!/^(?:redis|cluster)s?:/i.test(text))
+    throw invalidArgument(path, "must be a URL that begins with redis://, rediss:// or cluster://");
+  throw invalidArgument(path, invalidForm(isClusterUrl(value) ? CLUSTER_FORM : REDIS_FORM));
 }
 
 /** The form of a URL of a Redis, or of a cluster. */
 export const REDIS_FORM = "redis://[user[:password]@]host[:port][/database], rediss://… or cluster://…";
 
-/** Whether a URL of a Redis has at most the number of a database as path, and readable credentials. */
+/** What is wrong with a URL that has not this form, most often because of its password. */
+export function invalidForm(form: string): string {
+  return `cannot be read; it must be of the form ${form}, with special characters of user and password percent-encoded (encodeURIComponent), and a port of at most 65535`;
+}
+
+/**
+ * Whether a URL of a Redis has at most the number of a database as path, and readable credentials. An `@` behind the
+ * path means that the password began the query or fragment.
+ */
 export function isRedisUrl(url: URL): boolean {
-  return /^(?:\/\d*)?$/.test(url.pathname) && hasValidCredentials(url);
+  const { pathname, search, hash } = url;
+  return /^(?:\/\d*)?$/.test(pathname) && !(search + hash).includes("@") && hasValidCredentials(url);
 }
 
 export function hasValidCredentials({ username, password }: URL): boolean {

@@ -1,17 +1,7 @@
 import { type Environment, variable, type Variables } from "../environment.ts";
 import { invalidArgument } from "../errors.ts";
 import { prefixVariable } from "../redis-variables.ts";
-import {
-  checkRedisUrl,
-  CLUSTER_FORM,
-  clusterNodes,
-  hasValidCredentials,
-  isClusterUrl,
-  isRedisUrl,
-  parsedUrl,
-  REDIS,
-  REDIS_FORM,
-} from "../url.ts";
+import { checkRedisUrl, clusterNodes, invalidForm, isRedisUrl, parsedUrl, REDIS } from "../url.ts";
 import type { RetryOptions } from "./retry.ts";
 
 export interface RespOptions {
@@ -94,14 +84,11 @@ export function respAddress(options: RespOptions | RespClusterOptions): RespAddr
   const { natMap } = options;
   if (!("nodes" in options)) {
     const { url } = options;
-    if (isClusterUrl(url)) {
-      const nodes = clusterNodes(url);
-      if (!nodes?.every(hasValidCredentials))
-        throw invalidArgument("url", `must be of the form ${CLUSTER_FORM}`);
-      return clusterAddress(nodes, natMap);
-    }
+    checkRedisUrl(url, "url");
+    const nodes = clusterNodes(url);
+    if (nodes) return clusterAddress(nodes, natMap);
     if (natMap !== undefined) throw invalidArgument("natMap", "must only be given for a cluster");
-    return redisAddress(url);
+    return new URL(url).href;
   }
   if ("url" in options && options.url !== undefined)
     throw invalidArgument("nodes", "must not be given with url");
@@ -110,18 +97,12 @@ export function respAddress(options: RespOptions | RespClusterOptions): RespAddr
   return clusterAddress(options.nodes.map(nodeUrl), natMap);
 }
 
-function redisAddress(value: unknown): string {
-  const url = parsedUrl(value, REDIS);
-  if (url && isRedisUrl(url)) return url.href;
-  throw invalidArgument("url", `must be of the form ${REDIS_FORM}`);
-}
-
 function nodeUrl(value: unknown, index: number, all: readonly unknown[]): URL {
   const [url, first] = [parsedUrl(value, REDIS), parsedUrl(all[0], REDIS)];
-  if (!url || url.hostname === "" || !hasValidCredentials(url) || !/^\/?\d*$/.test(url.pathname))
+  if (!url || url.hostname === "" || !isRedisUrl(url))
     throw invalidArgument(
       `nodes[${index}]`,
-      "must be of the form redis://[user[:password]@]host[:port] or rediss://…",
+      invalidForm("redis://[user[:password]@]host[:port] or rediss://…"),
     );
   if (url.pathname.length > 1)
     throw invalidArgument(`nodes[${index}]`, "must have no database: a cluster has only database 0");

@@ -106,6 +106,12 @@ test.each<[line: string, code: number, text: RegExp, stream: "out" | "err"]>([
   ],
   ["gateway --port 70000", 2, /^sluice: --port must be a number from 0 to 65535\nSee /, "err"],
   ["gateway --strict-keys x", 2, /^sluice: --strict-keys must be one of flagged, always\nSee /, "err"],
+  [
+    "gateway --redis redis://:a#secret@h",
+    2,
+    /^sluice: --redis cannot be read; it must [^]*of at most 65535\n/,
+    "err",
+  ],
   ["gateway --redis http://x", 2, /^sluice: --redis or REDIS_URL must begin with redis:\/\/ or redis/, "err"],
   [
     "gateway --redis redis://user:secret@127.0.0.1:1",

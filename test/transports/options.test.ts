@@ -99,14 +99,26 @@ test("resp takes nodes as a cluster, and one Redis as none", () => {
   expect(resp("redis://a").cluster).toBe(undefined);
 });
 
+const invalid = (path: string, problem: string) => ({
+  code: "invalid_argument",
+  message: `${path} ${problem}`,
+  path,
+});
+const unreadable = (allowed: string) =>
+  `cannot be read; it must be of the form ${allowed}, with special characters of user and password ` +
+  "percent-encoded (encodeURIComponent), and a port of at most 65535";
 const form = "redis://[user[:password]@]host[:port][/database], rediss://… or cluster://…";
 const clusterForm = "cluster://[user[:password]@]host[:port][,host[:port]…], or clusters://… for TLS";
 test.each([
-  ["", form],
-  ["secret", form],
-  ["http://secret@host", form],
   ["redis://host/secret", form],
   ["redis://:sec%ret@host", form],
+  ["redis://:sec#ret@host", form],
+  ["redis://:sec/ret@host", form],
+  ["redis://:sec?ret@host", form],
+  ["redis://user:12#secret@host", form],
+  ["redis://user:12?secret@host", form],
+  ["redis://user:12/secret@host", form],
+  ["redis://:secret@host:77100", form],
   ["cluster:", clusterForm],
   ["cluster://", clusterForm],
   ["cluster://a,", clusterForm],
@@ -118,12 +130,24 @@ test.each([
   ["cluster://:sec%ret@a", clusterForm],
   ["cluster://:secret@a?x=1", clusterForm],
 ])("resp refuses %j", (url, allowed) => {
-  const message = `url must be of the form ${allowed}`;
-  expect(refusal(() => resp(url))).toEqual({ code: "invalid_argument", message, path: "url" });
+  const problem = unreadable(allowed);
+  expect(refusal(() => resp(url))).toEqual(invalid("url", problem));
+  expect(refusal(() => resp({ REDIS_URL: url }))).toEqual(invalid("REDIS_URL", problem));
+});
+
+const noRedisUrl = "must be a URL that begins with redis://, rediss:// or cluster://";
+test.each([
+  ["", noRedisUrl],
+  ["secret", noRedisUrl],
+  ["http://secret@host", noRedisUrl],
+  ['"redis://:secret@host"', "must have no quotes around it"],
+  ["'redis://:secret@host'", "must have no quotes around it"],
+])("resp refuses %j, which is no URL of Redis", (url, problem) => {
+  expect(refusal(() => resp(url))).toEqual(invalid("url", problem));
 });
 
 const noUrl = "is missing: pass the environment that has it, as resp(env), or a URL";
-const nodeForm = "must be of the form redis://[user[:password]@]host[:port] or rediss://…";
+const nodeForm = unreadable("redis://[user[:password]@]host[:port] or rediss://…");
 const noList = 'must be a list of URLs of nodes, such as ["redis://a:6379"]';
 const same = "must have the protocol, user and password of nodes[0]";
 const noDatabase = "must have no database: a cluster has only database 0";
@@ -131,11 +155,7 @@ const aCount = "must be a number of tries from 1 to 9007199254740991";
 test.each<[from: object, path: string, problem: string]>([
   [{}, "REDIS_URL", noUrl],
   [{ REDIS_URL: " \n" }, "REDIS_URL", noUrl],
-  [
-    { REDIS_URL: "http://secret" },
-    "REDIS_URL",
-    "must be a URL that begins with redis://, rediss:// or cluster://",
-  ],
+  [{ REDIS_URL: "http://secret" }, "REDIS_URL", noRedisUrl],
   [{ url: "redis://localhost", retry: { tries: 0 } }, "retry.tries", aCount],
   [{ nodes: ["redis://a"], retry: { tries: 0 } }, "retry.tries", aCount],
   [{ url: "redis://a", natMap: {} }, "natMap", "must only be given for a cluster"],
@@ -153,8 +173,7 @@ test.each<[from: object, path: string, problem: string]>([
   [{ nodes: ["redis://x:secret@a", "redis://y:secret@b"] }, "nodes[1]", same],
   [{ nodes: ["redis://a", "rediss://b"] }, "nodes[1]", same],
 ])("resp refuses %j", (from, path, problem) => {
-  const message = `${path} ${problem}`;
-  expect(refusal(() => resp(from))).toEqual({ code: "invalid_argument", message, path });
+  expect(refusal(() => resp(from))).toEqual(invalid(path, problem));
 });
 
 test.each([

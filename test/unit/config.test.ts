@@ -88,6 +88,8 @@ describe("the configuration", () => {
     ["UPSTASH_REDIS_REST_URL", { ...redis, UPSTASH_REDIS_REST_URL: "https://me:s3cret@example.com" }],
     ["REDIS_URL", { REDIS_URL: "redis://localhost/s3cret" }],
     ["REDIS_URL", { REDIS_URL: "redis://:s3%cret@localhost" }],
+    ["REDIS_URL", { REDIS_URL: "redis://:s3#cret@localhost" }],
+    ["REDIS_URL", { REDIS_URL: '"redis://:s3cret@localhost"' }],
     ["REDIS_URL", { REDIS_URL: "cluster://:s3%cret@localhost" }],
     ["SLUICE_TOKENS", { ...redis, SLUICE_TOKENS: `'${JSON.stringify([entry])}s3cret` }],
     ["SLUICE_WAKE_URL", { ...redis, SLUICE_WAKE_URL: "s3cret.example.com", SLUICE_WAKE_SECRET: secret }],

@@ -7,7 +7,7 @@ import { refuseOtherData } from "../../local/stack/database.ts";
 import { lockFolder } from "../../local/stack/folder-lock.ts";
 import { openKeptDatabase } from "../../local/stack/embedded.ts";
 import { Running } from "../../local/stack/running.ts";
-import { isClusterUrl } from "../../url.ts";
+import { checkRedisUrl, isClusterUrl } from "../../url.ts";
 import { UsageError } from "../exit.ts";
 import { variable } from "../../environment.ts";
 import type { Io } from "../io.ts";
@@ -98,12 +98,13 @@ async function redisOf(
   if (url === undefined) return undefined;
   if (isClusterUrl(url))
     throw new UsageError("the gateway serves no cluster; --redis or REDIS_URL must name one Redis");
+  if (!/^rediss?:\/\//.test(url))
+    throw new UsageError("--redis or REDIS_URL must begin with redis:// or rediss://");
+  checkRedisUrl(url, redis === undefined ? "REDIS_URL" : "--redis");
   if (data !== undefined)
     throw new UsageError(
       `--data is for the embedded store, and ${withoutPassword(url)} would be served; add --embedded`,
     );
-  if (!/^rediss?:\/\//.test(url))
-    throw new UsageError("--redis or REDIS_URL must begin with redis:// or rediss://");
   return url;
 }
 
