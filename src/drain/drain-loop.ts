@@ -46,7 +46,7 @@ export class DrainLoop<T> {
   constructor(source: TaskSource<T>, callHandler: CallHandler<T>, options: DrainLoopOptions<T>) {
     const { end, budget, limited } = options;
     this.#options = options;
-    this.#remaining = new RemainingTasks(options.wait);
+    this.#remaining = new RemainingTasks(options.wait, options.connected);
     this.#suspects = new Suspects(end);
     this.#share = limited?.share;
     this.#hooks = source.hooks?.drain(options.wholeBatches);

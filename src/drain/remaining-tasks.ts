@@ -2,12 +2,13 @@ import { MAX_EMPTY_DEQUEUES } from "../kernel/lease/long-poll.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
 import type { DequeueRequest } from "./drain-requests.ts";
 
-/** From a dequeue that emptied the queue to the next one, while handlers run, ms. */
+/** From a dequeue that emptied the queue to the next one, while handlers run, ms; over TCP, where none is billed. */
 const DEQUEUE_PAUSE = 1_000;
+const CONNECTED_PAUSE = 100;
 
 /**
- * In a drain that waits for tasks: the longest time from a dequeue that emptied the queue to the next one,
- * ms. Tasks that arrive one by one are then leased together.
+ * In a drain that waits for tasks, except over TCP: the longest time from a dequeue that emptied the queue to the next
+ * one, ms. Tasks that arrive one by one are then leased together.
  */
 const GATHER = 500;
 
@@ -21,6 +22,8 @@ export class RemainingTasks {
   gatherUntil = 0;
   /** How long the drain waits for tasks, ms. */
   readonly #wait: number;
+  readonly #pause: number;
+  readonly #gather: number;
   /**
    * Whether to dequeue once more although the last dequeue emptied the queue: a consumer that took tasks
    * counts as active, so producers send it no wake.
@@ -36,8 +39,11 @@ export class RemainingTasks {
   /** How many dequeues in a row found nothing although the queue reported ready tasks. */
   #emptyReplies = 0;
 
-  constructor(wait: number) {
+  /** @param connected whether the drain is over TCP */
+  constructor(wait: number, connected: boolean) {
     this.#wait = wait;
+    this.#gather = connected ? 0 : Math.min(GATHER, wait);
+    this.#pause = connected ? CONNECTED_PAUSE : DEQUEUE_PAUSE;
   }
 
   /** Whether another dequeue may find tasks. */
@@ -82,8 +88,8 @@ export class RemainingTasks {
       this.#dequeueOnceMore = notified || (reply.length > 0 && !this.hasMore);
       // A dequeue did not wait if tasks were left before it. The next one does.
       const waits = this.#wait > 0 && (!isEmpty || (hadMore && wait === undefined));
-      this.dequeueAgainAt = notified || this.hasMore || waits ? 0 : sentAt + DEQUEUE_PAUSE;
-      this.gatherUntil = notified || this.hasMore ? 0 : performance.now() + Math.min(GATHER, this.#wait);
+      this.dequeueAgainAt = notified || this.hasMore || waits ? 0 : sentAt + this.#pause;
+      this.gatherUntil = notified || this.hasMore ? 0 : performance.now() + this.#gather;
     };
   }
 

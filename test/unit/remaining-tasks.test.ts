@@ -21,9 +21,9 @@ const reply = (length: number, nextDueAt: number | null = null) =>
 function gathers(
   wait: number,
   answer: Batch<unknown>,
-  meanwhile: (remaining: RemainingTasks) => void = () => {},
+  { connected = false, meanwhile = (_: RemainingTasks) => {} } = {},
 ) {
-  const remaining = new RemainingTasks(wait);
+  const remaining = new RemainingTasks(wait, connected);
   const onReply = remaining.dequeueSent({ max: 10, wait }, 0);
   vi.advanceTimersByTime(1_000);
   meanwhile(remaining);
@@ -45,12 +45,29 @@ describe("a drain that waits lets tasks gather", () => {
     expect(gathers(wait, reply(length, nextDueAt()))).toBe(expected);
   });
 
+  test("but not over TCP", () => {
+    expect(gathers(5_000, reply(3), { connected: true })).toBe(0);
+  });
+
   test("but not once a look is requested, during the pull or after it", () => {
-    expect(gathers(5_000, reply(3), (remaining) => remaining.notify())).toBe(0);
-    const remaining = new RemainingTasks(5_000);
+    expect(gathers(5_000, reply(3), { meanwhile: (remaining) => remaining.notify() })).toBe(0);
+    const remaining = new RemainingTasks(5_000, false);
     remaining.dequeueSent({ max: 10, wait: 5_000 }, 0)(reply(3), null);
     expect(remaining.gatherUntil).toBe(performance.now() + 500);
     remaining.notify();
     expect(remaining.gatherUntil).toBe(0);
   });
 });
+
+test.each([
+  ["a second", false, 1_000],
+  ["a tenth of a second over TCP", true, 100],
+])(
+  "while handlers run, a drain that does not wait pulls again %s after a pull that left nothing",
+  (_, connected, ms) => {
+    const remaining = new RemainingTasks(0, connected);
+    const sentAt = performance.now();
+    remaining.dequeueSent({ max: 10 }, 0)(reply(3), null);
+    expect(remaining.dequeueAgainAt - sentAt).toBe(ms);
+  },
+);
