@@ -101,6 +101,14 @@ test("completed tasks are shown at once behind thousands of dead letters, which 
   expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
 });
 
+test("dollars are said to be those at Upstash, also where the page says what it has spent", async () => {
+  const { page } = await rig.visit({ at: "costs" });
+  await page.getByText("dollars an hour at Upstash", { exact: true }).waitFor();
+  const spent = page.getByRole("contentinfo");
+  await spent.getByText(/^Upstash charges (?:< )?\$\d+(?:\.\d\d)? for them;$/).waitFor();
+  await spent.getByText("a Redis of your own, nothing.").waitFor();
+});
+
 test("ages are right although the viewer's clock is not", async () => {
   const queue = rig.queue(rig.name("emails"));
   await queue.enqueue({}, { id: "late", delay: "10m" });

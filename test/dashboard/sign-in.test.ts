@@ -76,6 +76,49 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await takeRefusals(faults, "401 (Unauthorized)");
   });
 
+  test("a viewer whose session of the application has ended is led to its login, and the page loads itself once", async () => {
+    const { gateway } = rig.deployment;
+    let loads = 0;
+    const server = await serve({
+      dashboard: {
+        authorize: ({ headers, url }) => {
+          if (url.endsWith("/dashboard")) loads++;
+          if (headers.get("cookie") === "user=ada") return { scopes: ["view"], queues: "*" };
+          return Response.redirect(new URL("/login", url));
+        },
+      },
+      fetch: () => new Response("Who are you?"),
+      port: 0,
+      hostname: "127.0.0.1",
+      every: "1d",
+      signals: false,
+      env: { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token },
+    });
+    onTestFinished(() => server.close());
+    const { page, context, faults } = await rig.visit({ ...look, as: null, url: server.url });
+    const enter = async (user: string) => {
+      await context.addCookies([{ name: "user", value: user, url: server.url }]);
+      await page.goto(`${server.url}/dashboard`);
+    };
+    await enter("ada");
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    // No click: the page refreshes itself.
+    await context.clearCookies();
+    await page.getByText("Who are you?").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/login");
+    expect(loads).toBe(2);
+    await takeRefusals(faults, "401 (Unauthorized)");
+
+    await enter("ada");
+    await page.getByRole("heading", { name: "Queues" }).waitFor();
+    await context.clearCookies();
+    await page.getByText("The application does not let you in.").waitFor();
+    expect(loads, "without a second reload within a minute").toBe(3);
+    await takeRefusals(faults, "401 (Unauthorized)");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Who are you?").waitFor();
+  });
+
   test("a sign-out that fails is reported, and the viewer stays signed in", async () => {
     const { page, context, faults } = await rig.visit({ ...look, at: "" });
     await page.getByRole("heading", { name: "Queues" }).waitFor();

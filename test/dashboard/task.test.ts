@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { useDashboard } from "./rig.ts";
-import { lease } from "./work.ts";
+import { press, useDashboard } from "./rig.ts";
+import { lease, makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
 
@@ -50,4 +50,27 @@ test("the payload of an id that was enqueued again is that of the new task", asy
   await queue.enqueue({ to: "grace" }, { id: "welcome", again: true });
   await page.clock.fastForward(5_000);
   await page.getByLabel("Payload", { exact: true }).getByText("grace").waitFor();
+});
+
+test("the timeline says why a task is dead, and of an end before a redrive only that it was", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  const [id = ""] = await makeDeadLetters(queue, 1, new Error("no such mailbox"));
+  const { page } = await rig.visit({ at: `queues/${queue.name}/tasks/${id}` });
+  const timeline = page.locator(".event");
+  const first = ["enqueued", "attempt 1 begins", "attempt 1 failed"];
+  await expect.poll(() => timeline.allTextContents()).toEqual([...first, "dead: its attempts are used up"]);
+  await press(page, "Redrive…");
+  await press(page, "Redrive");
+  await expect.poll(() => timeline.allTextContents()).toEqual([...first, "dead", "pending again"]);
+  await (await lease(queue)).reject();
+  await page.reload();
+  await expect
+    .poll(() => timeline.allTextContents())
+    .toEqual([
+      ...first,
+      "dead",
+      "pending again",
+      "attempt 2 begins",
+      "dead: its consumer rejected it for good",
+    ]);
 });

@@ -8,6 +8,7 @@ import { CostsScreen } from "./queues/costs.tsx";
 import { Layout, Waiting } from "./parts/layout.tsx";
 import { QueueScreen } from "./queues/queue.tsx";
 import { QueuesScreen } from "./queues/queues.tsx";
+import { reloadUnlessRecent } from "./reload.ts";
 import { place, queueLink } from "./router.ts";
 import { SearchScreen } from "./search/search.tsx";
 import { NotLetIn, SignIn } from "./sign-in.tsx";
@@ -31,6 +32,9 @@ function App() {
     );
   }, []);
   useEffect(enter, [enter]);
+  useEffect(() => {
+    if (ready && !known && isOfApplication.value) reloadUnlessRecent();
+  }, [ready, known]);
   if (!known && error === undefined) return isOfApplication.value ? <NotLetIn /> : <SignIn onDone={enter} />;
   if (!ready) return <Waiting error={error} retry={enter} />;
   const leave = () => {

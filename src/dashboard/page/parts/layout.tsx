@@ -97,9 +97,10 @@ function Footer() {
   const minutes = Math.max(1, (Date.now() - since) / 60_000);
   return (
     <footer>
-      This page has made {counted(requests, "request")}, about {exact(commands)} Redis commands
-      <span class="nowrap"> ({dollars(commands)} at Upstash)</span>, on average{" "}
-      {exact(Math.round(commands / minutes))} a minute. It makes none while it is in the background.
+      This page has made {counted(requests, "request")}, about {exact(commands)} Redis commands, on average{" "}
+      {exact(Math.round(commands / minutes))} a minute. It makes none while it is in the background.{" "}
+      <span class="nowrap">Upstash charges {dollars(commands)} for them;</span>{" "}
+      <span class="nowrap">a Redis of your own, nothing.</span>
     </footer>
   );
 }

@@ -42,9 +42,9 @@ export function CostsScreen() {
       <dl class="tiles">
         <Tile name="commands of tasks, last hour" value={exact(ofTasks)} />
         <Tile name="commands of cron, an hour" value={exact(ofCron)} />
-        <Tile name="dollars an hour" value={dollars(ofTasks + ofCron)} />
+        <Tile name="dollars an hour at Upstash" value={dollars(ofTasks + ofCron)} />
         <Tile
-          name="dollars a month, if all hours are like this"
+          name="dollars a month at Upstash, if all hours are like this"
           value={dollars((ofTasks + ofCron) * HOURS_A_MONTH)}
         />
       </dl>
@@ -86,7 +86,7 @@ export function CostsScreen() {
             of: (queue) => (queue.statistics.on ? number(commandsOf(queue)) : "–"),
           },
           {
-            title: "Dollars an hour",
+            title: "Dollars an hour at Upstash",
             count: true,
             of: (queue) => (queue.statistics.on ? dollars(commandsOf(queue)) : "–"),
           },

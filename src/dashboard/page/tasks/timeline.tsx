@@ -60,7 +60,7 @@ function entriesOf({
   const failures = errors.map(failure);
   entries.push(...failures.filter((_, i) => (errors[i]?.attempt ?? 0) < firstShown));
   let number = firstShown;
-  for (const { to, at } of transitions) {
+  for (const { version, to, at } of transitions) {
     if (to === "working") {
       entries.push({ at, tone: "working", title: `attempt ${number} begins` });
       // By its number: several things may happen in one millisecond.
@@ -71,7 +71,9 @@ function entriesOf({
     } else if (to === "cancelRequested") {
       entries.push({ at, tone: "cancelled", title: "cancel requested" });
     } else {
-      entries.push({ at, tone: to, title: titleOf(to, reason) });
+      // The record keeps the reason of the last end alone.
+      const isLast = version === transitions.at(-1)?.version;
+      entries.push({ at, tone: to, title: titleOf(to, isLast ? reason : undefined) });
     }
   }
   if (state === "delayed" && dueAt !== undefined) entries.push({ at: dueAt, tone: "next", title: "due" });
@@ -99,5 +101,6 @@ function failure({ attempt: number, at, error, encoding }: Task["errors"][number
 function titleOf(to: keyof typeof stateNames, reason: Task["reason"]): string {
   if (to === "pending") return "pending again";
   if (to !== "rejected") return stateNames[to];
-  return reason === "cancelled" ? "cancelled" : `dead: ${reasonTexts[reason ?? "rejected"]}`;
+  if (reason === undefined) return "dead";
+  return reason === "cancelled" ? "cancelled" : `dead: ${reasonTexts[reason]}`;
 }
