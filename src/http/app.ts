@@ -32,6 +32,8 @@ const OFF =
   "This server has no routes for operators. The option `operations` turns them on: " +
   '`import { operations } from "sluice-queue/operations"`, and `sluice({ operations })` or `createApp({ operations })`.';
 
+const NEITHER = "The server has neither SLUICE_TOKENS nor CRON_SECRET.";
+
 /** Paths that need no token. */
 const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"];
 
@@ -128,7 +130,8 @@ export function createApp(options: AppOptions): App {
     app.use(async (c, next) => {
       const isPublic = publicPaths.includes(c.req.path);
       const needsToken = c.req.path.startsWith("/v1/") || c.req.path === "/metrics";
-      if (needsToken && !authenticator.isConfiguredFor("cron")) throw new Problem("auth_not_configured");
+      if (needsToken && !authenticator.isConfiguredFor("cron"))
+        throw new Problem("auth_not_configured", { detail: NEITHER });
       requireReadablePath(c.req.url);
       // The router ignores a trailing slash. Here each resource has exactly one URL.
       if (c.req.path.endsWith("/") && !isPublic) return c.notFound();

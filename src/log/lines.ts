@@ -149,18 +149,21 @@ export interface LoggedError<Code extends string = string> {
   readonly error: unknown;
 }
 
+/** The name of the error of a dashboard's `authorize` that fails. Its message is logged, as that of any hook. */
+export const AUTHORIZE_ERROR = "AuthorizeError";
+
 /**
- * A request has met such a failure. An error that is not a {@link SluiceError} is logged by its name and frames,
- * because its message may quote a payload.
+ * A request has met such a failure. Of an error that is neither a {@link SluiceError} nor of `authorize`, the name and
+ * the frames are logged, because its message may quote a payload.
  */
-export const requestFailed = ({ error, ...rest }: LoggedError): LogLine => [
-  "error",
-  {
-    ...rest,
-    error: error instanceof Error ? error.name : typeof error,
-    ...(error instanceof SluiceError ? { message: error.message } : { frames: frames(error) }),
-  },
-];
+export const requestFailed = ({ error, ...rest }: LoggedError): LogLine => {
+  const name = error instanceof Error ? error.name : typeof error;
+  const mayShow = error instanceof SluiceError || name === AUTHORIZE_ERROR;
+  return [
+    "error",
+    { ...rest, error: name, ...(mayShow ? { message: messageOf(error) } : { frames: frames(error) }) },
+  ];
+};
 
 function frames(error: unknown): string[] | undefined {
   if (!(error instanceof Error)) return undefined;

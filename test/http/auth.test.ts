@@ -113,6 +113,23 @@ describe("without any token", () => {
     expect((await served.ask("GET", "/v1/queues/untouched")).body).toMatchObject({ pending: 0 });
   });
 
+  it.each([
+    ["GET", "/v1/sweep", undefined, "neither SLUICE_TOKENS nor CRON_SECRET."],
+    ["GET", "/v1/queues", undefined, "neither SLUICE_TOKENS nor CRON_SECRET."],
+    ["GET", "/v1/queues", secrets.cron, "no SLUICE_TOKENS. The route"],
+  ])(
+    "the answer names what is not set, and nothing that is: %s %s",
+    async (method, path, cronSecret, named) => {
+      const { body } = await served.asking({ tokens: [], cronSecret })(method, path, { as: null });
+      const { code, detail } = body;
+      expect([code, detail]).toEqual([
+        "auth_not_configured",
+        expect.stringContaining(`The server has ${named}`),
+      ]);
+      if (cronSecret) expect(detail).not.toContain("CRON_SECRET");
+    },
+  );
+
   it("a cron secret opens the sweep, and nothing else", async () => {
     const ask = served.asking({ tokens: [] });
     expect((await ask("GET", "/v1/sweep", { as: "cron" })).status).toBe(200);

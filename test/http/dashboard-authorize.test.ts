@@ -121,6 +121,25 @@ describe("an application that lets its users into the dashboard", () => {
   );
 });
 
+describe("what is logged", () => {
+  const own = 'the dashboard expects { scopes: ["view"], queues: "*" }';
+
+  test.each([
+    ["fails", "authorize() failed: the database of users is down"],
+    ["yes", `authorize()[0].scopes is required; ${own}`],
+    ["not-a-scope", `authorize()[0].scopes[0] must be enqueue, consume, view or admin; ${own}`],
+    ["no-queues", `authorize()[0].queues is required; ${own}`],
+  ])("of authorize is its own message, and the caller gets neither: %s", async (user, message) => {
+    const lines: unknown[] = [];
+    const error = (line: unknown) => void lines.push(line);
+    const logger = { debug: error, info: error, warn: error, error };
+    const { body, text } = await visiting({ onError: undefined, logger })("GET", "/dashboard", as(user));
+    const { instance } = body;
+    expect(lines).toMatchObject([{ instance, code: "internal", error: "AuthorizeError", message }]);
+    expect(text).not.toMatch(/authorize|down/);
+  });
+});
+
 describe("what the application gives its users", () => {
   const everything = {
     authorization: `Bearer ${secrets.all}`,

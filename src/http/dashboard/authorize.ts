@@ -1,6 +1,7 @@
 import { Grants } from "../auth/authenticator.ts";
 import { parseTokens, type Scope, type TokenEntry } from "../auth/tokens.ts";
 import { messageOf } from "../../errors.ts";
+import { AUTHORIZE_ERROR } from "../../log/lines.ts";
 import { Problem } from "../problems/problem.ts";
 import type { RequestContext } from "../services.ts";
 import { ownRequestOf } from "../own-request.ts";
@@ -30,11 +31,10 @@ type Decision = Access | readonly Access[] | Response | false | null | undefined
  * Asks the application what the sender of a request may do.
  * @returns the grants; null if there are none; or the response in place of the page
  * @throws {Problem} `forbidden` without the scope `view`
- * @throws {TypeError} if the application answers something else; and its own error
+ * @throws {AuthorizeError} if the application fails, or answers something else
  */
 export async function decide(authorize: Authorize, c: RequestContext): Promise<Grants | Response | null> {
-  const request = c.req.raw;
-  const decision = await authorize(request, ownRequestOf(request) as never);
+  const decision = await answerOf(authorize, c.req.raw);
   if (!decision) return null;
   // Not by its class: frameworks have classes of their own.
   if (typeof decision === "object" && "headers" in decision) return decision;
@@ -48,12 +48,25 @@ export async function decide(authorize: Authorize, c: RequestContext): Promise<G
   });
 }
 
-/** @throws {TypeError} because it is a fault of the server, not of the request */
+async function answerOf(authorize: Authorize, request: Request): Promise<Decision> {
+  try {
+    return await authorize(request, ownRequestOf(request) as never);
+  } catch (error) {
+    throw new AuthorizeError(`authorize() failed: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** @throws {AuthorizeError} because it is a fault of the server, not of the request */
 function checked(entries: readonly object[]): TokenEntry[] {
   try {
     return parseTokens(entries, "authorize()");
   } catch (error) {
     const expected = 'the dashboard expects { scopes: ["view"], queues: "*" }';
-    throw new TypeError(`${messageOf(error)}; ${expected}`, { cause: error });
+    throw new AuthorizeError(`${messageOf(error)}; ${expected}`, { cause: error });
   }
+}
+
+/** The application's `authorize` is at fault: the caller gets `internal`, and the log the message. */
+class AuthorizeError extends Error {
+  override readonly name = AUTHORIZE_ERROR;
 }

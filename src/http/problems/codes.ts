@@ -156,8 +156,7 @@ export const problems = {
   auth_not_configured: {
     status: 503,
     title: "No token is configured",
-    meaning:
-      "The server has no SLUICE_TOKENS; for the sweep, it has no CRON_SECRET either. The route accepts no request until a token is set.",
+    meaning: "The server has no SLUICE_TOKENS. The route accepts no request until they are set.",
   },
   unhealthy: {
     status: 503,
