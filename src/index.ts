@@ -31,6 +31,7 @@ export {
   type Waker,
 } from "./features/waking/index.ts";
 export { applyQueues, type ApplyOptions, type ApplyReport } from "./deploy/declared/apply-queues.ts";
+export type { DeclaredChanges } from "./deploy/declared/declared-changes.ts";
 export type { DeclaredSettings, QueueDeclaration } from "./deploy/declared/declaration.ts";
 export {
   defineQueue,

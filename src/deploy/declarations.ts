@@ -1,5 +1,6 @@
 import { applyQueues } from "./declared/apply-queues.ts";
 import { checkSchedules } from "./declared/check-schedules.ts";
+import { type DeclaredChanges, takesAway } from "./declared/declared-changes.ts";
 import { type DeclaredQueue, isDeclared, type QueueConsumer } from "./declared/define-queue.ts";
 import { invalidArgument, messageOf } from "../errors.ts";
 import { declarationApplied, declarationFailed } from "../log/lines.ts";
@@ -79,12 +80,17 @@ export class Declarations {
   ): Promise<void> {
     if (this.#queues.size === 0 || performance.now() < this.#checkAt) return;
     try {
+      const changes = new Map<string, DeclaredChanges>();
       const { applied, deferred, failed } = await applyQueues(transport, [...this.#queues.values()], {
         prefix,
         signal,
+        onChanges: (queue, its) => void changes.set(queue, its),
       });
-      for (const queue of applied) log(declarationApplied(queue));
-      for (const { queue, ...error } of failed) log(declarationFailed(queue, error));
+      for (const queue of applied) {
+        const its = changes.get(queue) ?? {};
+        log(declarationApplied(queue, its, takesAway(its)));
+      }
+      for (const { queue, ...error } of failed) log(declarationFailed(queue, error, changes.get(queue)));
       if (deferred.length + failed.length === 0) this.#checkAt = performance.now() + CHECK_EVERY;
     } catch (error) {
       // The sweep after this fails too, and says why.

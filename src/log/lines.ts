@@ -93,12 +93,19 @@ export const graceOver = (grace: number): LogLine => [
 /** Cron in a process has failed. */
 export const cronFailed = (error: unknown): LogLine => ["error", { cron: messageOf(error) }];
 
-export const declarationApplied = (queue: string): LogLine => ["info", { declared: queue, applied: true }];
+/** @param takesAway whether something was removed or switched off */
+export const declarationApplied = (queue: string, changes: object, takesAway: boolean): LogLine => [
+  takesAway ? "warn" : "info",
+  { declared: queue, applied: true, ...changes },
+];
 
-/** @param queue `all` if none could be applied */
-export const declarationFailed = (queue: string, failed: unknown): LogLine => [
+/**
+ * @param queue `all` if none could be applied
+ * @param changes what was applied of it
+ */
+export const declarationFailed = (queue: string, failed: unknown, changes?: object): LogLine => [
   "error",
-  { declared: queue, failed },
+  { declared: queue, failed, ...changes },
 ];
 
 /** @param objects how many were removed */

@@ -48,12 +48,56 @@ describe("a deployment of declared queues", () => {
   test("applies settings and schedules with cron, once, and says so in the log", async () => {
     const options = { consumers: [emails.consumer(() => {})] };
     await deployment(options).cron();
-    expect(lines.out).toEqual([{ declared: "emails", applied: true }]);
+    const maxWorkingSet = { maxWorking: { from: null, to: 20 } };
+    expect(lines.out).toEqual([
+      { declared: "emails", applied: true, settings: maxWorkingSet, put: ["digest"] },
+    ]);
     expect(await settings()).toMatchObject({ maxWorking: 20 });
     const schedules = new Schedules(emails, { transport: rig.transport });
     expect(await schedules.get("digest")).toMatchObject({ cron: "0 9 * * 1", payload: { to: "team" } });
     await deployment(options).cron();
     expect(lines.out).toHaveLength(1);
+  });
+
+  test("warns of what another deployment of the queue takes away, and says what it changes", async () => {
+    const schedules = {
+      digest: { cron: "0 9 * * 1", payload: 1 },
+      hourly: { every: "1h", payload: 1 },
+    } as const;
+    const production = { maxPending: 5, maxWorking: 20, events: true, schedules };
+    await deployment({ queues: [defineQueue("emails", production)] }).cron();
+    lines.out.splice(0);
+    const { digest } = schedules;
+    const script = { maxPending: 9, maxWorking: 20, schedules: { digest } };
+    await deployment({ queues: [defineQueue("emails", script)] }).cron();
+    await deployment({ queues: [defineQueue("emails")] }).cron();
+    expect(lines).toEqual({
+      out: [],
+      err: [
+        {
+          declared: "emails",
+          applied: true,
+          settings: { maxPending: { from: 5, to: 9 }, events: { from: true, to: false } },
+          put: ["digest"],
+          removed: ["hourly"],
+        },
+        {
+          declared: "emails",
+          applied: true,
+          settings: { maxWorking: { from: 20, to: null }, maxPending: { from: 9, to: null } },
+          removed: ["digest"],
+        },
+      ],
+    });
+  });
+
+  test("says what it has changed of a declaration that cannot be applied completely", async () => {
+    const never = { cron: "0 0 31 2 *", payload: 1 };
+    await deployment({ queues: [defineQueue("emails", { maxWorking: 3, schedules: { never } })] }).cron();
+    const settings = { maxWorking: { from: null, to: 3 } };
+    expect(lines.err).toEqual([
+      { declared: "emails", failed: expect.objectContaining({ code: "invalid_argument" }), settings },
+    ]);
   });
 
   test("applies them also if cron is a request for a sweep", async () => {

@@ -1,4 +1,4 @@
-import { configureQueue } from "../../operate/configure.ts";
+import { configureQueue, readQueueSettings } from "../../operate/configure.ts";
 import { operatedQueue } from "../../open/operated-store.ts";
 import { opened } from "../../open/options.ts";
 import { errorAt, messageOf, newerSchema, SluiceError } from "../../errors.ts";
@@ -19,6 +19,7 @@ import { encodeChecked } from "../../kernel/enqueue/schema.ts";
 import { encrypted } from "../../features/encryption/index.ts";
 import { plainValues, type Values } from "../../kernel/values/values.ts";
 import { canonicalDeclaration } from "./canonical.ts";
+import { changedSettings, type DeclaredChanges } from "./declared-changes.ts";
 import type { DeclaredQueue } from "./define-queue.ts";
 
 export interface ApplyOptions {
@@ -26,6 +27,8 @@ export interface ApplyOptions {
   readonly prefix?: string | undefined;
   /** Aborts the requests; the call then throws `aborted`. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with what applying a declaration has changed, also if it could not be applied completely. */
+  readonly onChanges?: ((queue: string, changes: DeclaredChanges) => void) | undefined;
   /** For tests only: the clock (epoch ms) instead of Redis's. */
   readonly now?: (() => number) | undefined;
 }
@@ -56,7 +59,7 @@ export async function applyQueues(
   queues: readonly DeclaredQueue[],
   given: ApplyOptions = {},
 ): Promise<ApplyReport> {
-  onlyOptions(given, ["prefix", "signal", "now"]);
+  onlyOptions(given, ["prefix", "signal", "onChanges", "now"]);
   const options = withPrefix(transport, given);
   const applied: string[] = [];
   const deferred: string[] = [];
@@ -142,7 +145,12 @@ async function apply(
   const begun = await record(stored, { ...union(before, declared), hash });
   if (begun === undefined) return "deferred";
   try {
-    await write(transport, queue, before, options);
+    const changes: DeclaredChanges = {};
+    try {
+      await write(transport, queue, before, options, changes);
+    } finally {
+      if (Object.values(changes).some((part) => part !== undefined)) options.onChanges?.(name, changes);
+    }
     if ((await record(begun, declared)) !== undefined) return "applied";
   } catch (error) {
     await invalidateOther().catch(() => {});
@@ -157,12 +165,16 @@ function settingsOf({ settings, partitions }: DeclaredQueue) {
   return partitions === undefined ? settings : { ...settings, partitions };
 }
 
-/** Writes the settings and schedules of a declaration, without those that only the one before had. */
+/**
+ * Writes the settings and schedules of a declaration, without those that only the one before had.
+ * @param changed receives what has changed
+ */
 async function write(
   transport: Transport,
   queue: DeclaredQueue,
   before: Names,
-  { prefix, signal, now }: ApplyOptions,
+  { prefix, signal, now, onChanges }: ApplyOptions,
+  changed: DeclaredChanges,
 ): Promise<void> {
   const { name, partitions, settings, schedules, options } = queue;
   const open = opening({ transport, prefix, now })(queue);
@@ -179,11 +191,16 @@ async function write(
   };
   if (Object.keys(changes).length > 0) {
     const own = operatedQueue(opened(open.definition, open.options));
-    await configureQueue(own, queueChanges(changes), { signal });
+    const items = queueChanges(changes);
+    const from = onChanges && (await readQueueSettings(own, { signal }));
+    const to = await configureQueue(own, items, { signal });
+    changed.settings = from && changedSettings(changes, from, to);
   }
   const timetable = open.schedules();
-  const removed = before.schedules.filter((schedule) => !Object.hasOwn(schedules, schedule));
-  for (const schedule of removed) await timetable.remove(schedule, { signal });
+  for (const schedule of before.schedules.filter((one) => !Object.hasOwn(schedules, one))) {
+    const { ok } = await timetable.remove(schedule, { signal });
+    if (ok) changed.removed = [...(changed.removed ?? []), schedule];
+  }
   const errors: unknown[] = [];
   for (const [schedule, task] of Object.entries(schedules)) {
     try {
@@ -191,6 +208,7 @@ async function write(
       await timetable.put(schedule, task, { signal }).catch((error: unknown) => {
         throw errorOfSchedule(schedule, error);
       });
+      changed.put = [...(changed.put ?? []), schedule];
     } catch (error) {
       // One that cannot be put must not keep out the others.
       errors.push(error);
