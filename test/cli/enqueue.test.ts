@@ -56,7 +56,7 @@ test("enqueue enqueues each line of JSON of the standard input or of a file, wit
   expect(await piping(lines(3), "enqueue", "emails", "--max-attempts", "1")).toMatchObject({
     code: 0,
     out: '{"queue":"emails","enqueued":3,"known":0,"skipped":0}\n',
-    err: "",
+    err: "emails is a new queue.\n",
   });
   const file = join(folder.path, "tasks.jsonl");
   await writeFile(file, '\uFEFF{"n":4}\r\n\n{"n":5}');

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fetchMap, putMap } from "../../src/features/partitions/map-calls.ts";
 import { spread, writeMap } from "../../src/features/partitions/map.ts";
-import { useCli } from "./rig.ts";
+import { ENQUEUE_TOKEN, targets, useCli } from "./rig.ts";
 
 const rig = useCli();
 const { sluice, onTerminal } = rig;
@@ -88,25 +88,64 @@ test("purge ends with 130 and purges nothing if Ctrl-C answers its question", as
   expect(await rig.queue().counts()).toMatchObject({ rejected: 1 });
 });
 
-test("a misspelt queue is named if it has no tasks", async () => {
+test.each(
+  `ls; dead; dead --limit 2; redrive; redrive --dry-run; redrive a; purge --state pending --yes; stats; stats --watch;
+  schedules; schedules --run a; schedules --pause a; workers; workers --fail a; export; settings; partitions; tail;
+  show a; cancel a; pause; resume; sweep --deep --queue`.split(/;\s+/),
+)("a misspelt queue is refused, and nothing is changed: sluice %s", async (line) => {
+  await rig.queue("reports").enqueue(1);
   await rig.queue().enqueue(1);
-  const note = "There is no queue emials, or it is not in use. To list all: sluice queues\n";
-  const lines =
-    "ls; dead; redrive; redrive --dry-run; purge --state pending --yes; stats; schedules; workers; export; settings; tail; pause; settings maxWorking=1";
-  for (const [command = "", ...more] of lines.split("; ").map((line) => line.split(" "))) {
+  await rig.operator().configure({ events: true });
+  const [command = "", ...more] = line.split(" ");
+  const of = (queue: string) => (command === "sweep" ? [command, ...more, queue] : [command, queue, ...more]);
+  const before = await rig.raw(["DEBUG", "DIGEST"]);
+  for (const target of targets)
     for (const terminal of [false, true]) {
-      const { code, err } = await rig.run([command, "emials", ...more], { terminal });
-      const expected = [command, command === "tail" ? 1 : 0, expect.stringContaining(note)];
-      expect([command, code, err]).toEqual(expected);
-      await rig.operator("emials").deleteQueue({ force: true });
+      const { code, out, err } = await rig.to(target).run(of("emials"), { terminal });
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(
+        /sluice: there is no queue emials; did you mean emails\? To list all: sluice queues\n$/m,
+      );
     }
-    expect((await sluice(command, "emails", ...more)).err).not.toContain("no queue");
-  }
-  const swept = await sluice("sweep", "--deep", "--queue", "emials");
-  expect([swept.code, swept.err]).toEqual([0, expect.stringContaining(note)]);
+  expect((await sluice(...of("zzz"))).err).toContain(
+    "sluice: there is no queue zzz. To list all: sluice queues\n",
+  );
+  expect(await rig.raw(["DEBUG", "DIGEST"])).toEqual(before);
+});
+
+test("of several queues none is paused if one is misspelt", async () => {
+  await rig.queue().enqueue(1);
+  expect(await sluice("pause", "emails", "emials")).toMatchObject({ code: 1, out: "" });
+  expect(await rig.queue().counts()).toMatchObject({ paused: false });
+});
+
+test("a queue that the registry has left out exists while anything of it is kept", async () => {
+  await rig.operator("with-settings").pause();
+  const task = await rig.queue("with-records").enqueue(1);
+  await rig.queue("with-records").cancel(task.id);
+  await rig.schedules().put("digest", { every: "1h", payload: 1 });
+  await rig.raw(["DEL", "sluice:queues"]);
+  for (const queue of ["with-settings", "with-records", "emails"])
+    expect(await sluice("resume", queue)).toMatchObject({ code: 0, rows: [{ queue, state: "running" }] });
+});
+
+test("commands that may create a queue say that it is new", async () => {
+  await rig.queue().enqueue(1);
+  const isNew = (queue: string, meant = "; did you mean emails?") => `${queue} is a new queue${meant}\n`;
+  expect((await sluice("enqueue", "emials", "1")).err).toBe(isNew("emials"));
+  expect((await rig.piping("1\n", "enqueue", "emailss")).err).toBe(isNew("emailss"));
+  expect((await rig.piping('{"payload":1}\n', "import", "reports")).err).toBe(isNew("reports", "."));
+  expect((await sluice("settings", "report", "maxWorking=1")).err).toContain("did you mean reports?");
+  expect((await sluice("partitions", "digests", "2")).err).toBe(isNew("digests", "."));
+  for (const queue of ["emials", "emailss", "reports"])
+    expect((await sluice("enqueue", queue, "1")).err).not.toContain("new queue");
+  // A token that may not list queues does not know.
+  const env = { SLUICE_TOKEN: ENQUEUE_TOKEN };
+  expect(await rig.run(["enqueue", "emails-2", "1"], { env })).toMatchObject({ code: 0, err: "" });
 });
 
 test("pause and resume say which queues they have changed", async () => {
+  for (const queue of ["emails", "reports"]) await rig.queue(queue).enqueue(1);
   expect((await sluice("pause", "emails", "reports")).rows).toEqual([
     { queue: "emails", state: "paused" },
     { queue: "reports", state: "paused" },
@@ -118,6 +157,7 @@ test("pause and resume say which queues they have changed", async () => {
 });
 
 test("settings shows those of a queue or a group in the form that it takes, also after a change", async () => {
+  await rig.queue().enqueue(1);
   expect((await onTerminal("settings", "emails")).text).toMatch(
     /^paused +off\nmaxWorking +none\nrate +none\nmaxPending +none\nevents +off\nstatistics +off\n$/,
   );

@@ -23,6 +23,7 @@ test("a reader that has enough ends it quietly", async () => {
 test("its exit codes are those of the commands", async () => {
   const database = rig.environmentOf("the database");
   expect(await startSluice(["show", "emails", "nope"], database).ended).toMatchObject({ code: 1 });
+  await rig.queue().enqueue(1);
   const { child, ended } = startSluice(["stats", "emails", "--watch"], database);
   await once(child.stdout, "data");
   child.kill("SIGINT");

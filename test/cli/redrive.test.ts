@@ -61,6 +61,7 @@ test("redrive by ids takes them whatever ended them, and ends with 1 if one is r
 });
 
 test("redrive takes more ids than one request", async () => {
+  await rig.queue().enqueue(1);
   const ids = numbered(1_001);
   const { code, rows } = await sluice("redrive", "emails", ...ids);
   expect([code, rows[0].redriven, rows[0].refused.length]).toEqual([1, 0, 1_001]);

@@ -113,3 +113,14 @@ test("the doctor breaks sentences between words, and no command", async () => {
   const [command, ...others] = wider(text, 72);
   expect([command, others]).toEqual([`    → sluice dead ${long}`, []]);
 });
+
+test("a terminal of unknown width has 80 characters, and COLUMNS wins over each", async () => {
+  const queues = async (columns: number, COLUMNS?: string) =>
+    (await rig.run(["ls", "emails"], { terminal: true, columns, env: { COLUMNS } })).text;
+  const wide = await on(120, "ls emails");
+  const at80 = await on(80, "ls emails");
+  expect([await queues(0), await queues(0, "wide"), await queues(120, "80")]).toEqual(
+    Array(3).fill(at80.text),
+  );
+  expect([await queues(0, "120"), await queues(80, "120")]).toEqual([wide.text, wide.text]);
+});

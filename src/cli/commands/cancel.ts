@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { taskId } from "../../kernel/options/validation.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
 export function cancelCommand(running: Running): Command {
@@ -11,12 +12,14 @@ export function cancelCommand(running: Running): Command {
   return operation(
     running,
     command,
-    async ({ api, out, fail }: Session, _options: object, queue: string, ids: readonly string[]) => {
+    async (session: Session, _options: object, queue: string, ids: readonly string[]) => {
+      const { api, out, fail } = session;
       const results: { readonly id: string; readonly ok: boolean; readonly result: string }[] = [];
       for (const id of ids) taskId(id, id);
       try {
         for (const id of ids) {
           const cancelled = await api.run((options) => api.queue(queue).cancel(id, options));
+          if (!cancelled.ok && results.length === 0) await refuseUnknownQueue(session, queue);
           if (!cancelled.ok) fail();
           results.push({
             id,

@@ -6,7 +6,7 @@ import { shortTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { type DeadLetterCounts, sumOfDeadLetters } from "../../operate/dead-letters.ts";
 import { atMost, errorOf, listFrom, pathOf, tasksOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { allQueues } from "./queues.ts";
 
 interface DeadOptions extends FilterOptions {
@@ -31,19 +31,21 @@ export function deadCommand(running: Running): Command {
     const filter = filterOf(options);
     const list = { state: "rejected", ...filter } as const;
     if (!isLimited) {
-      for await (const task of tasksOf(session, queue, { ...list, size: 1_000 })) out.line(task);
-      return noteUnknownQueue(session, queue);
+      let count = 0;
+      for await (const task of tasksOf(session, queue, { ...list, size: 1_000 })) {
+        out.line(task);
+        count++;
+      }
+      return count === 0 ? refuseUnknownQueue(session, queue) : undefined;
     }
     const { limit } = options;
     const newest = tasksOf(session, queue, { ...list, size: Math.min(limit, 1_000) || 1, reverse: true });
     const latest = await listFrom(atMost(limit, newest));
-    if (out.json) {
-      out.rows(latest, [], "");
-      return noteUnknownQueue(session, queue);
-    }
+    if (latest.length === 0) await refuseUnknownQueue(session, queue);
+    if (out.json) return out.rows(latest, [], "");
     const counts = await countsOf(session, queue, filter);
     out.text(`${out.colors.bold(`${counted(counts.counted, "dead letter")} of ${queue}`)}\n`);
-    if (counts.counted === 0) return noteUnknownQueue(session, queue);
+    if (counts.counted === 0) return;
     out.text("\n");
     out.rows(
       counts.causes,

@@ -3,6 +3,7 @@ import { UsageError } from "../exit.ts";
 import { openInput } from "../jsonl/lines.ts";
 import { upload } from "../jsonl/upload.ts";
 import { duration, futureInstant, json, whole } from "../options.ts";
+import { noteNewQueue, unknownQueue } from "../unknown-queue.ts";
 import { noteWake } from "../wake-note.ts";
 import { operation, type Running, type Session } from "../session.ts";
 
@@ -63,11 +64,13 @@ export function enqueueCommand(running: Running): Command {
           throw new UsageError("--file and --resume are for JSON lines; leave out the payload");
         const { api, out } = session;
         const task = { ...rest, id, unique };
+        const unknown = await unknownQueue(session, queue);
         const enqueued = await api.run((request) =>
           api.queue(queue).enqueue(payload, { ...task, ...request }),
         );
         const known = enqueued.created ? "Enqueued" : "Nothing was enqueued: there is a task";
         out.value({ queue, ...enqueued }, `${known} ${enqueued.id} in ${queue}.`);
+        noteNewQueue(session, queue, unknown);
         return noteWake(session);
       }
       if (id !== undefined || unique !== undefined)

@@ -5,7 +5,7 @@ import { counted } from "../../counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 import { Refusal, UsageError } from "../exit.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface ExportOptions extends FilterOptions {
   readonly state: readonly TaskState[];
@@ -45,9 +45,9 @@ export function exportCommand(running: Running): Command {
       }
     }
     progress("");
+    if (written + without === 0) await refuseUnknownQueue(session, queue);
     const left = without === 0 ? "" : ` ${counted(without, "task")} left out: their payloads are not kept.`;
     out.note(`Exported ${counted(written, "task")} of ${queue}.${left}`);
-    if (written + without === 0) await noteUnknownQueue(session, queue);
   });
 }
 

@@ -6,7 +6,7 @@ import type { Column } from "../output/table.ts";
 import { timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, changedAt, errorOf, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface ListOptions extends FilterOptions {
   readonly state?: TaskState;
@@ -46,6 +46,7 @@ export function lsCommand(running: Running): Command {
     // Cancelled tasks are no dead letters, so a list of rejected tasks has them only by their reason.
     if (options.reason === undefined && (state ?? "rejected") === "rejected")
       await list({ state: "rejected", reason: "cancelled" });
+    if (tasks.length === 0) await refuseUnknownQueue(session, queue);
     const columns: Column<ShownTask>[] = [
       { title: "ID", copied: true, of: ({ id }) => id },
       { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
@@ -63,7 +64,6 @@ export function lsCommand(running: Running): Command {
     ];
     session.out.rows(tasks, columns, "No task matches.");
     if (areMore) session.out.note(`There are more than ${limit} of a state: --limit <number> lists more.`);
-    if (tasks.length === 0) await noteUnknownQueue(session, queue);
   });
 }
 

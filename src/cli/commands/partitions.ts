@@ -4,7 +4,7 @@ import type { QueuePartitions } from "../../features/partitions/index.ts";
 import { whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { noteNewQueue, refuseUnknownQueue, unknownQueue } from "../unknown-queue.ts";
 
 export function partitionsCommand(running: Running): Command {
   const command = new Command("partitions")
@@ -19,8 +19,8 @@ export function partitionsCommand(running: Running): Command {
     command,
     async (session: Session, _options: object, queue: string, count?: number) => {
       const { api, out } = session;
-      // Before it exists by a change.
-      await noteUnknownQueue(session, queue);
+      if (count === undefined) await refuseUnknownQueue(session, queue);
+      const unknown = count === undefined ? undefined : await unknownQueue(session, queue);
       const path = pathOf(queue, "partitions");
       const found: QueuePartitions =
         count === undefined
@@ -38,6 +38,7 @@ export function partitionsCommand(running: Running): Command {
         ],
         "",
       );
+      noteNewQueue(session, queue, unknown);
       if (found.changing) {
         out.note(`The change to ${found.count} partitions is not complete. The next sweep completes it.`);
       }

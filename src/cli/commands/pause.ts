@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { operation, type Running, type Session } from "../session.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { noteWake } from "../wake-note.ts";
 import { pathOf } from "../tasks.ts";
 
@@ -24,9 +24,9 @@ export function pauseCommand(running: Running, verb: keyof typeof texts): Comman
       const { api, out } = session;
       const results: { readonly queue: string; readonly state: string }[] = [];
       const paths = queues.map((queue) => [queue, pathOf(queue, verb)] as const);
+      // Before any is changed.
+      for (const queue of queues) await refuseUnknownQueue(session, queue);
       for (const [queue, path] of paths) {
-        // Before it exists by this.
-        await noteUnknownQueue(session, queue);
         await api.send("POST", path, "paused");
         results.push({ queue, state: done });
       }

@@ -7,7 +7,7 @@ import { canAsk, confirmed } from "../output/confirm.ts";
 import { inRounds } from "../rounds.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface PurgeOptions extends FilterOptions {
   readonly state: "pending" | "delayed" | "completed" | "rejected";
@@ -35,14 +35,16 @@ export function purgeCommand(running: Running): Command {
   return operation(running, command, async (session: Session, options: PurgeOptions, queue: string) => {
     const { api, out, io } = session;
     const { state, limit, yes } = options;
-    const question = yes || !canAsk(io) ? "" : await questionOf(api, queue, options);
+    const asks = !yes && canAsk(io);
+    if (asks) await refuseUnknownQueue(session, queue);
+    const question = asks ? await questionOf(api, queue, options) : "";
     if (!(await confirmed(io, question, yes))) return out.note("Nothing was purged.");
     const body = { state, ...filterOf(options) };
     const noun = nounOf(state);
     const path = pathOf(queue, "purge");
     const purged = await inRounds(session, { path, field: "purged", body, limit, noun });
+    if (purged === 0) await refuseUnknownQueue(session, queue);
     out.value({ queue, state, purged }, `Purged ${counted(purged, noun)} of ${queue}.`);
-    if (purged === 0) await noteUnknownQueue(session, queue);
   });
 }
 

@@ -9,7 +9,7 @@ import { shortTime } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { inRounds } from "../rounds.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { noteWake } from "../wake-note.ts";
 import { atMost, errorOf, pathOf, type ShownTask, tasksOf } from "../tasks.ts";
 
@@ -56,7 +56,6 @@ export function redriveCommand(running: Running): Command {
       const filter = { ...filterOf(options), reason: reason ?? (rejected ? deadReasons : retryableReasons) };
       const forMatching = dryRun ? showMatching : redriveMatching;
       const found = await forMatching(session, queue, filter, options);
-      if (found === 0) await noteUnknownQueue(session, queue);
       if (!rejected && !reason) await noteRejected(session, queue, filter);
       if (!dryRun && found > 0) noteWake(session);
     },
@@ -64,13 +63,14 @@ export function redriveCommand(running: Running): Command {
 }
 
 async function redriveIds(
-  { api, out, fail }: Session,
+  session: Session,
   queue: string,
   ids: readonly string[],
   { rate, dryRun }: RedriveOptions,
 ): Promise<void> {
   if (rate !== undefined && ids.length > MOST_IDS)
     throw new UsageError(`--rate must not be given with more than ${MOST_IDS} ids`);
+  const { api, out, fail } = session;
   let redriven = 0;
   const refused: RedriveReport["refused"][number][] = [];
   for (let at = 0; at < ids.length; at += MOST_IDS) {
@@ -79,6 +79,7 @@ async function redriveIds(
     redriven += report.redriven;
     refused.push(...report.refused);
   }
+  if (redriven === 0) await refuseUnknownQueue(session, queue);
   if (refused.length > 0) fail();
   const reasons = refused.map(({ id, code }) => `\n${id}: ${code}`);
   const count = `${redriven} of ${ids.length}`;
@@ -110,6 +111,7 @@ async function showMatching(
     // Of a large error a terminal shows the beginning.
     else rows.push({ id, endedAt, reason, error: shortened(errorOf(task), MOST_OF_ERROR) });
   }
+  if (count === 0) await refuseUnknownQueue(session, queue);
   if (!out.json)
     out.rows(
       rows,
@@ -134,6 +136,7 @@ async function redriveMatching(
   const path = pathOf(queue, "redrive");
   const body = { ...filter, rate };
   const redriven = await inRounds(session, { path, field: "redriven", body, limit, noun: "dead letter" });
+  if (redriven === 0) await refuseUnknownQueue(session, queue);
   const lasts = rate === undefined ? 0 : ((redriven - 1) / rate) * 1_000;
   const spread = lasts >= 1_000 ? ` They become pending within ${span(lasts)}.` : "";
   session.out.value({ queue, redriven }, `Redrove ${counted(redriven, "dead letter")} of ${queue}.${spread}`);

@@ -5,7 +5,7 @@ import { timeColumn } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface SchedulesOptions {
   readonly pause?: string;
@@ -42,6 +42,7 @@ export function schedulesCommand(running: Running): Command {
     if (change) {
       const [verb, name = ""] = change;
       const at = pathOf(queue, "schedules", { name, of: `--${verb}` });
+      await refuseUnknownQueue(session, queue);
       if (verb === "remove") await api.send("DELETE", at, "removed");
       else if (verb === "run") {
         const { id } = await api.send<{ readonly id: string }>("POST", `${at}/run`, "id");
@@ -52,6 +53,7 @@ export function schedulesCommand(running: Running): Command {
     const schedules: ListedSchedule[] = [];
     const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");
     for await (const page of pages) schedules.push(...page.schedules);
+    if (schedules.length === 0) await refuseUnknownQueue(session, queue);
     out.rows(
       schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
       [
@@ -63,7 +65,6 @@ export function schedulesCommand(running: Running): Command {
       ],
       `${queue} has no schedules.`,
     );
-    if (schedules.length === 0) await noteUnknownQueue(session, queue);
   });
 }
 

@@ -4,7 +4,7 @@ import type { QueueSettings, Rate } from "../../operate/settings.ts";
 import { UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { noteNewQueue, refuseUnknownQueue, unknownQueue } from "../unknown-queue.ts";
 
 const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics"];
 const GROUP_SETTINGS = ["paused", "weight", "maxWorking", "rate"];
@@ -29,14 +29,15 @@ export function settingsCommand(running: Running): Command {
         group === undefined
           ? pathOf(queue, "settings")
           : pathOf(queue, "groups", { name: group, of: "--group" });
-      // Before it exists by a change.
-      await noteUnknownQueue(session, queue);
+      if (given.length === 0) await refuseUnknownQueue(session, queue);
+      const unknown = given.length === 0 ? undefined : await unknownQueue(session, queue);
       const settings: QueueSettings | GroupInfo =
         given.length === 0
           ? await api.get(path, "maxWorking")
           : await api.send("PATCH", path, "maxWorking", changes);
       const lines = Object.entries(settings).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
       out.value(settings, lines.join("\n"));
+      noteNewQueue(session, queue, unknown);
     },
   );
 }

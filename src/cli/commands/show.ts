@@ -8,6 +8,7 @@ import type { Output } from "../output/output.ts";
 import { errorLine, printable, printableLines } from "../output/printable.ts";
 import { localTime } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask } from "../tasks.ts";
 
@@ -28,10 +29,12 @@ export function showCommand(running: Running): Command {
   return operation(
     running,
     command,
-    async ({ api, out }: Session, options: ShowOptions, queue: string, id: string) => {
+    async (session: Session, options: ShowOptions, queue: string, id: string) => {
+      const { api, out } = session;
       const path = pathOf(queue, "tasks", { name: id, of: "<id>" });
       const query = options.payload ? { payload: true } : {};
       const found = await api.find<ShownTask>(path, "state", query);
+      if (!found) await refuseUnknownQueue(session, queue);
       if (!found) throw new Refusal(`${queue} has no task ${id}; its record may have expired`);
       const task = options.mask ? withoutValues(found) : found;
       if (out.json) out.line(task);

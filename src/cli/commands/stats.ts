@@ -9,7 +9,7 @@ import { localTime } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface StatsOptions {
   /** True without an interval. */
@@ -35,19 +35,15 @@ export function statsCommand(running: Running): Command {
   return operation(running, command, async (session: Session, { watch }: StatsOptions, queue: string) => {
     const { api, out, io } = session;
     const every = watch === true ? 2_000 : watch;
+    await refuseUnknownQueue(session, queue);
     const round = async () => {
       const counts: QueueCounts = await api.get(pathOf(queue), "pending");
       const statistics: QueueStatistics = await api.get(pathOf(queue, "statistics"), "minutes");
       if (every !== undefined) out.clear();
       if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
       else show(session, counts, statistics);
-      return counts;
     };
-    if (every === undefined) {
-      const { pending, delayed, working, rejected } = await round();
-      if (pending + delayed + working + rejected === 0) await noteUnknownQueue(session, queue);
-      return;
-    }
+    if (every === undefined) return round();
     while (!io.interrupted.aborted) {
       await round();
       await sleep(every, io.interrupted);

@@ -6,7 +6,7 @@ import type { OrphanReport } from "../../features/offload/types.ts";
 import { UsageError } from "../exit.ts";
 import { counted } from "../../counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface SweepOptions {
   readonly deep?: boolean;
@@ -67,6 +67,7 @@ function sum(before: OrphanReport | undefined, last: OrphanReport): OrphanReport
 
 async function reportDeepSweep(session: Session, queue: string | undefined): Promise<void> {
   const { faults, failed, entries, queues } = await deepSweep(session, queue);
+  if (queue !== undefined && entries === 0) await refuseUnknownQueue(session, queue);
   const { out, fail } = session;
   if (failed.length > 0) fail();
   const found = faults.map(
@@ -83,7 +84,6 @@ async function reportDeepSweep(session: Session, queue: string | undefined): Pro
     { queues, entries, faults, failed },
     `Checked ${checked}: ${what}${found.join("")}${wrong.join("")}`,
   );
-  if (queue !== undefined && entries === 0) await noteUnknownQueue(session, queue);
 }
 
 /** The report names no partition 0. */

@@ -10,7 +10,7 @@ import { printable, shortened } from "../output/printable.ts";
 import { localTime } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 export function tailCommand(running: Running): Command {
   const command = new Command("tail")
@@ -27,7 +27,7 @@ export function tailCommand(running: Running): Command {
       for (const queue of queues) {
         const { events }: QueueSettings = await api.get(pathOf(queue, "settings"), "events");
         if (events) continue;
-        await noteUnknownQueue(session, queue);
+        await refuseUnknownQueue(session, queue);
         throw new Refusal(
           `${queue} publishes no events; switch them on: sluice settings ${queue} events=on${where}`,
         );

@@ -5,7 +5,7 @@ import { shortTime, timeColumn } from "../output/times.ts";
 import { Refusal } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteUnknownQueue } from "../unknown-queue-note.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 export function workersCommand(running: Running): Command {
   const command = new Command("workers")
@@ -23,6 +23,7 @@ export function workersCommand(running: Running): Command {
     const workers: WorkerInfo[] = [];
     const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
     for await (const page of pages) workers.push(...page.workers);
+    if (workers.length === 0) await refuseUnknownQueue(session, queue);
     if (fail !== undefined) {
       if (!workers.some(({ name }) => name === fail))
         throw new Refusal(`${queue} has no worker ${fail}; perhaps its tasks were taken back already`);
@@ -55,7 +56,6 @@ export function workersCommand(running: Running): Command {
       ],
       `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
     );
-    if (workers.length === 0) await noteUnknownQueue(session, queue);
   });
 }
 

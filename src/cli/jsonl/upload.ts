@@ -4,6 +4,7 @@ import { UsageError } from "../exit.ts";
 import { counted } from "../../counted.ts";
 import { progressLine } from "../output/progress-bar.ts";
 import type { Session } from "../session.ts";
+import { noteNewQueue, unknownQueue } from "../unknown-queue.ts";
 import { noteWake } from "../wake-note.ts";
 import { type Input, jsonLines, type Line } from "./lines.ts";
 import { withLine } from "./line-error.ts";
@@ -37,6 +38,7 @@ export async function upload(session: Session, options: UploadOptions): Promise<
   const { queue, input, resume } = options;
   const { out } = session;
   const progress = new ResumeFile(resume, queue);
+  const unknown = await unknownQueue(session, queue);
   const earlier = progress.lines;
   const counts = { enqueued: 0, known: 0 };
   const since = performance.now();
@@ -85,6 +87,7 @@ export async function upload(session: Session, options: UploadOptions): Promise<
     { queue, ...counts, skipped: earlier },
     `Enqueued ${counted(counts.enqueued, "task")} in ${queue}.${known}${before}`,
   );
+  if (counts.enqueued > 0) noteNewQueue(session, queue, unknown);
   noteWake(session);
 }
 

@@ -3,8 +3,8 @@ import type { Io } from "../io.ts";
 import { printableJson } from "./printable.ts";
 import { type Column, tableOf } from "./table.ts";
 
-/** Width if the terminal does not say. */
-const WIDTH = 100;
+/** Width if neither the terminal nor `COLUMNS` says. */
+const WIDTH = 80;
 
 /** What a command prints: tables for a person, JSON for a program. */
 export class Output {
@@ -22,7 +22,9 @@ export class Output {
 
   /** How many characters of a line a person sees. */
   get width(): number {
-    return this.#io.stdout.columns ?? WIDTH;
+    // A terminal that a program has made may have the width 0.
+    const { env, stdout } = this.#io;
+    return Math.max(0, Number(env["COLUMNS"])) || stdout.columns || WIDTH;
   }
 
   /** Prints a row a line of JSON, or a table; `empty` is for a table without rows. */
