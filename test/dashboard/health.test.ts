@@ -128,7 +128,7 @@ test("a queue at its limit gets another one from its finding", async () => {
   await page.getByRole("heading", { name: `Limits of ${name}` }).waitFor();
   await page.getByLabel("Most working tasks").fill("5");
   await press(page, "Change");
-  await page.getByText(`The limits of ${name} were changed.`).waitFor();
+  await page.getByText(`${name} now has: at most 5 working.`).waitFor();
   expect(await rig.operator(name).settings()).toMatchObject({ maxWorking: 5 });
 });
 

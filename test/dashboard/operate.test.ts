@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { looks, press, useDashboard } from "./rig.ts";
-import { lease } from "./work.ts";
+import { lease, makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
 
@@ -100,7 +100,8 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     await page.getByLabel("Rate: most tasks").fill("5");
     await page.getByLabel("in each").fill("1m");
     await confirm(page, "Change");
-    await page.getByText("at most 1 working, at most 5 in 1m").waitFor();
+    await page.getByText("acme now has: weight 3, at most 1 working, at most 5 in 1m.").waitFor();
+    await page.getByRole("cell", { name: "at most 1 working, at most 5 in 1m" }).waitFor();
     const settings = async () => (await operator.groups()).groups[0];
     const rate = { most: 5, per: 60_000 };
     expect(await settings()).toMatchObject({ group: "acme", weight: 3, maxWorking: 1, rate });
@@ -141,10 +142,79 @@ test("the limits of a queue are changed", async () => {
   await page.getByLabel("Most working tasks").fill("7");
   await page.getByLabel("Most pending tasks").fill("");
   await confirm(page, "Change");
-  await page.getByText(`The limits of ${queue.name} were changed.`).waitFor();
+  await page.getByText(`${queue.name} now has: at most 7 working.`).waitFor();
   expect(await rig.operator(queue.name).settings()).toMatchObject({
     maxWorking: 7,
     maxPending: null,
     rate: null,
   });
+});
+
+/** Types a wrong text into a field of the open dialog, which must then say so and send nothing. */
+async function expectRefused(page: Page, label: string, text: string, fault: string, button: string) {
+  const dialog = page.getByRole("dialog");
+  const field = dialog.getByLabel(label, { exact: true });
+  const before = await field.inputValue();
+  await field.fill(text);
+  await dialog.getByRole("alert").filter({ hasText: fault }).waitFor();
+  expect(await field.getAttribute("aria-invalid")).toBe("true");
+  expect(await dialog.getByRole("button", { name: button }).isDisabled()).toBe(true);
+  await field.press("Enter");
+  expect(await dialog.count()).toBe(1);
+  await field.fill(before);
+  await dialog.getByRole("alert").filter({ hasText: fault }).waitFor({ state: "hidden" });
+}
+
+const wholeNumber = (least: number, most: number) =>
+  `It must be a whole number from ${least} to ${most}, in digits only.`;
+const duration = "a number and a unit (ms, s, m, h, d), such as 30s or 5m";
+
+test("a wrong limit is refused beside its field, and removes no limit", async () => {
+  const queue = rig.queue(rig.name("webhooks"));
+  await queue.enqueue({}, { group: "acme" });
+  const limits = { maxWorking: 2, rate: { most: 5, per: 60_000 } };
+  const operator = rig.operator(queue.name);
+  await operator.configure({ ...limits, maxPending: 5 });
+  await operator.configureGroup("acme", { ...limits, weight: 3 });
+  const { page } = await rig.visit({ at: `queues/${queue.name}/groups` });
+  const refused = (label: string, text: string, fault: string) =>
+    expectRefused(page, label, text, fault, "Change");
+  for (const button of ["Limits acme", "Limits…"]) {
+    await press(page, button);
+    for (const text of ["1,000", "1O", "abc", "0", "-1", "1.5", "1e3", "0x10"])
+      await refused("Most working tasks", text, wholeNumber(1, 1_000_000));
+    await refused("Rate: most tasks", "many", wholeNumber(1, 1_000_000));
+    for (const text of ["bananas", "10", "0s", "1 minute"]) await refused("in each", text, duration);
+    await refused("in each", "", `A rate needs a time: ${duration}`);
+    await page.getByLabel("Rate: most tasks").fill("");
+    await refused("in each", "bananas", duration);
+    if (button === "Limits acme") await refused("Weight, 1 to 100", "heavy", wholeNumber(1, 100));
+    else await refused("Most pending tasks", "1O", wholeNumber(1, 100_000_000));
+    await press(page, "Back");
+  }
+  expect(await operator.settings()).toMatchObject({ ...limits, maxPending: 5 });
+  expect(await operator.groupSettings("acme")).toMatchObject({ ...limits, weight: 3 });
+});
+
+test("numbers and durations of a new task, a schedule and a redrive are checked beside their fields", async () => {
+  const queue = rig.queue(rig.name("reports"));
+  await makeDeadLetters(queue, 1, new Error("503"));
+  const { page, go } = await rig.visit({ at: `queues/${queue.name}/dead` });
+  await press(page, "Enqueue…");
+  await expectRefused(page, "Priority", "high", wholeNumber(0, 9), "Enqueue");
+  await expectRefused(page, "Priority", "10", wholeNumber(0, 9), "Enqueue");
+  await expectRefused(page, "Delay", "soon", duration, "Enqueue");
+  await press(page, "Back");
+  await press(page, "Redrive all…");
+  await page.getByText("A dry run has found 1 dead letter.").waitFor();
+  for (const text of ["fast", "0", "0x10", "1,000"])
+    await expectRefused(page, "Most tasks a second", text, "a number from 0.001 to 1000000", "Redrive 1");
+  await press(page, "Back");
+  await go(`queues/${queue.name}/schedules`);
+  await press(page, "New schedule…");
+  await page.getByLabel("Name", { exact: true }).fill("usage");
+  await expectRefused(page, "or every", "500ms", `${duration}, of at least 1s`, "Add");
+  await expectRefused(page, "Priority", "1.5", wholeNumber(0, 9), "Add");
+  await expectRefused(page, "Lease", "0s", duration, "Add");
+  await expectRefused(page, "Most attempts", "none", wholeNumber(0, 1_000_000), "Add");
 });

@@ -46,6 +46,12 @@ export function durationText(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
+/** The ms of a duration as the HTTP interface takes it; not a number if the text is none. */
+export function durationOf(text: string): number {
+  const [, count, unit] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  return (Math.round(Number(count) * 1_000) * (UNITS.find(([name]) => name === unit)?.[1] ?? 1)) / 1_000;
+}
+
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const minute = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });

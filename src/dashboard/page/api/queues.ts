@@ -74,10 +74,16 @@ export async function partitions(queue: string, signal: AbortSignal): Promise<ty
 export const pause = (queue: string) => send(pathOf(queue, "pause"), { method: "POST", commands: 8 });
 export const resume = (queue: string) => send(pathOf(queue, "resume"), { method: "POST", commands: 8 });
 
-export const changeSettings = (queue: string, body: types.SettingsChanges) =>
+/** Returns what holds now. */
+export const changeSettings = (queue: string, body: types.SettingsChanges): Promise<types.Settings> =>
   send(pathOf(queue, "settings"), { method: "PATCH", body, commands: 8 });
 
-export const changeGroup = (queue: string, group: string, body: types.GroupChanges) =>
+/** Returns what holds now. */
+export const changeGroup = (
+  queue: string,
+  group: string,
+  body: types.GroupChanges,
+): Promise<types.GroupSettings> =>
   send(pathOf(queue, "groups", group), { method: "PATCH", body, commands: 8 });
 
 /** The events of a queue, as they happen. Each connection costs a command; the browser makes a new one at its end. */

@@ -84,7 +84,9 @@ function problemOf(status: number, text: string): RequestError {
   const answered = `The server responded with ${status}.`;
   try {
     const { code = "", title, detail, errors = [] } = JSON.parse(text) as ProblemBody;
-    const fields = errors.map(({ path, message }) => `${path} ${message}`);
+    // In the words of the page: `timeZone` is its time zone.
+    const wordsOf = (path: string) => path.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const fields = errors.map(({ path, message }) => `${wordsOf(path)} ${message}`);
     return new RequestError(status, code, fields.join("; ") || detail || title || answered);
   } catch {
     return new RequestError(status, "", answered);

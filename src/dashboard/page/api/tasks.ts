@@ -73,7 +73,7 @@ export interface NewTask {
   readonly encoding?: "base64";
   readonly delay?: string;
   readonly group?: string;
-  readonly priority?: number;
+  readonly priority?: number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

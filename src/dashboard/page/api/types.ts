@@ -19,6 +19,7 @@ export type QueuePage = v.InferOutput<typeof queues.queues>;
 export type Overviews = v.InferOutput<typeof overviews>;
 export type Overview = Extract<Overviews["queues"][number], { readonly pending: number }>;
 export type Settings = v.InferOutput<typeof queues.queueSettings>;
+export type GroupSettings = v.InferOutput<typeof queues.groupSettings>;
 export type GroupPage = v.InferOutput<typeof queues.groups>;
 export type Partitions = v.InferOutput<typeof queuePartitions>;
 export type Task = v.InferOutput<typeof task>;

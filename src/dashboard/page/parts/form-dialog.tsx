@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
 import { Dialog, Failure, useAction } from "./dialog.tsx";
 
 interface FormDialogProps {
@@ -44,14 +45,31 @@ interface FieldProps {
   readonly set: (text: string) => void;
   /** What an empty field means, or an example. */
   readonly hint?: string;
+  /** What is wrong with the text. */
+  readonly fault?: string | undefined;
 }
 
-export const Field = ({ label, value, set, hint }: FieldProps) => (
-  <label>
-    {label}
-    <input value={value} placeholder={hint} onInput={(event) => set(event.currentTarget.value)} />
-  </label>
-);
+export function Field({ label, value, set, hint, fault }: FieldProps) {
+  const id = useId();
+  const isWrong = fault !== undefined;
+  return (
+    <div class="field">
+      <label>
+        {label}
+        <input
+          value={value}
+          placeholder={hint}
+          aria-invalid={isWrong}
+          aria-describedby={isWrong ? id : undefined}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      </label>
+      <p class="failure" id={id} role="alert" hidden={!isWrong}>
+        {fault}
+      </p>
+    </div>
+  );
+}
 
 /** A field of JSON, and what is wrong with its text. */
 export function JsonField({ label, value, set, isBytes }: FieldProps & { readonly isBytes: boolean }) {

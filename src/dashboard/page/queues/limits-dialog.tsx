@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
 import { changeGroup, changeSettings } from "../api/queues.ts";
 import type { Group, Settings } from "../api/types.ts";
 import { durationText } from "../format.ts";
+import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
 import { Field, FormDialog } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
+import { limitTexts } from "./facts.tsx";
 
 interface LimitsDialogProps {
   readonly queue: string;
@@ -13,41 +14,52 @@ interface LimitsDialogProps {
   readonly onClose: () => void;
 }
 
+const million = wholeNumber(1, 1_000_000);
+const period = duration(1);
+
 /** Changes the limits of a queue, or the share and the limits of a group. */
 export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) {
   const isGroup = "group" in of;
   const name = isGroup ? of.group : queue;
-  const [weight, setWeight] = useState(isGroup ? String(of.weight) : "");
-  const [maxWorking, setMaxWorking] = useState(textOf(of.maxWorking));
-  const [most, setMost] = useState(textOf(of.rate?.most));
-  const [per, setPer] = useState(of.rate === null ? "" : durationText(of.rate.per));
-  const [maxPending, setMaxPending] = useState(isGroup ? "" : textOf(of.maxPending));
+  const weight = useField(wholeNumber(1, 100), isGroup ? of.weight : "");
+  const maxWorking = useField(million, of.maxWorking ?? "");
+  const most = useField(million, of.rate?.most);
+  const per = useField(period, of.rate === null ? "" : durationText(of.rate.per));
+  const maxPending = useField(wholeNumber(1, 100_000_000), isGroup ? "" : (of.maxPending ?? ""));
+  const isPerMissing = most.given !== "" && per.given === "";
   const run = async () => {
-    const rate = most.trim() === "" ? null : { most: Number(most), per: per.trim() as "1m" };
-    const limits = { maxWorking: numberOf(maxWorking), rate };
-    if (isGroup) await changeGroup(queue, of.group, { ...limits, weight: numberOf(weight) });
-    else await changeSettings(queue, { ...limits, maxPending: numberOf(maxPending) });
-    announce(`The limits of ${name} were changed.`);
+    const rate = numberIn(most) === undefined ? null : { most: Number(most.given), per: per.given as "1m" };
+    const limits = { maxWorking: numberIn(maxWorking) ?? null, rate };
+    const now = isGroup
+      ? await changeGroup(queue, of.group, { ...limits, weight: numberIn(weight) ?? null })
+      : await changeSettings(queue, { ...limits, maxPending: numberIn(maxPending) ?? null });
+    const share = "weight" in now ? `weight ${now.weight}, ` : "";
+    announce(`${name} now has: ${share}${limitTexts(now).join(", ") || "no limit"}.`);
     onDone();
   };
   return (
-    <FormDialog title={`Limits of ${name}`} action="Change" run={run} onClose={onClose}>
+    <FormDialog
+      title={`Limits of ${name}`}
+      action="Change"
+      invalid={isPerMissing || hasFault(weight, maxWorking, most, per, maxPending)}
+      run={run}
+      onClose={onClose}
+    >
       <p class="hint">They hold from the next dequeue on. An empty field is no limit.</p>
       <div class="row">
-        {isGroup && <Field label="Weight, 1 to 100" value={weight} set={setWeight} hint="1" />}
-        <Field label="Most working tasks" value={maxWorking} set={setMaxWorking} hint="no limit" />
-        {!isGroup && (
-          <Field label="Most pending tasks" value={maxPending} set={setMaxPending} hint="no limit" />
-        )}
+        {isGroup && <Field label="Weight, 1 to 100" hint="1" {...weight} />}
+        <Field label="Most working tasks" hint="no limit" {...maxWorking} />
+        {!isGroup && <Field label="Most pending tasks" hint="no limit" {...maxPending} />}
       </div>
       <div class="row">
-        <Field label="Rate: most tasks" value={most} set={setMost} hint="no limit" />
-        <Field label="in each" value={per} set={setPer} hint="such as 1s or 1m" />
+        <Field label="Rate: most tasks" hint="no limit" {...most} />
+        <Field
+          label="in each"
+          hint="such as 1s or 1m"
+          {...per}
+          fault={isPerMissing ? `A rate needs a time: ${period.allowed}.` : per.fault}
+        />
       </div>
     </FormDialog>
   );
 }
-
-const textOf = (limit: number | null | undefined) => String(limit ?? "");
-
-const numberOf = (text: string) => (text.trim() === "" ? null : Number(text));

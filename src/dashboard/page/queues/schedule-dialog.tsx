@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { putSchedule, schedule } from "../api/schedules.ts";
 import type { NewSchedule, Schedule } from "../api/types.ts";
 import { durationText } from "../format.ts";
+import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
 import { Confirm, Dialog, Failure, messageOf } from "../parts/dialog.tsx";
 import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -60,14 +61,14 @@ interface ScheduleFormProps extends Omit<ScheduleDialogProps, "name"> {
 function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
   const isBytes = before?.encoding === "base64";
   const [name, setName] = useState(before?.name ?? "");
-  const [every, setEvery] = useState(durationOf(before?.every));
+  const every = useField(duration(1_000), durationOf(before?.every));
   const [cron, setCron] = useState(before?.cron ?? "");
   const [zone, setZone] = useState(before?.timeZone ?? "");
   const [missed, setMissed] = useState<"last" | "all">(before?.missed ?? "last");
   const [group, setGroup] = useState(before?.group ?? "");
-  const [priority, setPriority] = useState(String(before?.priority ?? ""));
-  const [lease, setLease] = useState(durationOf(before?.lease));
-  const [attempts, setAttempts] = useState(String(before?.maxAttempts ?? ""));
+  const priority = useField(wholeNumber(0, 9), before?.priority);
+  const lease = useField(duration(1), durationOf(before?.lease));
+  const attempts = useField(wholeNumber(0, 1_000_000), before?.maxAttempts);
   const [payload, setPayload] = useState(() =>
     before === undefined ? "{}" : isBytes ? String(before.payload) : JSON.stringify(before.payload, null, 2),
   );
@@ -79,12 +80,12 @@ function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
       from: cron.trim() === "" ? before?.from : undefined,
       cron: given(cron),
       timeZone: given(zone),
-      every: given(every),
+      every: given(every.value),
       missed,
       group: given(group),
-      priority: numberOf(priority),
-      lease: given(lease),
-      maxAttempts: numberOf(attempts),
+      priority: numberIn(priority),
+      lease: given(lease.value),
+      maxAttempts: numberIn(attempts),
       payload: isBytes ? payload : JSON.parse(payload),
     };
     await putSchedule(queue, name.trim(), wanted as object as NewSchedule);
@@ -95,7 +96,11 @@ function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
     <FormDialog
       title={before === undefined ? `A new schedule of ${queue}` : `Edit ${before.name}`}
       action={before === undefined ? "Add" : "Change"}
-      invalid={name.trim() === "" || (!isBytes && jsonFault(payload) !== undefined)}
+      invalid={
+        name.trim() === "" ||
+        hasFault(every, priority, lease, attempts) ||
+        (!isBytes && jsonFault(payload) !== undefined)
+      }
       run={run}
       onClose={onClose}
     >
@@ -110,7 +115,7 @@ function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
       <div class="row">
         <Field label="Cron expression" value={cron} set={setCron} hint="such as 0 9 * * 1" />
         <Field label="Time zone" value={zone} set={setZone} hint="UTC" />
-        <Field label="or every" value={every} set={setEvery} hint="such as 15m" />
+        <Field label="or every" hint="such as 15m" {...every} />
       </div>
       <div class="row">
         <label>
@@ -124,11 +129,11 @@ function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
           </select>
         </label>
         <Field label="Group" value={group} set={setGroup} hint="none" />
-        <Field label="Priority" value={priority} set={setPriority} hint="0 to 9" />
+        <Field label="Priority" hint="0 to 9" {...priority} />
       </div>
       <div class="row">
-        <Field label="Lease" value={lease} set={setLease} hint="of the consumer" />
-        <Field label="Most attempts" value={attempts} set={setAttempts} hint="10" />
+        <Field label="Lease" hint="of the consumer" {...lease} />
+        <Field label="Most attempts" hint="10" {...attempts} />
       </div>
       <JsonField label="Payload" value={payload} set={setPayload} isBytes={isBytes} />
     </FormDialog>
@@ -138,5 +143,3 @@ function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
 const durationOf = (ms: number | undefined) => (ms === undefined ? "" : durationText(ms));
 
 const given = (text: string) => (text.trim() === "" ? undefined : text.trim());
-
-const numberOf = (text: string) => (text.trim() === "" ? undefined : Number(text));

@@ -2,6 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { RequestError } from "../api/request.ts";
 import { enqueue, type NewTask } from "../api/tasks.ts";
 import type { Task } from "../api/types.ts";
+import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
 import { useShown } from "../parts/dialog.tsx";
 import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -22,8 +23,8 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
     like === undefined ? "{}" : isBytes ? String(like.payload) : JSON.stringify(like.payload, null, 2),
   );
   const [group, setGroup] = useState(like?.group ?? "");
-  const [priority, setPriority] = useState(String(like?.priority ?? ""));
-  const [delay, setDelay] = useState("");
+  const priority = useField(wholeNumber(0, 9), like?.priority);
+  const delay = useField(duration());
   const shown = useShown();
   // A second try after a lost answer must not enqueue a second task.
   const key = useRef(crypto.randomUUID());
@@ -32,8 +33,8 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
       payload: isBytes ? payload : JSON.parse(payload),
       ...(isBytes && { encoding: "base64" as const }),
       ...(group.trim() !== "" && { group: group.trim() }),
-      ...(priority.trim() !== "" && { priority: Number(priority) }),
-      ...(delay.trim() !== "" && { delay: delay.trim() }),
+      priority: numberIn(priority),
+      ...(delay.given !== "" && { delay: delay.given }),
       ...(like?.headers && { headers: like.headers }),
     };
     const { id } = await enqueue(queue, task, key.current).catch((error: unknown) => {
@@ -50,7 +51,7 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
     <FormDialog
       title={like === undefined ? `Enqueue a task in ${queue}` : `Enqueue ${like.id} again`}
       action="Enqueue"
-      invalid={!isBytes && jsonFault(payload) !== undefined}
+      invalid={hasFault(priority, delay) || (!isBytes && jsonFault(payload) !== undefined)}
       run={run}
       onClose={onClose}
     >
@@ -63,8 +64,8 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
       <JsonField label="Payload" value={payload} set={setPayload} isBytes={isBytes} />
       <div class="row">
         <Field label="Group" value={group} set={setGroup} hint="none" />
-        <Field label="Priority" value={priority} set={setPriority} hint="0 to 9" />
-        <Field label="Delay" value={delay} set={setDelay} hint="such as 30s or 5m" />
+        <Field label="Priority" hint="0 to 9" {...priority} />
+        <Field label="Delay" hint="such as 30s or 5m" {...delay} />
       </div>
     </FormDialog>
   );

@@ -3,7 +3,9 @@ import { deadReasons } from "../../../kernel/options/types.ts";
 import { redriveStep } from "../api/tasks.ts";
 import type { Filter } from "../api/types.ts";
 import { counted, exact, span } from "../format.ts";
+import { decimal, hasFault, numberIn, useField } from "../parts/checked-field.ts";
 import { Dialog, Failure, messageOf, useShown } from "../parts/dialog.tsx";
+import { Field } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { filterTexts } from "./filters.tsx";
 
@@ -24,7 +26,7 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   const [phase, setPhase] = useState<Phase>("counting");
   const [found, setFound] = useState(0);
   const [redriven, setRedriven] = useState(0);
-  const [rate, setRate] = useState("");
+  const rate = useField(decimal(0.001, 1_000_000));
   const [error, setError] = useState<string | undefined>();
   const [withFinal, setWithFinal] = useState(false);
   const shown = useShown();
@@ -67,8 +69,7 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
     // The dialog is of one filter.
   }, [withFinal]);
 
-  const perSecond = rate.trim() === "" ? undefined : Number(rate);
-  const isRateValid = perSecond === undefined || (perSecond >= 0.001 && perSecond <= 1_000_000);
+  const perSecond = numberIn(rate);
   const start = () => {
     setPhase("running");
     const goesOn = () => shown.current;
@@ -105,18 +106,8 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
         again. Its errors and its timeline are kept. Tasks that become dead letters meanwhile are not
         redriven.
       </p>
-      <label>
-        Most tasks a second
-        <input
-          inputMode="decimal"
-          value={rate}
-          placeholder="all at once"
-          onInput={(event) => setRate(event.currentTarget.value)}
-          aria-invalid={!isRateValid}
-        />
-      </label>
-      {!isRateValid && <p class="failure">It must be a number from 0.001 to 1,000,000.</p>}
-      {perSecond !== undefined && isRateValid && found > 0 && (
+      <Field label="Most tasks a second" hint="all at once" {...rate} />
+      {perSecond !== undefined && !hasFault(rate) && found > 0 && (
         <p class="hint">The last one becomes pending after about {span((found / perSecond) * 1_000)}.</p>
       )}
       {phase === "running" && (
@@ -133,7 +124,7 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
         <button
           type="button"
           class="primary"
-          disabled={phase !== "counted" || found === 0 || !isRateValid}
+          disabled={phase !== "counted" || found === 0 || hasFault(rate)}
           onClick={start}
         >
           Redrive {phase === "counting" ? "" : exact(found)}
