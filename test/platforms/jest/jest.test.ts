@@ -22,10 +22,10 @@ const tsconfig = {
   },
 };
 
-/** The examples of the page, which are for Vitest. */
+/** The examples of the page, which are for Vitest, except for those of an application with Next.js. */
 const tests = Object.fromEntries(
   blocksOf("docs/testing.md")
-    .filter(({ isCopy }) => isCopy)
+    .filter(({ isCopy, code }) => isCopy && /^test\(/m.test(code) && !code.includes('"@/'))
     .map(({ code }, i) => [
       `${i}.test.ts`,
       code.replace('from "vitest"', 'from "@jest/globals"').replaceAll(/\bvi\b/g, "jest"),
