@@ -187,4 +187,4 @@ export class ClusterNodes {
   }
 }
 
-const nameOf = ({ host, port }: NodeAddress) => `${host}:${port}`;
+export const nameOf = ({ host, port }: NodeAddress) => `${host}:${port}`;

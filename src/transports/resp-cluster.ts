@@ -1,7 +1,7 @@
 import { SluiceError } from "../errors.ts";
 import { Transient } from "../retry.ts";
 import type { Command, CommandOutcome, Transport } from "../kernel/transport.ts";
-import { type ClusterNode, ClusterNodes } from "./cluster-nodes.ts";
+import { type ClusterNode, ClusterNodes, nameOf } from "./cluster-nodes.ts";
 import { slotOf } from "./hash-slot.ts";
 import { isRefusedForNow } from "./redis-refusal.ts";
 import { ReplyPacer } from "./reply-pacer.ts";
@@ -50,6 +50,7 @@ export function clusterWire(
     },
     newSubscriber: () => newClient(redis, nodes.nextUrl(), tryTimeout),
     drop: () => nodes.close(),
+    where: () => ({ name: address.seeds.map(nameOf).join(", "), hint: "" }),
   };
 }
 

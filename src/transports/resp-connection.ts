@@ -14,6 +14,8 @@ export interface RespWire {
   readonly newSubscriber: () => Client;
   /** Closes all connections. Their pending commands are lost. */
   readonly drop: () => void;
+  /** Which Redis it is, for errors, and what may be wrong with the address. */
+  readonly where: () => { readonly name: string; readonly hint: string };
 }
 
 /**
@@ -27,6 +29,8 @@ export class Connection {
   readonly #connectTimeout: number;
   #client: Client | undefined;
   #ready: Promise<Client> | undefined;
+  /** How far the connections have come: `connected` if there is a server, `ready` if it has answered. */
+  state: "none" | "connected" | "ready" = "none";
 
   constructor(redis: RedisPackage, url: string, connectTimeout: number) {
     this.#redis = redis;
@@ -78,6 +82,9 @@ export class Connection {
   async #connect(): Promise<Client> {
     const client = newClient(this.#redis, this.#url, this.#connectTimeout);
     this.#client = client;
+    client.on("connect", () => {
+      if (this.state === "none") this.state = "connected";
+    });
     let cause: unknown;
     client.on("error", (error) => {
       cause ??= error;
@@ -91,6 +98,7 @@ export class Connection {
       // Dropping it may have been faster: then `error` is only that it was dropped.
       throw cause ?? error;
     }
+    this.state = "ready";
     // The client connects even if it was dropped meanwhile.
     if (this.#client !== client) {
       client.destroy();

@@ -1,6 +1,6 @@
 import { processEnvironment, type Variables } from "../environment.ts";
 import { SluiceError } from "../errors.ts";
-import { Transient } from "../retry.ts";
+import { causedBy, Transient } from "../retry.ts";
 import type { Transport } from "../kernel/transport.ts";
 import { ReplyPacer } from "./reply-pacer.ts";
 import {
@@ -97,13 +97,30 @@ function respOver(
   closing: AbortSignal,
 ): RespTransport {
   const { tryTimeout } = retryPolicy(retry);
-  const { send, newSubscriber, drop } =
+  const { send, newSubscriber, drop, where } =
     typeof address === "string"
       ? singleWire(redis, address, { retry, keyLocking }, tryTimeout)
       : clusterWire(redis, address, { retry, keyLocking }, tryTimeout);
   const subscribe = subscriber(openOverTcp(newSubscriber, throwConnectError), retry, closing);
-  return { send, subscribe, drop };
+  return {
+    send: (commands, how) => send(commands, how).catch(throwNamed(where)),
+    subscribe: (channel, how) => subscribe(channel, how).catch(throwNamed(where)),
+    drop,
+  };
 }
+
+/** Adds which Redis it is to the error of a request that it did not answer. */
+function throwNamed(where: RespWire["where"]): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof SluiceError) || error.code !== "redis_unreachable") throw error;
+    const { name, hint } = where();
+    const text = error.message.replace(/^Redis /, `Redis at ${name} `);
+    throw causedBy(error.cause, new SluiceError(error.code, MAYBE_TLS.test(text) ? text + hint : text));
+  };
+}
+
+/** How requests end if only one of the two sides uses TLS. */
+const MAYBE_TLS = /no answer within|ECONNRESET|ERR_SSL|[Ss]ocket closed/;
 
 function singleWire(redis: RedisPackage, url: string, options: SenderOptions, tryTimeout: number): RespWire {
   const connection = new Connection(redis, url, tryTimeout);
@@ -111,7 +128,22 @@ function singleWire(redis: RedisPackage, url: string, options: SenderOptions, tr
     send: sender(exchangeOver(connection), options),
     newSubscriber: () => newClient(redis, url, tryTimeout),
     drop: () => connection.drop(),
+    where: () => ({ name: addressOf(url), hint: tlsHint(connection, url) }),
   };
+}
+
+/** The host and port of a URL, without user and password. */
+function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname || "localhost"}:${port || 6379}`;
+}
+
+/** Asks about TLS if there is a server that has not even answered the greeting. */
+function tlsHint({ state }: Connection, url: string): string {
+  if (url.startsWith("rediss:")) {
+    return state === "ready" ? "" : " (does this Redis use TLS? If not, its URL begins with redis://)";
+  }
+  return state === "connected" ? " (does this Redis use TLS? Then its URL begins with rediss://)" : "";
 }
 
 function exchangeOver(connection: Connection): Exchange {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import {
   afterAll,
   afterEach,
@@ -164,5 +165,57 @@ describe("close", () => {
     child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
     const [status] = (await once(child, "close")) as [number | null];
     expect({ status, output }).toEqual({ status: 0, output: "PONG" });
+  });
+});
+
+describe("the error of a Redis that does not answer names host and port, and no password", () => {
+  const failure = async (url: string) => {
+    const one = resp({ url, retry: { deadline: 600, tryTimeout: 300 } });
+    const error: unknown = await one.send([["PING"]]).catch((reason: unknown) => reason);
+    await one.close();
+    return error;
+  };
+  const unreachable = (host: string, cause: string) => ({
+    code: "redis_unreachable",
+    message: expect.stringMatching(
+      new RegExp(`^Redis at ${host} gave no useful answer in .*; the last time: ${cause}$`),
+    ) as string,
+  });
+
+  test("of a server that is not there", async () => {
+    const refused = "a network error \\(ECONNREFUSED\\)";
+    expect(await failure("redis://me:secret@127.0.0.1:1/3")).toMatchObject(
+      unreachable("127.0.0.1:1", refused),
+    );
+    expect(await failure("rediss://me:secret@127.0.0.1:1")).toMatchObject(
+      unreachable("127.0.0.1:1", refused),
+    );
+    expect(await failure("cluster://:secret@127.0.0.1:1,127.0.0.1:2")).toMatchObject(
+      unreachable("127.0.0.1:1, 127.0.0.1:2", ".*"),
+    );
+  });
+
+  test("of one without TLS that is asked for TLS", async () => {
+    const address = `127.0.0.1:${redis.port}`;
+    const cause = ".* \\(does this Redis use TLS\\? If not, its URL begins with redis://\\)";
+    expect(await failure(`rediss://:secret@${address}`)).toMatchObject(unreachable(address, cause));
+  });
+
+  test("of one that ends the connection at the greeting, as with TLS", async () => {
+    const server = createServer((socket) => void socket.once("data", () => socket.destroy()));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const cause = ".* \\(does this Redis use TLS\\? Then its URL begins with rediss://\\)";
+    expect(await failure(`redis://:secret@${address}`)).toMatchObject(unreachable(address, cause));
+  });
+
+  test("of one that has answered before, without a word of TLS", async () => {
+    const one = resp({ url: proxy.url, retry: { tries: 2 } });
+    await one.send([["PING"]]);
+    await proxy.stop();
+    await expect(one.send([["PING"]])).rejects.toMatchObject(
+      unreachable(`127.0.0.1:${new URL(proxy.url).port}`, "a network error \\(\\w+\\)"),
+    );
   });
 });

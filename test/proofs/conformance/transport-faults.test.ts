@@ -32,7 +32,7 @@ async function failure(sending: Promise<unknown>) {
 const unreachable = (effort: string, cause: string) => ({
   code: "redis_unreachable",
   message: expect.stringMatching(
-    `^Redis gave no useful answer in ${effort}; the last time: ${cause}`,
+    `^Redis(?: at 127\\.0\\.0\\.1:\\d+(?:, 127\\.0\\.0\\.1:\\d+)*)? gave no useful answer in ${effort}; the last time: ${cause}`,
   ) as string,
 });
 
