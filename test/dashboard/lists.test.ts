@@ -101,6 +101,22 @@ test("completed tasks are shown at once behind thousands of dead letters, which 
   expect(await page.getByRole("button", { name: "Next" }).isDisabled()).toBe(true);
 });
 
+test("a worker without tasks that was not seen for some minutes is said to be silent", async () => {
+  const name = rig.name("emails");
+  await rig.queue(name).enqueue({});
+  await rig.queue(name, { now: () => Date.now() - 1_200_000 }).dequeue({ worker: { name: "gone" } });
+  await rig.queue(name).dequeue({ worker: { name: "alive" } });
+  const { page } = await rig.visit({ at: `queues/${name}/workers` });
+  const row = (worker: string) => page.getByRole("row").filter({ hasText: worker });
+  await row("gone")
+    .getByText(/^silent, last 20m(?: \d+s)? ago$/)
+    .waitFor();
+  await row("alive")
+    .getByText(/^(?:now|\d+s ago)$/)
+    .waitFor();
+  expect(await row("alive").textContent()).not.toContain("silent");
+});
+
 test("dollars are said to be those at Upstash, also where the page says what it has spent", async () => {
   const { page } = await rig.visit({ at: "costs" });
   await page.getByText("dollars an hour at Upstash", { exact: true }).waitFor();

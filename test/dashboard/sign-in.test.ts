@@ -1,9 +1,26 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { serve } from "../../serverless/node.ts";
+import type { Authorize } from "../../src/http/dashboard/authorize.ts";
 import { tokens } from "../../tools/dashboard/deployment.ts";
 import { expectAccessible, looks, takeRefusals, useDashboard } from "./rig.ts";
 
 const rig = useDashboard();
+
+/** A deployment whose application decides who may see the dashboard, and answers all other paths with a question. */
+async function serveTo(authorize: Authorize) {
+  const { gateway } = rig.deployment;
+  const server = await serve({
+    dashboard: { authorize },
+    fetch: () => new Response("Who are you?"),
+    port: 0,
+    hostname: "127.0.0.1",
+    every: "1d",
+    signals: false,
+    env: { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token },
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
 
 describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a wrong token is refused with the reason, a right one opens the dashboard, and signing out ends it", async () => {
@@ -47,18 +64,9 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
 
   test("an application that lets its own users in has no sign-in here, and leads others back to itself", async () => {
     await rig.queue(rig.name("emails")).enqueue({ to: "ada@example.com" });
-    const { gateway } = rig.deployment;
-    const server = await serve({
-      dashboard: {
-        authorize: ({ headers }) => headers.get("cookie") === "user=ada" && { scopes: ["view"], queues: "*" },
-      },
-      port: 0,
-      hostname: "127.0.0.1",
-      every: "1d",
-      signals: false,
-      env: { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token },
-    });
-    onTestFinished(() => server.close());
+    const server = await serveTo(
+      ({ headers }) => headers.get("cookie") === "user=ada" && { scopes: ["view"], queues: "*" },
+    );
     const url = `${server.url}/dashboard`;
     const { page, context, faults } = await rig.visit({ ...look, as: null, url, at: "" });
     const refusal = page.getByText("The application does not let you in.");
@@ -77,24 +85,12 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   });
 
   test("a viewer whose session of the application has ended is led to its login, and the page loads itself once", async () => {
-    const { gateway } = rig.deployment;
     let loads = 0;
-    const server = await serve({
-      dashboard: {
-        authorize: ({ headers, url }) => {
-          if (url.endsWith("/dashboard")) loads++;
-          if (headers.get("cookie") === "user=ada") return { scopes: ["view"], queues: "*" };
-          return Response.redirect(new URL("/login", url));
-        },
-      },
-      fetch: () => new Response("Who are you?"),
-      port: 0,
-      hostname: "127.0.0.1",
-      every: "1d",
-      signals: false,
-      env: { UPSTASH_REDIS_REST_URL: gateway.url, UPSTASH_REDIS_REST_TOKEN: gateway.token },
+    const server = await serveTo(({ headers, url }) => {
+      if (url.endsWith("/dashboard")) loads++;
+      if (headers.get("cookie") === "user=ada") return { scopes: ["view"], queues: "*" };
+      return Response.redirect(new URL("/login", url));
     });
-    onTestFinished(() => server.close());
     const { page, context, faults } = await rig.visit({ ...look, as: null, url: server.url });
     const enter = async (user: string) => {
       await context.addCookies([{ name: "user", value: user, url: server.url }]);

@@ -3,7 +3,8 @@ import process from "node:process";
 import { describe, expect, it } from "vitest";
 import { type ServeOptions, startDeployment } from "../../serverless/node.ts";
 import { ownWorker } from "../../src/deploy/process/own-worker.ts";
-import { defineQueue, Operator } from "../../src/index.ts";
+import { signOff } from "../../src/deploy/process/sign-off.ts";
+import { defineQueue, Operator, Queue } from "../../src/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { runHere } from "../cli/run-here.ts";
 import { gate, useServers } from "./servers.ts";
@@ -75,6 +76,54 @@ describe("a server's consumers", () => {
   it("are not named by anything but true or false", async () => {
     const worker = "mailer-1" as unknown as boolean;
     await expect(start({ worker })).rejects.toMatchObject({ code: "invalid_argument", path: "worker" });
+  });
+});
+
+describe("a server that closes", () => {
+  const operator = () => new Operator("work", { transport: redis.transport });
+  const listed = async () => (await operator().workers()).workers;
+  const idle = () => start({ consumers: [work.consumer(async () => {})] });
+
+  it("leaves the list of workers at once, which then has the others", async () => {
+    const closing = await idle();
+    await expect.poll(listed).toHaveLength(1);
+    const [own] = await listed();
+    await Promise.all([idle(), idle()]);
+    await expect.poll(listed).toHaveLength(3);
+    const others = (await listed()).filter(({ incarnation }) => incarnation !== own?.incarnation);
+    await closing.close();
+    const left = await listed();
+    const namesOf = (workers: typeof left) => new Set(workers.map(({ incarnation }) => incarnation));
+    expect(namesOf(left)).toEqual(namesOf(others));
+    expect(left.filter(({ failedAt }) => failedAt !== undefined)).toEqual([]);
+    expect(await new Queue("work", { transport: redis.transport }).counts()).toMatchObject({ workers: 2 });
+  });
+
+  it("closes although Redis does not answer, and stays listed", async () => {
+    const closing = await idle();
+    await expect.poll(listed).toHaveLength(1);
+    await command("CLIENT", "PAUSE", "600000", "WRITE");
+    try {
+      await closing.close();
+    } finally {
+      await command("CLIENT", "UNPAUSE");
+    }
+    expect(await listed()).toMatchObject([{ name: OWN, working: 0 }]);
+  });
+
+  it("stays listed while it has tasks", async () => {
+    const queue = new Queue("work", { transport: redis.transport });
+    const worker = ownWorker("web", 1);
+    await queue.enqueue(1, { id: "held" });
+    const [task] = await queue.dequeue({ worker });
+    await queue.dequeue({ worker: ownWorker("web", 1) });
+    await signOff(operator(), worker, {});
+    expect(await listed()).toHaveLength(2);
+    await task?.complete();
+    await signOff(operator(), worker, {});
+    expect(await listed()).toMatchObject([{ name: "web:1", working: 0 }]);
+    await signOff(operator(), worker, {});
+    expect(await listed()).toHaveLength(1);
   });
 });
 

@@ -22,10 +22,14 @@ import { operatorOf } from "../../open/operator.ts";
 import { ownWorker } from "./own-worker.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 import { SideBySide } from "./side-by-side.ts";
+import { signOff } from "./sign-off.ts";
 import type { Listener, Runtime, ServeOptions, Server } from "./types.ts";
 
 /** The time to settle the tasks of aborted handlers, before the server closes, ms. */
 const ABORT_TIME = 2_000;
+
+/** A server that closes may take so long to leave the lists of workers, ms. */
+const SIGN_OFF_TIME = 1_000;
 
 /** An alarm is set for what is due within a sweep's interval and this time, ms: later sweeps set the others. */
 const SWEEP_OVERLAP = 60_000;
@@ -74,6 +78,7 @@ export async function start<Env extends object>(
   const others = new SideBySide();
   const worker = ownWorker(runtime.host?.(), process.pid);
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
+  const namesWorker = () => isNamed ?? transport?.connected;
   const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     onDemand,
@@ -82,8 +87,7 @@ export async function start<Env extends object>(
     waitUntil: pendingWork.add,
     coalesce: "in-flight",
     get drains() {
-      const named = isNamed ?? transport?.connected;
-      return { closing: closing.signal, signal: ending.signal, ...(named && { worker }) };
+      return { closing: closing.signal, signal: ending.signal, ...(namesWorker() && { worker }) };
     },
     alarms: () => alarms,
     sharing: others.sharing,
@@ -155,6 +159,16 @@ export async function start<Env extends object>(
     }
   }
 
+  /** Takes this process off the lists of workers, if Redis answers soon. Else it leaves them an hour later. */
+  const leave = async (): Promise<void> => {
+    const service = deployment.service(env);
+    const signal = AbortSignal.timeout(SIGN_OFF_TIME);
+    const signedOff = [...service.consumedQueues].map((queue) =>
+      signOff(operatorOf(service.open(queue)), worker, { signal }),
+    );
+    await endsWithin(SIGN_OFF_TIME, Promise.allSettled(signedOff));
+  };
+
   const end = async () => {
     closing.abort();
     // The last requests may add work.
@@ -166,7 +180,7 @@ export async function start<Env extends object>(
       ending.abort();
       listener.drop?.();
       await endsWithin(ABORT_TIME, ended);
-    }
+    } else if (namesWorker()) await leave().catch(() => {});
     deployment.close();
     if (transport?.close) await endsWithin(Math.max(0, deadline - performance.now()), transport.close());
   };

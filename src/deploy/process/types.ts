@@ -45,7 +45,8 @@ export interface Server extends Pick<DeploymentTools, "queue" | "schedules"> {
   readonly url: string;
   /**
    * Closes the server: accepts no more requests and tasks, hands back tasks that are not started, waits up to
-   * `grace` for running work, and closes the connection to Redis. A second call waits for the same end.
+   * `grace` for running work, leaves the lists of workers, and closes the connection to Redis. A second call waits for
+   * the same end.
    */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { may } from "../access.ts";
 import { failWorker, workers } from "../api/workers.ts";
 import type { Worker } from "../api/types.ts";
+import { serverTime } from "../clock.ts";
 import { counted, exact } from "../format.ts";
 import { useLive } from "../live.ts";
 import { When, WorkerName } from "../parts/badges.tsx";
@@ -14,6 +15,9 @@ import { taskLink } from "../router.ts";
 
 /** Ids of a worker's tasks that are shown. */
 const SHOWN = 5;
+
+/** A worker without tasks is said to be silent if it was not seen for longer, ms. */
+const QUIET = 5 * 60_000;
 
 interface WorkersProps {
   readonly queue: string;
@@ -86,7 +90,10 @@ const columnsOf = (queue: string): Column<Worker>[] => [
     title: "Seen",
     of: ({ seenAt, failedAt, working }) =>
       seenAt !== null ? (
-        <When at={seenAt} />
+        <>
+          {working === 0 && serverTime() - seenAt > QUIET && "silent, last "}
+          <When at={seenAt} />
+        </>
       ) : failedAt === undefined || working > 0 ? (
         "failed; its tasks are being taken back"
       ) : (
