@@ -2,6 +2,7 @@ import { Command } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { cancelCommand } from "./commands/cancel.ts";
 import { deadCommand } from "./commands/dead.ts";
+import { deleteCommand } from "./commands/delete.ts";
 import { deployCommand } from "./commands/deploy.ts";
 import { docsCommand } from "./commands/docs.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -92,6 +93,7 @@ export function createProgram(running: Running): Command {
     pauseCommand(running, "resume"),
     settingsCommand(running),
     partitionsCommand(running),
+    deleteCommand(running),
     sweepCommand(running),
     deployCommand(running),
   ]);

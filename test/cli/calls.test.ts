@@ -104,6 +104,13 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
     "settings emails --group g weight=3 maxWorking=1 rate=7/2s",
     [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: "2s" } }],
   ],
+  ["delete emails --yes", `GET ${emails}`, `GET ${emails}/schedules`, `DELETE ${emails}`],
+  [
+    "delete emails --yes --force",
+    `GET ${emails}`,
+    `GET ${emails}/schedules`,
+    [`DELETE ${emails}`, { force: "true" }],
+  ],
   ["sweep", ["POST /v1/sweep", { budget: 20_000 }]],
   ["sweep --deep", ["POST /v1/sweep", { deep: true, budget: 20_000 }]],
   ["sweep --deep --queue emails", ["POST /v1/sweep", { deep: true, queue: "emails", budget: 20_000 }]],

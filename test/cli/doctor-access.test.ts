@@ -53,6 +53,13 @@ describe("tokens", () => {
     expect([code, byAbout(rows)["tokens"]]).toEqual([0, ["ok", "1 token in SLUICE_TOKENS", undefined]]);
   });
 
+  test("of a deployment's file without tokens nothing is said: the application has a login of its own", async () => {
+    const file = join(folder.path, ".env");
+    await writeFile(file, "SLUICE_PREFIX=sluice\n");
+    const { code, rows } = await rig.to("the database").sluice("doctor", "--env", file);
+    expect([code, byAbout(rows)["tokens"]]).toEqual([0, undefined]);
+  });
+
   test("of the caller: what it may do, and that Redis is not checked without the scope view", async () => {
     const whole = await rig.run(["doctor"]);
     expect(byAbout(whole.rows)["token"]).toEqual(["ok", "enqueue,consume,admin for *", undefined]);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fetchMap, putMap } from "../../src/features/partitions/map-calls.ts";
 import { spread, writeMap } from "../../src/features/partitions/map.ts";
 import { ENQUEUE_TOKEN, targets, useCli } from "./rig.ts";
@@ -91,7 +91,7 @@ test("purge ends with 130 and purges nothing if Ctrl-C answers its question", as
 test.each(
   `ls; dead; dead --limit 2; redrive; redrive --dry-run; redrive a; purge --state pending --yes; stats; stats --watch;
   schedules; schedules --run a; schedules --pause a; workers; workers --fail a; export; settings; partitions; tail;
-  show a; cancel a; pause; resume; sweep --deep --queue`.split(/;\s+/),
+  show a; cancel a; pause; resume; delete --dry-run; delete --yes; sweep --deep --queue`.split(/;\s+/),
 )("a misspelt queue is refused, and nothing is changed: sluice %s", async (line) => {
   await rig.queue("reports").enqueue(1);
   await rig.queue().enqueue(1);
@@ -142,6 +142,55 @@ test("commands that may create a queue say that it is new", async () => {
   // A token that may not list queues does not know.
   const env = { SLUICE_TOKEN: ENQUEUE_TOKEN };
   expect(await rig.run(["enqueue", "emails-2", "1"], { env })).toMatchObject({ code: 0, err: "" });
+});
+
+describe.each(targets)("delete over %s", (target) => {
+  const run = (answer: string, ...args: string[]) => runOn("emails", answer, ...args);
+  const runOn = (name: string, answer: string, ...args: string[]) =>
+    rig.to(target).run(["delete", name, ...args], { terminal: true, answer });
+  const empty = { pending: 0, delayed: 0, working: 0, rejected: 0 };
+
+  test("shows what it would delete, asks, and deletes all of the queue", async () => {
+    await rig.die("dead");
+    await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2, delay: "1h" }]);
+    await rig.operator().configure({ maxWorking: 3 });
+    await rig.schedules().put("digest", { every: "1h", payload: 1 });
+    const all =
+      "emails with 1 pending, 1 delayed and 0 working tasks, 1 dead letter, 1 schedule, its results and settings";
+    const before = await rig.raw(["DEBUG", "DIGEST"]);
+    expect((await run("", "--dry-run")).out).toBe(`Would delete ${all}. Nothing was changed.\n`);
+    const asked = await run("n\n");
+    expect(asked).toMatchObject({ code: 0, out: "", err: `Delete ${all}? [y/N] Nothing was deleted.\n` });
+    expect(await rig.raw(["DEBUG", "DIGEST"])).toEqual(before);
+    expect(await run("y\n")).toMatchObject({ code: 0, out: `Deleted ${all}.\n` });
+    expect((await sluice("queues")).rows).toEqual([]);
+    expect(await rig.queue().counts()).toMatchObject(empty);
+    expect(await rig.schedules().list()).toMatchObject({ schedules: [] });
+    expect((await sluice("delete", "emails", "--yes")).err).toMatch(/^sluice: there is no queue emails\./);
+  });
+
+  test("is refused while tasks are working, unless it is forced", async () => {
+    await rig.queue().enqueue(1);
+    const [task] = await rig.queue().dequeue();
+    const before = await rig.raw(["DEBUG", "DIGEST"]);
+    const refused = await run("", "--yes");
+    expect([refused.code, refused.out, refused.err]).toEqual([
+      1,
+      "",
+      "sluice: 1 task of emails is working: pause the queue and wait, or add --force\n",
+    ]);
+    expect(await rig.raw(["DEBUG", "DIGEST"])).toEqual(before);
+    const { rows } = await rig.to(target).sluice("delete", "emails", "--yes", "--force");
+    expect(rows).toEqual([{ queue: "emails", deleted: true, ...empty, working: 1, schedules: 0 }]);
+    expect(await task?.complete()).toMatchObject({ ok: false });
+  });
+
+  test("deletes all partitions", async () => {
+    await rig.queue("wide", { partitions: 3 }).enqueueMany([1, 2, 3].map((payload) => ({ payload })));
+    const { out } = await runOn("wide", "", "--yes");
+    expect(out).toMatch(/^Deleted wide with 3 pending/);
+    expect((await sluice("queues")).rows).toEqual([]);
+  });
 });
 
 test("pause and resume say which queues they have changed", async () => {

@@ -36,6 +36,7 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["queues --token=s3cret", "sluice: unknown option '--token'\nSee `sluice queues --help`.\n"],
   ["completions ksh", "sluice: <shell> must be one of bash, zsh, fish"],
   ["purge emails --state pending", "add --yes"],
+  ["delete emails", "add --yes"],
   ["purge emails --yes", "--state <state> is required"],
   ["purge emails --yes --state working", "--state must be one of"],
   ["purge emails --yes --state pending --text x", "group must be given with a filter of pending tasks"],

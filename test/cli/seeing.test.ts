@@ -267,12 +267,31 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
   const failed = await sluice("workers", "emails", "--fail", name);
   expect(failed.rows).toEqual([{ queue: "emails", worker: name, returned: 2, rejected: 0 }]);
   expect(failed.err).toBe(
-    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, sluice doctor names it.\n",
+    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it.\n",
   );
   expect((await sluice("workers", "emails")).rows).toMatchObject([
     { name, node: "host-1", working: 0, seenAt: null, failedAt: expect.any(Number) },
   ]);
   expect((await onTerminal("workers", "emails")).text).toMatch(/ failed \d\d-\d\d \d\d:\d\d /);
+});
+
+test("workers says for how long one has shown no sign of life, if it is long", async () => {
+  const now = Date.now();
+  await rig.queue().enqueueMany(["dead", "silent", "alive"].map((id) => ({ payload: 1, id })));
+  const from = (minutes: number) => rig.queue("emails", { now: () => now - minutes * 60_000 });
+  await from(12).dequeue({ worker: { name: "dead" } });
+  await from(12).dequeue({ worker: { name: "silent", silentAfter: "1m" } });
+  await rig.queue().dequeue({ worker: { name: "alive" } });
+  await from(12).dequeue({ worker: { name: "idle" } });
+  const { text } = await onTerminal("workers", "emails");
+  const states = text.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2));
+  const sorted = states.slice(1, -1).map((cells) => cells.join(" "));
+  expect(sorted.toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
+    expect.stringMatching(/^alive \d{4}-/),
+    "dead unseen 12m",
+    "idle idle 12m",
+    "silent silent 12m",
+  ]);
 });
 
 test("find shows tasks of all queues that have a text, and where; and says what it could not search", async () => {

@@ -24,6 +24,7 @@ import { deepSweep } from "./sweep.ts";
 interface DoctorOptions {
   readonly repair?: boolean;
   readonly after?: string;
+  readonly env?: string;
 }
 
 const SYMBOLS = { ok: "✓", warning: "!", problem: "✗", unknown: "?" } as const;
@@ -51,7 +52,7 @@ export function doctorCommand(running: Running): Command {
 
 async function examine(
   session: Session,
-  { repair = false, after }: DoctorOptions,
+  { repair = false, after, env }: DoctorOptions,
   queues: string | undefined,
 ): Promise<void> {
   const { api, out, fail } = session;
@@ -63,7 +64,7 @@ async function examine(
   out.note(`Checking ${api.name}`);
   const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
   if (api.isDatabase) report(variableFindings(session.io.env));
-  report(tokenFindings(session, grants));
+  report(tokenFindings(session, grants, env));
   if (grants.some(mayView)) {
     const machineTime = Date.now();
     const healthNow = (): Promise<HealthReport> =>
@@ -204,8 +205,11 @@ type Grant = Pick<TokenEntry, "scopes" | "queues">;
 /** `admin` includes `view`. */
 const mayView = ({ scopes }: Grant) => scopes.includes("view") || scopes.includes("admin");
 
-/** What the caller's token may do, or with the database's credentials, what the environment says of tokens. */
-function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[] {
+/**
+ * What the caller's token may do, or with the database's credentials, what the environment says of tokens.
+ * @param file the file of variables that was given. If it has no tokens, the deployment needs none, or has another login
+ */
+function tokenFindings({ api, io }: Session, grants: readonly Grant[], file: string | undefined): Finding[] {
   if (!api.isDatabase) {
     const text = grants.map(({ scopes, queues }) => `${scopes.join(",")} for ${queues}`).join("; ");
     return [finding("ok", "token", "token", text)];
@@ -214,16 +218,11 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[]): Finding[
     const { tokens } = readConfig(io.env);
     const plain = tokens.filter(({ token }) => token !== undefined).length;
     const found = `${counted(tokens.length, "token")} in SLUICE_TOKENS`;
-    if (variable(io.env, "SLUICE_TOKENS") === undefined)
-      return [
-        finding(
-          "unknown",
-          "tokens",
-          "tokens",
-          "SLUICE_TOKENS is not set here",
-          "pass the deployment's file: --env FILE",
-        ),
-      ];
+    if (variable(io.env, "SLUICE_TOKENS") === undefined) {
+      if (file !== undefined) return [];
+      const advice = "if the deployment has tokens, pass its file: --env FILE";
+      return [finding("unknown", "tokens", "tokens", "SLUICE_TOKENS is not set here", advice)];
+    }
     if (tokens.length === 0)
       return [
         finding("warning", "tokens", "tokens", found, "no client is let in; sluice token makes tokens"),

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import type { WorkerFailed, WorkerInfo } from "../../operate/workers.ts";
+import { span } from "../../kernel/options/span.ts";
+import type { WorkerFailed, WorkerInfo, WorkerPage } from "../../operate/workers.ts";
 import { wholeWords } from "../output/printable.ts";
 import { shortTime, timeColumn } from "../output/times.ts";
 import { Refusal } from "../exit.ts";
@@ -21,8 +22,11 @@ export function workersCommand(running: Running): Command {
     const path = pathOf(queue, "workers");
     const failPath = fail === undefined ? "" : pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail");
     const workers: WorkerInfo[] = [];
-    const pages = api.pages<{ readonly workers: readonly WorkerInfo[] }>(path, "workers");
-    for await (const page of pages) workers.push(...page.workers);
+    let now = 0;
+    for await (const page of api.pages<WorkerPage>(path, "workers")) {
+      workers.push(...page.workers);
+      ({ now } = page);
+    }
     if (workers.length === 0) await refuseUnknownQueue(session, queue);
     if (fail !== undefined) {
       if (!workers.some(({ name }) => name === fail))
@@ -40,13 +44,19 @@ export function workersCommand(running: Running): Command {
         `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
       );
       return out.note(
-        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, sluice doctor names it.",
+        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it.",
       );
     }
     out.rows(
       workers,
       [
         { title: "NAME", copied: true, of: ({ name }) => name },
+        {
+          title: "STATE",
+          optional: true,
+          of: (worker) => stateOf(worker, now),
+          color: (cell) => out.colors.yellow(cell),
+        },
         { title: "SEEN", ...timeColumn(seen) },
         { title: "TASKS", align: "right", of: ({ working }) => working },
         { title: "NODE", optional: true, of: ({ node }) => node },
@@ -57,6 +67,20 @@ export function workersCommand(running: Running): Command {
       `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
     );
   });
+}
+
+/** How long a worker may show no sign of life before the list says so, ms. */
+const UNSEEN_AFTER = 300_000;
+
+/**
+ * For how long a worker has shown no sign of life; empty if it has lately. `silent`: a sweep fails it. `unseen`: it has
+ * tasks, and is perhaps dead. `idle`: it has none, and a living one would look the same.
+ */
+function stateOf({ seenAt, silentAt, silentAfter, working }: WorkerInfo, now: number): string {
+  const unseen = seenAt === null ? 0 : now - seenAt;
+  if (seenAt !== null && silentAfter !== undefined && silentAt <= now) return `silent ${span(unseen)}`;
+  if (unseen <= UNSEEN_AFTER) return "";
+  return `${working > 0 ? "unseen" : "idle"} ${span(unseen)}`;
 }
 
 function seen({ seenAt, failedAt }: WorkerInfo): number | string {

@@ -4,7 +4,7 @@ import { span } from "../../kernel/options/span.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import type { QueueFacts } from "./facts.ts";
 import { ago } from "./finding.ts";
-import type { LostWorker } from "./lost-workers.ts";
+import { type LostWorker, MISSED_FOR } from "./lost-workers.ts";
 import { found, type QueueFinding } from "./queue-finding.ts";
 
 /** So many expired leases are a problem. */
@@ -28,7 +28,8 @@ export function workersLost({ queue, now, lostWorkers }: QueueFacts): QueueFindi
   const one = `worker ${describe(last)} was failed ${ago(now - last.failedAt)}, and has taken nothing since`;
   const others = lostWorkers.length - 1;
   const text = others === 0 ? one : `${one}; nor have ${counted(others, "other failed worker")}`;
-  const advice = `restart its process, if it still runs: one that hangs does not come back (sluice workers ${queue}). This ends once a worker of its name takes a task, or after an hour`;
+  const left = span(last.failedAt + MISSED_FOR - now);
+  const advice = `restart its process, if it still runs: one that hangs does not come back (sluice workers ${queue}). This ends once a worker of its name takes a task, or in ${left}`;
   const names = lostWorkers.slice(0, NAMED).map(({ name }) => name);
   return found("warning", "worker_lost", queue, text, advice, names);
 }

@@ -4,7 +4,7 @@ import type { WorkerName } from "../../kernel/options/types.ts";
 import { readWorker } from "../../kernel/record/read-record.ts";
 
 /** For how long a failed worker may be missed, ms. A process that died does not come back under its name. */
-const MISSED_FOR = 3_600_000;
+export const MISSED_FOR = 3_600_000;
 
 /** A worker that was failed and has not come back: it has dequeued nothing since. */
 export interface LostWorker extends WorkerName {

@@ -13,7 +13,7 @@ const { findings } = looking(rig);
 
 describe("a failed worker", () => {
   const RESTART =
-    "restart its process, if it still runs: one that hangs does not come back (sluice workers emails). This ends once a worker of its name takes a task, or after an hour";
+    "restart its process, if it still runs: one that hangs does not come back (sluice workers emails). This ends once a worker of its name takes a task, or in 58m 30s";
   const worker = { name: "w", node: "eu-1", pid: 7 } as const;
 
   test("is missed until it dequeues again", async () => {
