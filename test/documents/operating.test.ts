@@ -42,7 +42,8 @@ testCommands("docs/operating.md", {
     "Does cron sweep?": () => enqueueMails([40], { delay: "1m" }, minutesAgo(20)),
     "Does a dead consumer hold the tasks?": async () => {
       await enqueueMails(range(33, 35));
-      await queue().dequeue({ max: 1, worker: { name: "mailer-1", node: "fra-1" } });
+      const worker = { name: "mailer-1", node: "fra-1" };
+      await queue("emails", { now: minutesAgo(43) }).dequeue({ max: 1, lease: "1h", worker });
       await queue().dequeue();
     },
     "The queue grows": async () => {
