@@ -11,7 +11,7 @@ import type { Coalesce } from "../features/coalescing/index.ts";
 import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import type { Offload } from "../features/offload/types.ts";
-import type { LoggerOption } from "../log/logger.ts";
+import type { Log, LoggerOption } from "../log/logger.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Consumer } from "./consumer.ts";
 import type { PartOptions, PartsOnDemand } from "./optional-parts.ts";
@@ -126,6 +126,8 @@ export interface Platform {
   readonly onDemand?: PartsOnDemand | undefined;
   /** Where log lines go if the option `logger` does not say. @default "info" */
   readonly logger?: LoggerOption | undefined;
+  /** Makes the log of a deployment from one that writes each line. @default that one */
+  readonly log?: ((log: Log) => Log) | undefined;
   /** Creates the transport to Redis. */
   readonly transport: (redis: Config["redis"]) => Transport;
   /** How long one invocation may work. */

@@ -29,7 +29,8 @@ export function setUp<Env extends object>(env: Env, options: ServiceOptions<Env>
   optionalFunction(options.onDeadLetter, "onDeadLetter");
   optionalFunction(options.onFailure, "onFailure");
   optionalFunction(options.wake, "wake");
-  const log = logTo(options.logger, platform.logger);
+  const lines = logTo(options.logger, platform.logger);
+  const log = platform.log?.(lines) ?? lines;
   const stores = new ObjectStores(optionalFunction(options.offload, "offload")?.(env), platform.offload);
   const tracing = checkedTracing(options.tracing);
   tracing?.logTo(log);

@@ -95,6 +95,33 @@ test("all that a server logs goes to its logger, without payloads and secrets", 
   expect(onConsole).toEqual([]);
 });
 
+test("the same failure of a queue's wakes is logged once a minute, whatever its numbers are", async () => {
+  const { logger, lines } = listen();
+  let wakes = 0;
+  const waker = {
+    wake(queue: string) {
+      throw new Error(`${queue} has no answer in ${wakes++} ms`);
+    },
+    window: 100,
+  };
+  const queues = [defineQueue("emails"), defineQueue("sms")];
+  const { queue } = await start({ queues, logger, wake: () => waker });
+  const failsThreeTimes = async (name: string) => {
+    wakes = 0;
+    await expect.poll(async () => (await queue(name).enqueue(1), wakes)).toBeGreaterThanOrEqual(3);
+  };
+  const failures = () => lines.flatMap(({ wake, failed }) => (wake === undefined ? [] : [failed]));
+  await failsThreeTimes("emails");
+  await failsThreeTimes("sms");
+  const [ofEmails, ofSms] = ["emails has no answer in 0 ms", "sms has no answer in 0 ms"];
+  expect(failures()).toEqual([ofEmails, ofSms]);
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+  await failsThreeTimes("emails");
+  clock.mockRestore();
+  expect(failures()).toEqual([ofEmails, ofSms, ofEmails]);
+});
+
 test("a sweep that does nothing logs nothing", async () => {
   const { logger, lines, onConsole } = listen();
   let sweeps = 0;

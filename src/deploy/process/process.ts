@@ -19,6 +19,7 @@ import { Deployment } from "../deployment.ts";
 import type { AlarmKind } from "../alarms.ts";
 import type { InvocationTools } from "../invocation.ts";
 import { operatorOf } from "../../open/operator.ts";
+import { fewerWakeFailures } from "./fewer-wake-failures.ts";
 import { ownWorker } from "./own-worker.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 import { SideBySide } from "./side-by-side.ts";
@@ -79,10 +80,12 @@ export async function start<Env extends object>(
   const worker = ownWorker(runtime.host?.(), process.pid);
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const namesWorker = () => isNamed ?? transport?.connected;
+  const calm = fewerWakeFailures();
   const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
     transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
     onDemand,
     budget,
+    log: calm,
     afterResponse: "any",
     waitUntil: pendingWork.add,
     coalesce: "in-flight",
@@ -93,7 +96,7 @@ export async function start<Env extends object>(
     sharing: others.sharing,
     wake: (config, toRedis) => others.waker(env as Environment, config, toRedis),
   }));
-  const { log } = deployment;
+  const log = calm(deployment.log);
   /** Hears the wakes of other processes from the first call on that finds the environment complete. */
   const hear = (): void => {
     const queues = deployment.service(env).consumedQueues;
