@@ -64,6 +64,10 @@ export const history = async (queue: string, signal: AbortSignal) =>
 export const groups = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.GroupPage> =>
   send(pageOf(queue, "groups", cursor), { signal, commands: 20 });
 
+/** A group by its name, also without tasks. */
+export const group = (queue: string, name: string, signal?: AbortSignal): Promise<types.Group> =>
+  send(pathOf(queue, "groups", name), { signal, commands: 5 });
+
 /** The partitions of a queue, with the tasks in each. */
 export async function partitions(queue: string, signal: AbortSignal): Promise<types.Partitions> {
   const found: types.Partitions = await send(pathOf(queue, "partitions"), { signal, commands: 1 });

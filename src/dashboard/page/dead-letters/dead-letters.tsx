@@ -9,6 +9,7 @@ import { When } from "../parts/badges.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
 import { type Column, RowButtons, Table } from "../parts/table.tsx";
+import { type GroupAction, GroupDialog } from "../queues/group-dialog.tsx";
 import { queueLink, taskLink } from "../router.ts";
 import { keptFlag, useStore } from "../store.ts";
 import { PurgeDialog } from "../tasks/purge-dialog.tsx";
@@ -21,7 +22,7 @@ const isByGroup = keptFlag("dead-by-group", false);
 const EVERY = 60_000;
 
 interface Asked {
-  readonly action: "redrive" | "purge";
+  readonly action: "redrive" | "purge" | GroupAction["action"];
   readonly filter: Filter;
 }
 
@@ -103,6 +104,15 @@ export function DeadLetters({ queue, filter, acts, onChanged }: DeadLettersProps
           onClose={() => setAsked(undefined)}
         />
       )}
+      {(asked?.action === "pause" || asked?.action === "limits") && (
+        <GroupDialog
+          queue={queue}
+          action={asked.action}
+          group={asked.filter.group ?? ""}
+          onDone={onChanged}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
       {asked?.action === "purge" && (
         <PurgeDialog
           queue={queue}
@@ -169,6 +179,7 @@ const groupColumns = (queue: string, ask: Ask): Column<DeadGroup>[] => [
     ask,
     ({ group }: DeadGroup) => `the group ${group}`,
     ({ group }) => (group === null ? undefined : { group }),
+    ["pause", "limits"],
   ),
 ];
 
@@ -180,11 +191,15 @@ const commonColumns: readonly Column<Common>[] = [
   { title: "Last", of: ({ lastAt }) => <When at={lastAt} /> },
 ];
 
-/** Redrive and purge; nothing for a row without a filter. */
+/** The texts of the buttons. */
+const names = { redrive: "Redrive", purge: "Purge", pause: "Pause or resume", limits: "Limits" } as const;
+
+/** Redrive, purge and more; nothing for a row without a filter. */
 function actionColumn<Row>(
   ask: Ask,
   nameOf: (row: Row) => string,
   filterOf: (row: Row) => Filter | undefined,
+  more: readonly Asked["action"][] = [],
 ): Column<Row>[] {
   if (!ask) return [];
   const of = (row: Row) => {
@@ -193,10 +208,10 @@ function actionColumn<Row>(
     return (
       <RowButtons
         of={nameOf(row)}
-        actions={[
-          ["Redrive", () => ask("redrive", filter)],
-          ["Purge", () => ask("purge", filter)],
-        ]}
+        actions={(["redrive", "purge", ...more] as const).map((action) => [
+          names[action],
+          () => ask(action, filter),
+        ])}
       />
     );
   };

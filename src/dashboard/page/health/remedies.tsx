@@ -7,15 +7,16 @@ import { counted } from "../format.ts";
 import { askQueue } from "../palette/entries.ts";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
+import { GroupDialog } from "../queues/group-dialog.tsx";
 import { ResumeDialog } from "../queues/queue-actions.tsx";
 import { queueLink, taskLink } from "../router.ts";
 import { RedriveDialog } from "../tasks/redrive-dialog.tsx";
 
 /** What can be done about a finding with a dialog. */
 export interface FindingAction {
-  readonly kind: "resume" | "redrive" | "sweep" | "deep sweep" | "resume schedule";
+  readonly kind: "resume" | "redrive" | "sweep" | "deep sweep" | "resume schedule" | "resume group";
   readonly queue: string;
-  /** The schedule. */
+  /** The schedule or the group. */
   readonly name?: string;
 }
 
@@ -31,6 +32,7 @@ const causes: Readonly<Partial<Record<Finding["code"], readonly (readonly [tab: 
     worker_lost: [["workers", "Workers"]],
     leases_expire: [["working", "Working tasks"]],
     group_at_limit: [["groups", "Groups"]],
+    group_paused: [["groups", "Groups"]],
     schedule_failing: [["schedules", "Schedules"]],
     schedule_paused: [["schedules", "Schedules"]],
     dead_letters: [["dead", "Causes"]],
@@ -78,6 +80,11 @@ export function Remedies({ finding: { code, queue, names = [] }, onAsk }: Remedi
         <>
           {actions[code]?.map(([kind, text]) => button(text, () => onAsk({ kind, queue })))}
           {code === "queue_at_limit" && button("Limits…", () => askQueue(queue, "limits"))}
+          {code === "group_paused" &&
+            // Others may wait for their limits.
+            names
+              .slice(0, 1)
+              .map((name) => button(`Resume ${name}…`, () => onAsk({ kind: "resume group", queue, name })))}
           {code === "schedule_paused" &&
             names.map((name) =>
               button(`Resume ${name}…`, () => onAsk({ kind: "resume schedule", queue, name })),
@@ -107,6 +114,8 @@ export function FindingDialog({ action: { kind, queue, name = "" }, onDone, onCl
   );
   if (kind === "resume") return <ResumeDialog queue={queue} onDone={onDone} onClose={onClose} />;
   if (kind === "redrive") return <RedriveDialog queue={queue} filter={{}} onDone={done} onClose={onClose} />;
+  if (kind === "resume group")
+    return <GroupDialog queue={queue} action="pause" group={name} onDone={onDone} onClose={onClose} />;
   if (kind === "resume schedule") {
     return confirm(
       `Resume ${name}?`,

@@ -1,17 +1,15 @@
 import { useState } from "preact/hooks";
 import { may } from "../access.ts";
-import { changeGroup, groups } from "../api/queues.ts";
+import { group as readGroup, groups } from "../api/queues.ts";
 import type { Group, Settings } from "../api/types.ts";
-import { counted, exact } from "../format.ts";
+import { exact } from "../format.ts";
 import { useLive } from "../live.ts";
-import { Confirm } from "../parts/dialog.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
-import { announce } from "../parts/notice.tsx";
 import { MorePages, usePages } from "../parts/pages.tsx";
 import { type Column, RowButtons, Table } from "../parts/table.tsx";
 import { queueLink } from "../router.ts";
 import { limitTexts } from "./facts.tsx";
-import { LimitsDialog } from "./limits-dialog.tsx";
+import { type GroupAction, GroupDialog } from "./group-dialog.tsx";
 
 interface GroupsProps {
   readonly queue: string;
@@ -21,17 +19,17 @@ interface GroupsProps {
   readonly onChanged: () => void;
 }
 
-interface Asked {
-  readonly action: "pause" | "limits";
-  readonly group: Group;
-}
-
 export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
   const pages = usePages();
   const { cursor } = pages;
-  const load = (signal: AbortSignal) => groups(queue, cursor, signal);
-  const { value, error, refresh } = useLive(load, `${queue} ${cursor}`, { round });
-  const [asked, setAsked] = useState<Asked | undefined>();
+  const [named, setNamed] = useState("");
+  const load = async (signal: AbortSignal) => {
+    const page = await groups(queue, cursor, signal);
+    if (named === "" || page.groups.some(({ group }) => group === named)) return page;
+    return { ...page, groups: [await readGroup(queue, named, signal), ...page.groups] };
+  };
+  const { value, error, refresh } = useLive(load, `${queue} ${cursor} ${named}`, { round, keep: true });
+  const [asked, setAsked] = useState<GroupAction | undefined>();
   if (!value) return <Waiting error={error} retry={refresh} />;
   const close = () => setAsked(undefined);
   const limits = limitTexts(settings);
@@ -39,11 +37,11 @@ export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
   if (may("admin", queue)) {
     columns.push({
       title: "Actions",
-      of: (group) => (
+      of: ({ group, paused }) => (
         <RowButtons
-          of={group.group}
+          of={group}
           actions={[
-            [group.paused ? "Resume" : "Pause", () => setAsked({ action: "pause", group })],
+            [paused ? "Resume" : "Pause", () => setAsked({ action: "pause", group })],
             ["Limits", () => setAsked({ action: "limits", group })],
           ]}
         />
@@ -58,6 +56,19 @@ export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
           ? "The queue as a whole has no limit."
           : `The queue as a whole: ${limits.join(", ")}.`}
       </p>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setNamed(String(new FormData(event.currentTarget).get("group")));
+        }}
+      >
+        <label>
+          Group without waiting tasks
+          <input name="group" pattern="[A-Za-z0-9][!-~]{0,127}" title="A letter or digit, then no spaces" />
+        </label>
+        <button type="submit">Show</button>
+      </form>
       <Table
         label={`Groups of ${queue}`}
         rows={value.groups}
@@ -70,12 +81,7 @@ export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
         columns={columns}
       />
       <MorePages {...pages} next={value.cursor} />
-      {asked?.action === "limits" && (
-        <LimitsDialog queue={queue} of={asked.group} onDone={onChanged} onClose={close} />
-      )}
-      {asked?.action === "pause" && (
-        <PauseDialog queue={queue} group={asked.group} onDone={onChanged} onClose={close} />
-      )}
+      {asked && <GroupDialog queue={queue} {...asked} onDone={onChanged} onClose={close} />}
     </>
   );
 }
@@ -98,28 +104,3 @@ const columnsOf = (queue: string): Column<Group>[] => [
   { title: "Waiting for a limit", count: true, of: ({ limited }) => exact(limited) },
   { title: "Limits", of: (group) => limitTexts(group).join(", ") || "none" },
 ];
-
-interface PauseDialogProps {
-  readonly queue: string;
-  readonly group: Group;
-  readonly onDone: () => void;
-  readonly onClose: () => void;
-}
-
-function PauseDialog({ queue, group: { group, paused, ready, limited }, onDone, onClose }: PauseDialogProps) {
-  const run = async () => {
-    await changeGroup(queue, group, { paused: !paused });
-    announce(`The group ${group} is ${paused ? "resumed" : "paused"}.`);
-    onDone();
-  };
-  const verb = paused ? "Resume" : "Pause";
-  return (
-    <Confirm title={`${verb} the group ${group}?`} action={verb} run={run} onClose={onClose}>
-      <p>
-        {paused
-          ? `Consumers get tasks of the group again. Waiting: ${counted(limited, "task")}.`
-          : `Consumers get no more tasks of the group, others are not delayed. Waiting: ${counted(ready + limited, "task")}. Those that are working go on.`}
-      </p>
-    </Confirm>
-  );
-}

@@ -1,0 +1,49 @@
+import { useEffect, useState } from "preact/hooks";
+import { changeGroup, group as read } from "../api/queues.ts";
+import type { Group } from "../api/types.ts";
+import { counted } from "../format.ts";
+import { Confirm, messageOf, useShown } from "../parts/dialog.tsx";
+import { announce } from "../parts/notice.tsx";
+import { LimitsDialog } from "./limits-dialog.tsx";
+
+export interface GroupAction {
+  readonly action: "pause" | "limits";
+  readonly group: string;
+}
+
+interface GroupDialogProps extends GroupAction {
+  readonly queue: string;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Pauses or resumes a group, or changes its limits, once it was read: any group, with or without tasks. */
+export function GroupDialog({ queue, action, group, onDone, onClose }: GroupDialogProps) {
+  const [found, setFound] = useState<Group | undefined>();
+  const shown = useShown();
+  useEffect(() => {
+    read(queue, group).then(setFound, (failure: unknown) => {
+      announce(messageOf(failure));
+      if (shown.current) onClose();
+    });
+    // Once: the dialog is of one group.
+  }, []);
+  if (!found) return null;
+  if (action === "limits") return <LimitsDialog queue={queue} of={found} onDone={onDone} onClose={onClose} />;
+  const { paused, ready, limited } = found;
+  const run = async () => {
+    await changeGroup(queue, group, { paused: !paused });
+    announce(`The group ${group} is ${paused ? "resumed" : "paused"}.`);
+    onDone();
+  };
+  const verb = paused ? "Resume" : "Pause";
+  return (
+    <Confirm title={`${verb} the group ${group}?`} action={verb} run={run} onClose={onClose}>
+      <p>
+        {paused
+          ? `Consumers get tasks of the group again. Waiting: ${counted(limited, "task")}.`
+          : `Consumers get no more tasks of the group, others are not delayed. Waiting: ${counted(ready + limited, "task")}. Those that are working go on.`}
+      </p>
+    </Confirm>
+  );
+}
