@@ -115,6 +115,32 @@ test("health is read once a minute, and at once after an action", async () => {
   expect(reads.sent).toBe(3);
 });
 
+test("findings say how old they are, and are read again soon after the queue has nothing more to wait for", async () => {
+  const queue = rig.queue(rig.name("emails"), { now: () => Date.now() - 1_200_000 });
+  await queue.enqueue({}, { id: "waiting" });
+  const { page, go } = await rig.visit({ withClock: true });
+  const reads = watchReads(page, (url) => url.includes("/health/"));
+  await go(`queues/${queue.name}`);
+  const finding = findingOf(page, "", "no consumer works");
+  await finding.waitFor();
+  await page.getByText(/^Checked (now|.* ago)\.$/).waitFor();
+  await rig.queue(queue.name).cancel("waiting");
+  // The counts are read first.
+  await page.clock.fastForward(5_000);
+  await page.getByRole("link", { name: /^pending.*0/ }).waitFor();
+  expect(reads.sent).toBe(1);
+  await page.clock.fastForward(16_000);
+  await finding.waitFor({ state: "detached" });
+  expect(reads.sent).toBe(2);
+  // Without a finding that they contradict, changes are left to the next minute.
+  await rig.queue(queue.name).enqueue({});
+  await page.clock.fastForward(5_000);
+  await page.getByRole("link", { name: /^pending.*1/ }).waitFor();
+  await page.clock.fastForward(25_000);
+  await page.waitForTimeout(100);
+  expect(reads.sent).toBe(2);
+});
+
 test("a queue at its limit gets another one from its finding", async () => {
   const name = rig.name("imports");
   const queue = rig.queue(name, { now: () => Date.now() - 1_200_000 });

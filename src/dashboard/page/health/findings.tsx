@@ -1,5 +1,6 @@
-import { useState } from "preact/hooks";
-import type { Finding } from "../api/types.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { Finding, Health } from "../api/types.ts";
+import { ago } from "../format.ts";
 import { queueLink } from "../router.ts";
 import { FindingDialog, type FindingAction, Remedies } from "./remedies.tsx";
 
@@ -15,6 +16,8 @@ export const StatusBadge = ({ status }: { readonly status: Finding["status"] }) 
 );
 
 interface FindingsProps {
+  /** When it was found. */
+  readonly of: Pick<Health, "now"> | undefined;
   readonly findings: readonly Finding[];
   /** Whether all are of the queue that the screen shows. */
   readonly ofOne?: boolean;
@@ -22,8 +25,21 @@ interface FindingsProps {
   readonly onChanged: () => void;
 }
 
+/** How often an age is drawn, ms. */
+const TICK = 5_000;
+
+/** How old findings are: what else the screen shows may be newer. */
+function CheckedAt({ at }: { readonly at: number }) {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => draw((count) => count + 1), TICK);
+    return () => clearInterval(timer);
+  }, []);
+  return <p class="hint">Checked {ago(at)}.</p>;
+}
+
 /** What is wrong, each with what can be done about it. */
-export function Findings({ findings, ofOne = false, onChanged }: FindingsProps) {
+export function Findings({ of, findings, ofOne = false, onChanged }: FindingsProps) {
   const [asked, setAsked] = useState<FindingAction | undefined>();
   // A dialog stays open when its finding is gone: it may not be done yet.
   if (findings.length === 0 && asked === undefined) return null;
@@ -52,6 +68,7 @@ export function Findings({ findings, ofOne = false, onChanged }: FindingsProps) 
           );
         })}
       </ul>
+      {of && findings.length > 0 && <CheckedAt at={of.now} />}
       {asked && <FindingDialog action={asked} onDone={onChanged} onClose={() => setAsked(undefined)} />}
     </>
   );

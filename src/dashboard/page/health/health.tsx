@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { health } from "../api/health.ts";
 import { OVERVIEW } from "../api/queues.ts";
 import type { Health } from "../api/types.ts";
@@ -11,15 +11,38 @@ import { Findings, sorted, StatusBadge } from "./findings.tsx";
 /** How often health is read, ms: it looks at all queues. */
 const EVERY = 60_000;
 
+/** The shortest time between two reads of a queue whose state changes, ms. */
+const SOONEST = 20_000;
+
 /** Findings that the list of queues shows. */
 const SHOWN = 5;
 
 /**
- * What is wrong with one queue, read once a minute.
+ * What is wrong with one queue, read once a minute, and sooner if its state is no longer that of the findings.
  * @param acts changes when the viewer has done something
+ * @param state of the queue, as far as findings follow from it; undefined if it is not known yet
  */
-export const useHealthOf = (queue: string, acts: number): Loaded<Health> =>
-  useLive((signal) => health(queue, signal), queue, { every: EVERY, round: acts });
+export function useHealthOf(queue: string, acts: number, state: string | undefined): Loaded<Health> {
+  const [turns, setTurns] = useState(0);
+  const read = useRef<{ at: number; state: string | undefined }>({ at: 0, state: undefined });
+  const load = (signal: AbortSignal) => {
+    read.current = { at: Date.now(), state };
+    return health(queue, signal);
+  };
+  const found = useLive(load, queue, { every: EVERY, round: acts + turns });
+  const isWrong = found.value?.findings.some((one) => one.queue === queue) ?? false;
+  useEffect(() => {
+    const { current: last } = read;
+    last.state ??= state;
+    if (!isWrong || last.state === state) return undefined;
+    const timer = setTimeout(
+      () => setTurns((before) => before + 1),
+      Math.max(0, last.at + SOONEST - Date.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [isWrong, state, found.value]);
+  return found;
+}
 
 /**
  * What is wrong with all queues, read once a minute.
@@ -56,7 +79,7 @@ export function HealthScreen() {
         {counted(findings.length, "finding")} in {truncated ? "the first " : ""}
         {counted(queues.length, "queue")}.
       </p>
-      <Findings findings={findings} onChanged={() => setActs(acts + 1)} />
+      <Findings of={value} findings={findings} onChanged={() => setActs(acts + 1)} />
       {findings.length === 0 && <p class="empty">Nothing is wrong.</p>}
     </>
   );
@@ -75,7 +98,7 @@ export function HealthSummary({
   return (
     <section aria-label="Health">
       {error !== undefined && <p class="failure">Health could not be read: {error}</p>}
-      <Findings findings={sorted(findings).slice(0, SHOWN)} onChanged={onChanged} />
+      <Findings of={value} findings={sorted(findings).slice(0, SHOWN)} onChanged={onChanged} />
       {more > 0 && (
         <p>
           <a href={linkTo(["health"])}>All {exact(findings.length)} findings</a>

@@ -1,6 +1,6 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { overviews } from "../api/queues.ts";
-import type { Overview, State } from "../api/types.ts";
+import type { Overview, Overviews, State } from "../api/types.ts";
 import { serverTime } from "../clock.ts";
 import { DeadLetters } from "../dead-letters/dead-letters.tsx";
 import { number } from "../format.ts";
@@ -27,6 +27,12 @@ const others = ["schedules", "workers", "groups", "partitions"] as const;
 const isShown = (one: (typeof others)[number], { partitions }: Overview) =>
   one !== "partitions" || partitions > 1;
 
+/** What findings follow from: whether there are tasks of each state, and whether the queue is paused. */
+const stateOf = (value: Overviews["queues"][number]) =>
+  "code" in value
+    ? value.code
+    : [value.pending, value.working, value.rejected].map((count) => count > 0).join() + value.paused;
+
 interface QueueScreenProps {
   readonly queue: string;
   /** One of the states, by its name on the page, or of the others. */
@@ -41,7 +47,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
   const value = found.value?.queues[0];
   const happened = () => setRound((before) => before + 1);
   const [acts, setActs] = useState(0);
-  const findings = useHealthOf(queue, acts);
+  const findings = useHealthOf(queue, acts, value && stateOf(value));
   const changed = () => {
     happened();
     setActs((before) => before + 1);
@@ -68,6 +74,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       </Heading>
       <Stale error={found.error} />
       <Findings
+        of={findings.value}
         findings={findings.value?.findings.filter((one) => one.queue === queue) ?? []}
         ofOne
         onChanged={changed}
@@ -92,6 +99,9 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
   );
 }
 
+/** How much of the tab before it is seen, pixels. */
+const EDGE = 40;
+
 function Tabs({ overview, tab }: { readonly overview: Overview; readonly tab: string }) {
   const { queue } = overview;
   const countOf = (state: State) => state !== "completed" && number(overview[state]);
@@ -101,8 +111,14 @@ function Tabs({ overview, tab }: { readonly overview: Overview; readonly tab: st
       {count !== false && <span class="tab-count">{count}</span>}
     </a>
   );
+  const nav = useRef<HTMLElement>(null);
+  // On a narrow screen the tab may be outside of what is seen.
+  useEffect(() => {
+    const current = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (current) nav.current?.scrollTo(current.offsetLeft - nav.current.offsetLeft - EDGE, 0);
+  }, [tab]);
   return (
-    <nav class="tabs" aria-label="Tasks by state, and what else the queue has">
+    <nav ref={nav} class="tabs" aria-label="Tasks by state, and what else the queue has">
       {states.map((state) => link(stateNames[state], countOf(state)))}
       {others.filter((one) => isShown(one, overview)).map((one) => link(one))}
     </nav>
