@@ -30,6 +30,9 @@ export function askQueue(queue: string, action: QueueAction): void {
 /** Entries that are shown at the same time. */
 const MOST = 12;
 
+/** Queues whose tabs and actions are looked through. */
+const MOST_NAMED = 100;
+
 const TABS = [
   "pending",
   "delayed",
@@ -50,17 +53,20 @@ export function entriesFor(text: string, { parts }: Place, queues: readonly stri
   const link = (name: string, to: string): Entry => ({ name, act: () => goTo(to) });
   const [area, queue] = parts;
   const ofQueue = area === "queues" && queue !== undefined ? entriesOf(queue, link) : [];
+  const words = wanted.toLowerCase().split(/\s+/);
+  const others = queues.filter((one) => one !== queue);
+  const named = others.filter((one) => words.some((word) => word !== "" && one.toLowerCase().includes(word)));
   const all = [
     ...ofQueue,
     link("Queues", linkTo([])),
     link("Health", linkTo(["health"])),
     link("Search", linkTo(["search"])),
     link("Costs", linkTo(["costs"])),
-    ...queues.filter((one) => one !== queue).map((one) => link(`Queue ${one}`, queueLink(one))),
+    ...others.map((one) => link(`Queue ${one}`, queueLink(one))),
+    ...named.slice(0, MOST_NAMED).flatMap((one) => entriesOf(one, link)),
     { name: "Switch Live on or off", act: () => isLive.set(!isLive.value) },
     { name: "Hide or show payloads", act: () => isHidden.set(!isHidden.value) },
   ];
-  const words = wanted.toLowerCase().split(/\s+/);
   const found = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
   if (wanted === "") return found.slice(0, MOST);
   return [

@@ -142,11 +142,14 @@ export function Waiting({
   error,
   retry,
   title,
+  children,
 }: {
   readonly error: string | undefined;
   readonly retry: () => void;
   /** The heading of the screen, if all of it waits. */
   readonly title?: string;
+  /** What else there is to do after a failure. */
+  readonly children?: ComponentChildren;
 }) {
   if (error === undefined) {
     return (
@@ -162,7 +165,8 @@ export function Waiting({
         <p>{error}</p>
         <button type="button" onClick={retry}>
           Try again
-        </button>
+        </button>{" "}
+        {children}
       </div>
     </>
   );

@@ -12,9 +12,10 @@ import { StateBadge, When } from "../parts/badges.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
-import { goTo, queueLink, taskLink } from "../router.ts";
+import { goTo, linkTo, queueLink, taskLink } from "../router.ts";
 import { useStore } from "../store.ts";
 import { EnqueueDialog } from "./enqueue-dialog.tsx";
+import { ExpiredWarning } from "./expired-warning.tsx";
 import { hasEnded } from "./filters.tsx";
 import { Timeline } from "./timeline.tsx";
 import { isHidden, Value } from "./value.tsx";
@@ -29,7 +30,13 @@ export function TaskScreen({ queue, id }: TaskScreenProps) {
   const load = useTask(queue, id, hidden);
   const found = useLive(load, `${queue}/${id}/${hidden}`, { isFinal: ({ state }) => hasEnded(state) });
   const { value: task, error, refresh } = found;
-  if (!task) return <Waiting title={id} error={error} retry={refresh} />;
+  if (!task) {
+    return (
+      <Waiting title={id} error={error} retry={refresh}>
+        <a href={linkTo(["search"], { text: id })}>Search all queues for it</a>
+      </Waiting>
+    );
+  }
   const cancelText = requestedCancel(task, serverTime());
   return (
     <>
@@ -186,6 +193,7 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
           run={() => checked(redriveMany(queue, [{ id, lease }])).then(() => report(`${id} was redriven.`))}
           onClose={close}
         >
+          {reason === "lease_expired" && <ExpiredWarning />}
           <p>The task becomes pending again, at the back of {queue}. It may use all its attempts again.</p>
         </Confirm>
       )}
