@@ -97,3 +97,41 @@ test("what is ticked stays ticked while the list grows, and not under another fi
   // The field keeps the focus while the list changes.
   expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).value)).toBe("acme");
 });
+
+test("a redrive of tasks whose leases expired warns, and what removes tasks has the colour of danger", async () => {
+  const clock = { now: Date.now() - 300_000 };
+  const queue = rig.queue(rig.name("webhooks"), { now: () => clock.now });
+  await queue.enqueueMany([1, 2].map((payload) => ({ payload, lease: "1m", maxAttempts: 1 })));
+  await queue.dequeue({ max: 2 });
+  clock.now += 120_000;
+  await queue.dequeue();
+  const { page } = await rig.visit({ at: `queues/${queue.name}/dead?reason=lease_expired` });
+  const warning = page.getByRole("dialog").getByText("they may have killed or hung their process");
+  await press(page, "Redrive all that match…");
+  await warning.waitFor();
+  await press(page, "Back");
+  await page.getByLabel("All on this page").check();
+  expect(await page.getByRole("button", { name: "Remove 2…" }).getAttribute("class")).toBe("danger");
+  await press(page, "Redrive 2…");
+  await warning.waitFor();
+});
+
+test("on a narrow screen the tab that is shown is in sight, and a toast links the id that it names", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueue({});
+  const { page } = await rig.visit({
+    viewport: { width: 390, height: 844 },
+    at: `queues/${queue.name}/groups`,
+  });
+  const tab = page.getByRole("link", { name: "groups", exact: true });
+  await expect
+    .poll(async () => {
+      const { x = 390, width = 0 } = (await tab.boundingBox()) ?? {};
+      return x + width;
+    })
+    .toBeLessThanOrEqual(390);
+  await press(page, "Enqueue…");
+  await press(page, "Enqueue");
+  await page.getByRole("status").filter({ hasText: "Enqueued as" }).getByRole("link").click();
+  await page.getByRole("heading", { name: "Timeline" }).waitFor();
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { watchReads } from "./screens.ts";
 import { useDashboard } from "./rig.ts";
 
@@ -76,6 +76,25 @@ test("queues that cannot be read are the last in each order of numbers", async (
   expect(await page.getByText("newer_schema").count()).toBe(2);
   await go("?order=constructor&name=order");
   await expect.poll(() => shown(page)).toEqual(["order-0", "order-1", "order-2", "order-3", "order-4"]);
+});
+
+test("the age of a next task that waits for too long stands out in the list and on the page of its queue", async () => {
+  const name = rig.name("old");
+  await rig.queue(name, { now: () => Date.now() - 1_200_000 }).enqueue({});
+  const [fresh = ""] = await fill("fresh", [1]);
+  const { page, go } = await rig.visit({ at: "" });
+  const colour = (element: Locator) => element.evaluate((one) => getComputedStyle(one).color);
+  const age = (queue: string) =>
+    page.getByRole("row").filter({ hasText: queue }).locator('[data-title="Age of next task"] > span');
+  await age(name).waitFor();
+  expect(await colour(age(name))).not.toBe(await colour(age(fresh)));
+  const tile = page.getByRole("definition").nth(4);
+  await go(`queues/${name}`);
+  await page.getByRole("heading", { name }).waitFor();
+  const old = await colour(tile);
+  await go(`queues/${fresh}`);
+  await page.getByRole("heading", { name: fresh }).waitFor();
+  expect(await colour(tile)).not.toBe(old);
 });
 
 test("a queue with partitions has a page of what each has; others have none", async () => {

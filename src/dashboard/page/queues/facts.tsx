@@ -61,6 +61,9 @@ export function Tile({
   );
 }
 
+/** Whether the next task waits for so long that something may be wrong: as long as findings allow by default. */
+export const isOld = (oldestAge: number | null) => (oldestAge ?? 0) > 600_000;
+
 /** What there is to know of a queue at once. */
 export function Facts({ overview }: { readonly overview: Overview }) {
   const { pending, delayed, working, rejected, oldestAge, workers, statistics, settings } = overview;
@@ -72,7 +75,11 @@ export function Facts({ overview }: { readonly overview: Overview }) {
       <Tile name="delayed" value={number(delayed)} />
       <Tile name="working" value={number(working)} />
       <Tile name="dead" value={number(rejected)} tone={rejected > 0 ? "tone-bad" : undefined} />
-      <Tile name="age of next task" value={oldestAge === null ? "–" : span(oldestAge)} />
+      <Tile
+        name="age of next task"
+        value={oldestAge === null ? "–" : span(oldestAge)}
+        tone={isOld(oldestAge) ? "tone-bad" : undefined}
+      />
       <Tile name="workers" value={exact(workers)} />
       {on && <Tile name="done a minute" value={doneRate(statistics)} />}
       {on && <Tile name="95% start within" value={atMost(waitP95)} />}

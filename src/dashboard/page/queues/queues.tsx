@@ -11,7 +11,7 @@ import { type Column, Table } from "../parts/table.tsx";
 import { goTo, linkTo, queueLink } from "../router.ts";
 import { useSettled } from "../settled.ts";
 import { useTypedQuery } from "../typed-query.ts";
-import { doneRate, QueueBadges } from "./facts.tsx";
+import { doneRate, isOld, QueueBadges } from "./facts.tsx";
 
 /** Queues on one page. */
 const PAGE = 25;
@@ -262,7 +262,13 @@ const columnsOf = (statuses: ListProps["statuses"]): readonly Column<Row>[] => [
   {
     title: "Age of next task",
     count: true,
-    of: of(({ oldestAge }) => (oldestAge === null ? <span class="faint">–</span> : span(oldestAge))),
+    of: of(({ oldestAge }) =>
+      oldestAge === null ? (
+        <span class="faint">–</span>
+      ) : (
+        <span class={isOld(oldestAge) ? "bad" : undefined}>{span(oldestAge)}</span>
+      ),
+    ),
   },
   {
     title: "Done a minute",

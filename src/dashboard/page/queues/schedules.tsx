@@ -8,6 +8,7 @@ import { When } from "../parts/badges.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
+import { announceEnqueued } from "../tasks/enqueued.tsx";
 import { MorePages, usePages } from "../parts/pages.tsx";
 import { type Column, RowButtons, Table } from "../parts/table.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
@@ -132,7 +133,7 @@ function AskDialog({ queue, action, schedule: { name }, onDone, onClose }: AskDi
       button: "Run now",
       run: async () => {
         const { id } = await runSchedule(queue, name, key.current);
-        announce(`Enqueued as ${id}.`);
+        announceEnqueued(queue, id);
       },
     },
     pause: {

@@ -55,7 +55,13 @@ export function BulkBar({ queue, state, filter, selection, onDone }: BulkBarProp
       )}
       {chosen.size > 0 && (
         <>
-          {actions.map((action) => button(`${names[action]} ${exact(chosen.size)}…`, action, "primary"))}
+          {actions.map((action) =>
+            button(
+              `${names[action]} ${exact(chosen.size)}…`,
+              action,
+              action === "redrive" ? "primary" : "danger",
+            ),
+          )}
           <button type="button" class="quiet" onClick={clear}>
             Select none
           </button>

@@ -4,6 +4,8 @@ import type { ListedTask, State } from "../api/types.ts";
 import { counted, exact } from "../format.ts";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 
+import { ExpiredWarning } from "./expired-warning.tsx";
+
 export type BulkAction = "redrive" | "cancel" | "remove";
 
 interface ChosenDialogProps {
@@ -69,6 +71,7 @@ export function ChosenDialog({ queue, state, action, chosen, onDone, onClose }: 
         ))}
         {chosen.length > NAMED && <span>and {counted(chosen.length - NAMED, "more", "more")}</span>}
       </p>
+      {action === "redrive" && chosen.every(({ reason }) => reason === "lease_expired") && <ExpiredWarning />}
       <p>{effectOf(action, state)} Tasks that have changed since they were ticked stay as they are.</p>
       {progress > 0 && progress < chosen.length && <p role="status">{exact(progress)} so far.</p>}
     </Confirm>

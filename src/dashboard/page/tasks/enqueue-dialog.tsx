@@ -5,7 +5,7 @@ import type { Task } from "../api/types.ts";
 import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
 import { useShown } from "../parts/dialog.tsx";
 import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
-import { announce } from "../parts/notice.tsx";
+import { announceEnqueued } from "./enqueued.tsx";
 
 interface EnqueueDialogProps {
   readonly queue: string;
@@ -44,7 +44,7 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
         "The first try did enqueue a task, with the earlier values. To also enqueue this one, press Enqueue again.",
       );
     });
-    announce(`Enqueued as ${id}.`);
+    announceEnqueued(queue, id);
     if (shown.current) onDone(id);
   };
   return (

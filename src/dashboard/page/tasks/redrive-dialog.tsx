@@ -7,6 +7,7 @@ import { decimal, hasFault, numberIn, useField } from "../parts/checked-field.ts
 import { Dialog, Failure, messageOf, useShown } from "../parts/dialog.tsx";
 import { Field } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
+import { ExpiredWarning } from "./expired-warning.tsx";
 import { filterTexts } from "./filters.tsx";
 
 interface RedriveDialogProps {
@@ -85,6 +86,7 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   return (
     <Dialog title={`Redrive dead letters of ${queue}?`} onClose={onClose}>
       <p>{matching.length === 0 ? "All dead letters of the queue." : `Only those ${matching.join(", ")}.`}</p>
+      {filter.reason === "lease_expired" && <ExpiredWarning />}
       {filter.reason === undefined && (
         <label class="switch">
           <input
