@@ -226,6 +226,15 @@ describe("the queues and consumers of a deployment are checked at its start", ()
       { queues: schedule({ cron: "at nine", payload: 1 }) },
       "a.schedules.daily.cron must be a cron expression",
     ],
+    [
+      { queues: schedule({ cron: "0 99 * * *", payload: 1 }) },
+      'a.schedules.daily.cron must be a cron expression: "99" is no hour',
+    ],
+    [
+      { queues: schedule({ cron: "0 9 * * *", timeZone: "Europe/Nowhere", payload: 1 }) },
+      "a.schedules.daily.timeZone must be an IANA time zone",
+    ],
+    [{ queues: schedule({ every: "1h" }) }, "a.schedules.daily.payload is undefined; it must be"],
   ])("%j: %s", (options, problem) => {
     const refused = expect.objectContaining({
       code: "invalid_argument",

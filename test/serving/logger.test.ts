@@ -122,6 +122,14 @@ test("the same failure of a queue's wakes is logged once a minute, whatever its 
   expect(failures()).toEqual([ofEmails, ofSms, ofEmails]);
 });
 
+test("a server does not start with a schedule whose cron expression cannot be read", async () => {
+  const schedules = { daily: { cron: "0 99 * * *", payload: 1 } };
+  await expect(start({ queues: [defineQueue("emails", { schedules })] })).rejects.toMatchObject({
+    code: "invalid_argument",
+    path: "emails.schedules.daily.cron",
+  });
+});
+
 test("a sweep that does nothing logs nothing", async () => {
   const { logger, lines, onConsole } = listen();
   let sweeps = 0;
