@@ -1,7 +1,7 @@
 import type { ListedQueues } from "../client/client.ts";
 import { SluiceError } from "../errors.ts";
 import type { QueueDiagnostics } from "../operate/diagnostics.ts";
-import { Refusal } from "./exit.ts";
+import { EXIT, exitCodeOf, Refusal } from "./exit.ts";
 import { nearestName } from "./nearest-name.ts";
 import type { Session } from "./session.ts";
 import { pathOf } from "./tasks.ts";
@@ -32,7 +32,7 @@ export function noteNewQueue({ out }: Session, queue: string, unknown: UnknownQu
 /**
  * A queue exists if the registry lists it, or if anything of it is kept, such as a setting, a record or a schedule: the
  * registry leaves out queues that have been empty for an hour.
- * @returns undefined if the queue exists, or if the token may not see that
+ * @returns undefined if the queue exists, or if that cannot be seen: what is asked next then has its own error
  */
 export async function unknownQueue({ api }: Session, queue: string): Promise<UnknownQueue | undefined> {
   const names: string[] = [];
@@ -47,9 +47,13 @@ export async function unknownQueue({ api }: Session, queue: string): Promise<Unk
     const { schedules }: { schedules: unknown[] } = await api.get(pathOf(queue, "schedules"), "schedules");
     if (schedules.length > 0) return undefined;
   } catch (error) {
-    if (error instanceof SluiceError && error.code === "unauthorized") return undefined;
+    // Such as a deployment without routes for operators, or keys that are of something else.
+    if (isRefusal(error)) return undefined;
     throw error;
   }
   const nearest = nearestName(queue, names);
   return { meant: nearest === undefined ? "" : `; did you mean ${nearest}?` };
 }
+
+const isRefusal = (error: unknown) =>
+  error instanceof SluiceError && (error.code === "unauthorized" || exitCodeOf(error) === EXIT.failed);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { listen } from "../../src/deploy/process/node-listener.ts";
+import { createApp } from "../../src/http/app.ts";
+import { resp } from "../../src/transports/resp.ts";
 import { fetchMap, putMap } from "../../src/features/partitions/map-calls.ts";
 import { spread, writeMap } from "../../src/features/partitions/map.ts";
-import { ENQUEUE_TOKEN, targets, useCli } from "./rig.ts";
+import { ENQUEUE_TOKEN, targets, TOKEN, useCli } from "./rig.ts";
 
 const rig = useCli();
 const { sluice, onTerminal } = rig;
@@ -191,6 +194,21 @@ describe.each(targets)("delete over %s", (target) => {
     expect(out).toMatch(/^Deleted wide with 3 pending/);
     expect((await sluice("queues")).rows).toEqual([]);
   });
+});
+
+test("a deployment without routes for operators takes tasks, and refuses the others itself", async () => {
+  const transport = resp(rig.redis.url);
+  const app = createApp({ transport, tokens: [{ token: TOKEN, scopes: ["enqueue", "admin"], queues: "*" }] });
+  const { port, stop } = await listen(async (request) => app.fetch(request), {
+    port: 0,
+    hostname: "127.0.0.1",
+  });
+  const env = { SLUICE_URL: `http://127.0.0.1:${port}` };
+  expect(await rig.run(["enqueue", "emails", "1"], { env })).toMatchObject({ code: 0, err: "" });
+  const { code, err } = await rig.run(["pause", "emails"], { env });
+  expect([code, err]).toEqual([1, expect.stringMatching(/^sluice: This server has no routes for operators/)]);
+  await stop();
+  await transport.close();
 });
 
 test("pause and resume say which queues they have changed", async () => {
