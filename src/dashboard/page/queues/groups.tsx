@@ -60,7 +60,7 @@ export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
         class="filters"
         onSubmit={(event) => {
           event.preventDefault();
-          setNamed(String(new FormData(event.currentTarget).get("group")));
+          setNamed(new FormData(event.currentTarget).get("group") as string);
         }}
       >
         <label>
