@@ -93,6 +93,17 @@ export const graceOver = (grace: number): LogLine => [
 /** Cron in a process has failed. */
 export const cronFailed = (error: unknown): LogLine => ["error", { cron: messageOf(error) }];
 
+/** Cron cannot call a deployment that has consumers. */
+export const cronSecretMissing = (): LogLine => [
+  "warn",
+  {
+    cron: "refused",
+    note:
+      "CRON_SECRET is not set, so the sweep refuses the platform's cron: retries, delayed tasks and schedules " +
+      "do not start. Set it to a random text of at least 16 characters",
+  },
+];
+
 /** @param takesAway whether something was removed or switched off */
 export const declarationApplied = (queue: string, changes: object, takesAway: boolean): LogLine => [
   takesAway ? "warn" : "info",

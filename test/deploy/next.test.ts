@@ -163,6 +163,28 @@ describe("an application with Next.js", () => {
     expect([guest.status, guest.headers.get("location")]).toEqual([302, "https://sluice.test/login"]);
   });
 
+  it.each([
+    [
+      "without CRON_SECRET, in one line",
+      "",
+      true,
+      [{ cron: "refused", note: expect.stringContaining("CRON_SECRET") }],
+    ],
+    ["nothing with it", secret, true, []],
+    ["nothing without consumers, which need no cron", "", false, []],
+  ])("says that cron is refused %s", async (_, given, hasConsumers, expected) => {
+    connect();
+    vi.stubEnv("CRON_SECRET", given);
+    const lines: unknown[] = [];
+    vi.spyOn(console, "warn").mockImplementation((line) => void lines.push(JSON.parse(String(line))));
+    const app = hasConsumers ? newApp() : sluice();
+    expect(lines).toEqual([]);
+    for (const path of ["/health", "/health"]) expect((await get(app, path)).status).toBe(200);
+    await request(() => app.queue(emails).enqueue("a"));
+    expect(lines).toEqual(expected);
+    expect((await get(app, "/v1/sweep")).status).toBe(given ? 401 : 503);
+  });
+
   it("handles a request of a test, in which Next.js has no scope: it waits for the work", async () => {
     connect();
     const { handlers } = newApp();
