@@ -4,6 +4,8 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createApp } from "../../src/http/index.ts";
+import { operations } from "../../src/http/operations/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { listening } from "../support/listening.ts";
 import { skipWaits } from "../support/skip-waits.ts";
@@ -15,6 +17,9 @@ import { type Ended, runHere } from "./run-here.ts";
 
 const rig = useCli();
 const folder = useFolder();
+
+/** The advice for a deployment without CRON_SECRET. */
+const needed = expect.stringMatching(/^on Vercel and with Next\.js set it: .*schedules do not start/);
 
 describe("tokens", () => {
   const entry = { scopes: ["enqueue"], queues: "*" };
@@ -58,6 +63,22 @@ describe("tokens", () => {
     await writeFile(file, "SLUICE_PREFIX=sluice\n");
     const { code, rows } = await rig.to("the database").sluice("doctor", "--env", file);
     expect([code, byAbout(rows)["tokens"]]).toEqual([0, undefined]);
+  });
+
+  test.each<[CRON_SECRET: string, more: string, finding: readonly unknown[]]>([
+    ["cron-0123456789abcdef", "", ["ok", "CRON_SECRET is set", undefined]],
+    ["", "", ["unknown", "CRON_SECRET is not set", needed]],
+    ["", "VERCEL_ENV=production", ["warning", "CRON_SECRET is not set", needed]],
+  ])("of cron, in the deployment's file: '%s' %s", async (secret, more, finding) => {
+    const file = join(folder.path, ".env");
+    await writeFile(file, `CRON_SECRET=${secret}\n${more}\n`);
+    const { code, rows } = await rig.to("the database").sluice("doctor", "--env", file);
+    expect([code, byAbout(rows)["cron"]]).toEqual([0, finding]);
+  });
+
+  test("of cron, without the variables of the deployment: nothing is said", async () => {
+    const { rows } = await rig.to("the database").sluice("doctor");
+    expect(byAbout(rows)["cron"]).toBeUndefined();
   });
 
   test("of the caller: what it may do, and that Redis is not checked without the scope view", async () => {
@@ -129,6 +150,23 @@ describe("what cannot be reached ends with 3 and advice", () => {
       "set SLUICE_TOKEN to a token that is in the deployment's SLUICE_TOKENS: sluice token makes one",
     );
     expect(err).not.toContain("wrong-");
+  });
+
+  test.each([
+    ["neither tokens nor a secret of cron", undefined, ["unknown", "CRON_SECRET is not set", needed]],
+    ["a secret of cron alone", "cron-0123456789abcdef", undefined],
+  ])("a deployment that has %s", async (_, cronSecret, cron) => {
+    const transport = { send: async () => [] };
+    const app = createApp({ transport, tokens: [], cronSecret, operations });
+    const ended = against((url) => app.fetch(new Request(url)), ["doctor"]);
+    const { advice, err } = await failing(ended);
+    expect(advice).toBe("set SLUICE_TOKENS in the environment of the deployment: sluice token makes one");
+    expect(err).toMatch(
+      cronSecret
+        ? /sluice: The server has no SLUICE_TOKENS\. The route/
+        : /sluice: The server has neither SLUICE_TOKENS nor CRON_SECRET\n/,
+    );
+    expect(byAbout((await ended).rows)["cron"]).toEqual(cron);
   });
 
   test.each([

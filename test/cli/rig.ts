@@ -153,7 +153,7 @@ export function useCli(): CliRig {
 
 /** Runs a command against a server that answers all requests so. */
 export async function against(
-  answer: (url: string, init: RequestInit) => Response,
+  answer: (url: string, init: RequestInit) => Response | Promise<Response>,
   args: readonly string[] = ["queues"],
   how: Invocation = {},
 ): Promise<Ended> {

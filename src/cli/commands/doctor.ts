@@ -11,6 +11,7 @@ import {
   type HealthReport,
 } from "../../operate/health/index.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
+import { cronFindings, cronOfError, hasNoTokens } from "../doctor/cron.ts";
 import { healthyQueue, keyFindings } from "../doctor/keys.ts";
 import { isRefusedInFront } from "../connection/connect.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
@@ -24,6 +25,7 @@ import { deepSweep } from "./sweep.ts";
 interface DoctorOptions {
   readonly repair?: boolean;
   readonly after?: string;
+  /** The file with the variables. */
   readonly env?: string;
 }
 
@@ -42,6 +44,7 @@ export function doctorCommand(running: Running): Command {
     try {
       await examine(session, options, queues);
     } catch (error) {
+      if (error instanceof SluiceError) for (const one of cronOfError(error)) show(session, one);
       const advice = adviceFor(error, session);
       const found = session.out.json ? messageOf(error) : "failed, with the error below";
       if (advice !== undefined) show(session, finding("problem", "connection", "connection", found, advice));
@@ -65,6 +68,7 @@ async function examine(
   const { grants }: { grants: Grant[] } = await api.get("/v1/token", "grants");
   if (api.isDatabase) report(variableFindings(session.io.env));
   report(tokenFindings(session, grants, env));
+  if (api.isDatabase) report(cronFindings(session.io.env, env !== undefined));
   if (grants.some(mayView)) {
     const machineTime = Date.now();
     const healthNow = (): Promise<HealthReport> =>
@@ -164,6 +168,8 @@ function adviceFor(error: unknown, { api }: Session): string | undefined {
   if (!(error instanceof SluiceError)) return undefined;
   switch (error.code) {
     case "unauthorized":
+      if (hasNoTokens(error))
+        return "set SLUICE_TOKENS in the environment of the deployment: sluice token makes one";
       if (isRefusedInFront(error))
         return "let the paths of Sluice pass the login in front of it, such as that of a proxy; on Vercel use the domain of production, or turn Deployment Protection off";
       return "set SLUICE_TOKEN to a token that is in the deployment's SLUICE_TOKENS: sluice token makes one";
