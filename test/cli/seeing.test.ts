@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { targets, useCli } from "./rig.ts";
 
 const rig = useCli();
@@ -249,7 +249,10 @@ test("schedules lists them, also after it changed one", async () => {
   expect(paused.text).toMatch(
     /^NAME .* NEXT +PAUSED +LAST\nbeat +every 1m 30s +paused +\d{4}-\S+ \d\S+\ndigest /,
   );
-  const { text } = await onTerminal("schedules", "emails", "--resume", "beat");
+  vi.stubEnv("TZ", "Asia/Tokyo");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { text, err } = await onTerminal("schedules", "emails", "--resume", "beat");
+  expect(err).toBe("beat: resumed.\nNEXT and LAST are in the time zone of this machine, Asia/Tokyo.\n");
   expect(text).toMatch(/\nbeat +every 1m 30s +\d{4}-.*\ndigest +0 9 \* \* 1 Europe\/Berlin /);
   expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([{ name: "beat" }]);
 });

@@ -16,6 +16,13 @@ const blocksIn = (text: string, languages: readonly string[]) =>
     .filter(([, language = ""]) => languages.includes(language))
     .map(([, , code = ""]) => code);
 
+type Files = (readonly [name: string, text: string])[];
+
+function filesIn(text: string): Files {
+  const found = text.matchAll(/^`([^`\n]+)`.*:\n\n(?:<!--.*-->\n)?```\w+\n([\s\S]*?)\n```$/gm);
+  return Array.from(found, ([, name = "", shown = ""]) => [name, shown]);
+}
+
 /** Blocks of shell commands, as commands: each in one line, without comments. */
 const commandsIn = (blocks: readonly string[]) =>
   blocks
@@ -56,9 +63,13 @@ export class Page {
   }
 
   /** The files that it shows below their names. */
-  get files(): (readonly [name: string, text: string])[] {
-    const found = this.#text.matchAll(/^`([^`\n]+)`.*:\n\n(?:<!--.*-->\n)?```\w+\n([\s\S]*?)\n```$/gm);
-    return Array.from(found, ([, name = "", text = ""]) => [name, text]);
+  get files(): Files {
+    return filesIn(this.#text);
+  }
+
+  /** Those that the page of what all platforms share shows. */
+  get sharedFiles(): Files {
+    return filesIn(shared);
   }
 
   /** The code of the mail service here: what all platforms share, with the first task's import, export and end. */

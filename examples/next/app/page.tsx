@@ -1,10 +1,5 @@
-import { signUp } from "./actions";
+import { SignUp } from "./form";
 
 export default function Page() {
-  return (
-    <form action={signUp}>
-      <input name="to" type="email" required />
-      <button>Sign up</button>
-    </form>
-  );
+  return <SignUp />;
 }

@@ -65,10 +65,22 @@ export function schedulesCommand(running: Running): Command {
       ],
       `${queue} has no schedules.`,
     );
+    const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!out.json && schedules.some((schedule) => (zoneOf(schedule) ?? here) !== here))
+      out.note(`NEXT and LAST are in the time zone of this machine, ${here}.`);
   });
 }
 
+type Rhythm = { readonly cron?: string; readonly timeZone?: string; readonly every?: number };
+
+/** The time zone of a cron expression. */
+function zoneOf(schedule: ListedSchedule): string | undefined {
+  const { timeZone = "UTC", every } = schedule as Rhythm;
+  return every === undefined ? timeZone : undefined;
+}
+
 function rhythmOf(schedule: ListedSchedule): string {
-  const { cron, timeZone, every } = schedule as { cron?: string; timeZone?: string; every?: number };
-  return every === undefined ? `${cron} ${timeZone ?? "UTC"}` : `every ${span(every)}`;
+  const { cron, every = 0 } = schedule as Rhythm;
+  const zone = zoneOf(schedule);
+  return zone === undefined ? `every ${span(every)}` : `${cron} ${zone}`;
 }

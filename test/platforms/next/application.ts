@@ -61,14 +61,14 @@ export async function startApplication(project: Project, page: Page, command: st
         line.replace("http://localhost:3000", url).replace("only-on-my-machine", secrets.cron),
       );
     },
-    /** Sends the form of a page, as a browser without scripts does. Returns the status. */
+    /** Sends the form of a page, as a browser without scripts does. Returns the page that answers. */
     async submit(path: string, fields: Readonly<Record<string, string>>) {
       const page = await (await fetch(url + path)).text();
-      const [, action = ""] = /name="(\$ACTION_ID_\w+)"/.exec(page) ?? [];
+      const hidden = page.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?/g);
       const body = new FormData();
-      for (const [name, value] of Object.entries({ [action]: "", ...fields })) body.set(name, value);
-      const { status } = await fetch(url + path, { method: "POST", body, headers: { origin: url } });
-      return status;
+      for (const [, name = "", value = ""] of hidden) body.set(name, value.replaceAll("&quot;", '"'));
+      for (const [name, value] of Object.entries(fields)) body.set(name, value);
+      return await (await fetch(url + path, { method: "POST", body, headers: { origin: url } })).text();
     },
     async stop() {
       server.kill("SIGTERM");

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import { secrets } from "../../http/served.ts";
 import { acceptance, checksCommands } from "../acceptance.ts";
-import { Page, read } from "../page.ts";
+import { Page, read, shownOf } from "../page.ts";
 import { openMailServer, openPlace } from "../place.ts";
 import type { Project } from "../project.ts";
 import { mailCode, openApplication, startApplication } from "./application.ts";
@@ -49,7 +49,7 @@ async function build({ bundler, runtime, other }: (typeof builds)[number]): Prom
   const staffRoute = (await project.read(route)).replace("lib/queue", "lib/staff");
   await project.write("app/staff/[[...path]]/route.ts", staffRoute);
   const form = await project.read("app/page.tsx");
-  const inOther = form.replace("./actions", "../../actions") + (other === "edge" ? EDGE : "");
+  const inOther = form.replace("./form", "../../form") + (other === "edge" ? EDGE : "");
   await project.write("app/other/form/page.tsx", inOther);
   // Next.js accepts these handlers, too.
   const handlers = 'import { sluice } from "sluice-queue/vercel";\nexport const { GET, POST } = sluice();\n';
@@ -90,9 +90,9 @@ describe.each(builds)("built by $bundler, in the $runtime runtime", (chosen) => 
     const { url, submit } = application;
     const sent = (to: string) =>
       expect.poll(() => mailServer.mails().filter((mail) => mail.to === to).length).toBe(1);
-    expect(await submit("/", { to: "action@example.com" })).toBe(200);
+    expect(await submit("/", { to: "action@example.com" })).toContain("A mail is on its way.");
     await sent("action@example.com");
-    expect(await submit("/other/form", { to: "other@example.com" })).toBe(200);
+    expect(await submit("/other/form", { to: "other@example.com" })).toContain("A mail is on its way.");
     await sent("other@example.com");
     expect((await fetch(`${url}/other/signup?to=copy@example.com`)).status).toBe(201);
     await sent("copy@example.com");
@@ -141,9 +141,69 @@ describe.each(builds)("built by $bundler, in the $runtime runtime", (chosen) => 
   });
 });
 
-test("the page has the mail service of all platforms in one file", () => {
-  const [, , , , [file, code] = []] = page.files;
-  expect([file, code]).toEqual(["lib/queue.ts", mailService[0]]);
+test("the pages have the server action of the example, and its cron of next dev", () => {
+  const shown = [...page.files, ...page.sharedFiles];
+  for (const file of ["app/actions.ts", "instrumentation.ts"])
+    expect(shown).toContainEqual([file, shownOf(`${example}/${file}`)]);
+});
+
+/** Calls the server action of the page with a payload that the schema refuses, and without a Redis. */
+const actions = `import { testDeployment } from "sluice-queue/testing";
+import { expect, test, vi } from "vitest";
+import { signUp } from "@/app/actions";
+import { handlers } from "@/lib/queue";
+
+const submit = (to: string) => {
+  const form = new FormData();
+  form.set("to", to);
+  return signUp("", form);
+};
+
+test("without a Redis that answers", async () => {
+  const error = vi.spyOn(console, "error").mockImplementation(() => {});
+  vi.stubEnv("UPSTASH_REDIS_REST_URL", "http://127.0.0.1:1");
+  vi.stubEnv("UPSTASH_REDIS_REST_TOKEN", "local");
+  expect(await submit("ada@example.com")).toBe("Please try again later.");
+  expect(error.mock.calls).toMatchObject([[{ name: "SluiceError", code: "aborted" }]]);
+});
+
+test("with an address, a name, and what is no text", async () => {
+  const deployment = testDeployment(handlers, { env: { MAIL_URL: "https://mail.test" } });
+  expect(await submit("ada@example.com")).toBe("A mail is on its way.");
+  expect(await submit("Ada Ö. & Söhne @")).toBe("A mail is on its way.");
+  expect(await submit("ada")).toBe("Invalid: to must have an @");
+  expect(deployment.enqueued("emails").map(({ id }) => id)).toEqual([
+    "welcome-ada%40example.com",
+    "welcome-Ada%20%C3%96.%20%26%20S%C3%B6hne%20%40",
+  ]);
+});
+`;
+
+const schema = `const schema = {
+  "~standard": {
+    version: 1 as const,
+    vendor: "application",
+    validate: (value: unknown) =>
+      (value as { to: string }).to.includes("@")
+        ? { value: value as { to: string } }
+        : { issues: [{ message: "to must have an @" }] },
+  },
+};
+
+`;
+
+test("the server action of the page shows why a payload is invalid, and that Redis does not answer", async () => {
+  const project = await openApplication();
+  onTestFinished(() => project.close());
+  await project.edit(
+    "lib/queue.ts",
+    ["// A mail may take", `${schema}// A mail may take`],
+    ['defineQueue<{ to: string }>("emails", { ', 'defineQueue("emails", { schema, '],
+  );
+  const config = 'export default { resolve: { alias: { "@": import.meta.dirname } } };\n';
+  await project.write("vitest.config.mts", config);
+  await project.write("actions.test.ts", actions);
+  expect(await project.run("vitest run --no-color 2>&1")).toMatch(/Tests +2 passed \(2\)/);
 });
 
 test("tests of an application run as the page of tests says", async () => {
@@ -151,20 +211,10 @@ test("tests of an application run as the page of tests says", async () => {
   onTestFinished(() => project.close());
   const [, section = ""] = /\n## Next\.js\n([\s\S]*?)\n## /.exec(read("docs/testing.md")) ?? [];
   const files = Array.from(section.matchAll(/^`([\w.]+)`.*:\n\n<!--.*-->\n```ts\n([\s\S]*?\n)```$/gm));
-  expect(files.map(([, name]) => name)).toEqual(["vitest.config.ts", "signup.test.ts"]);
+  expect(files.map(([, name]) => name)).toEqual(["vitest.config.mts", "signup.test.ts"]);
   for (const [, name = "", text = ""] of files) await project.write(name, text);
   expect(await project.run("vitest run --no-color 2>&1")).toMatch(/Tests +1 passed \(1\)/);
 });
-
-/** Repeats the request of the page's last command, as the page says. */
-const instrumentation = `import { emails, queue } from "@/lib/queue";
-
-export async function register() {
-  await queue(emails).enqueue({ to: "start@example.com" });
-  const headers = { authorization: \`Bearer \${process.env.CRON_SECRET}\` };
-  setInterval(() => fetch(\`http://localhost:\${process.env.PORT}/api/queue/v1/sweep\`, { headers }), 500);
-}
-`;
 
 test("`next dev` runs the first task, as the page says, and what instrumentation.ts repeats", async () => {
   const [project, place] = await Promise.all([openApplication(), openPlace()]);
@@ -175,7 +225,15 @@ test("`next dev` runs the first task, as the page says, and what instrumentation
   const firstTask = page.files.slice(0, 4);
   expect(firstTask.map(([file]) => file)).toEqual(["lib/queue.ts", route, signUp, ".env.local"]);
   for (const [file, text] of firstTask) await project.write(file, `${text}\n`);
-  await project.write("instrumentation.ts", instrumentation);
+  // A second in place of a minute, and a task that nothing but cron starts.
+  const start =
+    'export async function register() {\n  await queue(emails).enqueue({ to: "start@example.com" });';
+  const [, instrumentation = ""] = page.sharedFiles.find(([file]) => file === "instrumentation.ts") ?? [];
+  await project.write(
+    "instrumentation.ts",
+    `import { emails, queue } from "@/lib/queue";\n${instrumentation}\n`,
+  );
+  await project.edit("instrumentation.ts", ["export function register() {", start], ["60_000", "1_000"]);
   const { type, printed } = await startApplication(project, page, page.command("npx next dev"), place.env);
   expect(JSON.parse(await type(page.signUp))).toMatchObject({ status: 200, body: { created: true } });
   for (const to of ["start", "a"]) await expect.poll(printed).toContain(`a mail to ${to}@example.com\n`);
