@@ -175,8 +175,9 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
     if (transport !== undefined) return transport;
     throw invalidArgument(
       "transport",
-      `must be declared, as defineQueue("${this.name}", { transport: upstash }), to call ${this.name}.enqueue(…) itself. ` +
-        "Handlers and fetch of a deployment take queue(…) from their arguments instead, and code with Next.js takes what sluice() returned; a running server connects the queues among its consumers and queues",
+      `must be declared, as defineQueue("${this.name}", { transport: upstash }) or { transport: resp }, to call ${this.name}.enqueue(…) itself. ` +
+        `A server in this process, once it has started, connects the queues of its consumers and queues: [${this.name}]. ` +
+        "Handlers and fetch of a deployment take queue(…) from their arguments, and code with Next.js takes what sluice() returned",
     );
   }
 

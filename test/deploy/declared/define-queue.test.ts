@@ -182,3 +182,13 @@ describe("a declaration is checked at once", () => {
     });
   });
 });
+
+test("a declared queue without a transport says from where its tasks can be added", async () => {
+  await expect(defineQueue("emails").enqueue(1)).rejects.toMatchObject({
+    code: "invalid_argument",
+    path: "transport",
+    message: expect.stringMatching(
+      /^transport must be declared, as .*{ transport: upstash }\) or { transport: resp }.* connects the queues of its consumers and queues: \[emails\]\. /,
+    ) as string,
+  });
+});
