@@ -6,6 +6,10 @@ local dead = KEYS[4] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[5] -- zset  worker -> when it counts as silent (ms)
 local schedules = KEYS[6] -- zset  schedule -> its next occurrence (ms)
 local timetable = KEYS[7] -- hash  records of schedules, and their recurring tasks
+local pending = KEYS[8] -- list  ids; in at the left, out at the right
+local fair = KEYS[9] -- zset  id -> tag, of tasks of a group or with a priority
+local delayed = KEYS[10] -- zset  id -> due (ms)
+local expiry = KEYS[11] -- zset  id -> when its record is deleted (ms)
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local recent = ARGV[2] -- for how long (ms) a dead letter is new
 local late = ARGV[3] -- how long (ms) after its time an occurrence is late
@@ -16,6 +20,10 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 --          {of the tasks that are working: the first dequeue (ms; 0: none), and its worker ('': none), the
 --          longest lease (ms), the number of the last lease, and its dequeue (ms); then of each whose leases
 --          expired again and again, at most 10: id, how many of its leases expired},
+--          {of the tasks that are working or wait, how many have been dequeued, and how many of these failed
+--          their last attempt; the first of these failures since a task was completed, and the last one (ms;
+--          0: none), its task and its error; the last such error of a task that is working; when the last
+--          task was completed, if that was after the last failure or recently (ms; 0: it is not known)},
 --          of a queue with a rate: no task was dequeued after that (ms; 0: it is not known),
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
 --          {of each paused schedule, at most 10: name, since when (ms)},
@@ -30,15 +38,17 @@ local NAMED = 10
 local AGAIN = 2
 -- How many groups it names.
 local GROUPS = 5
+-- How many tasks it reads at most of each end of a place where they wait, and of those that ended last.
+local SAMPLE = 20
 
 local control = redis.call('HMGET', tasks, '~lost', '~set', '~rate')
 local lost = lost_workers(control[1])
 if
   #lost == 0
   and not control[3]
-  and redis.call('EXISTS', limited, working, dead, workers, schedules) == 0
+  and redis.call('EXISTS', limited, working, dead, workers, schedules, pending, fair, delayed) == 0
 then
-  return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, 0, 0, {}, {}, 0, {} }
+  return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, { 0, 0, 0, 0, '', '', '', 0 }, 0, 0, {}, {}, 0, {} }
 end
 local now = clock(test_now)
 
@@ -62,6 +72,43 @@ local function known_workers()
   return found
 end
 
+-- What is known of the attempts of some tasks.
+local tried, failed, last_failure, working_failure = 0, {}, nil, nil
+
+-- When attempts of a task failed (ms), and the last error; nothing if its last attempt lost its lease.
+local function failure_of(id, task, text)
+  local enqueued_at, times, last = tonumber(task.enqueued_at), {}, nil
+  for entry in string.gmatch(enqueued_at and task.errors or '', '[^\t]+') do
+    local ms, short = string.match(entry, '^%d+ (%d+) (.+)$')
+    last = short
+    append(times, ms and enqueued_at + tonumber(ms))
+  end
+  if not last then
+    return nil
+  end
+  local error = text ~= '' and text or string.gsub(string.gsub(last, '%%3B', ';'), '%%25', '%%')
+  return { id = id, times = times, at = times[#times], error = error, task = task }
+end
+
+-- Notes whether the last attempt of a task failed.
+local function note_attempts(id, task, text)
+  if task.state ~= STATE.working and task.state ~= STATE.waiting or tonumber(task.attempts) == 0 then
+    return
+  end
+  tried = tried + 1
+  local failure = failure_of(id, task, text)
+  if not failure then
+    return
+  end
+  failed[#failed + 1] = failure
+  if not last_failure or failure.at > last_failure.at then
+    last_failure = failure
+  end
+  if task.state == STATE.working and (not working_failure or failure.at > working_failure.at) then
+    working_failure = failure
+  end
+end
+
 -- The tasks with the first deadlines: usually all of them.
 local function at_work()
   local ids = redis.call('ZRANGE', working, '0', int(MOST - 1))
@@ -70,7 +117,10 @@ local function at_work()
     fields[i] = '.' .. id
   end
   for i, record in ipairs(read('HMGET', tasks, fields)) do
-    local task = parse(record)
+    local task, text = parse(record)
+    if task.state == STATE.working then
+      note_attempts(ids[i], task, text)
+    end
     local at, number = tonumber(task.dequeued_at), tonumber(task.lease_number)
     if task.state == STATE.working and at then
       if since == 0 or at < since then
@@ -86,6 +136,69 @@ local function at_work()
     end
   end
   return { since, worker or '', lease, int(last), taken, unpack(expiring) }
+end
+
+-- When the last task was completed, by the records that are kept for as long as that of the last failed one.
+local function last_completed()
+  local ttl = math.max(tonumber(last_failure.task.result_ttl or DEFAULT_RESULT_TTL), RESEND_WINDOW)
+  local from = math.min(last_failure.at, now - tonumber(recent)) + ttl
+  local most = int(SAMPLE)
+  local ids = redis.call('ZRANGE', expiry, int(now + ttl), int(from), 'BYSCORE', 'REV', 'LIMIT', '0', most)
+  local fields, last = {}, 0
+  for i, id in ipairs(ids) do
+    fields[i] = '.' .. id
+  end
+  for _, record in ipairs(read('HMGET', tasks, fields)) do
+    local task = parse(record)
+    if task.state == STATE.completed then
+      last = math.max(last, tonumber(task.ended_at) or 0)
+    end
+  end
+  return last
+end
+
+-- Of the tasks that are working, and of the next and the last ones that wait: a failed attempt may put its
+-- task behind all others.
+local function attempts()
+  local ids, fields, known = {}, {}, {}
+  local first = int(SAMPLE - 1)
+  local function look(found)
+    for _, id in ipairs(found) do
+      append(ids, not known[id] and id or nil)
+      known[id] = true
+    end
+    return #found == SAMPLE
+  end
+  if look(redis.call('LRANGE', pending, int(-SAMPLE), int(-1))) then
+    look(redis.call('LRANGE', pending, '0', first))
+  end
+  if look(redis.call('ZRANGE', fair, '0', first)) then
+    look(redis.call('ZRANGE', fair, '0', first, 'REV'))
+  end
+  look(redis.call('ZRANGE', delayed, '0', first))
+  for i, id in ipairs(ids) do
+    fields[i] = '.' .. id
+  end
+  for i, record in ipairs(read('HMGET', tasks, fields)) do
+    local task, text = parse(record)
+    if task.state == STATE.waiting then
+      note_attempts(ids[i], task, text)
+    end
+  end
+  if not last_failure then
+    return { tried, 0, 0, 0, '', '', '', 0 }
+  end
+  local completed_at, since = last_completed(), last_failure.at
+  for _, failure in ipairs(failed) do
+    for _, at in ipairs(failure.times) do
+      if at > completed_at then
+        since = math.min(since, at)
+      end
+    end
+  end
+  local of_working = working_failure and working_failure.error or ''
+  local at, id, error = last_failure.at, last_failure.id, last_failure.error
+  return { tried, #failed, since, at, id, error, of_working, completed_at }
 end
 
 -- By the last tenth of the rate's period in which a dequeue was counted.
@@ -170,6 +283,7 @@ return {
   redis.call('ZCOUNT', dead, '(' .. int(now - tonumber(recent)), '+inf'),
   known_workers(),
   at_work(),
+  attempts(),
   taken_until(),
   late_count,
   late_ones,

@@ -9,6 +9,7 @@ import { $FP } from "./parts/newer.gen.ts";
 import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
 import { $FT } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
+import { $AF } from "./parts/resend-window.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $DK } from "./parts/parse-rate.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
@@ -20,6 +21,7 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $FN } from "./parts/first-line.gen.ts";
 import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $FK } from "./parts/default-result-ttl.gen.ts";
 import { $JL } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
@@ -32,152 +34,250 @@ local d=KEYS[4]
 local e=KEYS[5]
 local f=KEYS[6]
 local g=KEYS[7]
-local h=ARGV[1]
-local i=ARGV[2]
-local j=ARGV[3]
-local k=ARGV[4]
-local l=100
-local m=10
-local n=2
-local o=5
-local p=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JL}local q=JL(p[1])
+local h=KEYS[8]
+local i=KEYS[9]
+local j=KEYS[10]
+local k=KEYS[11]
+local l=ARGV[1]
+local m=ARGV[2]
+local n=ARGV[3]
+local o=ARGV[4]
+local p=100
+local q=10
+local r=2
+local s=5
+local t=20
+local u=redis.call('HMGET',c,'~lost','~set','~rate')
+${$AK}${$JL}local v=JL(u[1])
 if
-#q==0
-and not p[3]
-and redis.call('EXISTS',a,b,d,e,f)==0
+#v==0
+and not u[3]
+and redis.call('EXISTS',a,b,d,e,f,h,i,j)==0
 then
-return{'ok',0,{},{0,'',0,'0',0},0,0,{},{},0,{}}
+return{'ok',0,{},{0,'',0,'0',0},{0,0,0,0,'','','',0},0,0,{},{},0,{}}
 end
-${$AH}${$AI}${$AJ}local r=AJ(h)
-${$AG}${$AP}local function s()
-local t,u,v={},{},{}
-local w=redis.call('ZRANGE',e,'0',AH(l-1),'REV')
-for aa,ab in ipairs(w)do
-v[ab]=true
+${$AH}${$AI}${$AJ}local w=AJ(l)
+${$AG}${$AP}local function x()
+local y,z,aa={},{},{}
+local ab=redis.call('ZRANGE',e,'0',AH(p-1),'REV')
+for af,ag in ipairs(ab)do
+aa[ag]=true
 end
-for aa,ab in ipairs(q)do
-AK(w,not v[ab]and ab or nil)
+for af,ag in ipairs(v)do
+AK(ab,not aa[ag]and ag or nil)
 end
-for aa,ab in ipairs(w)do
-AK(t,'~w:'..ab,'~f:'..ab)
+for af,ag in ipairs(ab)do
+AK(y,'~w:'..ag,'~f:'..ag)
 end
-local x=AP('HMGET',c,t)
-for ab=1,#t,2 do
-AK(u,string.sub(t[ab],4),x[ab]or'')
-AK(u,x[ab+1]or'')
-end
-return u
-end
-${$FQ}${$FT}${$FS}${$FX}local function t()
-local u=redis.call('ZRANGE',b,'0',AH(l-1))
-local v,w,x,y,z,aa,ab={},{},0,nil,0,0,0
-for af,ag in ipairs(u)do
-v[af]='.'..ag
-end
-for af,ag in ipairs(AP('HMGET',c,v))do
-local ah=FX(ag)
-local ai,aj=tonumber(ah.dequeued_at),tonumber(ah.lease_number)
-if ah.state==FQ.working and ai then
-if x==0 or ai<x then
-x,y=ai,ah.worker
-end
-z=math.max(z,tonumber(ah.leased_for)or 0)
-if aj>aa then
-aa,ab=aj,ai
-end
-if tonumber(ah.expired_leases or 0)>=n and#w<2*m then
-AK(w,u[af],tonumber(ah.expired_leases))
-end
-end
-end
-return{x,y or'',z,AH(aa),ab,unpack(w)}
-end
-${$DE}${$DG}${$DI}${$DK}local function u()
-local v,w=DI(p[2]or nil).rate,nil
-for aa in string.gmatch(p[3]or'','(%d+):%d+')do
-w=math.max(w or 0,tonumber(aa))
-end
-if not(v and w)then
-return 0
-end
-local x,y,z=DK(v)
-return math.min((w+1)*z,r)
-end
-${$AQ}local function v()
-local w=AH(r-tonumber(j))
-local x=AH(m)
-local y=redis.call('ZRANGE',f,'-inf',w,'BYSCORE','LIMIT','0',x,'WITHSCORES')
-local z=#y/2
-if z==m then
-z=redis.call('ZCOUNT',f,'-inf',w)
-end
-for ad=2,#y,2 do
-y[ad]=math.floor(tonumber(AQ(y[ad])))
-end
-return z,y
-end
-local function w()
-local x=redis.call('ZRANGE',f,k,'+inf','BYSCORE','LIMIT','0',AH(l))
-local y,z={},{}
-for ad,ae in ipairs(x)do
-y[ad]='.'..ae
-end
-for ad,ae in ipairs(AP('HMGET',g,y))do
-local af=#z<2*m and ae and tonumber((string.match(ae,';p=(%d+)')))
-if af then
-AK(z,x[ad],af)
-end
+local ac=AP('HMGET',c,y)
+for ag=1,#y,2 do
+AK(z,string.sub(y[ag],4),ac[ag]or'')
+AK(z,ac[ag+1]or'')
 end
 return z
 end
-${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function x()
-local y,z={},0
-while#y<o do
-local aa=AH(z*CF)
-local ab=redis.call('ZRANGE',a,aa,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
-if not ab[1]then
+local y,z,aa,ab=0,{},nil,nil
+local function ac(ad,ae,af)
+local ag,ah,ai=tonumber(ae.enqueued_at),{},nil
+for am in string.gmatch(ag and ae.errors or'','[^\\t]+')do
+local an,ao=string.match(am,'^%d+ (%d+) (.+)$')
+ai=ao
+AK(ah,an and ag+tonumber(an))
+end
+if not ai then
+return nil
+end
+local aj=af~=''and af or string.gsub(string.gsub(ai,'%%3B',';'),'%%25','%%')
+return{id=ad,times=ah,at=ah[#ah],error=aj,task=ae}
+end
+${$FQ}local function ad(ae,af,ag)
+if af.state~=FQ.working and af.state~=FQ.waiting or tonumber(af.attempts)==0 then
+return
+end
+y=y+1
+local ah=ac(ae,af,ag)
+if not ah then
+return
+end
+z[#z+1]=ah
+if not aa or ah.at>aa.at then
+aa=ah
+end
+if af.state==FQ.working and(not ab or ah.at>ab.at)then
+ab=ah
+end
+end
+${$FT}${$FS}${$FX}local function ae()
+local af=redis.call('ZRANGE',b,'0',AH(p-1))
+local ag,ah,ai,aj,ak,al,am={},{},0,nil,0,0,0
+for aq,ar in ipairs(af)do
+ag[aq]='.'..ar
+end
+for aq,ar in ipairs(AP('HMGET',c,ag))do
+local as,at=FX(ar)
+if as.state==FQ.working then
+ad(af[aq],as,at)
+end
+local au,av=tonumber(as.dequeued_at),tonumber(as.lease_number)
+if as.state==FQ.working and au then
+if ai==0 or au<ai then
+ai,aj=au,as.worker
+end
+ak=math.max(ak,tonumber(as.leased_for)or 0)
+if av>al then
+al,am=av,au
+end
+if tonumber(as.expired_leases or 0)>=r and#ah<2*q then
+AK(ah,af[aq],tonumber(as.expired_leases))
+end
+end
+end
+return{ai,aj or'',ak,AH(al),am,unpack(ah)}
+end
+${$AF}${$FK}local function af()
+local ag=math.max(tonumber(aa.task.result_ttl or FK),AF)
+local ah=math.min(aa.at,w-tonumber(m))+ag
+local ai=AH(t)
+local aj=redis.call('ZRANGE',k,AH(w+ag),AH(ah),'BYSCORE','REV','LIMIT','0',ai)
+local ak,al={},0
+for ap,aq in ipairs(aj)do
+ak[ap]='.'..aq
+end
+for ap,aq in ipairs(AP('HMGET',c,ak))do
+local ar=FX(aq)
+if ar.state==FQ.completed then
+al=math.max(al,tonumber(ar.ended_at)or 0)
+end
+end
+return al
+end
+local function ag()
+local ah,ai,aj={},{},{}
+local ak=AH(t-1)
+local function al(am)
+for aq,ar in ipairs(am)do
+AK(ah,not aj[ar]and ar or nil)
+aj[ar]=true
+end
+return#am==t
+end
+if al(redis.call('LRANGE',h,AH(-t),AH(-1)))then
+al(redis.call('LRANGE',h,'0',ak))
+end
+if al(redis.call('ZRANGE',i,'0',ak))then
+al(redis.call('ZRANGE',i,'0',ak,'REV'))
+end
+al(redis.call('ZRANGE',j,'0',ak))
+for ap,aq in ipairs(ah)do
+ai[ap]='.'..aq
+end
+for ap,aq in ipairs(AP('HMGET',c,ai))do
+local ar,as=FX(aq)
+if ar.state==FQ.waiting then
+ad(ah[ap],ar,as)
+end
+end
+if not aa then
+return{y,0,0,0,'','','',0}
+end
+local am,an=af(),aa.at
+for ar,as in ipairs(z)do
+for aw,ax in ipairs(as.times)do
+if ax>am then
+an=math.min(an,ax)
+end
+end
+end
+local ao=ab and ab.error or''
+local ap,aq,ar=aa.at,aa.id,aa.error
+return{y,#z,an,ap,aq,ar,ao,am}
+end
+${$DE}${$DG}${$DI}${$DK}local function ah()
+local ai,aj=DI(u[2]or nil).rate,nil
+for an in string.gmatch(u[3]or'','(%d+):%d+')do
+aj=math.max(aj or 0,tonumber(an))
+end
+if not(ai and aj)then
+return 0
+end
+local ak,al,am=DK(ai)
+return math.min((aj+1)*am,w)
+end
+${$AQ}local function ai()
+local aj=AH(w-tonumber(n))
+local ak=AH(q)
+local al=redis.call('ZRANGE',f,'-inf',aj,'BYSCORE','LIMIT','0',ak,'WITHSCORES')
+local am=#al/2
+if am==q then
+am=redis.call('ZCOUNT',f,'-inf',aj)
+end
+for aq=2,#al,2 do
+al[aq]=math.floor(tonumber(AQ(al[aq])))
+end
+return am,al
+end
+local function aj()
+local ak=redis.call('ZRANGE',f,o,'+inf','BYSCORE','LIMIT','0',AH(p))
+local al,am={},{}
+for aq,ar in ipairs(ak)do
+al[aq]='.'..ar
+end
+for aq,ar in ipairs(AP('HMGET',g,al))do
+local as=#am<2*q and ar and tonumber((string.match(ar,';p=(%d+)')))
+if as then
+AK(am,ak[aq],as)
+end
+end
+return am
+end
+${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function ak()
+local al,am={},0
+while#al<s do
+local an=AH(am*CF)
+local ao=redis.call('ZRANGE',a,an,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if not ao[1]then
 break
 end
-y[#y+1]=ab[1]
-z=math.floor(tonumber(AQ(ab[2]))/CF)+1
+al[#al+1]=ao[1]
+am=math.floor(tonumber(AQ(ao[2]))/CF)+1
 end
-local aa,ab,ac,ad=FO(c,y),{},{},{}
-for ah,ai in ipairs(y)do
-local aj=FU(aa[ai]or'')
-if aj.group then
-ac[#ac+1]=aj
-AK(ab,'~g:'..aj.group,'~s:'..aj.group)
-end
-end
-local ae=AP('HMGET',c,ab)
-for ai,aj in ipairs(ac)do
-local ak,al=ae[2*ai-1],ae[2*ai]
-if not(FP(ak)or FP(al))then
-local am=CL(aj.group,ak,al)
-AK(ad,aj.group,al or'')
-AK(ad,am.working,am.limited)
-AK(ad,tonumber(aj.enqueued_at)or r)
+local an,ao,ap,aq=FO(c,al),{},{},{}
+for au,av in ipairs(al)do
+local aw=FU(an[av]or'')
+if aw.group then
+ap[#ap+1]=aw
+AK(ao,'~g:'..aw.group,'~s:'..aw.group)
 end
 end
-return ad
+local ar=AP('HMGET',c,ao)
+for av,aw in ipairs(ap)do
+local ax,ay=ar[2*av-1],ar[2*av]
+if not(FP(ax)or FP(ay))then
+local az=CL(aw.group,ax,ay)
+AK(aq,aw.group,ay or'')
+AK(aq,az.working,az.limited)
+AK(aq,tonumber(aw.enqueued_at)or w)
 end
-local y,z=v()
-local aa=redis.call('ZCARD',a)
+end
+return aq
+end
+local al,am=ai()
+local an=redis.call('ZCARD',a)
 return{
 'ok',
-redis.call('ZCOUNT',d,'('..AH(r-tonumber(i)),'+inf'),
-s(),
-t(),
-u(),
-y,
-z,
-w(),
-aa,
-aa>0 and x()or{},
+redis.call('ZCOUNT',d,'('..AH(w-tonumber(m)),'+inf'),
+x(),
+ae(),
+ag(),
+ah(),
+al,
+am,
+aj(),
+an,
+an>0 and ak()or{},
 }
 `;
   },
-  sha1: "11018cf1e312204de79943bc269d4c90fb845645",
-  keyLockingSha1: "12f583c7bb12c1e8898625ff63740d4f7ccf092e",
+  sha1: "73d788f98b8a85299082883bfed152485f83390f",
+  keyLockingSha1: "704e1c5303575fd9c27dc376b5e87fdb2a49dc33",
 };

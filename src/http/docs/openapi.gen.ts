@@ -9026,6 +9026,7 @@ export const openapi: OpenApiDocument = {
                     "nothing_ends",
                     "nothing_taken",
                     "no_consumer",
+                    "attempts_fail",
                     "worker_lost",
                     "leases_expire",
                     "queue_at_limit",

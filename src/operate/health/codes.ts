@@ -23,6 +23,7 @@ export const queueCodes = [
   "nothing_ends",
   "nothing_taken",
   "no_consumer",
+  "attempts_fail",
   "worker_lost",
   "leases_expire",
   "queue_at_limit",

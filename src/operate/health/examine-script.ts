@@ -1,11 +1,36 @@
 import { readSettings } from "../../kernel/record/settings-record.ts";
-import { okay, type Binding } from "../../kernel/scripts/binding.ts";
+import { okay, type Binding, type ReplyReader } from "../../kernel/scripts/binding.ts";
 import type { Reply } from "../../kernel/transport.ts";
 import { examine } from "../../lua/examine.gen.ts";
 
+/** Times are 0, and texts empty, if there is none. */
+const attemptsOf = (reader: ReplyReader) => ({
+  tried: reader.integer(),
+  failed: reader.integer(),
+  since: reader.integer(),
+  lastAt: reader.integer(),
+  id: reader.text(),
+  error: reader.text(),
+  /** Of the tasks that are working. */
+  workingError: reader.text(),
+  completedAt: reader.integer(),
+});
+
 export const examineScript = {
   script: examine,
-  keys: ["limited", "working", "tasks", "dead", "workers", "schedules", "timetable"],
+  keys: [
+    "limited",
+    "working",
+    "tasks",
+    "dead",
+    "workers",
+    "schedules",
+    "timetable",
+    "pending",
+    "fair",
+    "delayed",
+    "expiry",
+  ],
   args: ["testNow", "recent", "late", "never"],
   decode: (reply: Reply) => {
     const reader = okay("examine", reply);
@@ -28,6 +53,7 @@ export const examineScript = {
         lastTakenAt: work.integer(),
         expiring: work.rest((item) => ({ id: item.text(), leases: item.integer() })),
       },
+      attempts: attemptsOf(reader.nested()),
       /** By the rate of the queue; 0 if it is not known. */
       takenUntil: reader.integer(),
       lateSchedules: {

@@ -1,3 +1,4 @@
+import type { ErrorSummary } from "../../kernel/errors/error-summary.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { QueueSettings, Rate } from "../settings.ts";
 import type { LostWorker } from "./lost-workers.ts";
@@ -16,6 +17,33 @@ export interface QueueFacts extends QueueCounts {
     /** The longest lease of these tasks, ms. */
     readonly lease: number;
   };
+  /** Of the tasks that are working, and the next and last ones that wait, at most 200 of each partition. */
+  readonly attempts: {
+    /** How many were dequeued at least once. */
+    readonly tried: number;
+    /** How many of these failed their last attempt that ended, with an error. */
+    readonly failed: number;
+    /** When the first of their attempts failed since a task was completed; 0 for none. */
+    readonly since: number;
+    /** When the last one failed; 0 for none. */
+    readonly lastAt: number;
+    /** The task of the last one. */
+    readonly id: string;
+    /** Its error. */
+    readonly error: ErrorSummary | undefined;
+    /** The last error of an earlier attempt of a task that is working. */
+    readonly workingError: ErrorSummary | undefined;
+  };
+  /** The attempts that failed with an error and are tried again, by statistics, within the time that was asked for. */
+  readonly requeued: {
+    readonly attempts: number;
+    /** The first minute that had some; 0 for none. */
+    readonly since: number;
+  };
+  /** When a task was completed last, as far as it is known; 0 if it is not. */
+  readonly completedAt: number;
+  /** Whether no task was completed later, because statistics count all. */
+  readonly isCompletionKnown: boolean;
   /** No task was taken after that; undefined if it is not known. */
   readonly lastTakenAt: number | undefined;
   /** No attempt ended after that; undefined if it is not known, because that needs statistics. */

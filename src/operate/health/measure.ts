@@ -11,6 +11,7 @@ import { failedAttempts, type MinuteCounts, type QueueStatistics } from "../stat
 import { examineScript } from "./examine-script.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
 import { lastSeen, lostWorkers } from "./lost-workers.ts";
+import { readError } from "./quoted-error.ts";
 import { OVERDUE } from "./stuck.ts";
 
 /** The next occurrence of a schedule that is paused or has ended, as the feature `schedules` writes it. */
@@ -25,7 +26,7 @@ interface Part {
 
 /**
  * Measures queues in one request, as {@link queueOverviews} does, with one more script call for each. That costs 2
- * Redis commands if the queue is empty, else 9 to 12, and up to 8 more if groups are at a limit.
+ * Redis commands if the queue is empty, else some 12 to 20, and up to 8 more if groups are at a limit.
  * @param recent for how long a dead letter is new, and for how long expired leases count, ms
  * @returns a queue that could not be measured has the code of the error
  * @throws {SluiceError} if Redis cannot be reached
@@ -67,6 +68,7 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
       worker: first && first.worker !== "" ? readWorker(first.worker).name : undefined,
       lease: Math.max(...examined.map(({ work }) => work.lease)),
     },
+    ...attemptsOf(examined, statistics, now),
     lastTakenAt:
       lastLeaseOf(parts) ??
       takenUntil(examined) ??
@@ -75,6 +77,7 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
     workerSeenAt: lastSeen(workers),
     lostWorkers: lostWorkers(workers, now),
     expiring: examined.flatMap(({ work }) => work.expiring),
+    requeued: requeuedWithin(statistics, recent, now),
     expired: expiredWithin(statistics, recent, now),
     limited: sum(({ limited }) => limited),
     groups: groupsOf(examined),
@@ -84,6 +87,29 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
     },
     pausedSchedules: examined.flatMap(({ pausedSchedules }) => pausedSchedules),
     newDeadLetters: sum(({ newDeadLetters }) => newDeadLetters),
+  };
+}
+
+/** The attempts of all shards, and when a task was completed last. */
+function attemptsOf(examined: readonly Part["examined"][], statistics: QueueStatistics, now: number) {
+  const parts = examined.map(({ attempts }) => attempts);
+  const [last] = parts.toSorted((one, other) => other.lastAt - one.lastAt);
+  const counted = lastMinuteWith(({ completed }) => completed, statistics, now);
+  const seen = Math.max(...parts.map(({ completedAt }) => completedAt));
+  const since = parts.flatMap((part) => (part.failed > 0 ? part.since : []));
+  const hasCompleted = statistics.minutes.some(({ completed }) => completed > 0);
+  return {
+    attempts: {
+      tried: parts.reduce((sum, { tried }) => sum + tried, 0),
+      failed: parts.reduce((sum, { failed }) => sum + failed, 0),
+      since: since.length > 0 ? Math.min(...since) : 0,
+      lastAt: last?.lastAt ?? 0,
+      id: last?.id ?? "",
+      error: readError(last?.error ?? ""),
+      workingError: readError(parts.find(({ workingError }) => workingError !== "")?.workingError ?? ""),
+    },
+    completedAt: Math.max(seen, hasCompleted ? (counted ?? 0) : 0),
+    isCompletionKnown: counted !== undefined && counted <= now - MINUTE,
   };
 }
 
@@ -127,6 +153,15 @@ function expiredWithin({ minutes }: QueueStatistics, within: number, now: number
     leases: recent.reduce((sum, { reclaimed }) => sum + reclaimed, 0),
     minutes: recent.length,
     lastAt: Math.min(now, (recent.at(-1)?.startsAt ?? -MINUTE) + MINUTE),
+  };
+}
+
+/** The attempts that failed within a time and are tried again, to the minute. */
+function requeuedWithin({ minutes }: QueueStatistics, within: number, now: number): QueueFacts["requeued"] {
+  const recent = minutes.filter(({ startsAt, requeued }) => startsAt + MINUTE > now - within && requeued > 0);
+  return {
+    attempts: recent.reduce((sum, { requeued }) => sum + requeued, 0),
+    since: recent[0]?.startsAt ?? 0,
   };
 }
 

@@ -1,6 +1,7 @@
 import { counted } from "../../counted.ts";
 import { span } from "../../kernel/options/span.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
+import { attemptsFail } from "./attempts-fail.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
 import { leasesExpire, workersLost } from "./lost-leases.ts";
 import { ago } from "./finding.ts";
@@ -113,6 +114,7 @@ const checks: readonly Check[] = [
   broken,
   isPaused,
   stuck,
+  attemptsFail,
   workersLost,
   leasesExpire,
   groupsHeld,

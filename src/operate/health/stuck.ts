@@ -4,6 +4,7 @@ import { span } from "../../kernel/options/span.ts";
 import type { QueueCode } from "./codes.ts";
 import type { QueueFacts } from "./facts.ts";
 import { ago } from "./finding.ts";
+import { quoted } from "./quoted-error.ts";
 import { found, type QueueFinding } from "./queue-finding.ts";
 
 /** What is due longer than this was not swept, ms. A minute is the interval of cron. */
@@ -21,7 +22,7 @@ export function stuck(facts: QueueFacts, after: number): QueueFinding | undefine
 }
 
 /** Whether a task that a consumer may take has waited for too long. */
-function isWaiting({ pending, limited, oldestAge, paused }: QueueFacts, after: number): boolean {
+export function isWaiting({ pending, limited, oldestAge, paused }: QueueFacts, after: number): boolean {
   return !paused && pending > limited && (oldestAge ?? 0) > after;
 }
 
@@ -46,14 +47,16 @@ function nothingEnds(facts: QueueFacts, after: number): QueueFinding | undefined
   const remedy =
     worker === undefined
       ? "Restart its process"
-      : `Restart its process, ${worker}, or take its tasks back (sluice workers ${queue} --fail ${shellQuoted(worker)})`;
+      : `Restart its process, ${worker}, or take its tasks back, which are then tried one at a time, each alone (sluice workers ${queue} --fail ${shellQuoted(worker)})`;
+  const { workingError } = facts.attempts;
+  const earlier = workingError ? `; an earlier attempt failed: ${quoted(workingError)}` : "";
   const what = lastEndedAt === undefined ? "was taken" : "has ended";
   return found(
     waits ? "problem" : "warning",
     "nothing_ends",
     queue,
-    `${text}, and nothing ${what} for ${span(Math.min(longest, still))}`,
-    `a handler hangs: sluice ls ${queue} --state working. ${remedy}, and give the consumer a timeout`,
+    `${text}, and nothing ${what} for ${span(Math.min(longest, still))}${earlier}`,
+    `a handler hangs, perhaps because what it calls does not answer: sluice ls ${queue} --state working. ${remedy}, and give the consumer a timeout`,
   );
 }
 

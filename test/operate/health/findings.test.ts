@@ -68,6 +68,10 @@ const facts: QueueFacts = {
     statistics: false,
   },
   work: { since: null, lease: 0 },
+  attempts: { tried: 0, failed: 0, since: 0, lastAt: 0, id: "", error: undefined, workingError: undefined },
+  requeued: { attempts: 0, since: 0 },
+  completedAt: 0,
+  isCompletionKnown: false,
   lastTakenAt: undefined,
   lastEndedAt: undefined,
   workerSeenAt: null,
@@ -86,6 +90,11 @@ const waits = { oldestAge: 60 * MINUTE };
 const works = (minutes: number, lease = 5) => ({
   working: 1,
   work: { since: NOW - minutes * MINUTE, lease: lease * MINUTE },
+});
+/** So many tasks that were tried, and those of them that failed, the first so many minutes ago. */
+const fails = (tried: number, failed: number, minutes: number) => ({
+  lastTakenAt: NOW,
+  attempts: { ...facts.attempts, tried, failed, since: ago(minutes), lastAt: ago(1), id: "t1" },
 });
 const ago = (minutes: number) => NOW - minutes * MINUTE;
 const group = { group: "g", paused: false, rate: null, working: 1, limited: 1, oldestAt: ago(11) };
@@ -118,6 +127,21 @@ test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, s
   [{ ...works(60), lastTakenAt: ago(60), paused: true }, ["paused", "warning"], ["nothing_ends", "warning"]],
   [{ ...waits, ...works(5), settings: { ...facts.settings, maxWorking: 1 } }, ["queue_at_limit", "warning"]],
   [{ ...waits, settings: { ...facts.settings, rate: { most: 1, per: 30 * MINUTE } }, lastTakenAt: ago(30) }],
+  [fails(2, 2, 5), ["attempts_fail", "warning"]],
+  [fails(5, 2, 5)],
+  [fails(1, 1, 60)],
+  [fails(2, 2, 0.9)],
+  [fails(2, 2, 11), ["attempts_fail", "problem"]],
+  [{ ...waits, ...fails(3, 2, 5) }, ["attempts_fail", "problem"]],
+  [{ ...waits, ...fails(3, 2, 5), completedAt: ago(10) }],
+  [{ ...fails(3, 2, 11), completedAt: ago(11) }, ["attempts_fail", "problem"]],
+  [
+    { lastTakenAt: NOW, pending: 41, requeued: { attempts: 2, since: ago(5) }, isCompletionKnown: true },
+    ["attempts_fail", "warning"],
+  ],
+  [{ lastTakenAt: NOW, pending: 40, requeued: { attempts: 2, since: ago(5) }, isCompletionKnown: true }],
+  // Completed after the last failure, which was long ago.
+  [{ attempts: { ...fails(2, 2, 60).attempts, lastAt: ago(40) }, completedAt: ago(30) }],
   [{ lostWorkers: [{ name: "w", failedAt: ago(1) }] }, ["worker_lost", "warning"]],
   [{ expiring: [{ id: "t1", leases: 2 }] }, ["leases_expire", "warning"]],
   [{ expired: { leases: 50, minutes: 1, lastAt: NOW } }],

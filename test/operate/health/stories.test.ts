@@ -25,7 +25,7 @@ async function hang(task: Extended, minutes: number) {
 }
 
 const HANGS =
-  "a handler hangs: sluice ls emails --state working. Restart its process, and give the consumer a timeout";
+  "a handler hangs, perhaps because what it calls does not answer: sluice ls emails --state working. Restart its process, and give the consumer a timeout";
 
 describe("a hanging handler whose lease is extended", () => {
   test("is found after ten minutes, and is a problem once other tasks wait", async () => {

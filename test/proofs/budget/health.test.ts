@@ -16,18 +16,28 @@ const examine = () =>
   });
 
 describe("the script examine costs", () => {
-  test("3 commands for an empty queue, 10 for another, 1 more each with working tasks, workers or a paused schedule", async () => {
+  test("3 commands for an empty queue, 13 for another, 1 more each with waiting tasks, working tasks, workers or a paused schedule", async () => {
     const { queue, transport } = billed;
     expect(await examine()).toBe(3);
     await new Schedules(queue.name, { transport }).put("later", { every: "1h", payload: 1 });
-    expect(await examine()).toBe(10);
+    expect(await examine()).toBe(13);
     await queue.enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i })));
     await queue.dequeue({ max: 20 });
-    expect(await examine()).toBe(11);
+    expect(await examine()).toBe(15);
     await queue.heartbeat({ name: "w" });
-    expect(await examine()).toBe(12);
+    expect(await examine()).toBe(16);
     await new Schedules(queue.name, { transport }).put("paused", { every: "1h", payload: 1, paused: true });
-    expect(await examine()).toBe(13);
+    expect(await examine()).toBe(17);
+  });
+
+  test("3 more if many tasks wait and attempts failed", async () => {
+    const { queue } = billed;
+    await queue.enqueueMany(Array.from({ length: 30 }, (_, i) => ({ payload: i })));
+    const [task] = await queue.dequeue();
+    expect(await examine()).toBe(16);
+    await task!.requeue({ error: new Error("down") });
+    await queue.dequeue();
+    expect(await examine()).toBe(17);
   });
 
   test("at most 8 more with groups at a limit", async () => {
@@ -36,7 +46,7 @@ describe("the script examine costs", () => {
     const tasks = Array.from({ length: 14 }, (_, i) => ({ payload: i, group: `g${i % 7}` }));
     await queue.enqueueMany(tasks);
     await queue.dequeue({ max: 7 });
-    expect(await examine()).toBe(11 + 7);
+    expect(await examine()).toBe(14 + 7);
   });
 });
 

@@ -29,6 +29,7 @@ const causes: Readonly<Partial<Record<Finding["code"], readonly (readonly [tab: 
     ],
     nothing_taken: [["workers", "Workers"]],
     no_consumer: [["workers", "Workers"]],
+    attempts_fail: [["delayed", "Delayed tasks"]],
     worker_lost: [["workers", "Workers"]],
     leases_expire: [["working", "Working tasks"]],
     group_at_limit: [["groups", "Groups"]],
@@ -70,7 +71,7 @@ export function Remedies({ finding: { code, queue, names = [] }, onAsk }: Remedi
           {text}
         </a>
       ))}
-      {code === "leases_expire" &&
+      {(code === "leases_expire" || code === "attempts_fail") &&
         names.map((id) => (
           <a key={id} href={taskLink(queue, id)}>
             Task {id}
