@@ -43,7 +43,7 @@ export {
 } from "./deploy/declared/define-queue.ts";
 export { type PayloadIssue, SluiceError, type SluiceErrorCode } from "./errors.ts";
 export { delayAfter, type Backoff } from "./kernel/options/backoff.ts";
-export type { PublishedEvent } from "./kernel/tasks/events.ts";
+export type { EventsOptions, PublishedEvent } from "./kernel/tasks/events.ts";
 export type { ReportedTask } from "./kernel/tasks/reported-task.ts";
 export { deepSweep } from "./open/deep-sweep/deep-sweep.ts";
 export type { DeepSweepOptions, DeepSweepReport, FaultReport } from "./features/repair/index.ts";

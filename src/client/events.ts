@@ -3,9 +3,9 @@ import { fromBase64 } from "../base64.ts";
 import { endable } from "../endable.ts";
 import { SluiceError } from "../errors.ts";
 import { onlyOptions } from "../kernel/options/validation.ts";
-import type { PublishedEvent } from "../kernel/tasks/events.ts";
+import type { EventsOptions, PublishedEvent } from "../kernel/tasks/events.ts";
+import { noteNoEvents } from "../kernel/tasks/no-events.ts";
 import { openReported, type ReportedTask } from "../kernel/tasks/reported-task.ts";
-import type { SendOptions } from "../kernel/transport.ts";
 import type { Values } from "../kernel/values/values.ts";
 import { reopened } from "../reopened.ts";
 import { networkError, TimedOut, Transient } from "../retry.ts";
@@ -36,14 +36,23 @@ export async function followEvents(
   connection: Connection,
   queue: string,
   values: Values,
-  options: SendOptions,
+  options: EventsOptions,
 ): Promise<AsyncIterable<PublishedEvent>> {
-  onlyOptions(options, ["signal"]);
+  onlyOptions(options, ["signal", "warn"]);
   const ending = new AbortController();
-  const { signal } = options;
+  const { signal, warn = true } = options;
   const until = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
   const stream: Open = (to) => connection.stream(`/v1/queues/${queue}/events`, to);
-  const open = async () => sentEvents(await opened(stream, until));
+  const note = noteNoEvents(queue, async () => {
+    const path = `/v1/queues/${queue}/settings`;
+    const request = { method: "GET", path, replyField: "events", options: { signal: until } } as const;
+    return ((await connection.request(request)) as { readonly events: boolean }).events;
+  });
+  const open = async () => {
+    const events = await opened(stream, until);
+    if (warn) note();
+    return sentEvents(events);
+  };
   const events = reopened(await open(), {
     open,
     mayPass: (error) => error instanceof SluiceError && error.code === "unreachable",

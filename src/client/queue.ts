@@ -24,9 +24,8 @@ import type {
   Worker,
 } from "../kernel/options/types.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
-import type { PublishedEvent } from "../kernel/tasks/events.ts";
+import type { EventsOptions, PublishedEvent } from "../kernel/tasks/events.ts";
 import type { ReadTask, TaskEvent } from "../kernel/tasks/watch.ts";
-import type { SendOptions } from "../kernel/transport.ts";
 import type { Connection, ServerRequest } from "./connection.ts";
 import { decoded, type DequeueRequest, lease } from "./dequeue-request.ts";
 import { withFields } from "./fields.ts";
@@ -208,7 +207,7 @@ export class ClientQueue<In = unknown, Out = In> implements QueueOverHttp<In, Ou
    * @throws {SluiceError} `unreachable` if the first stream cannot be opened; from the iteration, if the server refuses
    *   another one
    */
-  async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
+  async events(options: EventsOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     const { followEvents } = await onDemand();
     return followEvents(this.#connection, this.name, this.#dequeuing.values, options);
   }

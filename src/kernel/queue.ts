@@ -17,7 +17,7 @@ import type {
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "./options/validation.ts";
 import type { QueueHooks } from "./hooks.ts";
 import type { SendOptions } from "./transport.ts";
-import type { PublishedEvent } from "./tasks/events.ts";
+import type { EventsOptions, PublishedEvent } from "./tasks/events.ts";
 import type { Batch } from "./lease/leased-task.ts";
 import { LeasingRequests } from "./lease/leasing-requests.ts";
 import { sealedArguments } from "./lease/settlements.ts";
@@ -200,10 +200,10 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   /**
    * Subscribes to the events of the queue's tasks: which tasks, and of each attempt its result, progress or error.
    * The queue's setting `events` must be on; otherwise none
-   * arrive. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
+   * arrive, and a line in the log says so. Best effort, as Redis's pub/sub: events before the subscription, or while its connection is down,
    * are lost. A lost connection, with `resp()` also one on which Redis is silent for 20 s, is opened again, for as long
-   * as that takes; then the event `gap` says that events are missing. {@link watch} misses nothing of one task. One
-   * request and command. While the setting is on, each call costs one more command for each kind of event that it
+   * as that takes; then the event `gap` says that events are missing. {@link watch} misses nothing of one task. Two
+   * requests, of a command each; one without `warn`. While the setting is on, each call costs one more command for each kind of event that it
    * causes.
    * @returns once Redis has confirmed it: the events from then on, until the signal aborts, the iteration ends, or
    *   the transport closes
@@ -211,9 +211,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
    *   from the iteration, if Redis refuses to subscribe again
    * @example for await (const { event, ids } of await emails.events()) console.log(event, ids)
    */
-  async events(options: SendOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
+  async events(options: EventsOptions = {}): Promise<AsyncIterable<PublishedEvent>> {
     const { subscribeTo } = await import("./tasks/events.ts");
-    return subscribeTo(this.store.queue, this.values, options);
+    return subscribeTo(this.store, this.values, options);
   }
 
   #reader(id: string): ReadTask {

@@ -1,4 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  type MockInstance,
+  test,
+  vi,
+} from "vitest";
 import { databases, Operator, type PublishedEvent, Queue, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { queueEvents } from "../../src/kernel/tasks/events.ts";
@@ -128,6 +138,63 @@ describe.each(transports)("events over %s", (_, transport) => {
     await rig.command("CLIENT", "KILL", "TYPE", "pubsub");
     expect(await other.take(1)).toEqual([{ event: "gap", at: expect.any(Number), ids: [] }]);
     await other.events.return?.();
+  });
+});
+
+describe("a queue whose setting events is off", () => {
+  const line = {
+    queue: QUEUE,
+    events: "off",
+    note: expect.stringContaining(`sluice settings ${QUEUE} events=on`),
+  };
+  const said = () => warn.mock.calls.map(([text]) => JSON.parse(String(text)) as unknown);
+  let warn: MockInstance<typeof console.warn>;
+  beforeEach(() => {
+    warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  });
+  afterEach(() => warn.mockRestore());
+  const over = (transport: Transport) => listening(rig.queue({ transport }));
+
+  test.each(transports)(
+    "says so once in the log to each who listens over %s, and is heard once it is on",
+    async (_, transport) => {
+      const { events, take } = await over(transport());
+      await expect.poll(said).toEqual([line]);
+      await rig.command("CLIENT", "KILL", "TYPE", "pubsub");
+      await take(1);
+      await configure(true);
+      await rig.queue().enqueue(1, { id: "heard" });
+      expect(await take(1)).toMatchObject([{ event: "enqueued", ids: ["heard"] }]);
+      await events.return?.();
+      expect(said()).toEqual([line]);
+    },
+  );
+
+  test("says so also if it was switched off before a listener's connection was lost", async () => {
+    await configure(true);
+    const { events, take } = await over(tcp);
+    await rig.queue().enqueue(1);
+    await take(1);
+    await configure(false);
+    await rig.command("CLIENT", "KILL", "TYPE", "pubsub");
+    await take(1);
+    await expect.poll(said).toEqual([line]);
+    await events.return?.();
+  });
+
+  test("says so too if it has partitions", async () => {
+    await rig.operator().resize(2);
+    const { events } = await over(tcp);
+    await expect.poll(said).toEqual([line]);
+    await events.return?.();
+  });
+
+  test("is not looked at without the option warn", async () => {
+    const sent = vi.spyOn(tcp, "send");
+    const events = (await rig.queue({ transport: tcp }).events({ warn: false }))[Symbol.asyncIterator]();
+    expect(sent).not.toHaveBeenCalled();
+    await events.return?.();
+    sent.mockRestore();
   });
 });
 

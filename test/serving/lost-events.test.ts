@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { serve, type Server } from "../../serverless/node.ts";
 import { type ClientQueue, createClient } from "../../src/client/index.ts";
 import { embedded, EmbeddedDatabase } from "../../src/embedded/index.ts";
-import { databases, type PublishedEvent, Queue, type Transport } from "../../src/index.ts";
+import { databases, Operator, type PublishedEvent, Queue, type Transport } from "../../src/index.ts";
 import { type Gateway, startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transports/resp.ts";
 import { upstash } from "../../src/transports/upstash.ts";
@@ -163,8 +163,31 @@ it("the events throw what does not pass: a server that refuses the token, and a 
     return new Response("retry: 1000\n\n");
   };
   const queue = createClient({ url: "http://sluice.test", token: "t", fetch }).queue("q");
-  const events = (await queue.events())[Symbol.asyncIterator]();
+  const events = (await queue.events({ warn: false }))[Symbol.asyncIterator]();
   await expect(events.next()).rejects.toMatchObject({ code: "unauthorized" });
+});
+
+it("the client says in its log that a queue publishes no events, the server does not, and events come once it does", async () => {
+  proxy = await startProxy(redis.port);
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  onTestFinished(() => warn.mockRestore());
+  const queue = createClient({ url: server.url, token: secrets.all }).queue("q");
+  const events = (await queue.events())[Symbol.asyncIterator]();
+  await expect
+    .poll(() => warn.mock.calls)
+    .toEqual([[expect.stringMatching(/^\{"queue":"q","events":"off"/)]]);
+  await new Operator("q", { transport }).configure({ events: true });
+  onTestFinished(async () => {
+    const own = resp(redis.url);
+    await new Operator("q", { transport: own }).configure({ events: false });
+    await own.close();
+  });
+  await queue.enqueue(1, { id: "heard" });
+  expect((await events.next()).value).toMatchObject({ event: "enqueued", ids: ["heard"] });
+  await events.return?.();
+  const quiet = (await queue.events({ warn: false }))[Symbol.asyncIterator]();
+  await quiet.return?.();
+  expect(warn.mock.calls).toHaveLength(1);
 });
 
 it("a stream of the server that is silent for 20 s is opened again", async () => {
@@ -182,7 +205,7 @@ it("a stream of the server that is silent for 20 s is opened again", async () =>
     return new Response(source);
   };
   const queue = createClient({ url: "http://sluice.test", token: "t", fetch }).queue("q");
-  const events = (await queue.events())[Symbol.asyncIterator]();
+  const events = (await queue.events({ warn: false }))[Symbol.asyncIterator]();
   expect((await events.next()).value).toEqual(event("of stream 0"));
   const next = events.next();
   await vi.advanceTimersByTimeAsync(20_000 - 1);
@@ -205,7 +228,7 @@ it("a stream is asked for again if the server does not answer for 20 s", async (
     return Promise.resolve(new Response(`data: ${JSON.stringify(event(`of stream ${asked.length}`))}\n\n`));
   };
   const queue = createClient({ url: "http://sluice.test", token: "t", fetch }).queue("q");
-  const events = (await queue.events())[Symbol.asyncIterator]();
+  const events = (await queue.events({ warn: false }))[Symbol.asyncIterator]();
   expect((await events.next()).value).toEqual(event("of stream 1"));
   const next = events.next();
   await vi.advanceTimersByTimeAsync(200 + 20_000 + 400);

@@ -135,7 +135,7 @@ export class Api {
   async *events(queue: string, until: AbortSignal): AsyncGenerator<PublishedEvent, void> {
     const signal = AbortSignal.any([this.#options.signal, until]);
     try {
-      yield* await this.queue(queue).events({ signal });
+      yield* await this.queue(queue).events({ signal, warn: false });
     } catch (error) {
       if (!signal.aborted) throw this.#options.explain?.(error) ?? error;
     }

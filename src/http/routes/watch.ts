@@ -62,7 +62,7 @@ export function watchRoutes(app: App, services: Services): void {
       open: async (signal) => {
         const queue = c.get("open").queue();
         const hides = c.get("grants").hidesPayloads(queue.name, "view");
-        return eventFrames(await queue.events({ signal }), hides);
+        return eventFrames(await queue.events({ signal, warn: false }), hides);
       },
     });
   });

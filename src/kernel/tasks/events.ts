@@ -2,10 +2,13 @@ import { endable } from "../../endable.ts";
 import { SluiceError } from "../../errors.ts";
 import { reopened } from "../../reopened.ts";
 import { redisTime } from "../clock.ts";
-import type { QueueRef } from "../queue-ref.ts";
+import { commandCall, run } from "../call.ts";
 import { queueKeys } from "../names/keys.ts";
+import { readSettings } from "../record/settings-record.ts";
+import type { Store } from "../store.ts";
 import type { SendOptions } from "../transport.ts";
 import type { Values } from "../values/values.ts";
+import { noteNoEvents } from "./no-events.ts";
 import { openReported, readDetails, type ReportedTask } from "./reported-task.ts";
 
 /** The kinds of a queue's events, which its statistics count. */
@@ -39,12 +42,22 @@ export interface PublishedEvent {
   readonly tasks?: readonly ReportedTask[] | undefined;
 }
 
+export interface EventsOptions extends SendOptions {
+  /**
+   * Whether to look, whenever the connection is opened, if the queue's setting `events` is on, and otherwise to write
+   * one line to the console. It costs a request, for which no event waits.
+   * @default true
+   */
+  readonly warn?: boolean | undefined;
+}
+
 /** Subscribes to a queue's events; see `Queue.events`. */
 export async function subscribeTo(
-  { name, prefix, transport }: QueueRef,
+  store: Store,
   values: Values,
-  options: SendOptions,
+  { warn = true, ...options }: EventsOptions,
 ): Promise<AsyncIterable<PublishedEvent>> {
+  const { name, prefix, transport } = store.queue;
   const subscribe = transport.subscribe?.bind(transport);
   if (subscribe === undefined) {
     throw new SluiceError(
@@ -56,7 +69,20 @@ export async function subscribeTo(
   const ending = new AbortController();
   const signals = [options.signal, transport.closing, ending.signal];
   const until = AbortSignal.any(signals.filter((signal) => signal !== undefined));
-  const open = () => subscribe(channel, { ...options, signal: until });
+  const isOn = () => {
+    const { tasks } = store.shard(0).keys;
+    const call = commandCall(
+      ["HGET", tasks, "~set"],
+      (found) => readSettings(String(found ?? "")).events === "1",
+    );
+    return run(transport, call, { signal: until });
+  };
+  const note = noteNoEvents(name, () => store.over(isOn, { signal: until }));
+  const open = async () => {
+    const messages = await subscribe(channel, { ...options, signal: until });
+    if (warn) note();
+    return messages;
+  };
   const messages = reopened(await open(), {
     open,
     mayPass: (error) => error instanceof SluiceError && error.code === "redis_unreachable",

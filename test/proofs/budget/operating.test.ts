@@ -105,7 +105,7 @@ describe("reading", () => {
     const leaving = new AbortController();
     let events: AsyncIterator<unknown> | undefined;
     const listen = async () => {
-      events = (await queue.events({ signal: leaving.signal }))[Symbol.asyncIterator]();
+      events = (await queue.events({ signal: leaving.signal, warn: false }))[Symbol.asyncIterator]();
     };
     expect(await cost(listen)).toBe(1);
     for (const id of ["a", "b"]) await queue.enqueue(1, { id });
