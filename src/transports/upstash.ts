@@ -57,12 +57,12 @@ export function upstash(
   if (typeof from !== "object" || from === null) {
     throw invalidArgument("the first argument", "must be an environment, such as env, or { url, token }");
   }
-  const { url, token, prefix, ...beside } = credentials(from);
+  const { url, token, prefix, named, ...beside } = credentials(from);
   const { retry, keyLocking = true } = { ...beside, ...options };
   return {
     database: url,
     prefix,
-    send: sender(exchangeOver(new Endpoint(url, token), token), { retry, keyLocking }),
+    send: sender(exchangeOver(new Endpoint(url, token), token, named), { retry, keyLocking }),
     async subscribe(...args) {
       const { subscribeOverHttp } = await import("./subscribe-upstash.ts");
       return subscribeOverHttp(url, token, retry)(...args);
@@ -101,13 +101,14 @@ class Endpoint extends Redis {
   }
 }
 
-function exchangeOver(endpoint: Endpoint, token: string): Exchange {
+/** @param named the variable of the token */
+function exchangeOver(endpoint: Endpoint, token: string, named: string | undefined): Exchange {
   // An error may repeat the token, which `redact` then removes as it does an argument.
   const credentials = ["AUTH", token];
   return async (commands, currentTry) => {
     const results = await endpoint.post(commands, currentTry.signal).catch(async (error: unknown) => {
       const { failureOf } = await import("./upstash-failure.ts");
-      throw failureOf(error, [...commands, credentials]);
+      throw failureOf(error, [...commands, credentials], named);
     });
     if (!Array.isArray(results) || results.length !== commands.length) throw new Transient(NOT_A_REPLY);
     return results.map((result) => toResult(result, token));
@@ -128,7 +129,7 @@ function toResult(result: unknown, token: string): ExchangeResult {
 /** @throws {SluiceError} `invalid_argument`, without the token */
 function credentials(
   from: UpstashCredentials | UpstashEnvironment | Variables,
-): Credentials & UpstashOptions & { readonly prefix?: string | undefined } {
+): Credentials & UpstashOptions & { readonly prefix?: string | undefined; readonly named?: string } {
   const hint = "pass the environment that has both, as upstash(env), or { url, token }";
   if (isCredentials(from)) {
     const { url, token, ...options } = from;
@@ -136,7 +137,7 @@ function credentials(
   }
   const env = from as Environment;
   const { names, ...given } = restVariables(env);
-  return { ...checkedCredentials(given, hint, names), prefix: prefixVariable(env) };
+  return { ...checkedCredentials(given, hint, names), prefix: prefixVariable(env), named: names.token };
 }
 
 function isCredentials(from: object): from is UpstashCredentials {

@@ -165,6 +165,20 @@ describe("a request that is refused is not sent again:", () => {
   });
 });
 
+test.each([
+  [
+    "UPSTASH_REDIS_REST_TOKEN",
+    { UPSTASH_REDIS_REST_URL: "https://redis.test", UPSTASH_REDIS_REST_TOKEN: token },
+  ],
+  ["KV_REST_API_TOKEN", { KV_REST_API_URL: "https://redis.test", KV_REST_API_TOKEN: token }],
+])("a refused token of an environment is named: %s", async (name, env) => {
+  responders = [error(401, "WRONGPASS invalid or missing auth token")];
+  const { code, message } = await failure(upstash(env).send([call]));
+  expect(code).toBe("redis_unauthorized");
+  expect(message).toMatch(new RegExp(`WRONGPASS .*; the token is that of ${name}$`));
+  expect(message).not.toContain(token);
+});
+
 test("a signal that aborts in the middle of the reply rejects, and nothing more is sent", async () => {
   const controller = new AbortController();
   const transport = answering([
