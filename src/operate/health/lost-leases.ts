@@ -56,7 +56,7 @@ export function leasesExpire(
     `${counted(expired.leases, "lease")} expired within ${span(Math.max(after, SHORTEST))}`;
   const cause = "its process dies, or a handler blocks it or outlives the lease";
   const advice = worst
-    ? `${cause}: sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}`
+    ? `${cause}: sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}, which deletes its payload and errors; to keep them, export it first: sluice export ${queue} --state working`
     : `${cause.replace("its", "a")}: sluice ls ${queue} --text "lease expired". This ends 3m after the last`;
   return found(
     expired.leases < MANY_LEASES ? "warning" : "problem",

@@ -119,7 +119,7 @@ describe("leases that expire", () => {
     rig.now += MINUTE;
     const [task] = await rig.queue().dequeue({ lease: "1m" });
     const advice =
-      "its process dies, or a handler blocks it or outlives the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison";
+      "its process dies, or a handler blocks it or outlives the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison, which deletes its payload and errors; to keep them, export it first: sluice export emails --state working";
     const text = "task poison lost 2 leases one after the other";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     await task!.complete();
