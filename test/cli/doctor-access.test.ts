@@ -76,6 +76,14 @@ describe("tokens", () => {
     expect([code, byAbout(rows)["cron"]]).toEqual([0, finding]);
   });
 
+  test("the commands of its advice have the deployment's file, too", async () => {
+    const file = join(folder.path, ".env");
+    await writeFile(file, "CRON_SECRET=cron-0123456789abcdef\n");
+    await rig.operator().pause();
+    const { text } = await rig.to("the database").onTerminal("doctor", "--env", file);
+    expect(text.replaceAll(/\s+/g, " ")).toMatch(/→ sluice resume (?:--database )?--env \S+\/\.env emails /);
+  });
+
   test("of cron, without the variables of the deployment: nothing is said", async () => {
     const { rows } = await rig.to("the database").sluice("doctor");
     expect(byAbout(rows)["cron"]).toBeUndefined();

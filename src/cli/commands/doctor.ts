@@ -277,12 +277,22 @@ async function repaired(session: Session): Promise<Finding[]> {
   ];
 }
 
-function show({ out }: Session, finding: Finding): void {
+/** The commands of an advice that reach a database or a deployment. */
+const COMMANDS =
+  /\bsluice (?:cancel|dead|export|ls|purge|redrive|resume|schedules|settings|show|stats|sweep|workers)\b/g;
+
+function show({ out, where }: Session, finding: Finding): void {
   if (out.json) return out.line(finding);
   const { status, about, found, advice } = finding;
   const { green, yellow, red, dim } = out.colors;
   const paint = { ok: green, warning: yellow, problem: red, unknown: dim }[status];
   const shown = (text: string, indent: string) => wrapped(printable(text), out.width, indent);
-  const next = advice === undefined ? "" : `\n    ${dim("→")} ${shown(advice, " ".repeat(6))}`;
+  const next =
+    advice === undefined
+      ? ""
+      : `\n    ${dim("→")} ${shown(
+          advice.replaceAll(COMMANDS, (command) => command + where),
+          " ".repeat(6),
+        )}`;
   out.text(`${paint(SYMBOLS[status])} ${shown(`${about}: ${found}`, "  ")}${next}\n`);
 }
