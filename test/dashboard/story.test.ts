@@ -157,7 +157,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     const queue = rig.queue<{ readonly to: string }>(rig.name("emails"));
     await queue.enqueue({ to: "ada" }, { id: "welcome-1", headers: { trace: "t-1" } });
     await (await lease(queue)).reject(new Error("no such mailbox"));
-    const { page, faults, go } = await rig.visit({ ...look, at: `queues/${queue.name}/tasks/welcome-1` });
+    const { page, go } = await rig.visit({ ...look, at: `queues/${queue.name}/tasks/welcome-1` });
     await press(page, "Enqueue again…");
     const payload = page.getByLabel("Payload, JSON");
     await payload.fill('{ "to": ');
@@ -165,18 +165,14 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     expect(await page.getByRole("button", { name: "Enqueue", exact: true }).isDisabled()).toBe(true);
     await payload.fill('{ "to": "grace" }');
     await page.getByLabel("Priority").fill("11");
-    await press(page, "Enqueue");
-    await page
-      .getByRole("dialog")
-      .getByText(/priority must be/)
-      .waitFor();
+    await page.getByRole("dialog").getByText("It must be a whole number from 0 to 9").waitFor();
+    expect(await page.getByRole("button", { name: "Enqueue", exact: true }).isDisabled()).toBe(true);
     await page.getByLabel("Priority").fill("3");
     await confirm(page, "Enqueue");
     await page.getByText(/^Enqueued as /).waitFor();
     const [again] = await queue.dequeue();
     expect(again).toMatchObject({ payload: { to: "grace" }, headers: { trace: "t-1" } });
     expect(await queue.get(again?.id ?? "none")).toMatchObject({ priority: 3 });
-    expect(faults.splice(0)).toHaveLength(1);
     expect(stateOf(await queue.get("welcome-1"))).toEqual(["rejected", "rejected"]);
     await page.getByRole("heading", { name: again?.id ?? "none" }).waitFor();
 

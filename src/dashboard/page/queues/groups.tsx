@@ -22,13 +22,13 @@ interface GroupsProps {
 export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
   const pages = usePages();
   const { cursor } = pages;
-  const [named, setNamed] = useState("");
+  const [{ named, times }, setNamed] = useState({ named: "", times: 0 });
   const load = async (signal: AbortSignal) => {
     const page = await groups(queue, cursor, signal);
     if (named === "" || page.groups.some(({ group }) => group === named)) return page;
     return { ...page, groups: [await readGroup(queue, named, signal), ...page.groups] };
   };
-  const { value, error, refresh } = useLive(load, `${queue} ${cursor} ${named}`, { round, keep: true });
+  const { value, error, refresh } = useLive(load, `${queue} ${cursor}`, { round: round + times });
   const [asked, setAsked] = useState<GroupAction | undefined>();
   if (!value) return <Waiting error={error} retry={refresh} />;
   const close = () => setAsked(undefined);
@@ -60,7 +60,8 @@ export function Groups({ queue, settings, round, onChanged }: GroupsProps) {
         class="filters"
         onSubmit={(event) => {
           event.preventDefault();
-          setNamed(new FormData(event.currentTarget).get("group") as string);
+          const given = new FormData(event.currentTarget).get("group") as string;
+          setNamed({ named: given, times: times + 1 });
         }}
       >
         <label>
