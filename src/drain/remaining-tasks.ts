@@ -2,7 +2,7 @@ import { MAX_EMPTY_DEQUEUES } from "../kernel/lease/long-poll.ts";
 import type { Batch } from "../kernel/lease/leased-task.ts";
 import type { DequeueRequest } from "./drain-requests.ts";
 
-/** From a dequeue that emptied the queue to the next one, while handlers run, ms; over TCP, where none is billed. */
+/** From a dequeue that emptied the queue to the next one, while handlers run, ms; and over TCP, which bills none. */
 const DEQUEUE_PAUSE = 1_000;
 const CONNECTED_PAUSE = 100;
 

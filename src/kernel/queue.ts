@@ -16,7 +16,6 @@ import type {
 } from "./options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, requestKey, taskId } from "./options/validation.ts";
 import type { QueueHooks } from "./hooks.ts";
-import type { SendOptions } from "./transport.ts";
 import type { EventsOptions, PublishedEvent } from "./tasks/events.ts";
 import type { Batch } from "./lease/leased-task.ts";
 import { LeasingRequests } from "./lease/leasing-requests.ts";

@@ -72,14 +72,14 @@ export const wakesNotHeard = (error: unknown): LogLine => [
   { wakes: "failed", failed: messageOf(error) },
 ];
 
-/** Somebody listens to the events of a queue whose setting is off. */
+/** A program listens to the events of a queue whose setting is off. */
 export const publishesNoEvents = (queue: string): LogLine => [
   "warn",
   {
     queue,
     events: "off",
     note:
-      "somebody listens, but this queue publishes no events until its setting events is on: " +
+      "a program listens, but this queue publishes no events until its setting events is on: " +
       `sluice settings ${queue} events=on, or { events: true } in its declaration`,
   },
 ];

@@ -78,7 +78,7 @@ test("queues that cannot be read are the last in each order of numbers", async (
   await expect.poll(() => shown(page)).toEqual(["order-0", "order-1", "order-2", "order-3", "order-4"]);
 });
 
-test("the age of a next task that waits for too long stands out in the list and on the page of its queue", async () => {
+test("the age of a next task that waits for too long is marked in the list and on the page of its queue", async () => {
   const name = rig.name("old");
   await rig.queue(name, { now: () => Date.now() - 1_200_000 }).enqueue({});
   const [fresh = ""] = await fill("fresh", [1]);

@@ -8,7 +8,7 @@ const PAGE = 1_000;
 /**
  * Takes a worker that works no more off the list of a queue's workers. If it still has tasks, as after a settle that
  * failed, it stays, and its leases expire.
- * @param worker it must have an incarnation of its own, so that nobody else takes tasks as this worker
+ * @param worker it must have an incarnation of its own, so that no other process takes tasks as this worker
  */
 export async function signOff(operator: Operator, worker: WorkerName, options: SendOptions): Promise<void> {
   const { name, incarnation } = worker;
