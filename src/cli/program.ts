@@ -39,6 +39,7 @@ SLUICE_PREFIX).
 On a terminal the commands print tables with local times; in a pipe, JSON lines.
 Exit codes: 0 done, 1 failed or partly refused, 2 wrong command line or
 environment, 3 not reachable or not allowed, 130 Ctrl-C.
+If something is wrong: sluice doctor, and sluice docs operating.
 `;
 
 /** A command in the list of commands: with its arguments, without the word that it has options. */
