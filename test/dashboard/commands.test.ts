@@ -12,11 +12,11 @@ const NAMES = 3;
 const OTHERS = 24;
 
 /** What is wrong with that queue, and with all of them. Both are read once a minute. */
-const FINDINGS = 34;
-const ALL_FINDINGS = 346;
+const FINDINGS = 39;
+const ALL_FINDINGS = 639;
 
 /** All of its tasks, and the only one of each other queue. */
-const SEARCH = 420;
+const SEARCH = 428;
 const QUEUE = OVERVIEW + FINDINGS;
 
 /** Billed commands of each screen, as docs/costs.md shows them. */
@@ -26,7 +26,7 @@ const COMMANDS = {
   "a queue: pending tasks": QUEUE + 10,
   "a queue: delayed tasks": QUEUE + 5,
   "a queue: working tasks": QUEUE + 5,
-  "a queue: completed tasks": QUEUE + 6,
+  "a queue: completed tasks": QUEUE + 10,
   "a queue: dead tasks": QUEUE + 6 + 6,
   "a queue: dead letters with a text": QUEUE + 6 + 6,
   "a queue: schedules": QUEUE + 3,

@@ -3,7 +3,7 @@ import { SluiceError } from "sluice-queue";
 import { emails, queue } from "@/lib/queue";
 // In a client component: const [message, action] = useActionState(signUp, "");
 export async function signUp(_: string, form: FormData) {
-  const to = String(form.get("to"));
+  const to = form.get("to") as string;
   const options = { id: `welcome-${encodeURIComponent(to)}`, signal: AbortSignal.timeout(2_000) };
   try {
     await queue(emails).enqueue({ to }, options);

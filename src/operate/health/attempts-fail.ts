@@ -14,6 +14,8 @@ const FEW = 2;
 /** So many pending tasks may all have been looked at. */
 const LOOKED_AT = 40;
 
+const QUESTION = "is what the handler calls up, and does it answer?";
+
 /** Attempts that have failed for a shorter time are not reported, ms. */
 const TRANSIENT = 60_000;
 
@@ -36,8 +38,9 @@ export function attemptsFail(facts: QueueFacts, after: number): QueueFinding | u
     isWaiting(facts, after) || lasts > after ? "problem" : "warning",
     "attempts_fail",
     queue,
-    error ? `${text}: ${quoted(error)}` : text,
-    ["is what the handler calls up, and does it answer?", commands.join("; ")].join(" ").trim(),
+    text,
+    // The error is here, because alerts have no advice, and no error of a task.
+    [error && `the last one with ${quoted(error)}:`, QUESTION, commands.join("; ")].filter(Boolean).join(" "),
     id === "" ? [] : [id],
   );
 }

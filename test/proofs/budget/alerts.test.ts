@@ -53,12 +53,12 @@ describe("a pass costs", () => {
     expect(await costOf(pass)).toBe(BEGIN + 1);
   });
 
-  test("7 commands for an idle queue whose findings a rule watches, 14 with pending tasks, and 6 for the database", async () => {
+  test("7 commands for an idle queue whose findings a rule watches, 25 with pending tasks, and 6 for the database", async () => {
     const pass = connect([{ when: { finding: { code: "nothing_taken" } } }]);
     await pass();
     expect(await costOf(pass)).toBe(BEGIN + LIST + 7);
     await queue.enqueue(1);
-    expect(await costOf(pass)).toBe(BEGIN + LIST + 14);
+    expect(await costOf(pass)).toBe(BEGIN + LIST + 25);
     const ofDatabase = connect([{ when: { finding: { code: "database_nearly_full" } } }]);
     await ofDatabase();
     expect(await costOf(ofDatabase)).toBe(BEGIN + 6);
