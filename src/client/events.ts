@@ -43,11 +43,12 @@ export async function followEvents(
   const { signal, warn = true } = options;
   const until = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
   const stream: Open = (to) => connection.stream(`/v1/queues/${queue}/events`, to);
-  const note = noteNoEvents(queue, async () => {
+  const isOn = async () => {
     const path = `/v1/queues/${queue}/settings`;
     const request = { method: "GET", path, replyField: "events", options: { signal: until } } as const;
     return ((await connection.request(request)) as { readonly events: boolean }).events;
-  });
+  };
+  const note = noteNoEvents(queue, isOn, until);
   const open = async () => {
     const events = await opened(stream, until);
     if (warn) note();

@@ -44,7 +44,7 @@ export interface PublishedEvent {
 
 export interface EventsOptions extends SendOptions {
   /**
-   * Whether to look, whenever the connection is opened, if the queue's setting `events` is on, and otherwise to write
+   * Whether to look, two seconds after the connection is opened, if the queue's setting `events` is on, and otherwise to write
    * one line to the console. It costs a request, for which no event waits.
    * @default true
    */
@@ -77,7 +77,7 @@ export async function subscribeTo(
     );
     return run(transport, call, { signal: until });
   };
-  const note = noteNoEvents(name, () => store.over(isOn, { signal: until }));
+  const note = noteNoEvents(name, () => store.over(isOn, { signal: until }), until);
   const open = async () => {
     const messages = await subscribe(channel, { ...options, signal: until });
     if (warn) note();
