@@ -4,6 +4,8 @@ import { useRef, useState } from "preact/hooks";
 export interface Selection<Row> {
   /** By their keys, as they were when they were ticked. */
   readonly chosen: ReadonlyMap<string, Row>;
+  /** Whether this page has rows. */
+  readonly hasRows: boolean;
   /** Whether all rows of this page are ticked. */
   readonly hasAll: boolean;
   /** @param toHere also ticks or unticks the rows between the last one and this one */
@@ -39,6 +41,7 @@ export function useSelection<Row>(
   };
   return {
     chosen,
+    hasRows: rows.length > 0,
     hasAll: rows.length > 0 && keys.every((key) => chosen.has(key)),
     toggle(key, toHere) {
       const to = keys.indexOf(key);

@@ -32,7 +32,7 @@ interface BulkBarProps {
 /** What can be done with the ticked tasks, and with all that match the filter. */
 export function BulkBar({ queue, state, filter, selection, onDone }: BulkBarProps) {
   const [asked, setAsked] = useState<BulkAction | "redrive all" | "purge all" | undefined>();
-  const { chosen, hasAll, setAll, clear } = selection;
+  const { chosen, hasRows, hasAll, setAll, clear } = selection;
   const actions = bulkActions(queue, state, filter);
   const close = () => setAsked(undefined);
   const all = Object.keys(filter).length === 0 ? "all" : "all that match";
@@ -47,7 +47,7 @@ export function BulkBar({ queue, state, filter, selection, onDone }: BulkBarProp
       {actions.length > 0 && (
         <>
           <label class="switch">
-            <input type="checkbox" checked={hasAll} onChange={() => setAll(!hasAll)} />
+            <input type="checkbox" checked={hasAll} disabled={!hasRows} onChange={() => setAll(!hasAll)} />
             All on this page
           </label>
           <span role="status">{chosen.size > 0 && `${exact(chosen.size)} selected`}</span>
