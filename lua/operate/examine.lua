@@ -23,7 +23,7 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 --          {of the tasks that are working or wait, how many have been dequeued, and how many of these failed
 --          their last attempt; the first of these failures since a task was completed, and the last one (ms;
 --          0: none), its task and its error; the last such error of a task that is working; when the last
---          task was completed, if that was after the last failure or recently (ms; 0: it is not known)},
+--          task was completed (ms; 0: it is not known)},
 --          of a queue with a rate: no task was dequeued after that (ms; 0: it is not known),
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
 --          {of each paused schedule, at most 10: name, since when (ms)},
@@ -51,6 +51,14 @@ then
   return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, { 0, 0, 0, 0, '', '', '', 0 }, 0, 0, {}, {}, 0, {} }
 end
 local now = clock(test_now)
+
+local function records_of(ids)
+  local fields = {}
+  for i, id in ipairs(ids) do
+    fields[i] = '.' .. id
+  end
+  return read('HMGET', tasks, fields)
+end
 
 local function known_workers()
   local fields, found, names = {}, {}, {}
@@ -112,11 +120,8 @@ end
 -- The tasks with the first deadlines: usually all of them.
 local function at_work()
   local ids = redis.call('ZRANGE', working, '0', int(MOST - 1))
-  local fields, expiring, since, worker, lease, last, taken = {}, {}, 0, nil, 0, 0, 0
-  for i, id in ipairs(ids) do
-    fields[i] = '.' .. id
-  end
-  for i, record in ipairs(read('HMGET', tasks, fields)) do
+  local expiring, since, worker, lease, last, taken = {}, 0, nil, 0, 0, 0
+  for i, record in ipairs(records_of(ids)) do
     local task, text = parse(record)
     if task.state == STATE.working then
       note_attempts(ids[i], task, text)
@@ -138,17 +143,13 @@ local function at_work()
   return { since, worker or '', lease, int(last), taken, unpack(expiring) }
 end
 
--- When the last task was completed, by the records that are kept for as long as that of the last failed one.
+-- When the last task was completed, by records that are kept for as long as that of the last failed one.
 local function last_completed()
   local ttl = math.max(tonumber(last_failure.task.result_ttl or DEFAULT_RESULT_TTL), RESEND_WINDOW)
-  local from = math.min(last_failure.at, now - tonumber(recent)) + ttl
   local most = int(SAMPLE)
-  local ids = redis.call('ZRANGE', expiry, int(now + ttl), int(from), 'BYSCORE', 'REV', 'LIMIT', '0', most)
-  local fields, last = {}, 0
-  for i, id in ipairs(ids) do
-    fields[i] = '.' .. id
-  end
-  for _, record in ipairs(read('HMGET', tasks, fields)) do
+  local ids = redis.call('ZRANGE', expiry, int(now + ttl), '-inf', 'BYSCORE', 'REV', 'LIMIT', '0', most)
+  local last = 0
+  for _, record in ipairs(records_of(ids)) do
     local task = parse(record)
     if task.state == STATE.completed then
       last = math.max(last, tonumber(task.ended_at) or 0)
@@ -160,7 +161,7 @@ end
 -- Of the tasks that are working, and of the next and the last ones that wait: a failed attempt may put its
 -- task behind all others.
 local function attempts()
-  local ids, fields, known = {}, {}, {}
+  local ids, known = {}, {}
   local first = int(SAMPLE - 1)
   local function look(found)
     for _, id in ipairs(found) do
@@ -176,10 +177,7 @@ local function attempts()
     look(redis.call('ZRANGE', fair, '0', first, 'REV'))
   end
   look(redis.call('ZRANGE', delayed, '0', first))
-  for i, id in ipairs(ids) do
-    fields[i] = '.' .. id
-  end
-  for i, record in ipairs(read('HMGET', tasks, fields)) do
+  for i, record in ipairs(records_of(ids)) do
     local task, text = parse(record)
     if task.state == STATE.waiting then
       note_attempts(ids[i], task, text)

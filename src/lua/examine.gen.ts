@@ -57,66 +57,70 @@ then
 return{'ok',0,{},{0,'',0,'0',0},{0,0,0,0,'','','',0},0,0,{},{},0,{}}
 end
 ${$AH}${$AI}${$AJ}local w=AJ(l)
-${$AG}${$AP}local function x()
-local y,z,aa={},{},{}
-local ab=redis.call('ZRANGE',e,'0',AH(p-1),'REV')
-for af,ag in ipairs(ab)do
-aa[ag]=true
+${$AG}${$AP}local function x(y)
+local z={}
+for ad,ae in ipairs(y)do
+z[ad]='.'..ae
 end
-for af,ag in ipairs(v)do
-AK(ab,not aa[ag]and ag or nil)
+return AP('HMGET',c,z)
 end
-for af,ag in ipairs(ab)do
-AK(y,'~w:'..ag,'~f:'..ag)
+local function y()
+local z,aa,ab={},{},{}
+local ac=redis.call('ZRANGE',e,'0',AH(p-1),'REV')
+for ag,ah in ipairs(ac)do
+ab[ah]=true
 end
-local ac=AP('HMGET',c,y)
-for ag=1,#y,2 do
-AK(z,string.sub(y[ag],4),ac[ag]or'')
-AK(z,ac[ag+1]or'')
+for ag,ah in ipairs(v)do
+AK(ac,not ab[ah]and ah or nil)
 end
-return z
+for ag,ah in ipairs(ac)do
+AK(z,'~w:'..ah,'~f:'..ah)
 end
-local y,z,aa,ab=0,{},nil,nil
-local function ac(ad,ae,af)
-local ag,ah,ai=tonumber(ae.enqueued_at),{},nil
-for am in string.gmatch(ag and ae.errors or'','[^\\t]+')do
-local an,ao=string.match(am,'^%d+ (%d+) (.+)$')
-ai=ao
-AK(ah,an and ag+tonumber(an))
+local ad=AP('HMGET',c,z)
+for ah=1,#z,2 do
+AK(aa,string.sub(z[ah],4),ad[ah]or'')
+AK(aa,ad[ah+1]or'')
 end
-if not ai then
+return aa
+end
+local z,aa,ab,ac=0,{},nil,nil
+local function ad(ae,af,ag)
+local ah,ai,aj=tonumber(af.enqueued_at),{},nil
+for an in string.gmatch(ah and af.errors or'','[^\\t]+')do
+local ao,ap=string.match(an,'^%d+ (%d+) (.+)$')
+aj=ap
+AK(ai,ao and ah+tonumber(ao))
+end
+if not aj then
 return nil
 end
-local aj=af~=''and af or string.gsub(string.gsub(ai,'%%3B',';'),'%%25','%%')
-return{id=ad,times=ah,at=ah[#ah],error=aj,task=ae}
+local ak=ag~=''and ag or string.gsub(string.gsub(aj,'%%3B',';'),'%%25','%%')
+return{id=ae,times=ai,at=ai[#ai],error=ak,task=af}
 end
-${$FQ}local function ad(ae,af,ag)
-if af.state~=FQ.working and af.state~=FQ.waiting or tonumber(af.attempts)==0 then
+${$FQ}local function ae(af,ag,ah)
+if ag.state~=FQ.working and ag.state~=FQ.waiting or tonumber(ag.attempts)==0 then
 return
 end
-y=y+1
-local ah=ac(ae,af,ag)
-if not ah then
+z=z+1
+local ai=ad(af,ag,ah)
+if not ai then
 return
 end
-z[#z+1]=ah
-if not aa or ah.at>aa.at then
-aa=ah
+aa[#aa+1]=ai
+if not ab or ai.at>ab.at then
+ab=ai
 end
-if af.state==FQ.working and(not ab or ah.at>ab.at)then
-ab=ah
+if ag.state==FQ.working and(not ac or ai.at>ac.at)then
+ac=ai
 end
 end
-${$FT}${$FS}${$FX}local function ae()
-local af=redis.call('ZRANGE',b,'0',AH(p-1))
-local ag,ah,ai,aj,ak,al,am={},{},0,nil,0,0,0
-for aq,ar in ipairs(af)do
-ag[aq]='.'..ar
-end
-for aq,ar in ipairs(AP('HMGET',c,ag))do
+${$FT}${$FS}${$FX}local function af()
+local ag=redis.call('ZRANGE',b,'0',AH(p-1))
+local ah,ai,aj,ak,al,am={},0,nil,0,0,0
+for aq,ar in ipairs(x(ag))do
 local as,at=FX(ar)
 if as.state==FQ.working then
-ad(af[aq],as,at)
+ae(ag[aq],as,at)
 end
 local au,av=tonumber(as.dequeued_at),tonumber(as.lease_number)
 if as.state==FQ.working and au then
@@ -128,35 +132,31 @@ if av>al then
 al,am=av,au
 end
 if tonumber(as.expired_leases or 0)>=r and#ah<2*q then
-AK(ah,af[aq],tonumber(as.expired_leases))
+AK(ah,ag[aq],tonumber(as.expired_leases))
 end
 end
 end
 return{ai,aj or'',ak,AH(al),am,unpack(ah)}
 end
-${$AF}${$FK}local function af()
-local ag=math.max(tonumber(aa.task.result_ttl or FK),AF)
-local ah=math.min(aa.at,w-tonumber(m))+ag
+${$AF}${$FK}local function ag()
+local ah=math.max(tonumber(ab.task.result_ttl or FK),AF)
 local ai=AH(t)
-local aj=redis.call('ZRANGE',k,AH(w+ag),AH(ah),'BYSCORE','REV','LIMIT','0',ai)
-local ak,al={},0
-for ap,aq in ipairs(aj)do
-ak[ap]='.'..aq
-end
-for ap,aq in ipairs(AP('HMGET',c,ak))do
-local ar=FX(aq)
-if ar.state==FQ.completed then
-al=math.max(al,tonumber(ar.ended_at)or 0)
+local aj=redis.call('ZRANGE',k,AH(w+ah),'-inf','BYSCORE','REV','LIMIT','0',ai)
+local ak=0
+for ao,ap in ipairs(x(aj))do
+local aq=FX(ap)
+if aq.state==FQ.completed then
+ak=math.max(ak,tonumber(aq.ended_at)or 0)
 end
 end
-return al
+return ak
 end
-local function ag()
-local ah,ai,aj={},{},{}
+local function ah()
+local ai,aj={},{}
 local ak=AH(t-1)
 local function al(am)
 for aq,ar in ipairs(am)do
-AK(ah,not aj[ar]and ar or nil)
+AK(ai,not aj[ar]and ar or nil)
 aj[ar]=true
 end
 return#am==t
@@ -168,116 +168,113 @@ if al(redis.call('ZRANGE',i,'0',ak))then
 al(redis.call('ZRANGE',i,'0',ak,'REV'))
 end
 al(redis.call('ZRANGE',j,'0',ak))
-for ap,aq in ipairs(ah)do
-ai[ap]='.'..aq
-end
-for ap,aq in ipairs(AP('HMGET',c,ai))do
+for ap,aq in ipairs(x(ai))do
 local ar,as=FX(aq)
 if ar.state==FQ.waiting then
-ad(ah[ap],ar,as)
+ae(ai[ap],ar,as)
 end
 end
-if not aa then
-return{y,0,0,0,'','','',0}
+if not ab then
+return{z,0,0,0,'','','',0}
 end
-local am,an=af(),aa.at
-for ar,as in ipairs(z)do
+local am,an=ag(),ab.at
+for ar,as in ipairs(aa)do
 for aw,ax in ipairs(as.times)do
 if ax>am then
 an=math.min(an,ax)
 end
 end
 end
-local ao=ab and ab.error or''
-local ap,aq,ar=aa.at,aa.id,aa.error
-return{y,#z,an,ap,aq,ar,ao,am}
+local ao=ac and ac.error or''
+local ap,aq,ar=ab.at,ab.id,ab.error
+return{z,#aa,an,ap,aq,ar,ao,am}
 end
-${$DE}${$DG}${$DI}${$DK}local function ah()
-local ai,aj=DI(u[2]or nil).rate,nil
-for an in string.gmatch(u[3]or'','(%d+):%d+')do
-aj=math.max(aj or 0,tonumber(an))
+${$DE}${$DG}${$DI}${$DK}local function ai()
+local aj,ak=DI(u[2]or nil).rate,nil
+for ao in string.gmatch(u[3]or'','(%d+):%d+')do
+ak=math.max(ak or 0,tonumber(ao))
 end
-if not(ai and aj)then
+if not(aj and ak)then
 return 0
 end
-local ak,al,am=DK(ai)
-return math.min((aj+1)*am,w)
+local al,am,an=DK(aj)
+return math.min((ak+1)*an,w)
 end
-${$AQ}local function ai()
-local aj=AH(w-tonumber(n))
-local ak=AH(q)
-local al=redis.call('ZRANGE',f,'-inf',aj,'BYSCORE','LIMIT','0',ak,'WITHSCORES')
-local am=#al/2
-if am==q then
-am=redis.call('ZCOUNT',f,'-inf',aj)
+${$AQ}local function aj()
+local ak=AH(w-tonumber(n))
+local al=AH(q)
+local am=redis.call('ZRANGE',f,'-inf',ak,'BYSCORE','LIMIT','0',al,'WITHSCORES')
+local an=#am/2
+if an==q then
+an=redis.call('ZCOUNT',f,'-inf',ak)
 end
-for aq=2,#al,2 do
-al[aq]=math.floor(tonumber(AQ(al[aq])))
+for ar=2,#am,2 do
+am[ar]=math.floor(tonumber(AQ(am[ar])))
 end
-return am,al
+return an,am
 end
-local function aj()
-local ak=redis.call('ZRANGE',f,o,'+inf','BYSCORE','LIMIT','0',AH(p))
-local al,am={},{}
-for aq,ar in ipairs(ak)do
-al[aq]='.'..ar
+local function ak()
+local al=redis.call('ZRANGE',f,o,'+inf','BYSCORE','LIMIT','0',AH(p))
+local am,an={},{}
+for ar,as in ipairs(al)do
+am[ar]='.'..as
 end
-for aq,ar in ipairs(AP('HMGET',g,al))do
-local as=#am<2*q and ar and tonumber((string.match(ar,';p=(%d+)')))
-if as then
-AK(am,ak[aq],as)
+for ar,as in ipairs(AP('HMGET',g,am))do
+local at=#an<2*q and as and tonumber((string.match(as,';p=(%d+)')))
+if at then
+AK(an,al[ar],at)
 end
 end
-return am
+return an
 end
-${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function ak()
-local al,am={},0
-while#al<s do
-local an=AH(am*CF)
-local ao=redis.call('ZRANGE',a,an,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
-if not ao[1]then
+${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function al()
+local am,an={},0
+while#am<s do
+local ao=AH(an*CF)
+local ap=redis.call('ZRANGE',a,ao,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if not ap[1]then
 break
 end
-al[#al+1]=ao[1]
-am=math.floor(tonumber(AQ(ao[2]))/CF)+1
+am[#am+1]=ap[1]
+an=math.floor(tonumber(AQ(ap[2]))/CF)+1
 end
-local an,ao,ap,aq=FO(c,al),{},{},{}
-for au,av in ipairs(al)do
-local aw=FU(an[av]or'')
-if aw.group then
-ap[#ap+1]=aw
-AK(ao,'~g:'..aw.group,'~s:'..aw.group)
-end
-end
-local ar=AP('HMGET',c,ao)
-for av,aw in ipairs(ap)do
-local ax,ay=ar[2*av-1],ar[2*av]
-if not(FP(ax)or FP(ay))then
-local az=CL(aw.group,ax,ay)
-AK(aq,aw.group,ay or'')
-AK(aq,az.working,az.limited)
-AK(aq,tonumber(aw.enqueued_at)or w)
+local ao,ap,aq,ar=FO(c,am),{},{},{}
+for av,aw in ipairs(am)do
+local ax=FU(ao[aw]or'')
+if ax.group then
+aq[#aq+1]=ax
+AK(ap,'~g:'..ax.group,'~s:'..ax.group)
 end
 end
-return aq
+local as=AP('HMGET',c,ap)
+for aw,ax in ipairs(aq)do
+local ay,az=as[2*aw-1],as[2*aw]
+if not(FP(ay)or FP(az))then
+local ba=CL(ax.group,ay,az)
+AK(ar,ax.group,az or'')
+AK(ar,ba.working,ba.limited)
+AK(ar,tonumber(ax.enqueued_at)or w)
 end
-local al,am=ai()
-local an=redis.call('ZCARD',a)
+end
+return ar
+end
+local am,an=aj()
+local ao=redis.call('ZCARD',a)
 return{
 'ok',
 redis.call('ZCOUNT',d,'('..AH(w-tonumber(m)),'+inf'),
-x(),
-ae(),
-ag(),
+y(),
+af(),
 ah(),
-al,
+ai(),
 am,
-aj(),
 an,
-an>0 and ak()or{},
+ak(),
+ao,
+ao>0 and al()or{},
 }
 `;
   },
-  sha1: "73d788f98b8a85299082883bfed152485f83390f",
-  keyLockingSha1: "704e1c5303575fd9c27dc376b5e87fdb2a49dc33",
+  sha1: "ebc4a35933a9af6d7c31d1d5efcbddd9085b5352",
+  keyLockingSha1: "204026f10673263d1e8d65a6ff35dcea76e68a8f",
 };

@@ -143,6 +143,12 @@ describe("a drain with free handlers pulls again while others run", () => {
     expect([sent.slice(0, 2), passed()]).toEqual([[["dequeue"], ["dequeue"]], 1_000]);
   });
 
+  test("over TCP a tenth of a second after it", async () => {
+    const { send } = rig.transport;
+    const sent = await drainUntilSecond(() => queue().enqueue(SECOND), {}, { send, connected: true });
+    expect([sent.slice(0, 2), passed()]).toEqual([[["dequeue"], ["dequeue"]], 100]);
+  });
+
   test("at once when it is notified", async () => {
     let look = () => {};
     const then = async () => {

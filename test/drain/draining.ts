@@ -29,7 +29,8 @@ export function noting(transport: Transport): { transport: Transport; sent: stri
     sent.push(commands.map((command) => ("script" in command ? command.script.name : command[0])));
     return transport.send(commands, options);
   };
-  return { transport: { send }, sent };
+  const { connected } = transport;
+  return { transport: { send, ...(connected !== undefined && { connected }) }, sent };
 }
 
 /** A {@link StoppedError} as a task keeps it. */

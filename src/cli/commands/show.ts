@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
 import { reasonTexts } from "../../kernel/errors/reason-text.ts";
-import { requestedCancel } from "../../kernel/tasks/requested-cancel.ts";
+import { requestedCancel } from "../../operate/requested-cancel.ts";
 import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";

@@ -73,6 +73,27 @@ describe("a receiver that hangs", () => {
   });
 });
 
+test("the first failure is the one after the last completion, also when that was long ago", async () => {
+  await rig.queue().enqueueMany(many(3));
+  const [first, ...others] = await rig.queue().dequeue({ max: 3 });
+  await Promise.all(others.map((task) => task.requeue({ error: hung(), delay: "1s" })));
+  rig.now += MINUTE;
+  await first!.complete();
+  rig.now += 30 * MINUTE;
+  await sweep(rig.transport, { now: () => rig.now });
+  for (const task of await rig.queue().dequeue({ max: 2 }))
+    await task.requeue({ error: hung(), delay: "1s" });
+  rig.now += MINUTE;
+  await sweep(rig.transport, { now: () => rig.now });
+  await rig.queue().dequeue({ max: 2, lease: "10m" });
+  rig.now += MINUTE;
+  const [[code, , text] = []] = await findings();
+  expect([code, text]).toEqual([
+    "attempts_fail",
+    expect.stringContaining("the first 2m ago, the last 2m ago"),
+  ]);
+});
+
 describe("failed attempts are no finding", () => {
   test("of one task beside others that are completed, or alone", async () => {
     await rig.queue().enqueue(1, { id: "bad" });

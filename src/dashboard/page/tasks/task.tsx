@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { ENVELOPE_BASE64 } from "../../../kernel/record/envelope.ts";
-import { requestedCancel } from "../../../kernel/tasks/requested-cancel.ts";
+import { requestedCancel } from "../../../operate/requested-cancel.ts";
 import { may } from "../access.ts";
 import { RequestError } from "../api/request.ts";
 import { cancel, redriveMany, remove, task as read } from "../api/tasks.ts";

@@ -170,4 +170,14 @@ export const operate: LawMutants = {
     src: change("hides ? hidePayloads(task) : task", "task"),
     breaks: "access: who may not see payloads sees results",
   },
+  "examine takes failures of before the last completion": {
+    in: "attempts",
+    lua: always("at > completed_at"),
+    breaks: "law 10: a queue that was healthy until just now is said to fail since yesterday",
+  },
+  "examine takes attempts that lost their lease for failed ones": {
+    in: "failure_of",
+    lua: never("not last"),
+    breaks: "law 10: a poison task is said to be a receiver that is down",
+  },
 };

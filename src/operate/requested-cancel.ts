@@ -1,5 +1,5 @@
-import { span } from "../options/span.ts";
-import type { TaskInfo } from "../record/task-info.ts";
+import { span } from "../kernel/options/span.ts";
+import type { TaskInfo } from "../kernel/record/task-info.ts";
 
 /** After this a consumer that extends its leases has learned of a cancel, ms: a drain extends at least every 15 s. */
 const NOTICED_WITHIN = 60_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { requestedCancel } from "../../src/kernel/tasks/requested-cancel.ts";
+import { requestedCancel } from "../../src/operate/requested-cancel.ts";
 
 const NOW = 1e12;
 const asked = (ago: number) => ({ version: 3, to: "cancelRequested" as const, at: NOW - ago });
