@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { resp } from "../../src/transports/resp.ts";
+import { closedPort } from "../support/listening.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
 import { useFolder } from "../support/folder.ts";
@@ -36,12 +37,14 @@ describe("the environment", () => {
   });
 
   test("REDIS_URL may name the nodes of a cluster", async () => {
+    const [one, other] = [await closedPort(), await closedPort()];
     skipWaits();
     const { code, err } = await runHere(["queues"], {
-      REDIS_URL: "cluster://:s3cret@127.0.0.1:1,127.0.0.1:2",
+      REDIS_URL: `cluster://:s3cret@127.0.0.1:${one},127.0.0.1:${other}`,
     });
     vi.restoreAllMocks();
-    expect([code, err]).toEqual([3, expect.stringContaining("the cluster at 127.0.0.1:1, 127.0.0.1:2")]);
+    const name = `the cluster at 127.0.0.1:${one}, 127.0.0.1:${other}`;
+    expect([code, err]).toEqual([3, expect.stringContaining(name)]);
     expect(err).not.toContain("s3cret");
   });
 
@@ -186,10 +189,10 @@ describe("what is no deployment, or does not answer, ends with 3", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   test("a URL on which nothing listens", async () => {
-    const env = { SLUICE_URL: "http://127.0.0.1:2", SLUICE_TOKEN: TOKEN };
-    expect(await runHere(["queues"], env)).toMatchObject({
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    expect(await runHere(["queues"], { SLUICE_URL: url, SLUICE_TOKEN: TOKEN })).toMatchObject({
       code: 3,
-      err: expect.stringContaining("Is http://127.0.0.1:2 a deployment of Sluice, "),
+      err: expect.stringContaining(`Is ${url} a deployment of Sluice, `),
     });
   });
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createApp } from "../../src/http/index.ts";
 import { operations } from "../../src/http/operations/index.ts";
 import { resp } from "../../src/transports/resp.ts";
-import { listening } from "../support/listening.ts";
+import { closedPort, listening } from "../support/listening.ts";
 import { skipWaits } from "../support/skip-waits.ts";
 import { startRedis } from "../support/redis.ts";
 import { useFolder } from "../support/folder.ts";
@@ -117,11 +117,12 @@ describe("what cannot be reached ends with 3 and advice", () => {
   };
 
   test("a Redis that is not there", async () => {
-    const url = "redis://:secret@127.0.0.1:1";
+    const host = `127.0.0.1:${await closedPort()}`;
+    const url = `redis://:secret@${host}`;
     const { found, advice, err } = await failing(runHere(["doctor"], { REDIS_URL: url }));
-    expect(found).toMatch(/^the database at 127\.0\.0\.1:1: .*ECONNREFUSED/);
+    expect(found).toMatch(new RegExp(`^the database at ${host}: .*ECONNREFUSED`));
     expect(advice).toBe("is the URL right, does Redis run, and does a firewall keep this machine out?");
-    expect(err).toMatch(/\nsluice: the database at 127\.0\.0\.1:1: .*ECONNREFUSED/);
+    expect(err).toMatch(new RegExp(`\nsluice: the database at ${host}: .*ECONNREFUSED`));
     expect(err).not.toContain("secret");
   });
 

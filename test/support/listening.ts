@@ -1,8 +1,21 @@
 import { once } from "node:events";
-import type { AddressInfo, Server } from "node:net";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { onTestFinished } from "vitest";
 
 /** Lets a server listen on a free port of this machine. */
 export async function listening(server: Server): Promise<number> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;
+}
+
+/** A port of this machine that refuses connections until the test ends: a connection has it, so nothing can listen. */
+export async function closedPort(): Promise<number> {
+  const server = createServer((other) => other.resume());
+  const socket = connect(await listening(server), "127.0.0.1");
+  await once(socket, "connect");
+  onTestFinished(() => {
+    socket.destroy();
+    server.close();
+  });
+  return socket.localPort as number;
 }
