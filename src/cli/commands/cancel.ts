@@ -5,7 +5,7 @@ import { operation, type Running, type Session } from "../session.ts";
 
 export function cancelCommand(running: Running): Command {
   const command = new Command("cancel")
-    .summary("cancel tasks")
+    .summary("cancel tasks, and delete their payloads")
     .description(
       "Cancels tasks. A task that is being worked on is flagged: its consumer is asked to stop. A cancelled task's payload and errors are deleted: export them first, if they may be needed.",
     )
