@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { ListedQueues } from "../client/client.ts";
 import { SluiceError } from "../errors.ts";
 import type { QueueDiagnostics } from "../operate/diagnostics.ts";
@@ -7,7 +8,7 @@ import type { Session } from "./session.ts";
 import { pathOf } from "./tasks.ts";
 
 /** A queue that does not exist. */
-interface UnknownQueue {
+export interface UnknownQueue {
   /** `; did you mean …?`, or empty. */
   readonly meant: string;
 }
@@ -18,11 +19,29 @@ interface UnknownQueue {
  */
 export async function refuseUnknownQueue(session: Session, queue: string): Promise<void> {
   const unknown = await unknownQueue(session, queue);
-  if (unknown)
-    throw new Refusal(
-      `there is no queue ${queue}${unknown.meant || "."} To list all: sluice queues${session.where}`,
-    );
+  if (unknown) throw refusal(session, queue, unknown, "");
 }
+
+/** The option of commands that may create a queue. Those that enqueue create it without it. */
+export const newOption = () => new Option("--new", "create the queue if it does not exist");
+
+/**
+ * Refuses a queue that does not exist, unless the option `--new` is given.
+ * @returns for {@link noteNewQueue}
+ * @throws {Refusal} with the queue of the most similar name
+ */
+export async function knownOrNewQueue(
+  session: Session,
+  queue: string,
+  isNew: boolean | undefined,
+): Promise<UnknownQueue | undefined> {
+  const unknown = await unknownQueue(session, queue);
+  if (unknown && !isNew) throw refusal(session, queue, unknown, " To create it: --new.");
+  return unknown;
+}
+
+const refusal = ({ where }: Session, queue: string, { meant }: UnknownQueue, advice: string) =>
+  new Refusal(`there is no queue ${queue}${meant || "."}${advice} To list all: sluice queues${where}`);
 
 /** Says that a command has created a queue. @param unknown what {@link unknownQueue} returned before */
 export function noteNewQueue({ out }: Session, queue: string, unknown: UnknownQueue | undefined): void {

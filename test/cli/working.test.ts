@@ -11,6 +11,7 @@ const pulled = async (id: string, maxAttempts = 10): Promise<string> => {
 };
 
 test("pull leases the next tasks and prints them with their receipts", async () => {
+  await rig.operator().configure({ maxWorking: 5 });
   expect(await onTerminal("pull", "emails")).toMatchObject({
     code: 0,
     out: "",

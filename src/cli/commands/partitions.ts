@@ -4,7 +4,7 @@ import type { QueuePartitions } from "../../features/partitions/index.ts";
 import { whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteNewQueue, refuseUnknownQueue, unknownQueue } from "../unknown-queue.ts";
+import { knownOrNewQueue, newOption, noteNewQueue, refuseUnknownQueue } from "../unknown-queue.ts";
 
 export function partitionsCommand(running: Running): Command {
   const command = new Command("partitions")
@@ -13,14 +13,15 @@ export function partitionsCommand(running: Running): Command {
       "Shows what each partition of a queue has, or changes how many new tasks go to. The queue stays in use.",
     )
     .argument("<queue>")
-    .argument("[number]", "1 to 62", whole(1, MAX_SHARDS));
+    .argument("[number]", "1 to 62", whole(1, MAX_SHARDS))
+    .addOption(newOption());
   return operation(
     running,
     command,
-    async (session: Session, _options: object, queue: string, count?: number) => {
+    async (session: Session, { new: isNew }: { new?: boolean }, queue: string, count?: number) => {
       const { api, out } = session;
       if (count === undefined) await refuseUnknownQueue(session, queue);
-      const unknown = count === undefined ? undefined : await unknownQueue(session, queue);
+      const unknown = count === undefined ? undefined : await knownOrNewQueue(session, queue, isNew);
       const path = pathOf(queue, "partitions");
       const found: QueuePartitions =
         count === undefined

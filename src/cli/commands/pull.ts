@@ -3,6 +3,7 @@ import { duration, whole } from "../options.ts";
 import { timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface PullOptions {
   readonly max: number;
@@ -32,9 +33,12 @@ export function pullCommand(running: Running): Command {
       new Option("--lease <duration>", "lease of tasks that were enqueued without one").argParser(duration),
     )
     .addOption(new Option("--wait <duration>", "wait for a task, at most 60s").argParser(duration));
-  return operation(running, command, async ({ api, out }: Session, options: PullOptions, queue: string) => {
+  return operation(running, command, async (session: Session, options: PullOptions, queue: string) => {
+    const { api, out } = session;
     const { max, lease, wait } = options;
     const path = pathOf(queue, "tasks", "pull");
+    // Before, because a pull that finds nothing is remembered in the queue too.
+    await refuseUnknownQueue(session, queue);
     const reply: { tasks: PulledTask[] } = await api.send("POST", path, "tasks", { max, lease, wait }, wait);
     out.rows(
       reply.tasks,

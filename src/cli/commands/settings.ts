@@ -4,10 +4,15 @@ import type { QueueSettings, Rate } from "../../operate/settings.ts";
 import { UsageError } from "../exit.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { noteNewQueue, refuseUnknownQueue, unknownQueue } from "../unknown-queue.ts";
+import { knownOrNewQueue, newOption, noteNewQueue, refuseUnknownQueue } from "../unknown-queue.ts";
 
 const QUEUE_SETTINGS = ["maxWorking", "rate", "maxPending", "events", "statistics"];
 const GROUP_SETTINGS = ["paused", "weight", "maxWorking", "rate"];
+
+interface SettingsOptions {
+  readonly group?: string;
+  readonly new?: boolean;
+}
 
 export function settingsCommand(running: Running): Command {
   const command = new Command("settings")
@@ -17,11 +22,13 @@ export function settingsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .argument("[name=value...]", "such as rate=5/1s events=on maxWorking=none")
-    .option("--group <group>", "the settings of this group");
+    .option("--group <group>", "the settings of this group")
+    .addOption(newOption());
   return operation(
     running,
     command,
-    async (session: Session, { group }: { group?: string }, queue: string, given: readonly string[]) => {
+    async (session: Session, options: SettingsOptions, queue: string, given: readonly string[]) => {
+      const { group, new: isNew } = options;
       const { api, out } = session;
       const names = group === undefined ? QUEUE_SETTINGS : GROUP_SETTINGS;
       const changes = Object.fromEntries(given.map((text) => changeOf(text, names)));
@@ -29,14 +36,16 @@ export function settingsCommand(running: Running): Command {
         group === undefined
           ? pathOf(queue, "settings")
           : pathOf(queue, "groups", { name: group, of: "--group" });
-      if (given.length === 0) await refuseUnknownQueue(session, queue);
-      const unknown = given.length === 0 ? undefined : await unknownQueue(session, queue);
-      const settings: QueueSettings | GroupInfo =
-        given.length === 0
-          ? await api.get(path, "maxWorking")
-          : await api.send("PATCH", path, "maxWorking", changes);
-      const lines = Object.entries(settings).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
-      out.value(settings, lines.join("\n"));
+      const show = (settings: QueueSettings | GroupInfo) => {
+        const lines = Object.entries(settings).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
+        out.value(settings, lines.join("\n"));
+      };
+      if (given.length === 0) {
+        await refuseUnknownQueue(session, queue);
+        return show(await api.get(path, "maxWorking"));
+      }
+      const unknown = await knownOrNewQueue(session, queue, isNew);
+      show(await api.send("PATCH", path, "maxWorking", changes));
       noteNewQueue(session, queue, unknown);
     },
   );

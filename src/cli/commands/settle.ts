@@ -7,6 +7,7 @@ import { duration, json } from "../options.ts";
 import type { Output } from "../output/output.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
+import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface SettleOptions {
   readonly complete?: boolean;
@@ -51,28 +52,34 @@ export function settleCommand(running: Running): Command {
       const { out, io, fail } = session;
       const settlement = settlementOf(options);
       const settled: Settled[] = [];
+      const settleSome = async (settlements: readonly unknown[]) => {
+        const results = await settle(session, queue, settlements);
+        if (settled.length === 0 && results.every(({ ok }) => !ok)) await refuseUnknownQueue(session, queue);
+        settled.push(...results);
+      };
       try {
         if (receipts.length > 0) {
           if (!settlement) throw new UsageError(`give one of ${OUTCOMES}`);
           const all = receipts.map((receipt) => ({ receipt, ...settlement }));
-          for (let at = 0; at < all.length; at += MOST)
-            settled.push(...(await settle(session, queue, all.slice(at, at + MOST))));
+          for (let at = 0; at < all.length; at += MOST) await settleSome(all.slice(at, at + MOST));
         } else {
           if (io.stdin.isTTY) throw new UsageError("give receipts, or lines of JSON from a pipe");
           for await (const lines of batchesOf(jsonLines(openInput(io, undefined).stream))) {
             const all = lines.map(({ value }) =>
               settlement ? { receipt: receiptOf(value), ...settlement } : value,
             );
-            const results = await settle(session, queue, all).catch((error: unknown) => {
+            await settleSome(all).catch((error: unknown) => {
               throw withLine(error, lines);
             });
-            settled.push(...results);
           }
         }
       } finally {
         print(out, settled);
       }
-      if (settled.length === 0) out.note("There was nothing to settle.");
+      if (settled.length === 0) {
+        await refuseUnknownQueue(session, queue);
+        out.note("There was nothing to settle.");
+      }
       if (settled.some(({ ok }) => !ok)) fail();
     },
   );
