@@ -5,6 +5,7 @@ import {
   beforeEach,
   describe,
   expect,
+  onTestFinished,
   type MockInstance,
   test,
   vi,
@@ -189,10 +190,18 @@ describe("a queue whose setting events is off", () => {
     await events.return?.();
   });
 
-  test("is not looked at without the option warn", async () => {
+  test.each([
+    { warn: true, looks: 1 },
+    { warn: false, looks: 0 },
+  ])("is looked at two seconds later, $looks times with warn: $warn", async ({ warn, looks }) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const sent = vi.spyOn(tcp, "send");
-    const events = (await rig.queue({ transport: tcp }).events({ warn: false }))[Symbol.asyncIterator]();
+    const events = (await rig.queue({ transport: tcp }).events({ warn }))[Symbol.asyncIterator]();
+    await vi.advanceTimersByTimeAsync(2_000 - 1);
     expect(sent).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toHaveBeenCalledTimes(looks);
     await events.return?.();
     sent.mockRestore();
   });

@@ -185,7 +185,13 @@ it("the client says in its log that a queue publishes no events, the server does
   await queue.enqueue(1, { id: "heard" });
   expect((await events.next()).value).toMatchObject({ event: "enqueued", ids: ["heard"] });
   await events.return?.();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const quiet = (await queue.events({ warn: false }))[Symbol.asyncIterator]();
+  const asked = vi.spyOn(globalThis, "fetch");
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked).not.toHaveBeenCalled();
+  asked.mockRestore();
   await quiet.return?.();
   expect(warn.mock.calls).toHaveLength(1);
 });

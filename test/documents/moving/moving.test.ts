@@ -31,7 +31,7 @@ async function attemptsOf(
   status = 503,
 ): Promise<number[]> {
   const at: number[] = [];
-  vi.spyOn(globalThis, "fetch").mockImplementation(async () => {
+  answerRequests(() => {
     at.push(deployment.now);
     return new Response(null, { status });
   });
