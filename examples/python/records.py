@@ -224,10 +224,10 @@ def read_info(state: str, at: int, fixed: str, changing: str) -> dict[str, Any]:
         info["progress"] = decode(says["O"])
     if says["rest"]:
         info["result" if state == "completed" else "error"] = decode(says["rest"])
-    # Each is the number of the attempt, when it ended, and its error; None if its lease expired.
+    # Each is the number of the attempt, when it ended, and its error; None if its lease expired or was taken.
     info["errors"] = []
     for attempt, ms, text in re.findall(r"(\d+) (\d+)(?: ([^\t]*))?", says.get("E", "")):
-        error = error_text(decode(text)) if text else None
+        error = error_text(decode(text)) if text not in ("", "taken_back") else None
         info["errors"].append((int(attempt), info["enqueued_at"] + int(ms), error))
     turns = re.findall(r"([a-z])(\d+)", says.get("h", ""))
     info["history"] = [(STATES.get(turn, turn), info["enqueued_at"] + int(ms)) for turn, ms in turns]

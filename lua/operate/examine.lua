@@ -14,12 +14,13 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local recent = ARGV[2] -- for how long (ms) a dead letter is new
 local late = ARGV[3] -- how long (ms) after its time an occurrence is late
 local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused or has ended
--- Returns {'ok', how many dead letters are new,
+-- Returns {'ok', {how many dead letters are new; the first and the last of them (ms; 0: none)},
 --          {of each worker, also the last ten that were failed: name, its record ('': it was failed), the
 --          note that it was failed ('': none)},
 --          {of the tasks that are working: the first dequeue (ms; 0: none), and its worker ('': none), the
 --          longest lease (ms), the number of the last lease, and its dequeue (ms); then of each whose leases
---          expired again and again, at most 10: id, how many of its leases expired},
+--          expired again and again, at most 10: id, how many of its leases expired, without those that an
+--          operator took back},
 --          {of the tasks that are working or wait, how many have been dequeued, and how many of these failed
 --          their last attempt; the first of these failures since a task was completed, and the last one (ms;
 --          0: none), its task and its error; the last such error of a task that is working; when the last
@@ -48,7 +49,8 @@ if
   and not control[3]
   and redis.call('EXISTS', limited, working, dead, workers, schedules, pending, fair, delayed) == 0
 then
-  return { 'ok', 0, {}, { 0, '', 0, '0', 0 }, { 0, 0, 0, 0, '', '', '', 0 }, 0, 0, {}, {}, 0, {} }
+  local no_work, no_attempts = { 0, '', 0, '0', 0 }, { 0, 0, 0, 0, '', '', '', 0 }
+  return { 'ok', { 0, '0', '0' }, {}, no_work, no_attempts, 0, 0, {}, {}, 0, {} }
 end
 local now = clock(test_now)
 
@@ -87,7 +89,7 @@ local tried, failed, last_failure, working_failure = 0, {}, nil, nil
 local function failure_of(id, task, text)
   local enqueued_at, times, last = tonumber(task.enqueued_at), {}, nil
   for entry in string.gmatch(enqueued_at and task.errors or '', '[^\t]+') do
-    local ms, short = string.match(entry, '^%d+ (%d+) (.+)$')
+    local ms, short = string.match(entry, '^%d+ (%d+) ([jb].*)$')
     last = short
     append(times, ms and enqueued_at + tonumber(ms))
   end
@@ -117,6 +119,19 @@ local function note_attempts(id, task, text)
   end
 end
 
+-- How many leases of a task expired since a holder last requeued it. The last errors are of the lost ones.
+local function expired_leases(task)
+  local ended, taken = tonumber(task.expired_leases or 0), {}
+  for entry in string.gmatch(ended > 0 and task.errors or '', '[^\t]+') do
+    append(taken, string.find(entry, '^%d+ %d+ taken_back$') and 1 or 0)
+  end
+  local expired = ended
+  for i = math.max(#taken - ended, 0) + 1, #taken do
+    expired = expired - taken[i]
+  end
+  return expired
+end
+
 -- The tasks with the first deadlines: usually all of them.
 local function at_work()
   local ids = redis.call('ZRANGE', working, '0', int(MOST - 1))
@@ -135,8 +150,9 @@ local function at_work()
       if number > last then
         last, taken = number, at
       end
-      if tonumber(task.expired_leases or 0) >= AGAIN and #expiring < 2 * NAMED then
-        append(expiring, ids[i], tonumber(task.expired_leases))
+      local expired = expired_leases(task)
+      if expired >= AGAIN and #expiring < 2 * NAMED then
+        append(expiring, ids[i], expired)
       end
     end
   end
@@ -274,11 +290,23 @@ local function groups_at_limit()
   return found
 end
 
+-- How many dead letters are new, and the first and the last one. Of many these are counted apart.
+local function new_dead_letters()
+  local after, limit = '(' .. int(now - tonumber(recent)), int(MOST)
+  local found = redis.call('ZRANGE', dead, '+inf', after, 'BYSCORE', 'REV', 'LIMIT', '0', limit, 'WITHSCORES')
+  local count, first, last = #found / 2, found[#found], found[2]
+  if count == MOST then
+    count = redis.call('ZCOUNT', dead, after, '+inf')
+    first = redis.call('ZRANGE', dead, after, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')[2]
+  end
+  return { count, finite(first or '0'), finite(last or '0') }
+end
+
 local late_count, late_ones = late_schedules()
 local count_limited = redis.call('ZCARD', limited)
 return {
   'ok',
-  redis.call('ZCOUNT', dead, '(' .. int(now - tonumber(recent)), '+inf'),
+  new_dead_letters(),
   known_workers(),
   at_work(),
   attempts(),

@@ -34,7 +34,8 @@ local keys = queue_keys(
 )
 local now = clock(test_now)
 local reply = { 'ok', 0, 0, 0, 0 }
-local waiting, ended, left, failed, more = fail_worker(keys, worker, now, tonumber(limit), reply)
+local waiting, ended, left, failed, more =
+  fail_worker(keys, worker, now, tonumber(limit), reply, 'taken_back')
 if failed then
   return failed
 elseif left > 0 and waiting + ended == 0 then

@@ -38,11 +38,13 @@ end
 
 -- The reason whose text is shown in place of the error of a task; nothing if the error itself is shown.
 local function shown_reason(task, text)
-  if task.reason then
-    return (task.reason == 'lease_expired' or text == '') and task.reason
+  local reason = task.reason
+  if reason then
+    return (reason == 'lease_expired' or reason == 'taken_back' or text == '') and reason
   end
-  local is_expired = task.state ~= STATE.completed and string.find('\t' .. (task.errors or ''), '\t%d+ %d+$')
-  return is_expired and 'lease_expired'
+  local last = task.state ~= STATE.completed
+    and string.match('\t' .. (task.errors or ''), '\t%d+ %d+([^\t]*)$')
+  return last == '' and 'lease_expired' or last == ' taken_back' and 'taken_back'
 end
 
 -- True if a filter has no text, or the text is in the task's result or last error, or in the text of the

@@ -25,13 +25,14 @@ end
 
 -- Adds a number to the statistics, if the queue keeps them. A duration (ms) is added to its sum, and counted
 -- in its class. The classes end at 10, 30, 100 … ms; the thirteenth and last one has no end.
--- kind: 'attempts'; 'w', how long a task waited for its first attempt; 'd', how long an attempt took.
+-- kind: 'attempts'; 'taken', how many tasks an operator took back; 'w', how long a task waited for its first
+-- attempt; 'd', how long an attempt took.
 local function note_number(plan, kind, number)
   if not (plan.events and plan.settings.statistics) then
     return
   end
   plan.counts = plan.counts or {}
-  if kind == 'attempts' then
+  if #kind > 1 then
     add(plan.counts, kind, number)
     return
   end

@@ -4,7 +4,7 @@
 local MAX_PLAN_LEASES = 160
 
 -- Adds the end of an attempt to the errors of its task.
--- short: the error or its short form; nothing if the lease expired or its worker failed.
+-- short: the error or its short form; without one the reason given to `revoke`, if any.
 local function note_error(task, now, short)
   local ERRORS = 16 -- a record keeps this many
   local BYTES = 1800 -- the most of each
@@ -108,17 +108,18 @@ end
 
 -- working -> pending (at the front, the first id foremost), fair, limited or rejected. (I5 I8)
 -- is_current: returns true if the caller may still end the lease of a task. dead_letters: a list, to which
--- the id and the attempts of each new dead letter are added.
+-- the id and the attempts of each new dead letter are added. reason: of an
+-- operator who ends the leases; nothing if they expired or their worker went silent.
 -- Returns how many wait again, how many ended, how many stay because a later release wrote them; and the
 -- error if Redis has no room.
-local function revoke(keys, ids, now, is_current, dead_letters)
+local function revoke(keys, ids, now, is_current, dead_letters, reason)
   local waiting, ended, left = 0, 0, 0
   -- The last slice first, as each one goes to the front.
   for last = #ids, 1, -MAX_PLAN_LEASES do
     local first = math.max(last - MAX_PLAN_LEASES + 1, 1)
     local names = { '~set', '~stats' }
     for i = first, last do
-      names[#names + 1] = '.' .. ids[i]
+      append(names, '.' .. ids[i])
     end
     local records = redis.call('HMGET', keys.tasks, unpack(names))
     local plan = new_plan(keys, now)
@@ -137,15 +138,18 @@ local function revoke(keys, ids, now, is_current, dead_letters)
       elseif is_current(task, id) then
         end_lease(plan, id, task)
         add(task, 'expired_leases', 1)
-        note_error(task, now, nil)
+        note_error(task, now, reason)
         note_event(plan, 'reclaimed', id)
+        if reason then
+          note_number(plan, 'taken', 1)
+        end
         note_detail(plan, 'reclaimed', task, 0, '', '')
         if task.cancel_requested then
           end_task(plan, id, task, texts[i], 'rejected', 'cancelled')
         elseif exhausted(task) then
           task.is_dead_letter = true
-          end_task(plan, id, task, texts[i], 'rejected', 'lease_expired')
-          note_detail(plan, 'rejected', task, 0, 'lease_expired', '')
+          end_task(plan, id, task, texts[i], 'rejected', reason or 'lease_expired')
+          note_detail(plan, 'rejected', task, 0, task.reason, '')
         else
           wait_again(plan, id, task, texts[i], 'front')
         end
@@ -159,7 +163,7 @@ local function revoke(keys, ids, now, is_current, dead_letters)
     local ended_here = planned_count(plan, 'ZADD expiry') / 2
     waiting = waiting + planned_count(plan, 'ZREM working') - ended_here
     ended = ended + ended_here
-    for i = first, ended_here > 0 and last or 0 do
+    for i = first, last do
       if tasks[i].is_dead_letter then
         append(dead_letters, ids[i], tonumber(tasks[i].attempts))
       end

@@ -65,9 +65,9 @@ end
 
 -- fail_worker: working -> pending (at the front), fair, limited or rejected: the tasks of one worker, or of
 -- all incarnations of a name, in the order in which they were taken. (I2 I5 I8)
--- dead_letters: as in `revoke`.
+-- dead_letters, reason: as in `revoke`.
 -- Returns what `revoke` returns, and true if tasks are left that the next call can take.
-local function fail_worker(keys, worker, now, limit, dead_letters)
+local function fail_worker(keys, worker, now, limit, dead_letters, reason)
   local least, most = '[' .. worker .. ' ', '(' .. worker .. '!'
   -- The last page first, as each one goes to the front.
   local members =
@@ -97,8 +97,8 @@ local function fail_worker(keys, worker, now, limit, dead_letters)
       owners[lease.owner] = true
       return true
     end
-    stale[#stale + 1] = lease.member
-  end, dead_letters)
+    append(stale, lease.member)
+  end, dead_letters, reason)
   write('ZREM', keys.worker_leases, stale)
   if waiting + ended > 0 then
     note_lost_workers(keys, owners, now)

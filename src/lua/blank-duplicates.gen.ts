@@ -131,6 +131,6 @@ ${$DE}${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$DG}${$DI}${$FE}${$GR}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "f8f9e434521ed4163d2190b7f21e80737ab58cb2",
-  keyLockingSha1: "e3a6264d19f43bb1e5c9d0545841595448ca1ec3",
+  sha1: "f6cfffbdf44398221246fcae80dc90782650ed7a",
+  keyLockingSha1: "7d625d1e7bfcc806f00a80cdff89f7f58417cab4",
 };

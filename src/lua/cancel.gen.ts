@@ -125,6 +125,6 @@ end
 return u or{'rejected'}
 `;
   },
-  sha1: "45b319e5839721c72a2ad4ddb44bbfd23eb8f0fb",
-  keyLockingSha1: "39284741c686c25a3adbab32d83baa82ddbdf89f",
+  sha1: "f30451cd6ab832fc812701844ceb6dfba7a18d38",
+  keyLockingSha1: "0cb6e1995e8f88864b1cb9ecf4d5a72f24c7faf4",
 };

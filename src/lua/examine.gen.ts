@@ -54,7 +54,8 @@ if
 and not u[3]
 and redis.call('EXISTS',a,b,d,e,f,h,i,j)==0
 then
-return{'ok',0,{},{0,'',0,'0',0},{0,0,0,0,'','','',0},0,0,{},{},0,{}}
+local w,x={0,'',0,'0',0},{0,0,0,0,'','','',0}
+return{'ok',{0,'0','0'},{},w,x,0,0,{},{},0,{}}
 end
 ${$AH}${$AI}${$AJ}local w=AJ(l)
 ${$AG}${$AP}local function x(y)
@@ -87,7 +88,7 @@ local z,aa,ab,ac=0,{},nil,nil
 local function ad(ae,af,ag)
 local ah,ai,aj=tonumber(af.enqueued_at),{},nil
 for an in string.gmatch(ah and af.errors or'','[^\\t]+')do
-local ao,ap=string.match(an,'^%d+ (%d+) (.+)$')
+local ao,ap=string.match(an,'^%d+ (%d+) ([jb].*)$')
 aj=ap
 AK(ai,ao and ah+tonumber(ao))
 end
@@ -114,167 +115,189 @@ if ag.state==FQ.working and(not ac or ai.at>ac.at)then
 ac=ai
 end
 end
-${$FT}${$FS}${$FX}local function af()
-local ag=redis.call('ZRANGE',b,'0',AH(p-1))
-local ah,ai,aj,ak,al,am={},0,nil,0,0,0
-for aq,ar in ipairs(x(ag))do
+local function af(ag)
+local ah,ai=tonumber(ag.expired_leases or 0),{}
+for am in string.gmatch(ah>0 and ag.errors or'','[^\\t]+')do
+AK(ai,string.find(am,'^%d+ %d+ taken_back$')and 1 or 0)
+end
+local aj=ah
+for an=math.max(#ai-ah,0)+1,#ai do
+aj=aj-ai[an]
+end
+return aj
+end
+${$FT}${$FS}${$FX}local function ag()
+local ah=redis.call('ZRANGE',b,'0',AH(p-1))
+local ai,aj,ak,al,am,an={},0,nil,0,0,0
+for ar,as in ipairs(x(ah))do
+local at,au=FX(as)
+if at.state==FQ.working then
+ae(ah[ar],at,au)
+end
+local av,aw=tonumber(at.dequeued_at),tonumber(at.lease_number)
+if at.state==FQ.working and av then
+if aj==0 or av<aj then
+aj,ak=av,at.worker
+end
+al=math.max(al,tonumber(at.leased_for)or 0)
+if aw>am then
+am,an=aw,av
+end
+local ax=af(at)
+if ax>=r and#ai<2*q then
+AK(ai,ah[ar],ax)
+end
+end
+end
+return{aj,ak or'',al,AH(am),an,unpack(ai)}
+end
+${$AF}${$FK}local function ah()
+local ai=math.max(tonumber(ab.task.result_ttl or FK),AF)
+local aj=AH(t)
+local ak=redis.call('ZRANGE',k,AH(w+ai),'-inf','BYSCORE','REV','LIMIT','0',aj)
+local al=0
+for ap,aq in ipairs(x(ak))do
+local ar=FX(aq)
+if ar.state==FQ.completed then
+al=math.max(al,tonumber(ar.ended_at)or 0)
+end
+end
+return al
+end
+local function ai()
+local aj,ak={},{}
+local al=AH(t-1)
+local function am(an)
+for ar,as in ipairs(an)do
+AK(aj,not ak[as]and as or nil)
+ak[as]=true
+end
+return#an==t
+end
+if am(redis.call('LRANGE',h,AH(-t),AH(-1)))then
+am(redis.call('LRANGE',h,'0',al))
+end
+if am(redis.call('ZRANGE',i,'0',al))then
+am(redis.call('ZRANGE',i,'0',al,'REV'))
+end
+am(redis.call('ZRANGE',j,'0',al))
+for aq,ar in ipairs(x(aj))do
 local as,at=FX(ar)
-if as.state==FQ.working then
-ae(ag[aq],as,at)
-end
-local au,av=tonumber(as.dequeued_at),tonumber(as.lease_number)
-if as.state==FQ.working and au then
-if ai==0 or au<ai then
-ai,aj=au,as.worker
-end
-ak=math.max(ak,tonumber(as.leased_for)or 0)
-if av>al then
-al,am=av,au
-end
-if tonumber(as.expired_leases or 0)>=r and#ah<2*q then
-AK(ah,ag[aq],tonumber(as.expired_leases))
-end
-end
-end
-return{ai,aj or'',ak,AH(al),am,unpack(ah)}
-end
-${$AF}${$FK}local function ag()
-local ah=math.max(tonumber(ab.task.result_ttl or FK),AF)
-local ai=AH(t)
-local aj=redis.call('ZRANGE',k,AH(w+ah),'-inf','BYSCORE','REV','LIMIT','0',ai)
-local ak=0
-for ao,ap in ipairs(x(aj))do
-local aq=FX(ap)
-if aq.state==FQ.completed then
-ak=math.max(ak,tonumber(aq.ended_at)or 0)
-end
-end
-return ak
-end
-local function ah()
-local ai,aj={},{}
-local ak=AH(t-1)
-local function al(am)
-for aq,ar in ipairs(am)do
-AK(ai,not aj[ar]and ar or nil)
-aj[ar]=true
-end
-return#am==t
-end
-if al(redis.call('LRANGE',h,AH(-t),AH(-1)))then
-al(redis.call('LRANGE',h,'0',ak))
-end
-if al(redis.call('ZRANGE',i,'0',ak))then
-al(redis.call('ZRANGE',i,'0',ak,'REV'))
-end
-al(redis.call('ZRANGE',j,'0',ak))
-for ap,aq in ipairs(x(ai))do
-local ar,as=FX(aq)
-if ar.state==FQ.waiting then
-ae(ai[ap],ar,as)
+if as.state==FQ.waiting then
+ae(aj[aq],as,at)
 end
 end
 if not ab then
 return{z,0,0,0,'','','',0}
 end
-local am,an=ag(),ab.at
-for ar,as in ipairs(aa)do
-for aw,ax in ipairs(as.times)do
-if ax>am then
-an=math.min(an,ax)
+local an,ao=ah(),ab.at
+for as,at in ipairs(aa)do
+for ax,ay in ipairs(at.times)do
+if ay>an then
+ao=math.min(ao,ay)
 end
 end
 end
-local ao=ac and ac.error or''
-local ap,aq,ar=ab.at,ab.id,ab.error
-return{z,#aa,an,ap,aq,ar,ao,am}
+local ap=ac and ac.error or''
+local aq,ar,as=ab.at,ab.id,ab.error
+return{z,#aa,ao,aq,ar,as,ap,an}
 end
-${$DE}${$DG}${$DI}${$DK}local function ai()
-local aj,ak=DI(u[2]or nil).rate,nil
-for ao in string.gmatch(u[3]or'','(%d+):%d+')do
-ak=math.max(ak or 0,tonumber(ao))
+${$DE}${$DG}${$DI}${$DK}local function aj()
+local ak,al=DI(u[2]or nil).rate,nil
+for ap in string.gmatch(u[3]or'','(%d+):%d+')do
+al=math.max(al or 0,tonumber(ap))
 end
-if not(aj and ak)then
+if not(ak and al)then
 return 0
 end
-local al,am,an=DK(aj)
-return math.min((ak+1)*an,w)
+local am,an,ao=DK(ak)
+return math.min((al+1)*ao,w)
 end
-${$AQ}local function aj()
-local ak=AH(w-tonumber(n))
-local al=AH(q)
-local am=redis.call('ZRANGE',f,'-inf',ak,'BYSCORE','LIMIT','0',al,'WITHSCORES')
-local an=#am/2
-if an==q then
-an=redis.call('ZCOUNT',f,'-inf',ak)
+${$AQ}local function ak()
+local al=AH(w-tonumber(n))
+local am=AH(q)
+local an=redis.call('ZRANGE',f,'-inf',al,'BYSCORE','LIMIT','0',am,'WITHSCORES')
+local ao=#an/2
+if ao==q then
+ao=redis.call('ZCOUNT',f,'-inf',al)
 end
-for ar=2,#am,2 do
-am[ar]=math.floor(tonumber(AQ(am[ar])))
+for as=2,#an,2 do
+an[as]=math.floor(tonumber(AQ(an[as])))
 end
-return an,am
+return ao,an
 end
-local function ak()
-local al=redis.call('ZRANGE',f,o,'+inf','BYSCORE','LIMIT','0',AH(p))
-local am,an={},{}
-for ar,as in ipairs(al)do
-am[ar]='.'..as
+local function al()
+local am=redis.call('ZRANGE',f,o,'+inf','BYSCORE','LIMIT','0',AH(p))
+local an,ao={},{}
+for as,at in ipairs(am)do
+an[as]='.'..at
 end
-for ar,as in ipairs(AP('HMGET',g,am))do
-local at=#an<2*q and as and tonumber((string.match(as,';p=(%d+)')))
-if at then
-AK(an,al[ar],at)
+for as,at in ipairs(AP('HMGET',g,an))do
+local au=#ao<2*q and at and tonumber((string.match(at,';p=(%d+)')))
+if au then
+AK(ao,am[as],au)
 end
 end
-return an
+return ao
 end
-${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function al()
-local am,an={},0
-while#am<s do
-local ao=AH(an*CF)
-local ap=redis.call('ZRANGE',a,ao,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
-if not ap[1]then
+${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function am()
+local an,ao={},0
+while#an<s do
+local ap=AH(ao*CF)
+local aq=redis.call('ZRANGE',a,ap,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')
+if not aq[1]then
 break
 end
-am[#am+1]=ap[1]
-an=math.floor(tonumber(AQ(ap[2]))/CF)+1
+an[#an+1]=aq[1]
+ao=math.floor(tonumber(AQ(aq[2]))/CF)+1
 end
-local ao,ap,aq,ar=FO(c,am),{},{},{}
-for av,aw in ipairs(am)do
-local ax=FU(ao[aw]or'')
-if ax.group then
-aq[#aq+1]=ax
-AK(ap,'~g:'..ax.group,'~s:'..ax.group)
-end
-end
-local as=AP('HMGET',c,ap)
-for aw,ax in ipairs(aq)do
-local ay,az=as[2*aw-1],as[2*aw]
-if not(FP(ay)or FP(az))then
-local ba=CL(ax.group,ay,az)
-AK(ar,ax.group,az or'')
-AK(ar,ba.working,ba.limited)
-AK(ar,tonumber(ax.enqueued_at)or w)
+local ap,aq,ar,as=FO(c,an),{},{},{}
+for aw,ax in ipairs(an)do
+local ay=FU(ap[ax]or'')
+if ay.group then
+ar[#ar+1]=ay
+AK(aq,'~g:'..ay.group,'~s:'..ay.group)
 end
 end
-return ar
+local at=AP('HMGET',c,aq)
+for ax,ay in ipairs(ar)do
+local az,ba=at[2*ax-1],at[2*ax]
+if not(FP(az)or FP(ba))then
+local bb=CL(ay.group,az,ba)
+AK(as,ay.group,ba or'')
+AK(as,bb.working,bb.limited)
+AK(as,tonumber(ay.enqueued_at)or w)
 end
-local am,an=aj()
-local ao=redis.call('ZCARD',a)
+end
+return as
+end
+local function an()
+local ao,ap='('..AH(w-tonumber(m)),AH(p)
+local aq=redis.call('ZRANGE',d,'+inf',ao,'BYSCORE','REV','LIMIT','0',ap,'WITHSCORES')
+local ar,as,at=#aq/2,aq[#aq],aq[2]
+if ar==p then
+ar=redis.call('ZCOUNT',d,ao,'+inf')
+as=redis.call('ZRANGE',d,ao,'+inf','BYSCORE','LIMIT','0','1','WITHSCORES')[2]
+end
+return{ar,AQ(as or'0'),AQ(at or'0')}
+end
+local ao,ap=ak()
+local aq=redis.call('ZCARD',a)
 return{
 'ok',
-redis.call('ZCOUNT',d,'('..AH(w-tonumber(m)),'+inf'),
+an(),
 y(),
-af(),
-ah(),
+ag(),
 ai(),
-am,
-an,
-ak(),
+aj(),
 ao,
-ao>0 and al()or{},
+ap,
+al(),
+aq,
+aq>0 and am()or{},
 }
 `;
   },
-  sha1: "ebc4a35933a9af6d7c31d1d5efcbddd9085b5352",
-  keyLockingSha1: "204026f10673263d1e8d65a6ff35dcea76e68a8f",
+  sha1: "bf407613d15d18f732394a6072df25510d310862",
+  keyLockingSha1: "77c8ce408da29c15ed67b52a4a6fe44a14d36438",
 };

@@ -273,6 +273,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "1cc44004d58b3eeb98e8d6135a887221654cf757",
-  keyLockingSha1: "535d5a8bd40ca9965edc54f6444fc339eeddc31d",
+  sha1: "76277cd1a036963b64cab2df057e463eb17a2f1a",
+  keyLockingSha1: "288d0f3b6ff9d5c9a93cbf8a3f6429fe4dd2a89c",
 };

@@ -145,6 +145,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "d804cc2e4e2a0c77f00b40f6709eb2989d672310",
-  keyLockingSha1: "7aa6380f88c756ffb7e5eca4797c46d3ed61ed0e",
+  sha1: "aca4af4fb4168aa7c06f257fc195495f45324634",
+  keyLockingSha1: "00cd4d7f780831357919f7b324a44d72579087d9",
 };

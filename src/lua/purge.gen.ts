@@ -209,6 +209,6 @@ end
 return y or t
 `;
   },
-  sha1: "f814949ba30e27b3f0e22c471397c3713fb3290d",
-  keyLockingSha1: "b98585bebb8e4397db4fb57329d411b877284015",
+  sha1: "5625f6c5d51263fb24f0ed6108b5146dc737fa3a",
+  keyLockingSha1: "0dcabba9e2f2368246e9178aeb9ac69f8a062e8e",
 };

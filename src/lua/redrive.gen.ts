@@ -170,6 +170,6 @@ end
 return ak
 `;
   },
-  sha1: "6e96913dfbdad16784bd516f4d740008aabf3553",
-  keyLockingSha1: "1ae9d03339552ccf81f4e7f7b094f83ef4f9a2d3",
+  sha1: "222c029e61739fe7f25d3449668ec69ca9ee8bb4",
+  keyLockingSha1: "57b0cb56ad8c5824b16f3b4c0af52922b6a1e3af",
 };

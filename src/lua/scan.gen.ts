@@ -191,6 +191,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "9897d10bb9e2246cf81792f20c1c705f767df9d1",
-  keyLockingSha1: "b8704e5b4b28f16c7858c0bd4edfe4e6de128cef",
+  sha1: "4222f9202a048b7c39f2cdb4c03e5b9d4be8f2b8",
+  keyLockingSha1: "7dfe80f9e8ee3ec336fa6dbfbb21707422b8bfb4",
 };

@@ -182,6 +182,6 @@ ${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "c6f236ca293f37271ba947f676af375448e8cd3b",
-  keyLockingSha1: "794592cbbc97970e7e99315640a044905e128b54",
+  sha1: "8cd46af321597cc6a2939ec611f4181a350298ff",
+  keyLockingSha1: "466be76e87595ee0d8af9272419b5808afac9807",
 };

@@ -86,6 +86,6 @@ AV(a,b,c,d,e,f,g,h,i,nil,j)
 ${$DE}${$FQ}${$CX}${$AK}${$FP}${$FT}${$FS}${$FX}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GY}${$GM}return GM(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "9caf12393b6a221f1af0490d64d4bd646ccd7845",
-  keyLockingSha1: "86323c0bdb97266a1d61f298179b9d2401dd316e",
+  sha1: "02de84c1231488ebd5bfe27a1d4a1fc8c20e275f",
+  keyLockingSha1: "74b322dbfac3fdbedcca567b57c69da9f98337c9",
 };

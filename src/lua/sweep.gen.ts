@@ -188,6 +188,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "78d07db510681866b7f64549ac30cdb5aa6987d5",
-  keyLockingSha1: "d16d4d89bb59007696ea74289d3a1312701a2491",
+  sha1: "b9cee2b5b0a0ee6dec2545eb91ee97c926ca02a0",
+  keyLockingSha1: "d97d7e4b9b8e76a1a11c804473d2e01d957ffb19",
 };

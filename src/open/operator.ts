@@ -169,7 +169,7 @@ export class Operator {
    *
    * A second copy of a request by id does nothing until a task has died again, and with `lease` not even
    * then. A second copy of a request by filter continues where the first stopped.
-   * @param options a filter, or `ids`. @default all with the reasons `attempts_exhausted` and `lease_expired`
+   * @param options a filter, or `ids`. @default all with the reasons `attempts_exhausted`, `lease_expired` and `taken_back`
    * @returns how many tasks were redriven, and a cursor if the limit or the budget ended the run first
    * @throws {SluiceError}
    * @example await operator.redrive({ endedSince: Date.now() - 3_600_000, rate: 10 })

@@ -112,6 +112,8 @@ export const statisticsScript = {
   },
 } as const satisfies Binding;
 
+const readTakenBack = (reader: ReplyReader) => ({ ...readExpired(reader), reason: "taken_back" as const });
+
 export const failWorkerScript = {
   script: failWorker,
   keys: parts,
@@ -119,7 +121,7 @@ export const failWorkerScript = {
   decode: (reply: Reply) => {
     const reader = okay("failWorker", reply);
     const failed = { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
-    return { failed, wake: reader.integer() === 1, deadLetters: reader.rest(readExpired) };
+    return { failed, wake: reader.integer() === 1, deadLetters: reader.rest(readTakenBack) };
   },
 } as const satisfies Binding;
 

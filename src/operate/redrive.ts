@@ -14,7 +14,7 @@ import { MAX_STEP, RUN_BOUNDS, runOverShards, type RunOptions, type RunReport } 
 export interface RedriveOptions extends TaskFilter, RunOptions {
   /**
    * Why the tasks were rejected: a reason, or several of which one must match.
-   * @default ["attempts_exhausted", "lease_expired"]
+   * @default ["attempts_exhausted", "lease_expired", "taken_back"]
    */
   readonly reason?: TaskFilter["reason"];
   /**

@@ -47,6 +47,8 @@ export interface PeriodCounts extends EventCounts {
    * that the settle cancels.
    */
   readonly runs: DurationCounts;
+  /** Of the reclaimed tasks, those that an operator took back from their worker. */
+  readonly takenBack: number;
   readonly calls: CallCounts;
 }
 
@@ -113,6 +115,7 @@ function periodCounts(count: Count): PeriodCounts {
   return {
     ...eventCounts(count),
     attempts: count("attempts"),
+    takenBack: count("taken"),
     waits: durationCounts(count, "w"),
     runs: durationCounts(count, "d"),
     calls: { enqueue: count("cE"), dequeue: count("cD"), settle: count("cS"), other: count("cO") },
@@ -240,6 +243,7 @@ function sumOfPeriods(periods: readonly PeriodCounts[]): PeriodCounts {
   return {
     ...eventCounts((event) => sum((period) => period[event])),
     attempts: sum(({ attempts }) => attempts),
+    takenBack: sum(({ takenBack }) => takenBack),
     waits: durations("waits"),
     runs: durations("runs"),
     calls: {

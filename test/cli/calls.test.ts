@@ -37,7 +37,7 @@ const ODD = "a/../b%2F?c;#..";
 const odd = "a%2F..%2Fb%252F%3Fc%3B%23..";
 
 const budget = 10_000;
-const retryable = ["attempts_exhausted", "lease_expired"];
+const retryable = ["attempts_exhausted", "lease_expired", "taken_back"];
 
 test.each<[line: string, ...calls: (string | Called)[]]>([
   ["queues", ["GET /v1/queues", { counts: "true", size: "100" }]],

@@ -74,15 +74,18 @@ test("ls lists tasks of every state, and says if there are more than --limit of 
 });
 
 test("the error that a command shows of a task finds it by --text", async () => {
-  const lost = "the lease expired: crashed, hung, or too slow";
+  const taken = "an operator took it back from its worker";
   const shown = {
-    lost,
-    again: lost,
+    lost: "the lease expired: crashed, hung, or too slow",
+    taken,
+    again: taken,
     final: "its consumer rejected it for good",
     spent: "its attempts are used up",
   };
   const tasks = Object.keys(shown).map((id) => ({ id, payload: 1, maxAttempts: id === "again" ? 2 : 1 }));
   await rig.queue().enqueueMany(tasks);
+  await rig.queue().dequeue({ lease: 1 });
+  await expect.poll(async () => (await sluice("sweep")).rows).toMatchObject([{ rejected: 1 }]);
   const [, , final, spent] = await rig.queue().dequeue({ max: 4, worker: { name: "w" } });
   await final?.reject();
   await spent?.requeue();
@@ -97,7 +100,7 @@ test("the error that a command shows of a task finds it by --text", async () => 
       expect.objectContaining({ id }),
     );
   }
-  expect((await onTerminal("show", "emails", "again")).text).toContain(`attempt 1: ${lost}`);
+  expect((await onTerminal("show", "emails", "again")).text).toContain(`attempt 1: ${taken}`);
   const dry = await onTerminal("redrive", "emails", "--text", "lease", "--dry-run");
   expect(dry.text).toMatch(/^ID .*\nlost .* the lease expired: crashed.*\n$/);
 });

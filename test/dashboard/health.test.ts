@@ -187,9 +187,11 @@ test("a failed worker that has not come back, and a task whose leases expire, ar
   const clock = { now: Date.now() - 300_000 };
   const queue = rig.queue(name, { now: () => clock.now });
   await queue.enqueue(1, { id: "poison", lease: "1m" });
+  await queue.dequeue({ worker: { name: "sender" } });
+  await rig.operator(name).failWorker("sender");
   for (let i = 0; i < 2; i++) {
-    await queue.dequeue({ worker: { name: "sender" } });
-    await rig.operator(name).failWorker("sender");
+    await queue.dequeue({ worker: { name: "other" } });
+    clock.now += 60_000;
   }
   await rig.queue(name).dequeue({ worker: { name: "other" } });
   const { page } = await rig.visit({ at: "health" });

@@ -78,7 +78,7 @@ test("the error that a list shows of a task finds it", async () => {
   await rig.operator(queue.name).failWorker("w");
   const { page, go } = await rig.visit();
   for (const [id, error] of [
-    ["lost", reasonTexts.lease_expired],
+    ["lost", reasonTexts.taken_back],
     ["final", reasonTexts.rejected],
   ] as const) {
     await go(`queues/${queue.name}/dead`);

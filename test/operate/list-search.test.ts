@@ -120,6 +120,27 @@ describe("a search finds exactly the matching tasks", () => {
     expect(await rig.operator().redrive({ text: "the lease" })).toMatchObject({ redriven: 2 });
   });
 
+  test("by the text that is shown of a task that an operator took back", async () => {
+    const queue = rig.queue();
+    await queue.enqueueMany([
+      ...named(["dead"], { maxAttempts: 1 }),
+      ...named(["waits", "failed", "expired"]),
+    ]);
+    const tasks = await queue.dequeue({ max: 3, worker: { name: "w" } });
+    await tasks[2]?.requeue({ error: "an operator took it back" });
+    await rig.operator().failWorker("w");
+    const text = "an operator took it back from its worker";
+    expect([await dead({ text }), await listed({ state: "pending", text })]).toEqual([["dead"], ["waits"]]);
+    expect(await dead({ reason: "taken_back" })).toEqual(["dead"]);
+    expect(await dead({ reason: "lease_expired" })).toEqual([]);
+    // Then its lease expires.
+    await queue.dequeue({ lease: 5_000 });
+    rig.now += 5_000;
+    await rig.sweepOnce();
+    expect(await listed({ state: "pending", text: "operator" })).toEqual(["failed"]);
+    expect(await listed({ state: "pending", text: "the lease expired" })).toEqual(["waits"]);
+  });
+
   test("by group, reason and time, alone and together", async () => {
     const queue = rig.queue();
     await queue.enqueueMany([

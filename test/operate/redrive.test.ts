@@ -16,7 +16,7 @@ describe("a redriven dead letter", () => {
     [{}, ["lost", "spent"]],
     [{ text: "no" }, ["spent"]],
     [{ reason: "rejected" }, ["final"]],
-    [{ reason: ["rejected", "lease_expired"] }, ["final", "lost"]],
+    [{ reason: ["rejected", "taken_back"] }, ["final", "lost"]],
     [{ ids: ["final", "lost"] }, ["final", "lost"]],
     [{ reason: "cancelled" }, []],
   ] as const)("is not one that a consumer rejected for good, unless named: %j", async (filter, ids) => {

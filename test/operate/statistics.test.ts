@@ -34,6 +34,7 @@ const noDurations = { count: 0, total: 0, classes: Array.from({ length: 13 }, ()
 const nothing = {
   ...Object.fromEntries(queueEvents.map((event) => [event, 0])),
   attempts: 0,
+  takenBack: 0,
   waits: noDurations,
   runs: noDurations,
   calls: { enqueue: 0, dequeue: 0, settle: 0, other: 0 },

@@ -117,7 +117,7 @@ const redrive: FieldTexts = {
     { lease: "Redrive only if the task has this lease number. Its record has it as `lease`." },
   ],
   reason:
-    "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted` and `lease_expired`, so that those that a consumer rejected for good stay.",
+    "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted`, `lease_expired` and `taken_back`, so that those that a consumer rejected for good stay.",
   dryRun: "True counts the tasks that would be redriven and changes nothing. Default false.",
   rate: "The most tasks that become pending per second. The others are delayed. Default: all at once.",
 };

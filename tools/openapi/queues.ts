@@ -17,6 +17,7 @@ export const period = {
   completed: 27,
   requeued: 1,
   attempts: 28,
+  takenBack: 0,
   waits: { count: 27, total: 8_400, classes: [0, 2, 9, 12, 4, 0, 0, 0, 0, 0, 0, 0, 0] },
   runs: { count: 28, total: 3_900, classes: [0, 0, 16, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
   calls: { enqueue: 30, dequeue: 6, settle: 6, other: 0 },

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { RECORD_DEFAULTS } from "../../kernel/record/record.ts";
-import { reasonTexts } from "../../kernel/errors/reason-text.ts";
+import { lostText, reasonTexts } from "../../kernel/errors/reason-text.ts";
 import { requestedCancel } from "../../operate/requested-cancel.ts";
 import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
@@ -68,9 +68,9 @@ function described(task: ShownTask, { colors }: Output): string {
   ];
   if (task.errors.length > 0) {
     lines.push(heading("Errors of attempts"));
-    for (const { attempt, at, error } of task.errors) {
-      const text = error === null ? reasonTexts.lease_expired : errorLine(error);
-      lines.push(`${localTime(at)}  attempt ${attempt}: ${text}\n`);
+    for (const ended of task.errors) {
+      const text = ended.error === null ? lostText(ended) : errorLine(ended.error);
+      lines.push(`${localTime(ended.at)}  attempt ${ended.attempt}: ${text}\n`);
     }
   }
   if (task.payloadsHidden) lines.push("\nThe token hides payload, result, progress and headers.\n");

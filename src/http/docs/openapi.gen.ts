@@ -373,7 +373,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired)(?:,(?:rejected|attempts_exhausted|lease_expired))*)$"
+              "pattern": "^(?:cancelled|(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*)$"
             }
           },
           {
@@ -1459,7 +1459,7 @@ export const openapi: OpenApiDocument = {
             "description": "The reason for which they were rejected, or several of which one must match. `cancelled` cannot be one of several: cancelled tasks are no dead letters.",
             "schema": {
               "type": "string",
-              "pattern": "^(?:rejected|attempts_exhausted|lease_expired)(?:,(?:rejected|attempts_exhausted|lease_expired))*$"
+              "pattern": "^(?:rejected|attempts_exhausted|lease_expired|taken_back)(?:,(?:rejected|attempts_exhausted|lease_expired|taken_back))*$"
             }
           },
           {
@@ -3016,6 +3016,7 @@ export const openapi: OpenApiDocument = {
                           "redriven": 0,
                           "deleted": 0,
                           "attempts": 28,
+                          "takenBack": 0,
                           "waits": {
                             "count": 27,
                             "total": 8400,
@@ -3087,6 +3088,7 @@ export const openapi: OpenApiDocument = {
                         "redriven": 0,
                         "deleted": 0,
                         "attempts": 28,
+                        "takenBack": 0,
                         "waits": {
                           "count": 27,
                           "total": 8400,
@@ -6122,6 +6124,7 @@ export const openapi: OpenApiDocument = {
                   "rejected",
                   "attempts_exhausted",
                   "lease_expired",
+                  "taken_back",
                   "cancelled"
                 ],
                 "type": "string"
@@ -6132,14 +6135,15 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "rejected",
                     "attempts_exhausted",
-                    "lease_expired"
+                    "lease_expired",
+                    "taken_back"
                   ],
                   "type": "string"
                 },
                 "minItems": 1
               }
             ],
-            "description": "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted` and `lease_expired`, so that those that a consumer rejected for good stay."
+            "description": "The reason for which they were rejected, or several of which one must match. Default: `attempts_exhausted`, `lease_expired` and `taken_back`, so that those that a consumer rejected for good stay."
           },
           "endedSince": {
             "anyOf": [
@@ -6259,6 +6263,7 @@ export const openapi: OpenApiDocument = {
                   "rejected",
                   "attempts_exhausted",
                   "lease_expired",
+                  "taken_back",
                   "cancelled"
                 ],
                 "type": "string"
@@ -6269,7 +6274,8 @@ export const openapi: OpenApiDocument = {
                   "enum": [
                     "rejected",
                     "attempts_exhausted",
-                    "lease_expired"
+                    "lease_expired",
+                    "taken_back"
                   ],
                   "type": "string"
                 },
@@ -6993,10 +6999,11 @@ export const openapi: OpenApiDocument = {
                         "rejected",
                         "attempts_exhausted",
                         "lease_expired",
+                        "taken_back",
                         "cancelled"
                       ],
                       "type": "string",
-                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                      "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
                     },
                     "deadlineAt": {
                       "type": "integer",
@@ -7078,10 +7085,11 @@ export const openapi: OpenApiDocument = {
               "rejected",
               "attempts_exhausted",
               "lease_expired",
+              "taken_back",
               "cancelled"
             ],
             "type": "string",
-            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+            "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
           },
           "attempt": {
             "type": "integer",
@@ -7167,7 +7175,11 @@ export const openapi: OpenApiDocument = {
                       "type": "null"
                     }
                   ],
-                  "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                  "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker fell silent: the consumer crashed, hung or lost its connection; and if it was taken back."
+                },
+                "takenBack": {
+                  "const": true,
+                  "description": "An operator took the task back from its worker."
                 },
                 "encoding": {
                   "const": "base64",
@@ -7363,10 +7375,11 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
+                    "taken_back",
                     "cancelled"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
                 },
                 "attempt": {
                   "type": "integer",
@@ -7452,7 +7465,11 @@ export const openapi: OpenApiDocument = {
                             "type": "null"
                           }
                         ],
-                        "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                        "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker fell silent: the consumer crashed, hung or lost its connection; and if it was taken back."
+                      },
+                      "takenBack": {
+                        "const": true,
+                        "description": "An operator took the task back from its worker."
                       },
                       "encoding": {
                         "const": "base64",
@@ -7669,10 +7686,11 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
+                    "taken_back",
                     "cancelled"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
                 },
                 "error": {
                   "type": "string",
@@ -7837,10 +7855,11 @@ export const openapi: OpenApiDocument = {
                     "rejected",
                     "attempts_exhausted",
                     "lease_expired",
+                    "taken_back",
                     "cancelled"
                   ],
                   "type": "string",
-                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `cancelled`: it was cancelled."
+                  "description": "Why it was rejected: `rejected`: its consumer rejected it for good; `attempts_exhausted`: its attempts are used up; `lease_expired`: the lease expired: crashed, hung, or too slow; `taken_back`: an operator took it back from its worker; `cancelled`: it was cancelled."
                 },
                 "attempt": {
                   "type": "integer",
@@ -7926,7 +7945,11 @@ export const openapi: OpenApiDocument = {
                             "type": "null"
                           }
                         ],
-                        "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection."
+                        "description": "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker fell silent: the consumer crashed, hung or lost its connection; and if it was taken back."
+                      },
+                      "takenBack": {
+                        "const": true,
+                        "description": "An operator took the task back from its worker."
                       },
                       "encoding": {
                         "const": "base64",
@@ -9923,6 +9946,11 @@ export const openapi: OpenApiDocument = {
                   ],
                   "description": "Times from a pull to its settle."
                 },
+                "takenBack": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "Of the reclaimed tasks, those that an operator took back from their worker."
+                },
                 "calls": {
                   "type": "object",
                   "properties": {
@@ -9967,6 +9995,7 @@ export const openapi: OpenApiDocument = {
                 "attempts",
                 "waits",
                 "runs",
+                "takenBack",
                 "calls"
               ]
             },
@@ -10239,6 +10268,11 @@ export const openapi: OpenApiDocument = {
                 ],
                 "description": "Times from a pull to its settle."
               },
+              "takenBack": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Of the reclaimed tasks, those that an operator took back from their worker."
+              },
               "calls": {
                 "type": "object",
                 "properties": {
@@ -10283,6 +10317,7 @@ export const openapi: OpenApiDocument = {
               "attempts",
               "waits",
               "runs",
+              "takenBack",
               "calls"
             ],
             "description": "All since the setting `statistics` was switched on."

@@ -98,6 +98,7 @@ const period = {
   attempts: described(count, "Attempts of the tasks that were completed or became dead letters."),
   waits: described(durations, "Times from the enqueue of a task to its first pull. A delay is a part of it."),
   runs: described(durations, "Times from a pull to its settle."),
+  takenBack: described(count, "Of the reclaimed tasks, those that an operator took back from their worker."),
   calls,
 };
 

@@ -105,7 +105,10 @@ export const task = v.object({
         at: instant("When it ended"),
         error: described(
           v.nullable(v.string()),
-          "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker failed: the consumer crashed, hung or lost its connection.",
+          "The error with which it was requeued or rejected, as text of at most 200 characters: `name: message` of an exception, other values as JSON. null if the lease expired or the worker fell silent: the consumer crashed, hung or lost its connection; and if it was taken back.",
+        ),
+        takenBack: v.exactOptional(
+          described(v.literal(true), "An operator took the task back from its worker."),
         ),
         encoding: v.exactOptional(
           described(v.literal("base64"), "The error is encrypted: bytes, in base64."),

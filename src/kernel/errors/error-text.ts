@@ -49,7 +49,7 @@ function cutText(text: string): string {
 
 /**
  * Reads the errors of attempts in a record: for each the number of the attempt, the ms since enqueue, and the
- * error, if there is one. An encrypted error is returned as bytes.
+ * error, if there is one, or `taken_back` if an operator took the task back. An encrypted error is returned as bytes.
  * @throws {SluiceError} `unexpected_reply` for an invalid text
  */
 export function readErrors(text: string, enqueuedAt: number): AttemptError[] {
@@ -61,6 +61,7 @@ export function readErrors(text: string, enqueuedAt: number): AttemptError[] {
     }
     const ended = { attempt: Number(attempt), at: enqueuedAt + Number(ms) };
     if (error === undefined) return { ...ended, error: null };
+    if (error === "taken_back") return { ...ended, error: null, takenBack: true };
     const value = decodeValue(unescaped(error));
     return { ...ended, error: isEnvelope(value) ? (value as Uint8Array) : errorText(value) };
   });

@@ -8,11 +8,17 @@ export const taskStates = ["pending", "delayed", "working", "completed", "reject
 export type TaskState = (typeof taskStates)[number];
 
 /** The reasons why a task is rejected. */
-export const rejectReasons = ["rejected", "attempts_exhausted", "lease_expired", "cancelled"] as const;
+export const rejectReasons = [
+  "rejected",
+  "attempts_exhausted",
+  "lease_expired",
+  "taken_back",
+  "cancelled",
+] as const;
 
 /**
- * Why a task is rejected: by its holder, because its attempts or its last lease ran out, or because it was
- * cancelled.
+ * Why a task is rejected: by its holder, because its attempts or its last lease ran out, because an operator took it
+ * back from its last attempt, or because it was cancelled.
  */
 export type RejectReason = (typeof rejectReasons)[number];
 

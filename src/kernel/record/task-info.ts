@@ -17,10 +17,12 @@ export interface AttemptError {
   readonly at: number;
   /**
    * The error with which the attempt was requeued or rejected, as text: `name: message` of an exception, other
-   * values as JSON; at most 200 characters. Null if its lease expired or its worker failed: the consumer
-   * crashed, hung or lost its connection. Bytes if it is encrypted and the queue has `encryption: null`.
+   * values as JSON; at most 200 characters. Null if its lease expired or its worker fell silent: the consumer
+   * crashed, hung or lost its connection; and if it was taken back. Bytes if it is encrypted and the queue has `encryption: null`.
    */
   readonly error: string | Uint8Array | null;
+  /** An operator took the task back from its worker, with `failWorker`. */
+  readonly takenBack?: true | undefined;
 }
 
 /** Options that a task fixed at enqueue, without those that have the default. Durations in ms. */
@@ -49,7 +51,7 @@ interface AnyTaskInfo {
   /** The last transitions, at most 16, oldest first. */
   readonly transitions: readonly Transition[];
   /**
-   * The attempts that ended with an error, or whose lease expired: the last 16, oldest first. Kept as long as
+   * The attempts that ended with an error, or that lost their lease: the last 16, oldest first. Kept as long as
    * the result or the last error.
    */
   readonly errors: readonly AttemptError[];

@@ -27,11 +27,13 @@ return a and a>=tonumber(b or a)and not(c and a>=tonumber(c))
 end
 `;
 export const $F = `local function F(a,b)
-if a.reason then
-return(a.reason=='lease_expired'or b=='')and a.reason
+local c=a.reason
+if c then
+return(c=='lease_expired'or c=='taken_back'or b=='')and c
 end
-local c=a.state~=FQ.completed and string.find('\\t'..(a.errors or''),'\\t%d+ %d+$')
-return c and'lease_expired'
+local d=a.state~=FQ.completed
+and string.match('\\t'..(a.errors or''),'\\t%d+ %d+([^\\t]*)$')
+return d==''and'lease_expired'or d==' taken_back'and'taken_back'
 end
 `;
 export const $G = `local function G(a,b,c)

@@ -5,7 +5,7 @@ if not(a.events and a.settings.statistics)then
 return
 end
 a.counts=a.counts or{}
-if b=='attempts'then
+if#b>1 then
 AM(a.counts,b,c)
 return
 end

@@ -22,41 +22,41 @@ pcall(AN,'HSET',a.tasks,e)
 AN('ZADD',a.expiry,f)
 end
 `;
-export const $JN = `local function JN(a,b,c,d,e)
-local f,g='['..b..' ','('..b..'!'
-local h=
-redis.call('ZRANGE',a.worker_leases,g,f,'BYLEX','REV','LIMIT','0',AH(d+1))
-local i=#h>d
-h[d+1]=nil
-local j,k,l,m={},{},{},{}
-for q,r in ipairs(h)do
-local s,t,u=string.match(r,'^(%S+ %S*) (%d+) (%S+)$')
-j[q]={id=u,owner=s,number=tonumber(t),member=r}
-k[u]=j[q]
+export const $JN = `local function JN(a,b,c,d,e,f)
+local g,h='['..b..' ','('..b..'!'
+local i=
+redis.call('ZRANGE',a.worker_leases,h,g,'BYLEX','REV','LIMIT','0',AH(d+1))
+local j=#i>d
+i[d+1]=nil
+local k,l,m,n={},{},{},{}
+for r,s in ipairs(i)do
+local t,u,v=string.match(s,'^(%S+ %S*) (%d+) (%S+)$')
+k[r]={id=v,owner=t,number=tonumber(u),member=s}
+l[v]=k[r]
 end
-table.sort(j,function(n,o)
-return n.number<o.number
+table.sort(k,function(o,p)
+return o.number<p.number
 end)
-local n={}
-for r,s in ipairs(j)do
-n[r]=s.id
+local o={}
+for s,t in ipairs(k)do
+o[s]=t.id
 end
-local o,p,q,r=GZ(a,n,c,function(o,p)
-local q=k[p]
+local p,q,r,s=GZ(a,o,c,function(p,q)
+local r=l[q]
 if
-o.state==FQ.working
-and o.worker==q.owner
-and tonumber(o.lease_number)==q.number
+p.state==FQ.working
+and p.worker==r.owner
+and tonumber(p.lease_number)==r.number
 then
-l[q.owner]=true
+m[r.owner]=true
 return true
 end
-m[#m+1]=q.member
-end,e)
-AN('ZREM',a.worker_leases,m)
-if o+p>0 then
-JM(a,l,c)
+AK(n,r.member)
+end,e,f)
+AN('ZREM',a.worker_leases,n)
+if p+q>0 then
+JM(a,m,c)
 end
-return o,p,q,r,i and o+p+#m>0
+return p,q,r,s,j and p+q+#n>0
 end
 `;

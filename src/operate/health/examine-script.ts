@@ -34,7 +34,7 @@ export const examineScript = {
   args: ["testNow", "recent", "late", "never"],
   decode: (reply: Reply) => {
     const reader = okay("examine", reply);
-    const newDeadLetters = reader.integer();
+    const dead = reader.nested();
     const workers = reader.nested().rest((item) => ({
       worker: item.text(),
       record: item.text(),
@@ -42,7 +42,7 @@ export const examineScript = {
     }));
     const work = reader.nested();
     return {
-      newDeadLetters,
+      newDeadLetters: { count: dead.integer(), firstAt: Number(dead.text()), lastAt: Number(dead.text()) },
       workers,
       /** `since` is 0 if no task is working. */
       work: {

@@ -52,9 +52,9 @@ export interface QueueFacts extends QueueCounts {
   readonly workerSeenAt: number | null;
   /** Workers that were failed and have not come back, the last one first. */
   readonly lostWorkers: readonly LostWorker[];
-  /** Working tasks that lost several leases one after the other, at most ten of each partition. */
+  /** Working tasks of which several leases expired since a holder requeued them, at most ten of each partition. */
   readonly expiring: readonly { readonly id: string; readonly leases: number }[];
-  /** Leases that expired within the time that was asked for; 0 if that is not known. */
+  /** Leases that expired within the time that was asked for, or whose worker fell silent; 0 if that is not known. */
   readonly expired: {
     readonly leases: number;
     /** How many minutes had such leases. */
@@ -73,8 +73,8 @@ export interface QueueFacts extends QueueCounts {
   };
   /** `at`: since when. At most ten. */
   readonly pausedSchedules: readonly { readonly name: string; readonly at: number }[];
-  /** Dead letters within the time that was asked for. */
-  readonly newDeadLetters: number;
+  /** Dead letters within the time that was asked for. Without any, the instants say nothing. */
+  readonly newDeadLetters: { readonly count: number; readonly firstAt: number; readonly lastAt: number };
 }
 
 export interface GroupAtLimit {

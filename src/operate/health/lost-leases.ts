@@ -54,10 +54,12 @@ export function leasesExpire(
   const recent =
     expired.leases > 0 &&
     `${counted(expired.leases, "lease")} expired within ${span(Math.max(after, SHORTEST))}`;
-  const cause = "its process dies, or a handler blocks it or outlives the lease";
+  // The record has the last worker alone: whether it was one process or several is not known.
+  const causeOf = (who: string, whose: string) =>
+    `${who} died or hung, or ${whose} handler outlived the lease: `;
   const advice = worst
-    ? `${cause}: sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}, which deletes its payload and errors; to keep them, export it first: sluice export ${queue} --state working`
-    : `${cause.replace("its", "a")}: sluice ls ${queue} --text "lease expired". This ends 3m after the last`;
+    ? `${causeOf("each process that took it", "its")}sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}, which deletes its payload and errors; to keep them, export it first: sluice export ${queue} --state working`
+    : `${causeOf("a process", "a")}sluice ls ${queue} --text "lease expired". This ends 3m after the last`;
   return found(
     expired.leases < MANY_LEASES ? "warning" : "problem",
     "leases_expire",

@@ -86,7 +86,11 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
       first: examined.flatMap(({ lateSchedules }) => lateSchedules.first),
     },
     pausedSchedules: examined.flatMap(({ pausedSchedules }) => pausedSchedules),
-    newDeadLetters: sum(({ newDeadLetters }) => newDeadLetters),
+    newDeadLetters: {
+      count: sum(({ newDeadLetters }) => newDeadLetters.count),
+      firstAt: Math.min(...examined.flatMap(({ newDeadLetters }) => newDeadLetters.firstAt || [])),
+      lastAt: Math.max(...examined.map(({ newDeadLetters }) => newDeadLetters.lastAt)),
+    },
   };
 }
 
@@ -146,11 +150,10 @@ function lastMinuteWith(
 
 /** The leases that expired within a time, to the minute. */
 function expiredWithin({ minutes }: QueueStatistics, within: number, now: number): QueueFacts["expired"] {
-  const recent = minutes.filter(
-    ({ startsAt, reclaimed }) => startsAt + MINUTE > now - within && reclaimed > 0,
-  );
+  const expiredIn = ({ reclaimed, takenBack }: MinuteCounts) => reclaimed - takenBack;
+  const recent = minutes.filter((minute) => minute.startsAt + MINUTE > now - within && expiredIn(minute) > 0);
   return {
-    leases: recent.reduce((sum, { reclaimed }) => sum + reclaimed, 0),
+    leases: recent.reduce((sum, minute) => sum + expiredIn(minute), 0),
     minutes: recent.length,
     lastAt: Math.min(now, (recent.at(-1)?.startsAt ?? -MINUTE) + MINUTE),
   };

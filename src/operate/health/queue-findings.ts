@@ -95,19 +95,16 @@ const schedulePaused: Check = ({ queue, now, pausedSchedules: paused }) => {
   return found("warning", "schedule_paused", queue, text, advice, names);
 };
 
-const deadLetters: Check = ({ queue, rejected, newDeadLetters }, after) => {
+const deadLetters: Check = ({ queue, now, rejected, newDeadLetters }, after) => {
+  const { count, firstAt, lastAt } = newDeadLetters;
   const advice = `sluice dead ${queue}`;
   const all = counted(rejected, "dead letter");
-  if (newDeadLetters === 0)
-    return rejected === 0 ? undefined : found("warning", "dead_letters", queue, all, advice);
-  const status = newDeadLetters < MANY_DEAD_LETTERS ? "warning" : "problem";
-  return found(
-    status,
-    "dead_letters_rising",
-    queue,
-    `${all}, ${newDeadLetters} new within ${span(after)}`,
-    advice,
-  );
+  if (count === 0) return rejected === 0 ? undefined : found("warning", "dead_letters", queue, all, advice);
+  const status = count < MANY_DEAD_LETTERS ? "warning" : "problem";
+  const [first, last] = [ago(now - firstAt), ago(now - lastAt)];
+  const since = first === last ? "" : ` the first ${first},`;
+  const text = `${all}, ${count} new within ${span(after)},${since} the last ${last}`;
+  return found(status, "dead_letters_rising", queue, text, advice);
 };
 
 const checks: readonly Check[] = [

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sweep } from "../../../src/index.ts";
-import { deadLetterTools, expired, MINUTE } from "../../support/dead-letters.ts";
+import { deadLetterTools, expired, letter, MINUTE } from "../../support/dead-letters.ts";
 import { deepTools } from "../../support/deep.ts";
 import { numbered } from "../../support/new-tasks.ts";
 import { useRig } from "../../support/rig.ts";
@@ -19,6 +19,13 @@ describe("tasks whose last lease had expired are reported by", () => {
     expect(report).toMatchObject({ reclaimed: 0, rejected: 400 });
     const ids = tasks.map(({ id }) => id).toSorted();
     expect(letters.toSorted((x, y) => (x.id < y.id ? -1 : 1))).toEqual(ids.map((id) => expired(id)));
+  });
+
+  test("an operator who fails the worker, with a reason of its own", async () => {
+    await rig.queue().enqueueMany(numbered(2, { maxAttempts: 1 }));
+    await rig.queue().dequeue({ max: 2, worker: { name: "w" } });
+    await rig.operator({ onDeadLetter }).failWorker("w");
+    expect(letters).toEqual(["t0", "t1"].map((id) => letter(id, "taken_back")));
   });
 
   test("a deep sweep, of a task that works without a lease", async () => {

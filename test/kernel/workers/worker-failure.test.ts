@@ -84,6 +84,21 @@ describe("failing a worker", () => {
   });
 });
 
+test("an attempt that an operator took back says so, and that of a silent worker that its lease was lost", async () => {
+  const ended = { attempt: 1, at: START, error: null };
+  await queue.enqueueMany([...named(["dead"], { maxAttempts: 1 }), ...named(["again"])]);
+  await queue.dequeue({ max: 2, worker: one });
+  await fail("one");
+  const taken = { errors: [{ ...ended, takenBack: true }] };
+  expect(await queue.get("dead")).toMatchObject({ state: "rejected", reason: "taken_back", ...taken });
+  expect(await queue.get("again")).toMatchObject({ state: "pending", ...taken });
+  await queue.dequeue({ worker: { ...two, silentAfter: "1m" } });
+  rig.now += 60_000;
+  await rig.sweepOnce();
+  const lost = { ...ended, attempt: 2, at: rig.now };
+  expect((await queue.get("again"))?.errors).toEqual([...taken.errors, lost]);
+});
+
 describe("a failed worker", () => {
   test("counts as new after a day, and its record is removed", async () => {
     await queue.enqueue(0, { id: "t0" });

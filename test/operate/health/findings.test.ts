@@ -82,7 +82,7 @@ const facts: QueueFacts = {
   groups: [],
   lateSchedules: { count: 0, first: [] },
   pausedSchedules: [],
-  newDeadLetters: 0,
+  newDeadLetters: { count: 0, firstAt: 0, lastAt: 0 },
 };
 
 const waits = { oldestAge: 60 * MINUTE };
@@ -157,8 +157,14 @@ test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, s
   [{ lateSchedules: { count: 1, first: [{ name: "a", at: ago(4) }] } }, ["schedule_failing", "problem"]],
   [{ pausedSchedules: [{ name: "a", at: ago(3) }] }, ["schedule_paused", "warning"]],
   [{ rejected: 1 }, ["dead_letters", "warning"]],
-  [{ rejected: 9, newDeadLetters: 9 }, ["dead_letters_rising", "warning"]],
-  [{ rejected: 10, newDeadLetters: 10 }, ["dead_letters_rising", "problem"]],
+  [
+    { rejected: 9, newDeadLetters: { count: 9, firstAt: NOW, lastAt: NOW } },
+    ["dead_letters_rising", "warning"],
+  ],
+  [
+    { rejected: 10, newDeadLetters: { count: 10, firstAt: NOW, lastAt: NOW } },
+    ["dead_letters_rising", "problem"],
+  ],
 ])("of a queue with %j it finds %j", (changed, ...expected) => {
   const found = queueFindings({ ...facts, ...changed }, 10 * MINUTE);
   expect(found.map(({ code, status }) => [code, status])).toEqual(expected);

@@ -119,7 +119,7 @@ describe("leases that expire", () => {
     rig.now += MINUTE;
     const [task] = await rig.queue().dequeue({ lease: "1m" });
     const advice =
-      "its process dies, or a handler blocks it or outlives the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison, which deletes its payload and errors; to keep them, export it first: sluice export emails --state working";
+      "each process that took it died or hung, or its handler outlived the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison, which deletes its payload and errors; to keep them, export it first: sluice export emails --state working";
     const text = "task poison lost 2 leases one after the other";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     await task!.complete();
@@ -133,7 +133,7 @@ describe("leases that expire", () => {
     expect(await findings()).toEqual([]);
     await expire();
     const advice =
-      'a process dies, or a handler blocks it or outlives the lease: sluice ls emails --text "lease expired". This ends 3m after the last';
+      'a process died or hung, or a handler outlived the lease: sluice ls emails --text "lease expired". This ends 3m after the last';
     const text = "2 leases expired within 10m";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     for (let i = 0; i < 8; i++) await expire();
@@ -141,5 +141,33 @@ describe("leases that expire", () => {
       ["leases_expire", "problem"],
       ["dead_letters_rising", "warning"],
     ]);
+  });
+
+  test("are not those of tasks that an operator took back, which still come again alone (law 11)", async () => {
+    await rig.operator().configure({ statistics: true });
+    await rig.queue().enqueue(1, { id: "a" });
+    const takeBack = async () => {
+      await rig.queue().dequeue({ lease: "1m", worker: { name: "w" } });
+      await rig.operator().failWorker("w");
+      rig.now += MINUTE;
+    };
+    const found = async () => (await findings()).filter(([code]) => code === "leases_expire");
+    for (let i = 0; i < 3; i++) await takeBack();
+    expect(await found()).toEqual([]);
+    // A requeue without an error begins anew.
+    const [task] = await rig.queue().dequeue();
+    await task!.requeue();
+    await takeBack();
+    await expire();
+    await rig.queue().enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: i })));
+    expect(await rig.queue().dequeue({ max: 100, lease: "1m" })).toHaveLength(1);
+    expect(await found()).toEqual([]);
+    rig.now += MINUTE;
+    await sweep(rig.transport, { now });
+    await rig.queue().dequeue({ lease: "10m" });
+    const text = "task a lost 2 leases one after the other; 2 leases expired within 10m";
+    expect((await found()).map(([, , one]) => one)).toEqual([text]);
+    const { totals } = await rig.operator().statistics();
+    expect(totals).toMatchObject({ reclaimed: 6, takenBack: 4 });
   });
 });

@@ -347,13 +347,29 @@ test("dead letters that are new are rising, and ten are a problem", async () => 
   };
   const advice = "sluice dead emails";
   await die(1);
-  const rising = ["dead_letters_rising", "warning", "1 dead letter, 1 new within 10m", advice];
+  const rising = [
+    "dead_letters_rising",
+    "warning",
+    "1 dead letter, 1 new within 10m, the last just now",
+    advice,
+  ];
   expect(await findings()).toEqual([rising]);
   rig.now += 10 * MINUTE;
   expect(await findings()).toEqual([["dead_letters", "warning", "1 dead letter", advice]]);
-  await die(10);
+  await die(4);
+  rig.now += 2 * MINUTE;
+  await die(6);
+  rig.now += MINUTE;
+  const text = "11 dead letters, 10 new within 10m, the first 3m ago, the last 1m ago";
+  expect(await findings()).toEqual([["dead_letters_rising", "problem", text, advice]]);
+  await die(100);
   expect(await findings()).toEqual([
-    ["dead_letters_rising", "problem", "11 dead letters, 10 new within 10m", advice],
+    [
+      "dead_letters_rising",
+      "problem",
+      "111 dead letters, 110 new within 10m, the first 3m ago, the last just now",
+      advice,
+    ],
   ]);
 });
 

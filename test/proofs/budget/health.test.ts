@@ -40,6 +40,16 @@ describe("the script examine costs", () => {
     expect(await examine()).toBe(18);
   });
 
+  test("no more with new dead letters, 2 more with 100", async () => {
+    const { queue } = billed;
+    await queue.enqueueMany(Array.from({ length: 100 }, (_, i) => ({ payload: i })));
+    const tasks = await queue.dequeue({ max: 100 });
+    for (const task of tasks.slice(1)) await task.reject();
+    expect(await examine()).toBe(14);
+    await tasks[0]!.reject();
+    expect(await examine()).toBe(13 + 2);
+  });
+
   test("at most 8 more with groups at a limit", async () => {
     const { queue, operator } = billed;
     for (let i = 0; i < 7; i++) await operator.configureGroup(`g${i}`, { maxWorking: 1 });

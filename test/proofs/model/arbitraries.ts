@@ -104,7 +104,7 @@ export const filter = (grouped: boolean) =>
   record(
     {
       ...(grouped && { group: maybe(group, 2) }),
-      reason: maybe(oneOf("rejected", "attempts_exhausted", "lease_expired", "cancelled"), 4),
+      reason: maybe(oneOf("rejected", "attempts_exhausted", "lease_expired", "taken_back", "cancelled"), 4),
     },
     { requiredKeys: [] },
   );

@@ -235,9 +235,10 @@ export function transition(task: ModelTask, to: Transition["to"], now: number): 
 }
 
 /** Notes that an attempt failed. */
-export function noteError(task: ModelTask, now: number, error: string | null): void {
+export function noteError(task: ModelTask, now: number, error: string | null, takenBack?: true): void {
   const at = task.enqueuedAt + Math.max(0, now - task.enqueuedAt);
-  task.errors = [...task.errors, { attempt: task.attempt, at, error }].slice(-ERRORS);
+  const ended = { attempt: task.attempt, at, error, ...(takenBack && { takenBack }) };
+  task.errors = [...task.errors, ended].slice(-ERRORS);
 }
 
 /** Counts what happened to tasks, if the queue keeps statistics. */

@@ -127,6 +127,7 @@ export function takeBack(
   queue: QueueState,
   ids: readonly string[],
   now: number,
+  byOperator?: true,
 ): { returned: number; ended: number } {
   const ends = newEnds();
   let ended = 0;
@@ -134,11 +135,12 @@ export function takeBack(
     const task = queue.task(id);
     endLease(queue, task);
     task.expired++;
-    noteError(task, now, null);
+    noteError(task, now, null, byOperator);
     report(queue, "reclaimed", now);
+    if (byOperator) report(queue, "takenBack", now);
     if (task.flagged || exhausted(task)) {
       ended++;
-      const reason = task.flagged ? "cancelled" : "lease_expired";
+      const reason = task.flagged ? "cancelled" : byOperator ? "taken_back" : "lease_expired";
       if (reason !== "cancelled") queue.deadLetters.push({ id, reason, attempts: task.attempt });
       finish(queue, task, { now, state: "rejected", reason, text: task.text });
     } else waitAgain(queue, task, ends, { now, place: "front" });

@@ -77,7 +77,7 @@ export function heartbeat(
 }
 
 /** Takes back a worker's tasks. Of several incarnations the last by name come first, up to the limit. */
-function takeFrom(queue: QueueState, worker: string, now: number, limit: number) {
+function takeFrom(queue: QueueState, worker: string, now: number, limit: number, byOperator?: true) {
   const members = leasedBy(queue, worker).map((id) => queue.task(id));
   const holder = (id: string) => queue.task(id).worker as string;
   const byName = members.toSorted((a, b) =>
@@ -94,6 +94,7 @@ function takeFrom(queue: QueueState, worker: string, now: number, limit: number)
     queue,
     taken.map(({ id }) => id),
     now,
+    byOperator,
   );
   return { returned, ended, more: members.length > taken.length };
 }
@@ -105,7 +106,7 @@ export function failWorker(
   worker: string,
   limit: number,
 ): { returned: number; rejected: number; more: boolean } {
-  const { returned, ended, more } = takeFrom(queue, worker, now, limit);
+  const { returned, ended, more } = takeFrom(queue, worker, now, limit, true);
   for (const name of [...queue.workers.keys()].filter((name) => isOf(name, worker))) {
     takeOff(queue, name, more);
   }

@@ -10,6 +10,7 @@ const reasons = {
   rejected: "rejected",
   attempts_exhausted: "attempts exhausted",
   lease_expired: "lease expired",
+  taken_back: "taken back",
   cancelled: "cancelled",
 } as const;
 

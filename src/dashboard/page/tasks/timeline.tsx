@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { reasonTexts } from "../../../kernel/errors/reason-text.ts";
+import { lostText, reasonTexts } from "../../../kernel/errors/reason-text.ts";
 import type { Task } from "../api/types.ts";
 import { counted, instant, span } from "../format.ts";
 import { stateNames } from "../parts/badges.tsx";
@@ -83,9 +83,9 @@ function entriesOf({
   return entries;
 }
 
-function failure({ attempt: number, at, error, encoding }: Task["errors"][number]): Entry {
+function failure({ attempt: number, at, error, encoding, takenBack }: Task["errors"][number]): Entry {
   const text =
-    error === null ? reasonTexts.lease_expired : encoding === "base64" ? "The error is encrypted." : error;
+    error === null ? lostText({ takenBack }) : encoding === "base64" ? "The error is encrypted." : error;
   return {
     at,
     tone: "failed",

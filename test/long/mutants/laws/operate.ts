@@ -136,6 +136,16 @@ export const operate: LawMutants = {
     lua: always("task.worker == lease.owner and tonumber(task.lease_number) == lease.number"),
     breaks: "I2: a stale lease entry costs the present holder its lease",
   },
+  "an operator's taking back counts as an expired lease": {
+    in: "examine",
+    lua: change("string.find(entry, _) and 1 or 0", "0"),
+    breaks: "workers: a task whose worker was failed twice seems to kill its process",
+  },
+  "a task that an operator took back is recorded as expired": {
+    in: "fail-worker",
+    lua: change("'taken_back'", "nil"),
+    breaks: "workers: who is on call looks for a consumer that crashed",
+  },
   "failing a worker turns the order of its tasks round": {
     lua: change("one.number < other.number", "one.number > other.number"),
     breaks: "I8: the last it took is delivered first",
