@@ -74,7 +74,8 @@ export class Sweeps<Env extends object> {
     });
     const { scheduled, promoted, reclaimed, rejected, expired, failed } = report;
     if (failed.length > 0) setup.log(sweepFailed(report));
-    else if (scheduled + promoted + reclaimed + rejected + expired > 0) setup.log(swept(report));
+    else if (scheduled + reclaimed + rejected > 0) setup.log(swept(report, false));
+    else if (promoted + expired > 0) setup.log(swept(report, true));
   }
 
   /**

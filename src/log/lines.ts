@@ -84,8 +84,14 @@ export const publishesNoEvents = (queue: string): LogLine => [
   },
 ];
 
-/** @param report of a sweep that has moved something */
-export const swept = (report: object): LogLine => ["info", { sweep: report }];
+/**
+ * @param report of a sweep that has moved something
+ * @param isRoutine whether it only promoted due tasks and deleted expired records
+ */
+export const swept = (report: object, isRoutine: boolean): LogLine => [
+  isRoutine ? "debug" : "info",
+  { sweep: report },
+];
 
 /** @param report of a sweep that failed for a queue */
 export const sweepFailed = (report: object): LogLine => ["error", { sweep: report }];

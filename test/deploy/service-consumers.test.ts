@@ -52,6 +52,22 @@ describe("cron's sweep", () => {
     expect(lines).toEqual({ out: [{ sweep }], err: [] });
   });
 
+  test("logs what it only promoted, or deleted when it expired, for those who debug", async () => {
+    await queue().enqueue(1, { delay: 1 });
+    rig.now += 1;
+    await cron();
+    const [task] = await queue().dequeue();
+    await task!.complete();
+    rig.now += 3_600_000;
+    await cron();
+    expect(lines).toEqual({ out: [], err: [] });
+    await queue().enqueue(1, { delay: 1 });
+    rig.now += 1;
+    const debug = vi.spyOn(console, "debug").mockReturnValue();
+    await deployment({ logger: "debug" }).cron();
+    expect(debug.mock.calls).toEqual([[expect.stringMatching(/^{"sweep":{.*"promoted":1/)]]);
+  });
+
   test("over HTTP takes two fifths of an invocation's time by default", async () => {
     await queue().enqueueMany(many(900, { delay: "1ms" }));
     await queue().enqueueMany(many(900, { delay: "1ms" }));

@@ -64,7 +64,8 @@ test("a logger gets each line as one object of its own, on its level, with a mes
   const attempt = { queue: "emails", task: "a", attempt: 1, failed: "Error: no", ranFor: 3, next: "retry" };
   const request = { instance: "urn:uuid:1", code: "internal", method: "GET", route: undefined };
   const more: LogLine[] = [
-    swept({ promoted: 1 }),
+    swept({ promoted: 1 }, true),
+    swept({ reclaimed: 1 }, false),
     attemptFailed({ ...attempt, stack: undefined }),
     alertChanged("stuck", "emails", true, "nothing was taken"),
     requestFailed({ ...request, error: "a text" }),
@@ -75,7 +76,8 @@ test("a logger gets each line as one object of its own, on its level, with a mes
     ["info", { message: "drain emails", drain: "emails", completed: 2 }],
     ["warn", { message: "wake emails HTTP 503", wake: "emails", failed: "HTTP 503" }],
     ["error", { message: "cron Redis did not answer", cron: "Redis did not answer" }],
-    ["info", { message: "sweep", sweep: { promoted: 1 } }],
+    ["debug", { message: "sweep", sweep: { promoted: 1 } }],
+    ["info", { message: "sweep", sweep: { reclaimed: 1 } }],
     ["warn", { message: "queue emails Error: no", ...attempt }],
     [
       "error",
