@@ -31,7 +31,7 @@ export function queuesCommand(running: Running): Command {
           color: (cell, { counts }) => (counts?.rejected ? colors.red(cell) : cell),
         },
         {
-          title: "OLDEST",
+          title: "AGE OF NEXT",
           align: "right",
           of: ({ counts }) => (counts?.oldestAge == null ? "" : span(counts.oldestAge)),
         },

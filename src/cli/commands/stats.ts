@@ -69,7 +69,7 @@ function show(
     `${working} working`,
     `${rejected} dead`,
     counted(workers, "worker"),
-    ...(oldestAge === null ? [] : [`oldest ${span(oldestAge)}`]),
+    ...(oldestAge === null ? [] : [`age of next ${span(oldestAge)}`]),
     ...(paused ? ["paused"] : []),
   ];
   out.text(`${out.colors.bold(queue)}  ${localTime(Date.now())}\n${facts.join("  ")}\n`);

@@ -49,7 +49,7 @@ export function attemptsFail(facts: QueueFacts, after: number): QueueFinding | u
 function mostFail({ attempts, requeued, isCompletionKnown, pending }: QueueFacts) {
   const { tried, failed, since } = attempts;
   if (failed >= FEW && failed * 2 >= tried)
-    return { what: `${failed} of ${tried} tasks looked at failed their last attempt`, since };
+    return { what: `of ${tried} tasks looked at, ${failed} failed their last attempt`, since };
   // Those that failed wait in the middle of many others.
   const isHidden = isCompletionKnown && requeued.attempts >= FEW && pending > LOOKED_AT;
   return isHidden ? { what: `${requeued.attempts} attempts failed`, since: requeued.since } : undefined;

@@ -53,7 +53,7 @@ describe("a receiver that hangs", () => {
         "problem",
         expect.stringMatching(
           new RegExp(
-            `^10 of 15 tasks looked at failed their last attempt, the first 6m ago, the last 1m ago, and ${none} within 10m$`,
+            `^of 15 tasks looked at, 10 failed their last attempt, the first 6m ago, the last 1m ago, and ${none} within 10m$`,
           ),
         ),
         expect.stringMatching(
