@@ -59,6 +59,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["schedules emails --run s", [`POST ${emails}/schedules/s/run`, {}]],
   ["schedules emails --remove s", `DELETE ${emails}/schedules/s`],
   ["workers emails", `GET ${emails}/workers`],
+  ["workers emails --all", `GET ${emails}/workers`],
   [
     "doctor other* --after 5m",
     "GET /v1/token",

@@ -15,13 +15,18 @@ test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one canno
     { payload: 1, id: "pending" },
   ]);
   await rig.queue().dequeue();
-  const { code, text } = await onTerminal("cancel", "emails", "pending", "working", "nope");
-  expect(code).toBe(1);
+  const { code, text, err } = await onTerminal("cancel", "emails", "pending", "working", "nope");
+  expect([code, err]).toEqual([
+    1,
+    "Cancel requested: the consumer learns of it at its next extend or settle, a drain within 15s. If the consumer is dead, the task ends when its lease expires.\n",
+  ]);
   expect(text).toBe("ID       RESULT\npending  cancelled\nworking  cancel requested\nnope     not_found\n");
   expect(await sluice("cancel", "emails", "working")).toMatchObject({
     code: 0,
     out: '{"id":"working","ok":true,"result":"cancel requested"}\n',
   });
+  await rig.queue().enqueue(1, { id: "another" });
+  expect(await onTerminal("cancel", "emails", "another")).toMatchObject({ code: 0, err: "" });
 });
 
 test("partitions shows what each partition has, and changes their number", async () => {

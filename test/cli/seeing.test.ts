@@ -27,7 +27,7 @@ test("queues lists all queues with their counts, in one request each for the nam
 
   const { text } = await onTerminal("queues");
   const lines = text.split("\n");
-  expect(lines[0]).toMatch(/^QUEUE +PENDING +DELAYED +WORKING +DEAD +OLDEST +STATE$/);
+  expect(lines[0]).toMatch(/^QUEUE +PENDING +DELAYED +WORKING +DEAD +AGE OF NEXT +STATE$/);
   expect(lines[1]).toMatch(/^dead +0 +0 +0 +1 +paused$/);
   expect(lines[2]).toMatch(/^emails +1 +0 +1 +0 +\d+m?s$/);
 });
@@ -204,7 +204,9 @@ test("stats shows counts and events by the minute, and how to count them; --watc
     { queue: "emails", pending: 3, statistics: { on: true } },
   ]);
   const shown = (await onTerminal("stats", "emails")).text;
-  expect(shown).toMatch(/^emails .*\n3 pending {2}0 delayed {2}0 working {2}0 dead {2}0 workers {2}oldest /);
+  expect(shown).toMatch(
+    /^emails .*\n3 pending {2}0 delayed {2}0 working {2}0 dead {2}0 workers {2}age of next /,
+  );
   expect(shown).toMatch(/MINUTE +ENQUEUED\n[^]*\d\d:\d\d +2\n/);
 
   const interrupt = new AbortController();
@@ -292,12 +294,35 @@ test("workers says for how long one has shown no sign of life, if it is long", a
   const { text } = await onTerminal("workers", "emails");
   const states = text.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2));
   const sorted = states.slice(1, -1).map((cells) => cells.join(" "));
+  expect(sorted[0]).toMatch(/^alive /);
   expect(sorted.toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
     expect.stringMatching(/^alive \d{4}-/),
     "dead unseen 12m",
     "idle idle 12m",
     "silent silent 12m",
   ]);
+});
+
+test("workers lists the last seen first, and of those without tasks and sign of life five, or all", async () => {
+  const now = Date.now();
+  for (let minutes = 20; minutes > 10; minutes--)
+    await rig
+      .queue("emails", { now: () => now - minutes * 60_000 })
+      .dequeue({ worker: { name: `web-1:${minutes}` } });
+  await rig.queue().enqueue(1);
+  await rig
+    .queue("emails", { now: () => now - 30 * 60_000 })
+    .dequeue({ lease: "1h", worker: { name: "holds" } });
+  await rig.queue().dequeue({ worker: { name: "web-1:0" } });
+  const names = (text: string) =>
+    text.split("\n").flatMap((line) => /^(web-1:\d+|holds) /.exec(line)?.[1] ?? []);
+  const dead = Array.from({ length: 10 }, (_, i) => `web-1:${i + 11}`);
+  const few = await onTerminal("workers", "emails");
+  expect(names(few.text)).toEqual(["web-1:0", ...dead.slice(0, 5), "holds"]);
+  expect(few.err).toBe("And 5 more, without tasks and a sign of life: --all.\n");
+  const all = await onTerminal("workers", "emails", "--all");
+  expect([names(all.text), all.err]).toEqual([["web-1:0", ...dead, "holds"], ""]);
+  expect((await sluice("workers", "emails")).rows.map(({ name }) => name)).toEqual(names(all.text));
 });
 
 test("find shows tasks of all queues that have a text, and where; and says what it could not search", async () => {

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { CANCEL_NOTICED } from "../../operate/requested-cancel.ts";
 import { taskId } from "../../kernel/options/validation.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { operation, type Running, type Session } from "../session.ts";
@@ -42,9 +43,15 @@ export function cancelCommand(running: Running): Command {
           ],
           "",
         );
+        if (results.some(({ result }) => result === REQUESTED))
+          out.note(
+            `Cancel requested: ${CANCEL_NOTICED}. If the consumer is dead, the task ends when its lease expires.`,
+          );
       }
     },
   );
 }
 
-const ended = (state: "rejected" | "working") => (state === "rejected" ? "cancelled" : "cancel requested");
+const REQUESTED = "cancel requested";
+
+const ended = (state: "rejected" | "working") => (state === "rejected" ? "cancelled" : REQUESTED);

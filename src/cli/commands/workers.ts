@@ -8,6 +8,11 @@ import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 
+interface WorkersOptions {
+  readonly fail?: string;
+  readonly all?: true;
+}
+
 export function workersCommand(running: Running): Command {
   const command = new Command("workers")
     .summary("list the workers of a queue; take the tasks of a dead one back")
@@ -16,8 +21,10 @@ export function workersCommand(running: Running): Command {
     .option(
       "--fail <name>",
       "take the tasks of this worker back: they become pending at once; restart its process yourself",
-    );
-  return operation(running, command, async (session: Session, { fail }: { fail?: string }, queue: string) => {
+    )
+    .option("--all", `list all without tasks and without a sign of life, not the last ${QUIET_LISTED} alone`);
+  return operation(running, command, async (session: Session, options: WorkersOptions, queue: string) => {
+    const { fail, all = false } = options;
     const { api, out } = session;
     const path = pathOf(queue, "workers");
     const failPath = fail === undefined ? "" : pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail");
@@ -47,8 +54,12 @@ export function workersCommand(running: Running): Command {
         "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it.",
       );
     }
+    // The last seen first: of a server that restarts again and again, the process that lives.
+    const sorted = workers.toSorted((one, other) => (other.seenAt ?? 0) - (one.seenAt ?? 0));
+    const quiet = sorted.filter((worker) => isQuiet(worker, now));
+    const folded = new Set(all || out.json ? [] : quiet.slice(QUIET_LISTED));
     out.rows(
-      workers,
+      sorted.filter((worker) => !folded.has(worker)),
       [
         { title: "NAME", copied: true, of: ({ name }) => name },
         {
@@ -66,8 +77,12 @@ export function workersCommand(running: Running): Command {
       ],
       `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
     );
+    if (folded.size > 0) out.note(`And ${folded.size} more, without tasks and a sign of life: --all.`);
   });
 }
+
+/** How many workers are listed that have no task and show no sign of life. */
+const QUIET_LISTED = 5;
 
 /** How long a worker may show no sign of life before the list says so, ms. */
 const UNSEEN_AFTER = 300_000;
@@ -82,6 +97,10 @@ function stateOf({ seenAt, silentAt, silentAfter, working }: WorkerInfo, now: nu
   if (unseen <= UNSEEN_AFTER) return "";
   return `${working > 0 ? "unseen" : "idle"} ${span(unseen)}`;
 }
+
+/** Whether a worker has no task and shows no sign of life. Most such have crashed. */
+const isQuiet = (worker: WorkerInfo, now: number) =>
+  worker.working === 0 && (worker.seenAt === null || stateOf(worker, now) !== "");
 
 function seen({ seenAt, failedAt }: WorkerInfo): number | string {
   return seenAt ?? (failedAt === undefined ? "is being failed" : `failed ${shortTime(failedAt)}`);
