@@ -140,8 +140,8 @@ it.each(durations)(
     const good = [minimum, `${minimum}ms`, maximum, ...inSeconds];
     // A wait for its most would take that long.
     for (const value of place.field.endsWith("wait") ? good.slice(0, 2) : good) {
-      const { status, body } = await app.send(place.put(value));
-      const isRead = status < 300 || [404, 409, 429].includes(status) || body?.code === "unhealthy";
+      const { status, text } = await app.send(place.put(value));
+      const isRead = status < 300 || [404, 409, 429].includes(status) || text.includes(`"unhealthy"`);
       expect([value, isRead]).toEqual([value, true]);
     }
     const bad = [minimum - 1, maximum + 1, `${maximum + 1}ms`, `${minimum + 1}.5ms`, "5.0005s"];
