@@ -141,7 +141,13 @@ export type { Tracing } from "./features/tracing/types.ts";
 export type { QueueCounts, SweepCounts } from "./kernel/tasks/counts.ts";
 export type * from "./kernel/record/task-info.ts";
 export type * from "./kernel/options/types.ts";
-export type { ListWorkersOptions, WorkerFailed, WorkerInfo, WorkerPage } from "./operate/workers.ts";
+export type {
+  ListWorkersOptions,
+  WorkerFailed,
+  WorkerForgotten,
+  WorkerInfo,
+  WorkerPage,
+} from "./operate/workers.ts";
 export type { DefinedOptions, QueueDefinition, QueueOrName } from "./open/definition.ts";
 export type { TaskEvent } from "./kernel/tasks/watch.ts";
 export type { WaitOptions, WatchOptions } from "./kernel/tasks/watch-options.ts";

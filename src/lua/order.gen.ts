@@ -126,6 +126,7 @@ import {} from "./declare.gen.ts";
 import {} from "./delete-queue.gen.ts";
 import {} from "./examine.gen.ts";
 import {} from "./fail-worker.gen.ts";
+import {} from "./forget-worker.gen.ts";
 import {} from "./list-groups.gen.ts";
 import {} from "./list-workers.gen.ts";
 import {} from "./list.gen.ts";

@@ -36,9 +36,11 @@ import {
 } from "../operate/tasks-by-ids.ts";
 import {
   failWorker,
+  forgetWorker,
   listWorkers,
   type ListWorkersOptions,
   type WorkerFailed,
+  type WorkerForgotten,
   type WorkerPage,
 } from "../operate/workers.ts";
 import { settingItem } from "../kernel/record/settings-record.ts";
@@ -243,6 +245,17 @@ export class Operator {
     options: RequestOptions & { readonly limit?: number | undefined } = {},
   ): Promise<WorkerFailed> {
     return failWorker(this.#queue, worker, options);
+  }
+
+  /**
+   * Takes a worker that has ended off the list, before it leaves it by itself. It is refused while the worker has
+   * tasks: see {@link failWorker}. Changes no task; a worker that still runs comes back to the list with its next
+   * dequeue or heartbeat. Of a queue with partitions, those in which the worker has no task forget it. One request.
+   * @param worker one incarnation. Without `incarnation` it is the worker that reported none
+   * @throws {SluiceError}
+   */
+  async forgetWorker(worker: WorkerName, options: RequestOptions = {}): Promise<WorkerForgotten> {
+    return forgetWorker(this.#queue, worker, options);
   }
 
   /**

@@ -10,6 +10,7 @@ import { declare } from "../lua/declare.gen.ts";
 import { listGroups } from "../lua/list-groups.gen.ts";
 import { statistics } from "../lua/statistics.gen.ts";
 import { failWorker } from "../lua/fail-worker.gen.ts";
+import { forgetWorker } from "../lua/forget-worker.gen.ts";
 import { listWorkers } from "../lua/list-workers.gen.ts";
 import { deleteQueue } from "../lua/delete-queue.gen.ts";
 import { readRecords } from "../kernel/scripts/count-script.ts";
@@ -123,6 +124,13 @@ export const failWorkerScript = {
     const failed = { returned: reader.integer(), rejected: reader.integer(), more: reader.integer() === 1 };
     return { failed, wake: reader.integer() === 1, deadLetters: reader.rest(readTakenBack) };
   },
+} as const satisfies Binding;
+
+export const forgetWorkerScript = {
+  script: forgetWorker,
+  keys: ["tasks", "expiry", "workers", "workerLeases"],
+  args: ["worker"],
+  decode: (reply: Reply) => okay("forgetWorker", reply).integer(),
 } as const satisfies Binding;
 
 export const listWorkersScript = {

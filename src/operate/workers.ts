@@ -15,7 +15,7 @@ import {
   REQUEST_OPTIONS,
   wholeNumber,
 } from "../kernel/options/validation.ts";
-import { failWorkerScript, listWorkersScript } from "./operate-scripts.ts";
+import { failWorkerScript, forgetWorkerScript, listWorkersScript } from "./operate-scripts.ts";
 import { readWorkerInfo } from "../kernel/lease/worker-info.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 
@@ -72,6 +72,11 @@ export interface WorkerFailed {
    */
   readonly more: boolean;
 }
+
+/** `still_working`: the worker stays, because it has `working` tasks. */
+export type WorkerForgotten =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: "still_working"; readonly working: number };
 
 /** Reads a page of the workers: see `Operator.workers`. */
 export async function listWorkers(
@@ -179,6 +184,23 @@ export async function failWorker(
       rejected: replies.reduce((sum, { failed }) => sum + failed.rejected, 0),
       more: asked.length < shards.length || replies.some(({ failed }) => failed.more),
     };
+  }, options);
+}
+
+/** Takes a worker that has ended off the list: see `Operator.forgetWorker`. */
+export async function forgetWorker(
+  { store }: OperatedQueue,
+  worker: WorkerName,
+  options: RequestOptions,
+): Promise<WorkerForgotten> {
+  onlyOptions(options, REQUEST_OPTIONS);
+  const args = { worker: writeWorker(worker, "worker") };
+  return store.over(async () => {
+    const shards = await store.shards({ ...options, fresh: true });
+    const calls = shards.map((shard) => shard.call(forgetWorkerScript, args));
+    const replies = await runAll(store.queue.transport, calls, options);
+    const working = replies.reduce((sum, count) => sum + count, 0);
+    return working > 0 ? { ok: false, code: "still_working", working } : { ok: true };
   }, options);
 }
 

@@ -98,7 +98,7 @@ test("purge ends with 130 and purges nothing if Ctrl-C answers its question", as
 
 test.each(
   `ls; dead; dead --limit 2; redrive; redrive --dry-run; redrive a; purge --state pending --yes; stats; stats --watch;
-  schedules; schedules --run a; schedules --pause a; workers; workers --fail a; export; settings; partitions; tail;
+  schedules; schedules --run a; schedules --pause a; workers; workers --fail a; workers --forget a; export; settings; partitions; tail;
   show a; cancel a; pause; resume; settings maxWorking=1; settings --group g weight=2; partitions 2; pull;
   pull --wait 1s; settle 1.1.1.unknown0.a --complete; delete --dry-run; delete --yes; sweep --deep --queue`.split(
     /;\s+/,

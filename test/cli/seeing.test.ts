@@ -275,12 +275,52 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
   const failed = await sluice("workers", "emails", "--fail", name);
   expect(failed.rows).toEqual([{ queue: "emails", worker: name, returned: 2, rejected: 0 }]);
   expect(failed.err).toBe(
-    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it.\n",
+    "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it; if it has ended, --forget ends that.\n",
   );
   expect((await sluice("workers", "emails")).rows).toMatchObject([
     { name, node: "host-1", working: 0, seenAt: null, failedAt: expect.any(Number) },
   ]);
   expect((await onTerminal("workers", "emails")).text).toMatch(/ failed \d\d-\d\d \d\d:\d\d /);
+  expect((await sluice("workers", "emails", "--forget", name)).rows).toEqual([
+    { queue: "emails", worker: name, forgotten: true },
+  ]);
+  expect((await sluice("workers", "emails")).rows).toEqual([]);
+});
+
+test.each(targets)("workers --forget takes one that has ended off the list, over %s", async (target) => {
+  const { run, onTerminal: shown } = rig.to(target);
+  await rig.queue().enqueue(1, { id: "a" });
+  for (const incarnation of ["1", "2"]) await rig.queue().dequeue({ worker: { name: "web", incarnation } });
+  await rig.queue().heartbeat({ name: "mailer-1" });
+  const names = async () =>
+    (await rig.operator().workers()).workers.map(({ name, incarnation }) => [name, incarnation]);
+  expect(await shown("workers", "emails", "--forget", "mialer-1")).toMatchObject({
+    code: 1,
+    out: "",
+    err: "sluice: emails has no worker mialer-1; did you mean mailer-1?\n",
+  });
+  expect(await shown("workers", "emails", "--forget", "other")).toMatchObject({
+    code: 1,
+    err: "sluice: emails has no worker other; perhaps it left the list already\n",
+  });
+  expect(await shown("workers", "emails", "--forget", "mailer-1")).toMatchObject({
+    code: 0,
+    text: "Took mailer-1 off the list of emails.\n",
+  });
+  // Only the process of this name that has no task.
+  expect(await shown("workers", "emails", "--forget", "web")).toMatchObject({ code: 0 });
+  expect(await names()).toEqual([["web", "1"]]);
+  const before = await rig.raw(["DEBUG", "DIGEST"]);
+  expect(await shown("workers", "emails", "--forget", "web")).toMatchObject({
+    code: 1,
+    out: "",
+    err: "sluice: web has 1 task; only a worker without tasks can be forgotten. If it is dead, take them back: sluice workers emails --fail web\n",
+  });
+  expect(await rig.raw(["DEBUG", "DIGEST"])).toEqual(before);
+  expect(await run(["workers", "emails", "--forget", "web", "--fail", "web"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--forget must not be given with --fail"),
+  });
 });
 
 test("workers says for how long one has shown no sign of life, if it is long", async () => {

@@ -69,6 +69,7 @@ export const accessRows: Readonly<Record<string, AccessRow>> = {
   "POST /v1/queues/:queue/redrive": { scopes: ["admin"], json: {} },
   "POST /v1/queues/:queue/purge": { scopes: ["admin"], json: { state: "pending" } },
   "GET /v1/queues/:queue/workers": { scopes: ["view"] },
+  "DELETE /v1/queues/:queue/workers/:name": { scopes: ["admin"] },
   "POST /v1/queues/:queue/workers/:name/fail": { scopes: ["admin"] },
   "GET /v1/queues/:queue/schedules": { scopes: ["view"] },
   "GET /v1/queues/:queue/schedules/:schedule": { scopes: ["view"] },

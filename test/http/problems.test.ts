@@ -66,7 +66,7 @@ describe("the faults of a client", () => {
     ["GET", "/v1/queues/a/pause", "POST, OPTIONS"],
     ["POST", "/v1/queues/a/settings", "GET, HEAD, PATCH, OPTIONS"],
     ["PUT", "/v1/queues/a", "DELETE, GET, HEAD, OPTIONS"],
-    ["GET", "/v1/queues/a/workers/heartbeat", "POST, OPTIONS"],
+    ["GET", "/v1/queues/a/workers/heartbeat", "DELETE, POST, OPTIONS"],
     ["PATCH", "/v1/queues/a/tasks/pull", "DELETE, GET, HEAD, POST, OPTIONS"],
     ["PUT", "/v1/sweep", "GET, POST, OPTIONS"],
     ["POST", "/health", "GET, HEAD, OPTIONS"],

@@ -32,6 +32,20 @@ it("a queue refuses an enqueue over its maxPending with queue_full, and says why
   expect((await counts()).pending).toBe(1);
 });
 
+it("a worker is forgotten if it has no tasks; one without an incarnation by its name alone", async () => {
+  const json = (worker: object) => ({ json: { worker } });
+  const workers = async () => (await ask("GET", `${path()}/workers`)).body.workers;
+  await enqueue({ payload: 1 });
+  for (const worker of [{ name: "w/1", incarnation: "a" }, { name: "w/1" }])
+    await ask("POST", `${path()}/tasks/pull`, json(worker));
+  const forget = (query = "") => ask("DELETE", `${path()}/workers/w%2F1${query}`);
+  expect(expectProblem(await forget("?incarnation=a"), "still_working").detail).toMatch(/^1 tasks? /);
+  expect(await workers()).toHaveLength(2);
+  expect(await forget()).toMatchObject({ status: 200, body: { name: "w/1", forgotten: true } });
+  expect(await workers()).toMatchObject([{ name: "w/1", incarnation: "a" }]);
+  expectProblem(await forget("?limit=1"), "invalid_request");
+});
+
 describe("groups", () => {
   it("have weight 1 and no limits until they are set, and count their tasks by state; null unsets", async () => {
     const name = "tenant/7;%41";

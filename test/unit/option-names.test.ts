@@ -31,6 +31,7 @@ describe("an unknown option is refused by name, with the known ones", () => {
     ["wieght", () => operator.configureGroup("a", loose({ wieght: 3 }))],
     ["curser", () => operator.workers(loose({ curser: "1" }))],
     ["limits", () => operator.failWorker("w", loose({ limits: 1 }))],
+    ["limit", () => operator.forgetWorker({ name: "w" }, loose({ limit: 1 }))],
     ["forced", () => operator.deleteQueue(loose({ forced: true }))],
     ["dedup.windw", () => queue.enqueue(1, { dedup: loose({ key: "k", window: 1, windw: 1 }) })],
     ["after", () => queue.wait("a", loose({ after: 1 }))],

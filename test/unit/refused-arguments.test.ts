@@ -163,6 +163,12 @@ test("calls of and about workers refuse invalid arguments", async () => {
     ["worker.name", {}],
     ["worker.incarnation", { name: "one", incarnation: "" }],
   );
+  await refuses(
+    (worker) => operator.forgetWorker(worker),
+    ["worker", "one", undefined],
+    ["worker.name", {}],
+    ["worker.incarnation", { name: "one", incarnation: "" }],
+  );
   await refuses((options) => operator.failWorker("a", options), ["limit", { limit: 0 }, { limit: 1_001 }]);
   await refuses((options) => operator.workers(options), ["cursor", { cursor: "x" }], ["size", { size: 0 }]);
 });

@@ -88,6 +88,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   Workers: workerReplies.workers,
   HeartbeatReply: workerReplies.heartbeat,
   WorkerFailed: workerReplies.failed,
+  WorkerForgotten: workerReplies.forgotten,
   ListedSchedule: scheduleReplies.listedSchedule,
   SchedulePut: scheduleReplies.schedulePut,
   Schedule: scheduleReplies.schedule,

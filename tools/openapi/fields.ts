@@ -278,6 +278,7 @@ const texts = new Map<GenericSchema, FieldTexts>([
   [workers.worker, worker],
   [workers.heartbeat, heartbeat],
   [workers.workersQuery, page("About this many workers")],
+  [workers.forgetQuery, { incarnation: "Which one of this name. Default: the one without an incarnation." }],
   [
     workers.fail,
     {

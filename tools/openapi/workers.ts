@@ -1,4 +1,4 @@
-import { workersQuery } from "../../src/http/request-schemas/workers.ts";
+import { forgetQuery, workersQuery } from "../../src/http/request-schemas/workers.ts";
 import { exampleTime, type OperationText } from "./operation-text.ts";
 
 const worker = { name: "mailer-1", incarnation: "0VsJ0dW2" };
@@ -63,6 +63,25 @@ export const workers: readonly OperationText[] = [
         },
       },
     },
+  },
+  {
+    method: "delete",
+    path: "/v1/queues/{queue}/workers/{name}",
+    operationId: "forgetWorker",
+    tag: "workers",
+    summary: "Take a worker that has ended off the list",
+    description:
+      "Changes no task, and is refused while the worker has tasks. A worker that still runs comes back to the list. An unknown worker counts as forgotten.",
+    scopes: ["admin"],
+    query: forgetQuery,
+    responses: {
+      200: {
+        description: "The worker is not on the list.",
+        schemas: ["WorkerForgotten"],
+        examples: { forgotten: { name: "mailer-1", forgotten: true } },
+      },
+    },
+    problems: ["still_working"],
   },
   {
     method: "post",

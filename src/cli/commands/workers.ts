@@ -1,32 +1,42 @@
 import { Command } from "commander";
+import { counted } from "../../counted.ts";
 import { span } from "../../kernel/options/span.ts";
 import type { WorkerFailed, WorkerInfo, WorkerPage } from "../../operate/workers.ts";
 import { wholeWords } from "../output/printable.ts";
 import { shortTime, timeColumn } from "../output/times.ts";
-import { Refusal } from "../exit.ts";
+import { Refusal, UsageError } from "../exit.ts";
+import { nearestName } from "../nearest-name.ts";
 import { operation, type Running, type Session } from "../session.ts";
+import { shellQuoted } from "../../shell-quoted.ts";
 import { pathOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface WorkersOptions {
   readonly fail?: string;
   readonly all?: true;
+  readonly forget?: string;
 }
 
 export function workersCommand(running: Running): Command {
   const command = new Command("workers")
-    .summary("list the workers of a queue; take the tasks of a dead one back")
+    .summary("list the workers of a queue; take the tasks of a dead one back; forget one")
     .description("Lists the workers of a queue with their tasks. A worker is a consumer that gives its name.")
     .argument("<queue>")
     .option(
       "--fail <name>",
       "take the tasks of this worker back: they become pending at once; restart its process yourself",
     )
+    .option("--forget <name>", "take this worker, which has ended and has no tasks, off the list")
     .option("--all", `list all without tasks and without a sign of life, not the last ${QUIET_LISTED} alone`);
   return operation(running, command, async (session: Session, options: WorkersOptions, queue: string) => {
-    const { fail, all = false } = options;
+    const { fail, forget, all = false } = options;
+    if (fail !== undefined && forget !== undefined)
+      throw new UsageError(
+        "--forget must not be given with --fail, which takes the worker off the list, too",
+      );
     const { api, out } = session;
     const path = pathOf(queue, "workers");
+    const forgetPath = forget === undefined ? "" : pathOf(queue, "workers", { name: forget, of: "--forget" });
     const failPath = fail === undefined ? "" : pathOf(queue, "workers", { name: fail, of: "--fail" }, "fail");
     const workers: WorkerInfo[] = [];
     let now = 0;
@@ -35,9 +45,15 @@ export function workersCommand(running: Running): Command {
       ({ now } = page);
     }
     if (workers.length === 0) await refuseUnknownQueue(session, queue);
+    if (forget !== undefined) {
+      await forgetWorker(session, queue, named(forget, workers, queue, "it left the list"), forgetPath);
+      return out.value(
+        { queue, worker: forget, forgotten: true },
+        `Took ${forget} off the list of ${queue}.`,
+      );
+    }
     if (fail !== undefined) {
-      if (!workers.some(({ name }) => name === fail))
-        throw new Refusal(`${queue} has no worker ${fail}; perhaps its tasks were taken back already`);
+      named(fail, workers, queue, "its tasks were taken back");
       const total = { returned: 0, rejected: 0 };
       let more: boolean;
       do {
@@ -51,7 +67,7 @@ export function workersCommand(running: Running): Command {
         `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
       );
       return out.note(
-        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it.",
+        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it; if it has ended, --forget ends that.",
       );
     }
     // The last seen first: of a server that restarts again and again, the process that lives.
@@ -79,6 +95,39 @@ export function workersCommand(running: Running): Command {
     );
     if (folded.size > 0) out.note(`And ${folded.size} more, without tasks and a sign of life: --all.`);
   });
+}
+
+/**
+ * The processes that have a name.
+ * @param done why there may be none
+ * @throws {Refusal} with the most similar name, if there is none
+ */
+function named(name: string, workers: readonly WorkerInfo[], queue: string, done: string): WorkerInfo[] {
+  const found = workers.filter((worker) => worker.name === name);
+  if (found.length > 0) return found;
+  const names = workers.map((worker) => worker.name);
+  const nearest = nearestName(name, names);
+  const meant = nearest === undefined ? `perhaps ${done} already` : `did you mean ${nearest}?`;
+  throw new Refusal(`${queue} has no worker ${name}; ${meant}`);
+}
+
+/** @throws {Refusal} if each of the processes has tasks; those of the same name that have none are forgotten */
+async function forgetWorker(
+  { api, where }: Session,
+  queue: string,
+  processes: readonly WorkerInfo[],
+  path: string,
+): Promise<void> {
+  const ended = processes.filter(({ working }) => working === 0);
+  const [holder] = processes;
+  if (holder && ended.length === 0)
+    throw new Refusal(
+      `${holder.name} has ${counted(holder.working, "task")}; only a worker without tasks can be forgotten. If it is dead, take them back: sluice workers ${queue} --fail ${shellQuoted(holder.name)}${where}`,
+    );
+  for (const { incarnation } of ended) {
+    const query = incarnation === undefined ? "" : `?incarnation=${encodeURIComponent(incarnation)}`;
+    await api.send("DELETE", path + query, "forgotten");
+  }
 }
 
 /** How many workers are listed that have no task and show no sign of life. */

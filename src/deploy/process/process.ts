@@ -23,7 +23,6 @@ import { fewerWakeFailures } from "./fewer-wake-failures.ts";
 import { ownWorker } from "./own-worker.ts";
 import { ProcessAlarms } from "./process-alarms.ts";
 import { SideBySide } from "./side-by-side.ts";
-import { signOff } from "./sign-off.ts";
 import type { Listener, Runtime, ServeOptions, Server } from "./types.ts";
 
 /** The time to settle the tasks of aborted handlers, before the server closes, ms. */
@@ -162,12 +161,15 @@ export async function start<Env extends object>(
     }
   }
 
-  /** Takes this process off the lists of workers, if Redis answers soon. Else it leaves them an hour later. */
+  /**
+   * Takes this process off the lists of workers, if Redis answers soon. Else it leaves them an hour later. If it still
+   * has tasks, as after a settle that failed, it stays, and its leases expire.
+   */
   const leave = async (): Promise<void> => {
     const service = deployment.service(env);
     const signal = AbortSignal.timeout(SIGN_OFF_TIME);
     const signedOff = [...service.consumedQueues].map((queue) =>
-      signOff(operatorOf(service.open(queue)), worker, { signal }),
+      operatorOf(service.open(queue)).forgetWorker(worker, { signal }),
     );
     await endsWithin(SIGN_OFF_TIME, Promise.allSettled(signedOff));
   };

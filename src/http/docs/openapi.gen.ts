@@ -4375,6 +4375,89 @@ export const openapi: OpenApiDocument = {
         }
       }
     },
+    "/v1/queues/{queue}/workers/{name}": {
+      "delete": {
+        "operationId": "forgetWorker",
+        "tags": [
+          "workers"
+        ],
+        "summary": "Take a worker that has ended off the list",
+        "description": "Changes no task, and is refused while the worker has tasks. A worker that still runs comes back to the list. An unknown worker counts as forgotten. Scope: admin.",
+        "security": [
+          {
+            "token": [
+              "admin"
+            ]
+          }
+        ],
+        "parameters": [
+          {
+            "$ref": "#/components/parameters/queue"
+          },
+          {
+            "$ref": "#/components/parameters/name"
+          },
+          {
+            "name": "incarnation",
+            "in": "query",
+            "required": false,
+            "description": "Which one of this name. Default: the one without an incarnation.",
+            "schema": {
+              "type": "string",
+              "pattern": "^[A-Za-z0-9][!-~]{0,127}$"
+            }
+          },
+          {
+            "$ref": "#/components/parameters/Idempotency-Key"
+          }
+        ],
+        "responses": {
+          "200": {
+            "description": "The worker is not on the list.",
+            "content": {
+              "application/json": {
+                "schema": {
+                  "$ref": "#/components/schemas/WorkerForgotten"
+                },
+                "examples": {
+                  "forgotten": {
+                    "summary": "forgotten",
+                    "value": {
+                      "name": "mailer-1",
+                      "forgotten": true
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "400": {
+            "$ref": "#/components/responses/invalid_request"
+          },
+          "401": {
+            "$ref": "#/components/responses/unauthorized"
+          },
+          "403": {
+            "$ref": "#/components/responses/forbidden"
+          },
+          "409": {
+            "$ref": "#/components/responses/still_working"
+          },
+          "500": {
+            "$ref": "#/components/responses/internal"
+          },
+          "502": {
+            "$ref": "#/components/responses/redis_unauthorized-or-redis_error-or-unexpected_reply"
+          },
+          "503": {
+            "$ref": "#/components/responses/redis_quota-or-redis_not_writable-or-newer_schema-or-auth_not_configured-or-misconfigured"
+          },
+          "504": {
+            "$ref": "#/components/responses/redis_unreachable"
+          }
+        }
+      }
+    },
     "/v1/queues/{queue}/workers/{name}/fail": {
       "post": {
         "operationId": "failWorker",
@@ -10493,6 +10576,21 @@ export const openapi: OpenApiDocument = {
           "more"
         ]
       },
+      "WorkerForgotten": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "forgotten": {
+            "const": true
+          }
+        },
+        "required": [
+          "name",
+          "forgotten"
+        ]
+      },
       "ListedSchedule": {
         "type": "object",
         "properties": {
@@ -11229,13 +11327,13 @@ export const openapi: OpenApiDocument = {
         }
       },
       "still_working": {
-        "summary": "Queue has working tasks",
+        "summary": "Tasks are working",
         "value": {
           "type": "/docs#still_working",
-          "title": "Queue has working tasks",
+          "title": "Tasks are working",
           "status": 409,
           "code": "still_working",
-          "detail": "The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`."
+          "detail": "The queue or the worker has tasks that are working. Pause the queue and wait, or delete it with `force=true`; of a dead worker, take the tasks back."
         }
       },
       "idempotency_key_reused": {
@@ -11835,7 +11933,7 @@ export const openapi: OpenApiDocument = {
         }
       },
       "still_working": {
-        "description": "`still_working`: The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`.",
+        "description": "`still_working`: The queue or the worker has tasks that are working. Pause the queue and wait, or delete it with `force=true`; of a dead worker, take the tasks back.",
         "content": {
           "application/problem+json": {
             "schema": {

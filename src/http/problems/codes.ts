@@ -65,9 +65,9 @@ export const problems = {
   },
   still_working: {
     status: 409,
-    title: "Queue has working tasks",
+    title: "Tasks are working",
     meaning:
-      "The queue was not deleted because some of its tasks are working. Pause the queue and wait, or delete it with `force=true`.",
+      "The queue or the worker has tasks that are working. Pause the queue and wait, or delete it with `force=true`; of a dead worker, take the tasks back.",
   },
   idempotency_key_reused: {
     status: 409,

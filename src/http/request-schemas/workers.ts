@@ -29,6 +29,9 @@ export const heartbeat = fields({
   receipts: v.exactOptional(list(receipt, bounds.receipts, `must have at most ${bounds.receipts} receipts`)),
 });
 
+/** The query of the removal of a worker from the list. */
+export const forgetQuery = fields({ incarnation: v.exactOptional(name) });
+
 export const fail = fields({
   incarnation: v.exactOptional(v.nullable(name)),
   limit: v.exactOptional(integer(1, bounds.tasks)),

@@ -57,3 +57,5 @@ export const failed = v.object({
   rejected: described(count, "Tasks that had no attempt left, or that were cancelled."),
   more: described(v.boolean(), "True if the limit was reached. Call again for the rest."),
 });
+
+export const forgotten = v.object({ name, forgotten: v.literal(true) });

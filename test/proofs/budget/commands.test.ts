@@ -166,6 +166,14 @@ describe("an operator", () => {
     expect(await cost(() => operator.workers())).toBe(4 + 2 + 2);
   });
 
+  test("forgets a worker for 5, and for 2 if it has tasks", async () => {
+    await queue.enqueue(1);
+    const [task] = await queue.dequeue({ worker });
+    expect(await cost(() => operator.forgetWorker(worker))).toBe(2);
+    await task?.complete();
+    expect(await cost(() => operator.forgetWorker(worker))).toBe(5);
+  });
+
   test.each<[string, string | typeof worker, number]>([
     ["its name", worker.name, 6],
     ["its name and incarnation", worker, 5],

@@ -387,6 +387,8 @@ export const operations: readonly Operation[] = [
     // The next sweep makes up for the wake that was lost.
     again: ([failed]: [WorkerFailed, string[]]) => [{ ...failed, returned: 0, rejected: 0 }, []],
   },
+  { script: "forgetWorker", call: (by) => by.operator.forgetWorker({ name: "idle" }) },
+  { script: "forgetWorker", what: "that is refused", call: (by) => by.operator.forgetWorker(worker) },
   { script: "listWorkers", call: (by) => by.operator.workers() },
   {
     script: "putSchedule",

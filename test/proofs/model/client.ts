@@ -98,6 +98,7 @@ const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of
   drop: ({ operator }, { force, key }) => operator.deleteQueue({ force, idempotencyKey: key }),
   heartbeat: ({ queue }, { worker, lease, receipts }) => queue.heartbeat(worker, { lease, receipts }),
   fail: (client, { worker, limit, waker }) => operatorOf(client, waker).failWorker(worker, { limit }),
+  forget: ({ operator }, { worker }) => operator.forgetWorker(worker),
   sweep: async ({ options: { name, transport, now, onDeadLetter }, wake }, { limit, once, waker }) => {
     if (!once) return sweep(transport, { now, limit, onDeadLetter, ...(waker && { wake }) });
     const args = {

@@ -22,7 +22,7 @@ import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf, type ModelDeadLetter } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
 import { wakeAnother, wakesOnReady, wakesOnRelease } from "./wake.ts";
-import { failWorker, heartbeat, leaveFailed, type LeaseProof } from "./workers.ts";
+import { failWorker, forgetWorker, heartbeat, leaveFailed, type LeaseProof } from "./workers.ts";
 import type { World } from "./world.ts";
 
 const notFound = { ok: false, code: "not_found" };
@@ -105,6 +105,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     if (failed.returned > 0) wakeForReady(world, waker, "first");
     return failed;
   },
+  forget: ({ queue }, { worker }) => forgetWorker(queue, signOf(worker).worker),
   sweep: (world, operation, { registered }) => swept(world, operation, registered),
   wakeAnother: (world) => {
     const woken = wakeAnother(world.queue, world.now, WINDOW);

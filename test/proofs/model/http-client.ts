@@ -61,6 +61,11 @@ const REQUESTS: Requests = {
     const [name, one] = isOfAny ? [worker, {}] : [worker.name, { incarnation: worker.incarnation ?? null }];
     return { route: "failWorker", path: { name }, body: { ...one, limit } };
   },
+  forget: ({ worker: { name, incarnation } }) => ({
+    route: "forgetWorker",
+    path: { name },
+    query: { incarnation },
+  }),
   // A request has the limit of the library, and goes on until nothing is left.
   sweep: ({ limit, once }) => (once || limit !== 1_000 ? undefined : { route: "sweep" }),
   deepSweep: () => ({ route: "sweep", body: { deep: true } }),
@@ -191,6 +196,7 @@ function answerOf({ does }: Operation, body: Fields): unknown {
     case "remove":
     case "removeSchedule":
     case "drop":
+    case "forget":
       return { ok: true };
     case "switchSchedule":
       return { ok: true, schedule: body };

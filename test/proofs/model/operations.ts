@@ -123,6 +123,7 @@ export type Operation =
       readonly limit: number;
       readonly waker?: boolean;
     }
+  | { readonly does: "forget"; readonly worker: OperationWorker }
   | { readonly does: "sweep"; readonly limit: number; readonly waker: boolean; readonly once: boolean }
   | { readonly does: "wakeAnother" }
   | ({

@@ -141,6 +141,7 @@ export function allSteps({
       limit,
       waker,
     })),
+    step(1, worker, ({ silentAfter: _, ...who }) => ({ does: "forget", worker: who })),
     withKey(
       2,
       "configure",

@@ -113,6 +113,23 @@ export function failWorker(
   return { returned, rejected: ended, more };
 }
 
+/** Takes a worker without tasks off the list. */
+export function forgetWorker(
+  queue: QueueState,
+  worker: string,
+): { ok: true } | { ok: false; code: "still_working"; working: number } {
+  const working = leasedBy(queue, worker).length;
+  if (working > 0) return { ok: false, code: "still_working", working };
+  queue.workers.delete(worker);
+  forgetFailure(queue, worker);
+  return { ok: true };
+}
+
+function forgetFailure(queue: QueueState, worker: string): void {
+  queue.lost.delete(worker);
+  queue.expiry.delete(`~f:${worker}`);
+}
+
 function takeOff(queue: QueueState, name: string, beingFailed: boolean): void {
   const known = queue.workers.get(name);
   if (beingFailed && known) known.seenAt = undefined;
@@ -128,14 +145,15 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
   const counts = { returned: 0, ended: 0 };
   for (const name of dueBy(silentAt, now).slice(0, WORKERS)) {
     const worker = queue.workers.get(name);
-    const listed = worker?.seenAt !== undefined && worker.silentAfter === undefined;
+    const isRegistered = worker?.seenAt !== undefined;
+    const listed = isRegistered && worker.silentAfter === undefined;
+    const { returned, ended } = listed ? { returned: 0, ended: 0 } : takeFrom(queue, name, now, 1_000);
+    // It had come back.
+    if (isRegistered && returned + ended === 0) forgetFailure(queue, name);
+    counts.returned += returned;
+    counts.ended += ended;
     if (listed && leasedBy(queue, name).length > 0) worker.silentAt = now + FORGOTTEN_AFTER;
-    else {
-      const { returned, ended } = listed ? { returned: 0, ended: 0 } : takeFrom(queue, name, now, 1_000);
-      counts.returned += returned;
-      counts.ended += ended;
-      queue.workers.delete(name);
-    }
+    else queue.workers.delete(name);
   }
   const next = Math.min(...Array.from(queue.workers.values(), ({ silentAt }) => silentAt));
   queue.alarm = Number.isFinite(next) ? next : undefined;

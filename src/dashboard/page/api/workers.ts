@@ -1,6 +1,6 @@
 /** The requests of the dashboard for workers. */
 import type * as types from "./types.ts";
-import { type Cursor, pageOf, pathOf } from "./path.ts";
+import { type Cursor, pageOf, pathOf, queryOf } from "./path.ts";
 import { send } from "./request.ts";
 
 export const workers = (queue: string, cursor: Cursor, signal: AbortSignal): Promise<types.WorkerPage> =>
@@ -19,3 +19,9 @@ export const failWorker = (
     body: { incarnation: incarnation ?? null },
     commands: 12,
   });
+
+/** Takes a worker without tasks off the list. */
+export const forgetWorker = (
+  queue: string,
+  { name, incarnation }: Pick<types.Worker, "name" | "incarnation">,
+) => send(pathOf(queue, "workers", name) + queryOf({ incarnation }), { method: "DELETE", commands: 5 });

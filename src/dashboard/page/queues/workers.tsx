@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { may } from "../access.ts";
-import { failWorker, workers } from "../api/workers.ts";
+import { failWorker, forgetWorker, workers } from "../api/workers.ts";
 import type { Worker } from "../api/types.ts";
 import { serverTime } from "../clock.ts";
 import { counted, exact } from "../format.ts";
@@ -30,14 +30,17 @@ export function Workers({ queue, onChanged }: WorkersProps) {
   const { value, error, refresh } = useLive((signal) => workers(queue, cursor, signal), `${queue} ${cursor}`);
   const [asked, setAsked] = useState<Worker | undefined>();
   if (!value) return <Waiting error={error} retry={refresh} />;
+  const Dialog = asked && (asked.working > 0 ? TakeBackDialog : ForgetDialog);
   const columns = columnsOf(queue);
   if (may("admin", queue)) {
     columns.push({
       title: "Actions",
-      of: (worker) =>
-        isLost(worker) ? null : (
-          <RowButtons of={worker.name} actions={[["Take back", () => setAsked(worker)]]} />
-        ),
+      of: (worker) => (
+        <RowButtons
+          of={worker.name}
+          actions={[[worker.working > 0 ? "Take back" : "Forget", () => setAsked(worker)]]}
+        />
+      ),
     });
   }
   return (
@@ -51,8 +54,8 @@ export function Workers({ queue, onChanged }: WorkersProps) {
         columns={columns}
       />
       <MorePages {...pages} next={value.cursor} />
-      {asked && (
-        <TakeBackDialog
+      {asked && Dialog && (
+        <Dialog
           queue={queue}
           worker={asked}
           onDone={() => {
@@ -65,9 +68,6 @@ export function Workers({ queue, onChanged }: WorkersProps) {
     </>
   );
 }
-
-/** Whether a worker was failed, and has not come back. */
-const isLost = ({ failedAt, working }: Worker) => failedAt !== undefined && working === 0;
 
 const columnsOf = (queue: string): Column<Worker>[] => [
   {
@@ -123,14 +123,14 @@ const columnsOf = (queue: string): Column<Worker>[] => [
   },
 ];
 
-interface TakeBackDialogProps {
+interface WorkerDialogProps {
   readonly queue: string;
   readonly worker: Worker;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function TakeBackDialog({ queue, worker, onDone, onClose }: TakeBackDialogProps) {
+function TakeBackDialog({ queue, worker, onDone, onClose }: WorkerDialogProps) {
   const { name, node, pid, working } = worker;
   const shown = useShown();
   const run = async () => {
@@ -164,6 +164,20 @@ function TakeBackDialog({ queue, worker, onDone, onClose }: TakeBackDialogProps)
         <strong>Restart the process too{pid !== undefined && `: ${pid}${node ? ` on ${node}` : ""}`}.</strong>{" "}
         A process that hangs works on nothing else until then, and may still do what another one gets now.
       </p>
+    </Confirm>
+  );
+}
+
+function ForgetDialog({ queue, worker, onDone, onClose }: WorkerDialogProps) {
+  const { name } = worker;
+  const run = async () => {
+    await forgetWorker(queue, worker);
+    announce(`Took ${name} off the list.`);
+    onDone();
+  };
+  return (
+    <Confirm title={`Forget ${name}?`} action="Forget" run={run} onClose={onClose}>
+      <p>It leaves the list. If its process still runs, it comes back with its next task or heartbeat.</p>
     </Confirm>
   );
 }

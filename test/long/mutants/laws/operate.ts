@@ -132,6 +132,11 @@ export const operate: LawMutants = {
     lua: change("more and 1 or 0", "0"),
     breaks: "law 7: of a worker with many tasks only the first thousand go back",
   },
+  "forget-worker forgets a worker with tasks": {
+    in: "forget-worker",
+    lua: always("count == 0"),
+    breaks: "I3: no list has the worker whose tasks are waited for",
+  },
   "failing takes a lease that is another's by now": {
     lua: always("task.worker == lease.owner and tonumber(task.lease_number) == lease.number"),
     breaks: "I2: a stale lease entry costs the present holder its lease",
