@@ -98,6 +98,7 @@ export type {
   ScheduledTask,
   ListSchedulesOptions,
   ScheduleChanged,
+  ScheduleResumed,
   SchedulePage,
   SchedulePut,
   ScheduleRemoved,

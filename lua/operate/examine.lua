@@ -27,7 +27,7 @@ local never = ARGV[4] -- the next occurrence (ms) of a schedule that is paused o
 --          task was completed (ms; 0: it is not known)},
 --          of a queue with a rate: no task was dequeued after that (ms; 0: it is not known),
 --          how many schedules are late, {of each, at most 10: name, its occurrence (ms)},
---          {of each paused schedule, at most 10: name, since when (ms)},
+--          {of each paused schedule, at most 10: name, since when (ms), its record},
 --          how many tasks are in `limited`, {of at most 5 of their groups: name, settings, how many of its
 --          tasks are working, how many in `limited`, when the first of these was enqueued (ms)}}
 
@@ -249,9 +249,10 @@ local function paused_schedules()
     fields[i] = '.' .. name
   end
   for i, record in ipairs(read('HMGET', timetable, fields)) do
-    local since = #paused < 2 * NAMED and record and tonumber((string.match(record, ';p=(%d+)')))
+    local since = #paused < 3 * NAMED and record and tonumber((string.match(record, ';p=(%d+)')))
     if since then
       append(paused, names[i], since)
+      append(paused, since and record)
     end
   end
   return paused

@@ -233,9 +233,10 @@ for as,at in ipairs(am)do
 an[as]='.'..at
 end
 for as,at in ipairs(AP('HMGET',g,an))do
-local au=#ao<2*q and at and tonumber((string.match(at,';p=(%d+)')))
+local au=#ao<3*q and at and tonumber((string.match(at,';p=(%d+)')))
 if au then
 AK(ao,am[as],au)
+AK(ao,au and at)
 end
 end
 return ao
@@ -298,6 +299,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "bf407613d15d18f732394a6072df25510d310862",
-  keyLockingSha1: "77c8ce408da29c15ed67b52a4a6fe44a14d36438",
+  sha1: "462596b3a8a34d0fc558dd9a6a12ecec7c493468",
+  keyLockingSha1: "09069129a5218111c54b78ecbe74e407ec45575f",
 };

@@ -53,7 +53,7 @@ export interface CliRig extends Commands {
   // oxlint-disable-next-line typescript/no-explicit-any
   queue(name?: string, options?: Partial<QueueOptions>): Queue<any>;
   operator(name?: string): Operator;
-  schedules(): Schedules;
+  schedules(options?: Partial<QueueOptions>): Schedules;
   raw(...commands: readonly Command[]): Promise<unknown>;
   /** Makes dead letters of new tasks, by attempts that fail. */
   die(ids: string | readonly string[], error?: unknown, options?: DieOptions): Promise<void>;
@@ -105,7 +105,7 @@ export function useCli(): CliRig {
   const own = (): Transport => ({ send: transport.send.bind(transport) });
   rig.queue = (name = "emails", options = {}) => new Queue(name, { transport: own(), ...options });
   rig.operator = (name = "emails") => new Operator(name, { transport: own() });
-  rig.schedules = () => new Schedules("emails", { transport: own() });
+  rig.schedules = (options = {}) => new Schedules("emails", { transport: own(), ...options });
   rig.raw = (...commands) => transport.send(commands);
   rig.die = async (
     ids,

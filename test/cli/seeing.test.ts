@@ -262,6 +262,20 @@ test("schedules lists them, also after it changed one", async () => {
   expect((await sluice("schedules", "emails", "--remove", "digest")).rows).toMatchObject([{ name: "beat" }]);
 });
 
+test("schedules says how to watch a run, and what a pause has missed", async () => {
+  const before = rig.schedules({ now: () => Date.now() - 3_600_000 });
+  await before.put("hourly", { every: "50m", payload: 1, paused: true });
+  const run = await onTerminal("schedules", "emails", "--run", "hourly");
+  const [, id] = /^hourly: enqueued (hourly\.\d+)\. To watch it: sluice show emails \1/.exec(run.err) ?? [];
+  expect((await sluice("show", "emails", id ?? "")).rows).toMatchObject([{ id, state: "pending" }]);
+  const resumed = await onTerminal("schedules", "emails", "--resume", "hourly");
+  expect(resumed.err).toContain(
+    "hourly: resumed. 1 occurrence missed while paused, not made up: --run hourly enqueues one now.\n",
+  );
+  const again = await onTerminal("schedules", "emails", "--resume", "hourly");
+  expect(again.err).toContain("hourly: resumed.\n");
+});
+
 test("workers lists them with their tasks, and takes the tasks of one back, whatever its name", async () => {
   const name = "a/../b%2F?c;#";
   await rig.queue().enqueueMany([

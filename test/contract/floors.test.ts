@@ -86,7 +86,8 @@ const floors: Record<string, readonly string[]> = {
   "src/features/alerts": [...kernel, ...partOfSweep, "src/operate", "src/features/partitions"],
   // It knows of no feature that takes part in it.
   "src/sweep": [...kernel, "src/features/waking"],
-  "src/operate": [...kernel, "src/sweep", "src/features/partitions"],
+  // Of schedules it counts what a pause has skipped.
+  "src/operate": [...kernel, "src/sweep", "src/features/partitions", "src/features/schedules"],
   // Puts the layers of queues together, and opens queues with all of their options.
   "src/open": [...kernel, "src/operate", "src/sweep"],
   // Only the interface, whose file has only types, and the base of all floors.

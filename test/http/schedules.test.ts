@@ -61,6 +61,7 @@ describe("a schedule", () => {
     expect((await put(name, { cron: "@yearly", ...bytes })).status).toBe(201);
     expect((await get(name)).body).toMatchObject({ name, ...bytes });
     expect((await ask("POST", `${at(name)}/pause`)).body.paused).toBe(true);
+    expect((await ask("POST", `${at(name)}/resume`)).body).toMatchObject({ paused: false, skipped: 0 });
     const longer = await put(`${name}x`, { cron: "@yearly", payload: 1 });
     const { errors } = expectProblem(longer, "invalid_request");
     expect(errors).toEqual([{ path: "schedule", message: expect.stringMatching(/^must/) }]);

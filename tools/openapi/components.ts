@@ -93,6 +93,7 @@ export const named: Readonly<Record<string, GenericSchema>> = {
   SchedulePut: scheduleReplies.schedulePut,
   Schedule: scheduleReplies.schedule,
   Schedules: scheduleReplies.schedules,
+  ScheduleResumed: scheduleReplies.scheduleResumed,
   ScheduleRemoved: scheduleReplies.scheduleRemoved,
   Swept: sweepReplies.swept,
   DeepSwept: sweepReplies.deepSwept,

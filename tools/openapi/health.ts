@@ -36,8 +36,9 @@ export const health: readonly OperationText[] = [
                 status: "warning",
                 code: "schedule_paused",
                 about: "reports",
-                found: "schedule daily is paused",
-                advice: "sluice schedules reports --resume daily",
+                found: "schedule daily has been paused for 6h (1 occurrence missed, the last 2h ago)",
+                advice:
+                  "sluice schedules reports --resume daily; what was missed is not made up: sluice schedules reports --run daily",
                 queue: "reports",
                 names: ["daily"],
               },

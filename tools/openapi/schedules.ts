@@ -158,8 +158,8 @@ export const schedules: readonly OperationText[] = [
     responses: {
       200: {
         description: "The new state of the schedule.",
-        schemas: ["ListedSchedule"],
-        examples: { running: listed },
+        schemas: ["ScheduleResumed"],
+        examples: { running: { ...listed, skipped: 1 } },
       },
     },
     problems: ["not_found"],

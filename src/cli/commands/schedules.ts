@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import type { ListedSchedule } from "../../features/schedules/index.ts";
+import { type ListedSchedule, occurrencesCounted } from "../../features/schedules/index.ts";
+import { shellQuoted } from "../../shell-quoted.ts";
 import { UsageError } from "../exit.ts";
 import { timeColumn } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
@@ -29,7 +30,7 @@ export function schedulesCommand(running: Running): Command {
       "remove it; a deployment that declares it adds it again only when its declaration changes",
     );
   return operation(running, command, async (session: Session, options: SchedulesOptions, queue: string) => {
-    const { api, out } = session;
+    const { api, out, where } = session;
     const changes = Object.entries({
       run: options.run,
       pause: options.pause,
@@ -46,9 +47,18 @@ export function schedulesCommand(running: Running): Command {
       if (verb === "remove") await api.send("DELETE", at, "removed");
       else if (verb === "run") {
         const { id } = await api.send<{ readonly id: string }>("POST", `${at}/run`, "id");
-        out.note(`${name}: enqueued ${id}.`);
-      } else await api.send("POST", `${at}/${verb}`, "paused");
-      if (verb !== "run") out.note(`${name}: ${verb}d.`);
+        out.note(`${name}: enqueued ${id}. To watch it: sluice show ${queue} ${shellQuoted(id)}${where}`);
+      } else if (verb === "resume") {
+        const { skipped = 0 } = await api.send<{ readonly skipped?: number }>(
+          "POST",
+          `${at}/resume`,
+          "paused",
+        );
+        const missed = `${occurrencesCounted(skipped)} missed while paused, not made up`;
+        const run = `--run ${shellQuoted(name)} enqueues one now`;
+        out.note(`${name}: resumed.${skipped > 0 ? ` ${missed}: ${run}.` : ""}`);
+      } else await api.send("POST", `${at}/pause`, "paused");
+      if (verb === "remove" || verb === "pause") out.note(`${name}: ${verb}d.`);
     }
     const schedules: ListedSchedule[] = [];
     const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");

@@ -8,12 +8,14 @@ export {
   type ScheduledTask,
   writeTask,
 } from "./schedule-record.ts";
+export { occurrencesCounted, skippedOf, type Skipped } from "./skipped-occurrences.ts";
 export {
   type ListSchedulesOptions,
   type ScheduleChanged,
   type SchedulePage,
   type SchedulePut,
   type ScheduleRemoved,
+  type ScheduleResumed,
   type ScheduleRun,
   Schedules,
 } from "./schedules.ts";

@@ -26,6 +26,7 @@ import {
   type Plan,
   type Schedule,
 } from "./schedule-record.ts";
+import { skippedOccurrences } from "./skipped-occurrences.ts";
 import type { Values } from "../../kernel/values/values.ts";
 import { listSchedulesScript } from "./schedule-scripts.ts";
 import type { Enqueued, ListOptions, RequestOptions, TaskDefaults } from "../../kernel/options/types.ts";
@@ -38,6 +39,15 @@ export type SchedulePut = ListedSchedule & {
 
 export type ScheduleChanged =
   | { readonly ok: true; readonly schedule: ListedSchedule }
+  | { readonly ok: false; readonly code: "not_found" };
+
+export type ScheduleResumed =
+  | {
+      readonly ok: true;
+      readonly schedule: ListedSchedule;
+      /** How many occurrences the pause has skipped, at most 100; 0 if it was not paused. */
+      readonly skipped: number;
+    }
   | { readonly ok: false; readonly code: "not_found" };
 
 export type ScheduleRemoved = { readonly ok: true } | { readonly ok: false; readonly code: "not_found" };
@@ -168,11 +178,13 @@ export class Schedules<T = unknown> {
    * paused stays as it is. Two requests, as {@link put}.
    * @throws {SluiceError}
    */
-  async resume(name: string, options: RequestOptions = {}): Promise<ScheduleChanged> {
-    return this.#set(name, "resume", options, ({ plan, now }) => ({
-      plan,
-      at: orUnsupported(() => nextOccurrence(plan, now)),
-    }));
+  async resume(name: string, options: RequestOptions = {}): Promise<ScheduleResumed> {
+    let skipped = 0;
+    const changed = await this.#set(name, "resume", options, ({ plan, before, now }) => {
+      skipped = orUnsupported(() => skippedOccurrences(before, now)).count;
+      return { plan, at: orUnsupported(() => nextOccurrence(plan, now)) };
+    });
+    return changed.ok ? { ...changed, skipped } : changed;
   }
 
   /**
@@ -219,7 +231,7 @@ export class Schedules<T = unknown> {
     name: string,
     verb: "pause" | "resume",
     options: RequestOptions,
-    change: (stored: { plan: Plan; now: number }) => Pick<Draft, "plan" | "at">,
+    change: (stored: { plan: Plan; before: Plan; now: number }) => Pick<Draft, "plan" | "at">,
   ): Promise<ScheduleChanged> {
     onlyOptions(options, REQUEST_OPTIONS);
     const paused = verb === "pause";
@@ -232,7 +244,7 @@ export class Schedules<T = unknown> {
         if (!plan) return undefined;
         const pausedAt = pausedSince(plan, paused, now);
         if (plan.pausedAt === pausedAt) return { plan, at, task: "" };
-        return { task: "", ...change({ plan: { ...plan, pausedAt }, now }) };
+        return { task: "", ...change({ plan: { ...plan, pausedAt }, before: plan, now }) };
       },
     );
     return written ? { ok: true, schedule: written.schedule } : { ok: false, code: "not_found" };

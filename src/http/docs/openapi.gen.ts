@@ -3860,8 +3860,8 @@ export const openapi: OpenApiDocument = {
                           "status": "warning",
                           "code": "schedule_paused",
                           "about": "reports",
-                          "found": "schedule daily is paused",
-                          "advice": "sluice schedules reports --resume daily",
+                          "found": "schedule daily has been paused for 6h (1 occurrence missed, the last 2h ago)",
+                          "advice": "sluice schedules reports --resume daily; what was missed is not made up: sluice schedules reports --run daily",
                           "queue": "reports",
                           "names": [
                             "daily"
@@ -5179,7 +5179,7 @@ export const openapi: OpenApiDocument = {
             "content": {
               "application/json": {
                 "schema": {
-                  "$ref": "#/components/schemas/ListedSchedule"
+                  "$ref": "#/components/schemas/ScheduleResumed"
                 },
                 "examples": {
                   "running": {
@@ -5193,7 +5193,8 @@ export const openapi: OpenApiDocument = {
                       "paused": false,
                       "createdAt": 1792800000000,
                       "nextAt": 1792836000000,
-                      "lastAt": null
+                      "lastAt": null,
+                      "skipped": 1
                     }
                   }
                 }
@@ -10663,7 +10664,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The last occurrence that was enqueued, epoch ms; null before the first."
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first. A `run` is none."
           }
         },
         "required": [
@@ -10748,7 +10749,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The last occurrence that was enqueued, epoch ms; null before the first."
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first. A `run` is none."
           },
           "created": {
             "type": "boolean",
@@ -10838,7 +10839,7 @@ export const openapi: OpenApiDocument = {
                 "type": "null"
               }
             ],
-            "description": "The last occurrence that was enqueued, epoch ms; null before the first."
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first. A `run` is none."
           },
           "payload": {
             "description": "Absent only if the token hides payloads."
@@ -10921,6 +10922,97 @@ export const openapi: OpenApiDocument = {
         "required": [
           "schedules",
           "cursor"
+        ]
+      },
+      "ScheduleResumed": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "$ref": "#/components/schemas/Name"
+          },
+          "queue": {
+            "type": "string"
+          },
+          "cron": {
+            "type": "string"
+          },
+          "timeZone": {
+            "type": "string"
+          },
+          "every": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Milliseconds."
+          },
+          "from": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The first occurrence, epoch ms."
+          },
+          "until": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The end of the schedule, epoch ms."
+          },
+          "missed": {
+            "enum": [
+              "last",
+              "all"
+            ],
+            "type": "string"
+          },
+          "paused": {
+            "type": "boolean"
+          },
+          "pausedAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Since when it is paused, epoch ms."
+          },
+          "createdAt": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "When it was created, epoch ms."
+          },
+          "nextAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The next occurrence, epoch ms; null if the schedule is paused or has ended."
+          },
+          "lastAt": {
+            "anyOf": [
+              {
+                "type": "integer",
+                "minimum": 0
+              },
+              {
+                "type": "null"
+              }
+            ],
+            "description": "The last occurrence that was enqueued, epoch ms; null before the first. A `run` is none."
+          },
+          "skipped": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many occurrences the pause has skipped, at most 100. They are not made up: `run` enqueues a task now."
+          }
+        },
+        "required": [
+          "name",
+          "queue",
+          "missed",
+          "paused",
+          "createdAt",
+          "nextAt",
+          "lastAt",
+          "skipped"
         ]
       },
       "ScheduleRemoved": {

@@ -22,13 +22,21 @@ export const listedSchedule = v.object({
   ),
   lastAt: described(
     v.nullable(count),
-    "The last occurrence that was enqueued, epoch ms; null before the first.",
+    "The last occurrence that was enqueued, epoch ms; null before the first. A `run` is none.",
   ),
 });
 
 export const schedulePut = v.object({
   ...listedSchedule.entries,
   created: described(v.boolean(), "False if there was a schedule with this name. It was changed."),
+});
+
+export const scheduleResumed = v.object({
+  ...listedSchedule.entries,
+  skipped: described(
+    count,
+    "How many occurrences the pause has skipped, at most 100. They are not made up: `run` enqueues a task now.",
+  ),
 });
 
 export const schedule = v.object({

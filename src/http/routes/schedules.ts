@@ -1,3 +1,4 @@
+import type { RequestOptions } from "../../kernel/options/types.ts";
 import type { NewSchedule } from "../../features/schedules/index.ts";
 import { noFields, readBody, readPath, readQuery, requestOptions } from "../request/read.ts";
 import type { App, RequestContext, Services } from "../services.ts";
@@ -56,17 +57,31 @@ export function scheduleRoutes(app: App, services: Services): void {
     return reply<typeof enqueued>({ id, created }, created ? 201 : 200);
   });
 
-  for (const verb of ["pause", "resume"] as const) {
-    app.post(`${path}/:schedule/${verb}`, allow("admin"), async (c) => {
-      const options = requestOptions(c);
-      const name = nameOf(c);
-      await readBody(c, services, noFields, "optional");
-      const changed = await schedules(c)[verb](name, options);
-      if (!changed.ok) throw scheduleNotFound();
-      return reply<typeof replies.listedSchedule>(changed.schedule);
-    });
-  }
+  /** @param change pauses or resumes the schedule of a request */
+  const changed = async <T>(
+    c: RequestContext,
+    change: (name: string, options: RequestOptions) => Promise<(T & { readonly ok: true }) | NotFound>,
+  ): Promise<T> => {
+    const options = requestOptions(c);
+    const name = nameOf(c);
+    await readBody(c, services, noFields, "optional");
+    const done = await change(name, options);
+    if (!done.ok) throw scheduleNotFound();
+    return done;
+  };
+
+  app.post(`${path}/:schedule/pause`, allow("admin"), async (c) => {
+    const { schedule } = await changed(c, (name, options) => schedules(c).pause(name, options));
+    return reply<typeof replies.listedSchedule>(schedule);
+  });
+
+  app.post(`${path}/:schedule/resume`, allow("admin"), async (c) => {
+    const { schedule, skipped } = await changed(c, (name, options) => schedules(c).resume(name, options));
+    return reply<typeof replies.scheduleResumed>({ ...schedule, skipped });
+  });
 }
+
+type NotFound = { readonly ok: false; readonly code: "not_found" };
 
 const nameOf = (c: RequestContext) => readPath(c, schemas.scheduleInPath).schedule;
 

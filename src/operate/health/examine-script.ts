@@ -60,7 +60,9 @@ export const examineScript = {
         count: reader.integer(),
         first: reader.nested().rest((item) => ({ name: item.text(), at: item.integer() })),
       },
-      pausedSchedules: reader.nested().rest((item) => ({ name: item.text(), at: item.integer() })),
+      pausedSchedules: reader
+        .nested()
+        .rest((item) => ({ name: item.text(), at: item.integer(), record: item.text() })),
       limited: reader.integer(),
       groups: reader.nested().rest((item) => ({
         group: item.text(),

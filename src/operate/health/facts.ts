@@ -1,6 +1,7 @@
 import type { ErrorSummary } from "../../kernel/errors/error-summary.ts";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
 import type { QueueSettings, Rate } from "../settings.ts";
+import type { Skipped } from "../../features/schedules/index.ts";
 import type { LostWorker } from "./lost-workers.ts";
 
 /** What was measured of a queue. Instants are epoch ms, by Redis's clock. */
@@ -72,7 +73,11 @@ export interface QueueFacts extends QueueCounts {
     readonly first: readonly { readonly name: string; readonly at: number }[];
   };
   /** `at`: since when. At most ten. */
-  readonly pausedSchedules: readonly { readonly name: string; readonly at: number }[];
+  readonly pausedSchedules: readonly {
+    readonly name: string;
+    readonly at: number;
+    readonly skipped: Skipped;
+  }[];
   /** Dead letters within the time that was asked for. Without any, the instants say nothing. */
   readonly newDeadLetters: { readonly count: number; readonly firstAt: number; readonly lastAt: number };
 }

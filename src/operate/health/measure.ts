@@ -9,6 +9,7 @@ import { type CountReply, type NotCounted, overviewOfParts, readEach } from "../
 import { groupSettings } from "../settings.ts";
 import { failedAttempts, type MinuteCounts, type QueueStatistics } from "../statistics.ts";
 import { examineScript } from "./examine-script.ts";
+import { skippedOf } from "../../features/schedules/index.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
 import { lastSeen, lostWorkers } from "./lost-workers.ts";
 import { readError } from "./quoted-error.ts";
@@ -85,7 +86,9 @@ function factsOf(queue: string, parts: readonly Part[], recent: number): QueueFa
       count: sum(({ lateSchedules }) => lateSchedules.count),
       first: examined.flatMap(({ lateSchedules }) => lateSchedules.first),
     },
-    pausedSchedules: examined.flatMap(({ pausedSchedules }) => pausedSchedules),
+    pausedSchedules: examined.flatMap(({ pausedSchedules }) =>
+      pausedSchedules.map(({ name, at, record }) => ({ name, at, skipped: skippedOf(record, now) })),
+    ),
     newDeadLetters: {
       count: sum(({ newDeadLetters }) => newDeadLetters.count),
       firstAt: Math.min(...examined.flatMap(({ newDeadLetters }) => newDeadLetters.firstAt || [])),

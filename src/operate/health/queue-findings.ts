@@ -2,6 +2,7 @@ import { counted } from "../../counted.ts";
 import { span } from "../../kernel/options/span.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { attemptsFail } from "./attempts-fail.ts";
+import { occurrencesCounted } from "../../features/schedules/index.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
 import { leasesExpire, workersLost } from "./lost-leases.ts";
 import { ago } from "./finding.ts";
@@ -85,12 +86,18 @@ const scheduleFailing: Check = ({ queue, now, pending, settings, lateSchedules: 
 const schedulePaused: Check = ({ queue, now, pausedSchedules: paused }) => {
   const [first] = paused;
   if (!first) return undefined;
-  const since = paused.map(({ name, at }) => `${name} for ${span(now - at)}`);
+  const lasts = ({ at, skipped: { count, lastAt } }: typeof first) => {
+    const missed = count > 0 ? ` (${occurrencesCounted(count)} missed, the last ${ago(now - lastAt)})` : "";
+    return `for ${span(now - at)}${missed}`;
+  };
   const text =
     paused.length === 1
-      ? `schedule ${first.name} has been paused for ${span(now - first.at)}`
-      : `paused schedules: ${since.join(", ")}`;
-  const advice = `sluice schedules ${queue} --resume ${shellQuoted(first.name)}`;
+      ? `schedule ${first.name} has been paused ${lasts(first)}`
+      : `paused schedules: ${paused.map((one) => `${one.name} ${lasts(one)}`).join(", ")}`;
+  const command = `sluice schedules ${queue}`;
+  const late = paused.find(({ skipped }) => skipped.count > 0);
+  const run = late ? `; what was missed is not made up: ${command} --run ${shellQuoted(late.name)}` : "";
+  const advice = `${command} --resume ${shellQuoted(first.name)}${run}`;
   const names = paused.map(({ name }) => name);
   return found("warning", "schedule_paused", queue, text, advice, names);
 };

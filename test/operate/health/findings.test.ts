@@ -155,7 +155,10 @@ test.each<[changed: Partial<QueueFacts>, ...expected: (readonly [code: string, s
     ["group_paused", "warning"],
   ],
   [{ lateSchedules: { count: 1, first: [{ name: "a", at: ago(4) }] } }, ["schedule_failing", "problem"]],
-  [{ pausedSchedules: [{ name: "a", at: ago(3) }] }, ["schedule_paused", "warning"]],
+  [
+    { pausedSchedules: [{ name: "a", at: ago(3), skipped: { count: 0, lastAt: 0 } }] },
+    ["schedule_paused", "warning"],
+  ],
   [{ rejected: 1 }, ["dead_letters", "warning"]],
   [
     { rejected: 9, newDeadLetters: { count: 9, firstAt: NOW, lastAt: NOW } },

@@ -309,6 +309,33 @@ describe("schedules", () => {
     expect((await findings()).at(-1)?.[2]).toBe("schedule weekly has been paused for 3m");
   });
 
+  test("that are paused are said to have missed what is not made up", async () => {
+    const paused = async () => (await health()).findings.find(({ code }) => code === "schedule_paused");
+    await schedules().put("daily", { every: "24h", payload: 1 });
+    await schedules().put("often", { every: "5m", payload: 1 });
+    rig.now += 5 * MINUTE;
+    await sweep(rig.transport, { now });
+    rig.now += MINUTE;
+    await schedules().pause("often");
+    rig.now += 5 * MINUTE;
+    expect(await paused()).toMatchObject({
+      found: "schedule often has been paused for 5m (1 occurrence missed, the last 1m ago)",
+      advice:
+        "sluice schedules emails --resume often; what was missed is not made up: sluice schedules emails --run often",
+    });
+    rig.now += 10 * MINUTE;
+    expect(await paused()).toMatchObject({
+      found: "schedule often has been paused for 15m (3 occurrences missed, the last 1m ago)",
+    });
+    await schedules().pause("daily");
+    expect((await paused())?.found).toBe(
+      "paused schedules: daily for 0ms, often for 15m (3 occurrences missed, the last 1m ago)",
+    );
+    expect(await schedules().resume("often")).toMatchObject({ ok: true, skipped: 3 });
+    await sweep(rig.transport, { now });
+    expect(await rig.queue().counts()).toMatchObject({ pending: 1 });
+  });
+
   test("that cannot enqueue, because the queue is full, are late", async () => {
     await rig.operator().configure({ maxPending: 1 });
     await schedules().put("hourly", { every: "1h", from: rig.now + MINUTE, payload: 1 });
