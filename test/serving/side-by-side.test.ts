@@ -133,9 +133,13 @@ describe("functions", () => {
       () => ({ transport: overHttp, budget: "1m", afterResponse: "none" }),
     );
     const real = globalThis.fetch;
+    const wakes: Promise<Response>[] = [];
     vi.spyOn(globalThis, "fetch").mockImplementation((to, init) => {
       const request = new Request(to, init);
-      return new URL(request.url).host === "edge.test" ? edge.fetch(request, env) : real(request);
+      if (new URL(request.url).host !== "edge.test") return real(request);
+      const woken = edge.fetch(request, env);
+      wakes.push(woken);
+      return woken;
     });
     await start({ consumers: { work: handler("server") } }, settings);
     const api = await start(
@@ -148,6 +152,8 @@ describe("functions", () => {
     await enqueue(api);
     await expect.poll(() => begun).toEqual(["server", "function"]);
     open();
+    // A wake is answered when its drain has ended, which needs the gateway.
+    await Promise.all(wakes);
     await gateway.close();
   });
 });
