@@ -61,14 +61,14 @@ describe("one line, and one call of the hook, for a task", () => {
   const settlements = async () => [{ receipt: await receiptOf("a"), outcome: "reject", error }];
   test.each<[string, string, () => Promise<object>, Parameters<typeof expectLetters>[0]["reason"]]>([
     [
-      "whose worker fails",
+      "whose worker an operator fails",
       "queues/emails/workers/w/fail",
       async () => {
         await enqueue("a");
         await queue().dequeue({ worker: { name: "w" } });
         return {};
       },
-      "lease_expired",
+      "taken_back",
     ],
     [
       "that a settle rejects",
