@@ -29,7 +29,7 @@ local done, notes = earlier_answer(operator_calls, token)
 -- 1 if tasks are ready, which a change may have released, and the caller must wake a consumer.
 -- awake: the field `~wake`; set: the queue's settings.
 local function wakes(awake, set, patience)
-  local ready = wake ~= '' and redis.call('EXISTS', pending, fair) == 1
+  local ready = wake ~= '' and redis.call('EXISTS', pending, fair) > 0
   return ready and record_wake(tasks, { awake, set }, plan.now, wake, patience) and 1 or 0
 end
 

@@ -72,7 +72,7 @@ return{'newer_schema'}
 end
 ${$BV}local q,r=BV(g,i)
 ${$DE}${$DG}${$DI}${$AS}${$AU}${$JB}${$JD}${$JC}${$JE}local function s(t,u,v)
-local w=k~=''and redis.call('EXISTS',a,b)==1
+local w=k~=''and redis.call('EXISTS',a,b)>0
 return w and JE(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
@@ -147,6 +147,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "d7007a66bd390f555d23525623bf69736f3d3df1",
-  keyLockingSha1: "5e279d2e7e2b473c80bc5ed5ef1013317f72b2a8",
+  sha1: "e1b4ecf013e5a71f2a7d4b722334ff8963b15e50",
+  keyLockingSha1: "80262d39ccb9f29fd4eb036e5362396a23e0a837",
 };

@@ -53,6 +53,18 @@ test("a resumed queue wakes a consumer if tasks are ready, also if a consumer me
   expect(await woke()).toEqual([QUEUE]);
 });
 
+test.each([
+  { priorities: [0, 0], where: "all in line" },
+  { priorities: [1, 9], where: "all of a priority" },
+  { priorities: [0, 9], where: "of both kinds" },
+])("a resumed queue wakes a consumer for tasks $where", async ({ priorities }) => {
+  await operator().pause();
+  await rig.queue({ wake }).enqueueMany(priorities.map((priority) => ({ payload: 1, priority })));
+  expect(await woke()).toEqual([]);
+  await operator().resume();
+  expect(await woke()).toEqual([QUEUE]);
+});
+
 test("a resumed group wakes a consumer if its tasks are ready, also if a consumer met the pause", async () => {
   await rig.queue({ wake }).enqueueMany(many(2, { group: "g" }));
   await operator().configureGroup("g", { paused: true });
