@@ -1,16 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Page } from "playwright-core";
-import { looks, press, useDashboard } from "./rig.ts";
+import { findingOf, findings, looks, press, useDashboard } from "./rig.ts";
 import { watchReads } from "./screens.ts";
 import { makeDeadLetters } from "./work.ts";
 
 const rig = useDashboard();
-
-const findings = (page: Page) => page.getByRole("list", { name: "Findings" }).getByRole("listitem");
-
-/** The finding about a queue with that text. */
-const findingOf = (page: Page, queue: string, text: string | RegExp) =>
-  findings(page).filter({ hasText: queue }).filter({ hasText: text });
 
 describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("what is wrong is above the list of queues, with what to do, and is gone once it is done", async () => {

@@ -85,7 +85,7 @@ test("the age of a next task that waits for too long is marked in the list and o
   const { page, go } = await rig.visit({ at: "" });
   const colour = (element: Locator) => element.evaluate((one) => getComputedStyle(one).color);
   const age = (queue: string) =>
-    page.getByRole("row").filter({ hasText: queue }).locator('[data-title="Age of next task"] > span');
+    page.getByRole("row").filter({ hasText: queue }).locator('[data-title="Next task waits for"] > span');
   await age(name).waitFor();
   expect(await colour(age(name))).not.toBe(await colour(age(fresh)));
   const tile = page.getByRole("definition").nth(4);

@@ -121,6 +121,12 @@ export function useDashboard(): Rig {
 
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
+export const findings = (page: Page) => page.getByRole("list", { name: "Findings" }).getByRole("listitem");
+
+/** The finding about a queue with that text. */
+export const findingOf = (page: Page, queue: string, text: string | RegExp) =>
+  findings(page).filter({ hasText: queue }).filter({ hasText: text });
+
 /** Holds the requests to that path, from a given one on, until `goOn` is called. */
 export async function hold(page: Page, path: string, from = 1) {
   let goOn = () => {};

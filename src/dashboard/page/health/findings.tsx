@@ -1,14 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Finding, Health } from "../api/types.ts";
-import { ago } from "../format.ts";
-import { queueLink } from "../router.ts";
+import { ago, counted } from "../format.ts";
+import { linkTo, queueLink } from "../router.ts";
+import { isWrong, linesOf } from "./lines.ts";
 import { FindingDialog, type FindingAction, Remedies } from "./remedies.tsx";
-
-const order = ["problem", "warning", "unknown", "ok"] as const;
-
-/** The worst first. */
-export const sorted = (findings: readonly Finding[]) =>
-  findings.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
 
 /** A status as a colour and a word. */
 export const StatusBadge = ({ status }: { readonly status: Finding["status"] }) => (
@@ -16,11 +11,11 @@ export const StatusBadge = ({ status }: { readonly status: Finding["status"] }) 
 );
 
 interface FindingsProps {
-  /** When it was found. */
-  readonly of: Pick<Health, "now"> | undefined;
-  readonly findings: readonly Finding[];
-  /** Whether all are of the queue that the screen shows. */
-  readonly ofOne?: boolean;
+  readonly of: Health | undefined;
+  /** The queue that the screen shows. @default all */
+  readonly queue?: string;
+  /** The most lines, then only of what is wrong. @default all */
+  readonly most?: number;
   /** Called after something was done about one. */
   readonly onChanged: () => void;
 }
@@ -35,40 +30,63 @@ function CheckedAt({ at }: { readonly at: number }) {
     const timer = setInterval(() => draw((count) => count + 1), TICK);
     return () => clearInterval(timer);
   }, []);
-  return <p class="hint">Checked {ago(at)}.</p>;
+  return <span>Checked {ago(at)}.</span>;
 }
 
 /** What is wrong, each with what can be done about it. */
-export function Findings({ of, findings, ofOne = false, onChanged }: FindingsProps) {
+export function Findings({ of, queue: only, most, onChanged }: FindingsProps) {
   const [asked, setAsked] = useState<FindingAction | undefined>();
+  const findings =
+    of?.findings.filter((one) =>
+      only === undefined ? most === undefined || isWrong(one) : one.queue === only,
+    ) ?? [];
+  const lines = linesOf(findings);
+  const shown = lines.slice(0, most);
   // A dialog stays open when its finding is gone: it may not be done yet.
-  if (findings.length === 0 && asked === undefined) return null;
+  if (lines.length === 0 && asked === undefined) return null;
+  const line = ([finding, ...others]: readonly Finding[]) => {
+    if (!finding) return null;
+    const { status, code, about, found, advice, queue } = finding;
+    return (
+      <li key={`${about} ${code}`} class={`finding status-${status}`}>
+        <div class="said">
+          <StatusBadge status={status} />{" "}
+          {only === undefined &&
+            (queue === undefined ? (
+              <strong>{about}</strong>
+            ) : (
+              <a class="name" href={queueLink(queue)}>
+                {queue}
+              </a>
+            ))}{" "}
+          <span dir="auto">{found}</span>
+          {advice !== undefined && <div class="advice">{advice}</div>}
+        </div>
+        <Remedies finding={finding} all={findings} onAsk={setAsked} />
+        {others.length > 0 && (
+          <details>
+            <summary>
+              The same of {counted(others.length, "other queue")}: {others.map((one) => one.about).join(", ")}
+            </summary>
+            <ul class="findings">{others.map((one) => line([one]))}</ul>
+          </details>
+        )}
+      </li>
+    );
+  };
   return (
     <>
-      <ul class="findings" aria-label="Findings" hidden={findings.length === 0}>
-        {sorted(findings).map((finding) => {
-          const { status, code, about, found, advice, queue } = finding;
-          return (
-            <li key={`${about} ${code}`} class={`finding status-${status}`}>
-              <span>
-                <StatusBadge status={status} />{" "}
-                {!ofOne &&
-                  (queue === undefined ? (
-                    <strong>{about}</strong>
-                  ) : (
-                    <a class="name" href={queueLink(queue)}>
-                      {queue}
-                    </a>
-                  ))}{" "}
-                <span dir="auto">{found}</span>
-              </span>
-              {advice !== undefined && <span class="advice">{advice}</span>}
-              <Remedies finding={finding} onAsk={setAsked} />
-            </li>
-          );
-        })}
+      <ul class="findings" aria-label="Findings" hidden={lines.length === 0}>
+        {shown.map(line)}
       </ul>
-      {of && findings.length > 0 && <CheckedAt at={of.now} />}
+      {of && lines.length > 0 && (
+        <p class="hint">
+          <CheckedAt at={of.now} />{" "}
+          {shown.length < lines.length && (
+            <a href={linkTo(["health"])}>All {counted(findings.length, "finding")}</a>
+          )}
+        </p>
+      )}
       {asked && <FindingDialog action={asked} onDone={onChanged} onClose={() => setAsked(undefined)} />}
     </>
   );

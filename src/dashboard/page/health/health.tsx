@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { health } from "../api/health.ts";
 import { OVERVIEW } from "../api/queues.ts";
 import type { Health } from "../api/types.ts";
-import { counted, exact } from "../format.ts";
+import { counted } from "../format.ts";
 import { type Loaded, useLive } from "../live.ts";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
-import { linkTo } from "../router.ts";
-import { Findings, sorted, StatusBadge } from "./findings.tsx";
+import { Findings, StatusBadge } from "./findings.tsx";
+import { isWrong } from "./lines.ts";
 
 /** How often health is read, ms: it looks at all queues. */
 const EVERY = 60_000;
@@ -14,8 +14,8 @@ const EVERY = 60_000;
 /** The shortest time between two reads of a queue whose state changes, ms. */
 const SOONEST = 20_000;
 
-/** Findings that the list of queues shows. */
-const SHOWN = 5;
+/** Lines of findings above the list of queues. */
+const SHOWN = 12;
 
 /**
  * What is wrong with one queue, read once a minute, and sooner if its state is no longer that of the findings.
@@ -64,7 +64,8 @@ export function HealthScreen() {
     isFinal: ({ queues }) => queues.length > OVERVIEW,
   });
   if (!value) return <Waiting title="Health" error={error} retry={refresh} />;
-  const { status, findings, queues, truncated } = value;
+  const { status, queues, truncated } = value;
+  const wrong = value.findings.filter(isWrong).length;
   return (
     <>
       <Heading title="Health">
@@ -76,11 +77,11 @@ export function HealthScreen() {
       </Heading>
       <Stale error={error} />
       <p class="hint" role="status">
-        {counted(findings.length, "finding")} in {truncated ? "the first " : ""}
+        {counted(wrong, "finding")} in {truncated ? "the first " : ""}
         {counted(queues.length, "queue")}.
       </p>
-      <Findings of={value} findings={findings} onChanged={() => setActs(acts + 1)} />
-      {findings.length === 0 && <p class="empty">Nothing is wrong.</p>}
+      {wrong === 0 && <p class="empty">Nothing is wrong.</p>}
+      <Findings of={value} onChanged={() => setActs(acts + 1)} />
     </>
   );
 }
@@ -93,17 +94,10 @@ export function HealthSummary({
   readonly of: Loaded<Health | undefined>;
   readonly onChanged: () => void;
 }) {
-  const findings = value?.findings ?? [];
-  const more = findings.length - SHOWN;
   return (
     <section aria-label="Health">
       {error !== undefined && <p class="failure">Health could not be read: {error}</p>}
-      <Findings of={value} findings={sorted(findings).slice(0, SHOWN)} onChanged={onChanged} />
-      {more > 0 && (
-        <p>
-          <a href={linkTo(["health"])}>All {exact(findings.length)} findings</a>
-        </p>
-      )}
+      <Findings of={value} most={SHOWN} onChanged={onChanged} />
     </section>
   );
 }

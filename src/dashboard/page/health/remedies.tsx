@@ -8,67 +8,99 @@ import { askQueue } from "../palette/entries.ts";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { GroupDialog } from "../queues/group-dialog.tsx";
-import { ResumeDialog } from "../queues/queue-actions.tsx";
+import { PauseDialog, ResumeDialog } from "../queues/queue-actions.tsx";
 import { queueLink, taskLink } from "../router.ts";
 import { RedriveDialog } from "../tasks/redrive-dialog.tsx";
 
 /** What can be done about a finding with a dialog. */
 export interface FindingAction {
-  readonly kind: "resume" | "redrive" | "sweep" | "deep sweep" | "resume schedule" | "resume group";
+  readonly kind:
+    | "pause"
+    | "resume"
+    | "redrive"
+    | "sweep"
+    | "deep sweep"
+    | "resume schedule"
+    | "resume group"
+    | "group limits";
   readonly queue: string;
   /** The schedule or the group. */
   readonly name?: string;
 }
 
-/** Where the cause of a finding is shown: the tab of its queue, and the text of the link. */
-const causes: Readonly<Partial<Record<Finding["code"], readonly (readonly [tab: string, text: string])[]>>> =
-  {
-    nothing_ends: [
-      ["working", "Working tasks"],
-      ["workers", "Workers"],
-    ],
-    nothing_taken: [["workers", "Workers"]],
-    no_consumer: [["workers", "Workers"]],
-    attempts_fail: [["delayed", "Delayed tasks"]],
-    worker_lost: [["workers", "Workers"]],
-    leases_expire: [["working", "Working tasks"]],
-    group_at_limit: [["groups", "Groups"]],
-    group_paused: [["groups", "Groups"]],
-    schedule_failing: [["schedules", "Schedules"]],
-    schedule_paused: [["schedules", "Schedules"]],
-    dead_letters: [["dead", "Causes"]],
-    dead_letters_rising: [["dead", "Causes"]],
-  };
-
-const actions: Readonly<
-  Partial<Record<Finding["code"], readonly (readonly [FindingAction["kind"], string])[]>>
-> = {
-  paused: [["resume", "Resume…"]],
-  not_swept: [["sweep", "Sweep now…"]],
-  schedule_failing: [["sweep", "Sweep now…"]],
-  dead_letters: [["redrive", "Redrive…"]],
-  dead_letters_rising: [["redrive", "Redrive…"]],
-  broken_entries: [["deep sweep", "Deep sweep…"]],
+/** The tabs of a queue that show the cause of a finding. */
+const causes: Readonly<Partial<Record<Finding["code"], readonly (keyof typeof links)[]>>> = {
+  nothing_ends: ["working", "workers"],
+  nothing_taken: ["workers"],
+  no_consumer: ["workers"],
+  attempts_fail: ["delayed"],
+  worker_lost: ["workers"],
+  leases_expire: ["working"],
+  group_at_limit: ["groups"],
+  group_paused: ["groups"],
+  schedule_failing: ["schedules"],
+  schedule_paused: ["schedules"],
+  dead_letters: ["dead"],
+  dead_letters_rising: ["dead"],
 };
+
+/** The texts of the links to tabs. */
+const links = {
+  working: "Working tasks",
+  workers: "Workers",
+  delayed: "Delayed tasks",
+  groups: "Groups",
+  schedules: "Schedules",
+  dead: "Causes",
+} as const;
+
+const actions: Readonly<Partial<Record<Finding["code"], keyof typeof buttons>>> = {
+  paused: "resume",
+  not_swept: "sweep",
+  schedule_failing: "sweep",
+  dead_letters: "redrive",
+  dead_letters_rising: "redrive",
+  broken_entries: "deep sweep",
+};
+
+/** The texts of the buttons. */
+const buttons = {
+  pause: "Pause…",
+  resume: "Resume…",
+  redrive: "Redrive…",
+  sweep: "Sweep now…",
+  "deep sweep": "Deep sweep…",
+} as const;
 
 interface RemediesProps {
   readonly finding: Finding;
+  /** Also those of its queue. */
+  readonly all: readonly Finding[];
   readonly onAsk: (action: FindingAction) => void;
 }
 
 /** Where to look, and what to do, about a finding. */
-export function Remedies({ finding: { code, queue, names = [] }, onAsk }: RemediesProps) {
+export function Remedies({ finding: { code, queue, names = [] }, all, onAsk }: RemediesProps) {
   if (queue === undefined) return null;
-  const button = (text: string, act: () => void) => (
-    <button key={text} type="button" class="small" aria-label={`${text} ${queue}`} onClick={act}>
+  const stands = (other: Finding["code"]) => all.some((one) => one.queue === queue && one.code === other);
+  const act = actions[code];
+  // Otherwise tasks use up their attempts, redriven ones again.
+  const isHarmed = (code === "attempts_fail" || act === "redrive") && stands("attempts_fail");
+  const button = (text: string, onClick: () => void) => (
+    <button key={text} type="button" class="small" aria-label={`${text} ${queue}`} onClick={onClick}>
       {text}
     </button>
   );
+  const ask = (kind: keyof typeof buttons) => button(buttons[kind], () => onAsk({ kind, queue }));
+  const askNamed = (kind: FindingAction["kind"], verb: string) => (name: string) =>
+    button(`${verb} ${name}…`, () => onAsk({ kind, queue, name }));
+  // Other groups may wait for their limits.
+  const group = names.slice(0, 1);
   return (
     <span class="row-buttons">
-      {causes[code]?.map(([tab, text]) => (
-        <a key={tab} href={queueLink(queue, tab)} aria-label={`${text} of ${queue}`}>
-          {text}
+      {causes[code]?.map((tab) => (
+        <a key={tab} href={queueLink(queue, tab)} aria-label={`${links[tab]} of ${queue}`}>
+          {links[tab]}
         </a>
       ))}
       {(code === "leases_expire" || code === "attempts_fail") &&
@@ -79,17 +111,12 @@ export function Remedies({ finding: { code, queue, names = [] }, onAsk }: Remedi
         ))}
       {may("admin", queue) && (
         <>
-          {actions[code]?.map(([kind, text]) => button(text, () => onAsk({ kind, queue })))}
+          {isHarmed && !stands("paused") && ask("pause")}
+          {act && ask(act)}
           {code === "queue_at_limit" && button("Limits…", () => askQueue(queue, "limits"))}
-          {code === "group_paused" &&
-            // Others may wait for their limits.
-            names
-              .slice(0, 1)
-              .map((name) => button(`Resume ${name}…`, () => onAsk({ kind: "resume group", queue, name })))}
-          {code === "schedule_paused" &&
-            names.map((name) =>
-              button(`Resume ${name}…`, () => onAsk({ kind: "resume schedule", queue, name })),
-            )}
+          {code === "group_paused" && group.map(askNamed("resume group", "Resume"))}
+          {code === "group_at_limit" && group.map(askNamed("group limits", "Limits of"))}
+          {code === "schedule_paused" && names.map(askNamed("resume schedule", "Resume"))}
         </>
       )}
     </span>
@@ -113,16 +140,19 @@ export function FindingDialog({ action: { kind, queue, name = "" }, onDone, onCl
       <p>{text}</p>
     </Confirm>
   );
+  if (kind === "pause") return <PauseDialog queue={queue} onDone={onDone} onClose={onClose} />;
   if (kind === "resume") return <ResumeDialog queue={queue} onDone={onDone} onClose={onClose} />;
   if (kind === "redrive") return <RedriveDialog queue={queue} filter={{}} onDone={done} onClose={onClose} />;
-  if (kind === "resume group")
-    return <GroupDialog queue={queue} action="pause" group={name} onDone={onDone} onClose={onClose} />;
+  if (kind === "resume group" || kind === "group limits") {
+    const action = kind === "group limits" ? "limits" : "pause";
+    return <GroupDialog queue={queue} action={action} group={name} onDone={onDone} onClose={onClose} />;
+  }
   if (kind === "resume schedule") {
     return confirm(
       `Resume ${name}?`,
       "Resume",
       () => resumeSchedule(queue, name).then(() => done(`${name} is resumed.`)),
-      "The schedule occurs again from now on. The occurrences of its pause are not enqueued.",
+      "It occurs again from now on. The occurrences of its pause are not enqueued; for one of them, run it now.",
     );
   }
   if (kind === "sweep") {
@@ -135,7 +165,7 @@ export function FindingDialog({ action: { kind, queue, name = "" }, onDone, onCl
           `Swept: ${promoted} due, ${reclaimed} taken back from expired leases, ${scheduled} of schedules.`,
         );
       },
-      "What is due becomes pending, expired leases end, and schedules occur, in all queues of the token. This is what cron does each minute: if it has stopped, start it again too.",
+      "What is due becomes pending, expired leases end, and schedules occur, in all queues of the token. Cron does this each minute: if it has stopped, start it too.",
     );
   }
   return confirm(
@@ -151,6 +181,6 @@ export function FindingDialog({ action: { kind, queue, name = "" }, onDone, onCl
       } while (cursor !== null && shown.current);
       done(`${queue} was checked: ${counted(faults, "kind of fault", "kinds of faults")} repaired.`);
     },
-    "Every entry of the queue is checked, and contradictions are repaired. Tasks may be enqueued and delivered meanwhile.",
+    "Every entry is checked, and contradictions are repaired. The queue works meanwhile.",
   );
 }

@@ -98,7 +98,7 @@ function Footer() {
   return (
     <footer>
       This page has made {counted(requests, "request")}, about {exact(commands)} Redis commands, on average{" "}
-      {exact(Math.round(commands / minutes))} a minute. It makes none while it is in the background.{" "}
+      {exact(Math.round(commands / minutes))} a minute.{" "}
       <span class="nowrap">Upstash charges {dollars(commands)} for them;</span>{" "}
       <span class="nowrap">a Redis of your own, nothing.</span>
     </footer>

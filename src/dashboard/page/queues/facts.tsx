@@ -76,7 +76,7 @@ export function Facts({ overview }: { readonly overview: Overview }) {
       <Tile name="working" value={number(working)} />
       <Tile name="dead" value={number(rejected)} tone={rejected > 0 ? "tone-bad" : undefined} />
       <Tile
-        name="age of next task"
+        name="next task waits for"
         value={oldestAge === null ? "–" : span(oldestAge)}
         tone={isOld(oldestAge) ? "tone-bad" : undefined}
       />

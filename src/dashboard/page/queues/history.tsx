@@ -28,8 +28,8 @@ export function History({ overview, now, onChanged }: HistoryProps) {
     return (
       <div class="note">
         <p>
-          This queue keeps no statistics, so there are no rates and no chart. Statistics cost one more command
-          for each enqueue of a single task, and at most one more a minute.
+          Without statistics there are no rates and no chart. They cost one more command for each enqueue of a
+          single task, and at most one a minute.
         </p>
         {may("admin", queue) && (
           <button type="button" onClick={turnOn.start} disabled={turnOn.busy}>

@@ -50,12 +50,16 @@ export function QueueActions({ overview, onChanged }: QueueActionsProps) {
   );
 }
 
-interface TurnDialogProps extends Pick<Overview, "queue" | "pending" | "working"> {
+interface TurnDialogProps {
+  readonly queue: string;
+  /** How many wait, if the screen knows it. */
+  readonly pending?: number;
+  readonly working?: number;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function PauseDialog({ queue, working, onDone, onClose }: TurnDialogProps) {
+export function PauseDialog({ queue, working, onDone, onClose }: TurnDialogProps) {
   const run = async () => {
     await pause(queue);
     announce(`${queue} is paused.`);
@@ -64,18 +68,14 @@ function PauseDialog({ queue, working, onDone, onClose }: TurnDialogProps) {
   return (
     <Confirm title={`Pause ${queue}?`} action="Pause" run={run} onClose={onClose}>
       <p>
-        Consumers get no more tasks of this queue. They can still finish those that they have. Producers can
-        still enqueue. Working tasks: {exact(working)}.
+        Consumers get no more tasks of this queue, and finish those that they have. Producers can still
+        enqueue.{working !== undefined && ` Working tasks: ${exact(working)}.`}
       </p>
     </Confirm>
   );
 }
 
-interface ResumeDialogProps extends Omit<TurnDialogProps, "pending" | "working"> {
-  readonly pending?: number;
-}
-
-export function ResumeDialog({ queue, pending, onDone, onClose }: ResumeDialogProps) {
+export function ResumeDialog({ queue, pending, onDone, onClose }: TurnDialogProps) {
   const run = async () => {
     await resume(queue);
     announce(`${queue} is resumed.`);

@@ -73,12 +73,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
         <QueueActions overview={overview} onChanged={changed} />
       </Heading>
       <Stale error={found.error} />
-      <Findings
-        of={findings.value}
-        findings={findings.value?.findings.filter((one) => one.queue === queue) ?? []}
-        ofOne
-        onChanged={changed}
-      />
+      <Findings of={findings.value} queue={queue} onChanged={changed} />
       <Facts overview={overview} />
       <History overview={overview} now={found.value?.now ?? serverTime()} onChanged={changed} />
       <Tabs overview={overview} tab={tab} />

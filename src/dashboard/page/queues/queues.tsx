@@ -260,7 +260,7 @@ const columnsOf = (statuses: ListProps["statuses"]): readonly Column<Row>[] => [
     ),
   },
   {
-    title: "Age of next task",
+    title: "Next task waits for",
     count: true,
     of: of(({ oldestAge }) =>
       oldestAge === null ? (

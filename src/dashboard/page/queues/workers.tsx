@@ -50,7 +50,7 @@ export function Workers({ queue, onChanged }: WorkersProps) {
         label={`Workers of ${queue}`}
         rows={value.workers}
         keyOf={({ name, incarnation = "" }) => `${name} ${incarnation}`}
-        empty="No worker at present. A consumer that gives a name, with the option worker, is listed here until it has been silent for some time."
+        empty="No worker at present. Consumers without the option worker are not listed."
         columns={columns}
       />
       <MorePages {...pages} next={value.cursor} />

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { cancelMany, redriveMany, removeMany } from "../api/tasks.ts";
 import type { ListedTask, State } from "../api/types.ts";
 import { counted, exact } from "../format.ts";
+import { StillFails } from "../health/still-fails.tsx";
 import { Confirm, useShown } from "../parts/dialog.tsx";
-
 import { ExpiredWarning } from "./expired-warning.tsx";
 
 export type BulkAction = "redrive" | "cancel" | "remove";
@@ -71,6 +71,7 @@ export function ChosenDialog({ queue, state, action, chosen, onDone, onClose }: 
         ))}
         {chosen.length > NAMED && <span>and {counted(chosen.length - NAMED, "more", "more")}</span>}
       </p>
+      {action === "redrive" && <StillFails queue={queue} />}
       {action === "redrive" && chosen.every(({ reason }) => reason === "lease_expired") && <ExpiredWarning />}
       <p>{effectOf(action, state)} Tasks that have changed since they were ticked stay as they are.</p>
       {progress > 0 && progress < chosen.length && <p role="status">{exact(progress)} so far.</p>}

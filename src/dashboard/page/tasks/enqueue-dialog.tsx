@@ -57,8 +57,8 @@ export function EnqueueDialog({ queue, like, onDone, onClose }: EnqueueDialogPro
     >
       {like !== undefined && (
         <p>
-          A new task with its own id. The old one does not change. Its payload, group, priority and headers
-          are copied. Its other options, such as its lease and most attempts, are not.
+          A new task with its own id, and with the payload, group, priority and headers of the old one. Other
+          options are not copied.
         </p>
       )}
       <JsonField label="Payload" value={payload} set={setPayload} isBytes={isBytes} />

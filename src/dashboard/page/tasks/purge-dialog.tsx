@@ -17,14 +17,14 @@ interface PurgeDialogProps {
 const STEP = 1_000;
 
 const effects: Readonly<Record<PurgeDialogProps["state"], string>> = {
-  pending: "They are cancelled: no consumer gets them, and their payloads are deleted.",
-  delayed: "They are cancelled: no consumer gets them, and their payloads are deleted.",
+  pending: "No consumer gets them. Their payloads are deleted, and they cannot be redriven.",
+  delayed: "No consumer gets them. Their payloads are deleted, and they cannot be redriven.",
   completed: "Their records are deleted, with their results.",
   rejected: "They are deleted for good, with their payloads, and cannot be redriven.",
 };
 
 const NEEDS_GROUP =
-  "Pending tasks can be purged by a filter only within a group. Go back, and filter by a group too; or show all, and purge all.";
+  "Pending tasks can be purged by a filter only within a group: filter by a group too, or purge all.";
 
 export function PurgeDialog({ queue, state, filter, onDone, onClose }: PurgeDialogProps) {
   const [purged, setPurged] = useState(0);

@@ -3,6 +3,7 @@ import { deadReasons } from "../../../kernel/options/types.ts";
 import { redriveStep } from "../api/tasks.ts";
 import type { Filter } from "../api/types.ts";
 import { counted, exact, span } from "../format.ts";
+import { StillFails } from "../health/still-fails.tsx";
 import { decimal, hasFault, numberIn, useField } from "../parts/checked-field.ts";
 import { Dialog, Failure, messageOf, useShown } from "../parts/dialog.tsx";
 import { Field } from "../parts/form-dialog.tsx";
@@ -86,6 +87,7 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
   return (
     <Dialog title={`Redrive dead letters of ${queue}?`} onClose={onClose}>
       <p>{matching.length === 0 ? "All dead letters of the queue." : `Only those ${matching.join(", ")}.`}</p>
+      <StillFails queue={queue} />
       {filter.reason === "lease_expired" && <ExpiredWarning />}
       {filter.reason === undefined && (
         <label class="switch">
@@ -104,9 +106,8 @@ export function RedriveDialog({ queue, filter, onDone, onClose }: RedriveDialogP
           : `A dry run has found ${counted(found, "dead letter")}.`}
       </p>
       <p>
-        Each becomes pending again, at the back of the queue, the oldest first. It may use all its attempts
-        again. Its errors and its timeline are kept. Tasks that become dead letters meanwhile are not
-        redriven.
+        Each becomes pending again, at the back of the queue, the oldest first, with all its attempts. Tasks
+        that become dead letters meanwhile are not redriven.
       </p>
       <Field label="Most tasks a second" hint="all at once" {...rate} />
       {perSecond !== undefined && !hasFault(rate) && found > 0 && (

@@ -201,7 +201,7 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
         <Confirm title={`Cancel ${id}?`} action="Cancel the task" danger run={cancelIt} onClose={close}>
           <p>
             {state === "working"
-              ? "A consumer works on the task. It is asked to stop when it next extends or settles the task. If it completes the task, the task is completed, not cancelled."
+              ? "Its consumer is asked to stop when it next extends or settles the task. A task that is completed all the same stays completed."
               : "No consumer gets the task. Its payload is deleted. It cannot be redriven."}
           </p>
         </Confirm>
