@@ -34,19 +34,23 @@ interface Fetcher {
   fetch(request: Request): Promise<Response>;
 }
 
-function platform(env: {
+const platform: Platform = {
+  transport: overHttp,
+  // Cloudflare lets work continue for 30 s after the response.
+  budget: "25s",
+  // A Worker of the free plan may send 50 requests in each invocation; one of a paid plan 10,000.
+  // https://developers.cloudflare.com/workers/platform/limits/#subrequests
+  requests: 50,
+  afterResponse: "bounded",
+};
+
+/** What the bindings of a Worker add to its platform. */
+function bound(env: {
   readonly SLUICE_CONSUMER?: Fetcher;
   readonly SLUICE_ALARM?: AlarmNamespace;
-}): Platform {
+}): Partial<Platform> {
   const { SLUICE_CONSUMER: consumer, SLUICE_ALARM: alarms } = env;
   return {
-    transport: overHttp,
-    // Cloudflare lets work continue for 30 s after the response.
-    budget: "25s",
-    // A Worker of the free plan may send 50 requests in each invocation; one of a paid plan 10,000.
-    // https://developers.cloudflare.com/workers/platform/limits/#subrequests
-    requests: 50,
-    afterResponse: "bounded",
     wakeFetch: consumer && ((request) => consumer.fetch(request)),
     // The objects of several deployments that share them are distinguished by the prefix.
     alarms: alarms && ((prefix = "sluice") => new WorkerAlarms(alarms, prefix)),
@@ -62,7 +66,7 @@ function platform(env: {
  * export default sluice({ consumers: { emails: ({ payload }) => send(payload) } });
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
-  const deployment = new Deployment(options, platform);
+  const deployment = new Deployment<Env>(options, platform, bound);
   const app = {
     fetch: (request: Request, env: Env, context: Context): Promise<Response> =>
       deployment.fetch(request, env, (promise) => context.waitUntil(promise)),

@@ -74,7 +74,7 @@ const RESERVE = 2_000;
 export function sluice<Env extends object = Environment>(
   options: ServiceOptions<Env> = {},
 ): LambdaHandler & AppWith<Env> {
-  const deployment = new Deployment(options, () => platform);
+  const deployment = new Deployment(options, platform);
   const handler = async (event: unknown, context: LambdaContext) => {
     if (isWarmUp(event)) return undefined;
     const env = process.env as Environment as Env;

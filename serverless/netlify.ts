@@ -33,7 +33,7 @@ const platform: Platform = {
  * export const config = { schedule: "* * * * *" };
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
-  const deployment = new Deployment(options, () => platform);
+  const deployment = new Deployment(options, platform);
   const env = () => process.env as Environment as Env;
   const app = {
     fetch: (request: Request, context: Context): Promise<Response> =>

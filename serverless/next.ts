@@ -2,7 +2,7 @@ import { after } from "next/server.js";
 import type { Environment } from "../src/config.ts";
 import { belowCatchAll, everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
 import { withConnect } from "../src/deploy/connect-app.ts";
-import { withCronSecret } from "../src/deploy/cron-secret.ts";
+import { cronSecretCheck } from "../src/deploy/cron-secret.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import { withOptions } from "../src/deploy/options-of.ts";
@@ -55,7 +55,7 @@ const isBuilding = () => process.env["NEXT_PHASE"] === "phase-production-build";
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const inOwnContext = afterResponse(contextOfConsumers());
-  const deployment = new Deployment(options, withCronSecret(options, { ...platform, inOwnContext }));
+  const deployment = new Deployment(options, { ...platform, inOwnContext }, cronSecretCheck(options));
   const env = () => process.env as Environment as Env;
   const handle: RouteHandler<RouteContext> = async (request: Request, context?: RouteContext) => {
     const work = new PendingWork();

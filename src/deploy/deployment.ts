@@ -5,36 +5,45 @@ import { configErrorResponse } from "../http/problems/config-error.ts";
 import type { Transport } from "../kernel/transport.ts";
 import { upstash } from "../transports/upstash.ts";
 import { misconfigured } from "../log/lines.ts";
-import { type Log, toConsole } from "../log/logger.ts";
+import type { Log } from "../log/logger.ts";
 import { logTo } from "../log/log-to.ts";
+import { type CheckedOptions, checkedOptions } from "./checked-options.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
 import { ownContext } from "./own-context.ts";
 import { Service } from "./service.ts";
 
 /** Creates a deployment's service at its first use, when the environment is known. */
 export class Deployment<Env extends object = Environment> {
-  readonly #options: ServiceOptions<Env>;
-  readonly #platform: (env: Env) => Platform;
+  /** Writes a line as the option `logger` says. */
+  readonly log: Log;
+  readonly #options: CheckedOptions<Env>;
+  readonly #platform: Platform;
+  readonly #inEnv: ((env: Env) => Partial<Platform> | undefined) | undefined;
   readonly #inOwnContext = ownContext();
   #service: Service<Env> | undefined;
 
-  constructor(options: ServiceOptions<Env>, platform: (env: Env) => Platform) {
-    this.#options = options;
+  /**
+   * @param inEnv what of the platform depends on the environment
+   * @throws {SluiceError} `invalid_argument` for an invalid option
+   */
+  constructor(
+    options: ServiceOptions<Env>,
+    platform: Platform,
+    inEnv?: (env: Env) => Partial<Platform> | undefined,
+  ) {
+    this.#options = checkedOptions(options, platform);
+    this.log = logTo(options.logger);
     this.#platform = platform;
+    this.#inEnv = inEnv;
   }
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
   service(env: Env): Service<Env> {
-    return (this.#service ??= this.#inOwnContext(() => new Service(env, this.#options, this.#platform(env))));
-  }
-
-  /** Writes a line as the option `logger` says; to the console if that is invalid. */
-  get log(): Log {
-    try {
-      return logTo(this.#options.logger);
-    } catch {
-      return toConsole;
-    }
+    return (this.#service ??= this.#inOwnContext(() => {
+      const own = this.#inEnv?.(env);
+      const platform = own ? { ...this.#platform, ...own } : this.#platform;
+      return new Service(env, this.#options.options, platform, this.#options);
+    }));
   }
 
   /** As that of the service, if it was created. */

@@ -10,8 +10,9 @@ import { Problem, problemResponse } from "../http/problems/problem.ts";
 import { type Open, opening } from "../open/opening.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import type { AlarmKind } from "./alarms.ts";
+import { type CheckedOptions, checkedOptions } from "./checked-options.ts";
 import { Consumers } from "./consumers/consumers.ts";
-import { Declarations } from "./declarations.ts";
+import type { Declarations } from "./declarations.ts";
 import { Drains } from "./drains.ts";
 import { deploymentWaker } from "./consumers/deployment-waker.ts";
 import { type Invocation, type InvocationTools, type ServiceContext, toolsIn } from "./invocation.ts";
@@ -45,8 +46,13 @@ export class Service<Env extends object = Environment> {
   readonly #disconnect: () => void;
 
   /** @throws {SluiceError} `invalid_argument` if the environment is incomplete or invalid */
-  constructor(env: Env, options: ServiceOptions<Env>, platform: Platform) {
-    const setup = setUp(env, options, platform);
+  constructor(
+    env: Env,
+    options: ServiceOptions<Env>,
+    platform: Platform,
+    checked: CheckedOptions<Env> = checkedOptions(options, platform),
+  ) {
+    const setup = setUp(env, checked, platform);
     this.#setup = setup;
     const { wakeSecrets, prefix } = setup.config;
     this.#wakeVerifier = wakeSecrets.length === 0 ? undefined : new WakeVerifier(wakeSecrets);
@@ -63,9 +69,8 @@ export class Service<Env extends object = Environment> {
     };
     this.#context = context;
     this.open = opening(context.ofQueues);
-    const { consumers = {}, queues = [] } = options;
-    this.#consumers = new Consumers(consumers, context);
-    this.#declared = new Declarations(consumers, queues);
+    this.#consumers = new Consumers(context);
+    this.#declared = setup.declared;
     this.#sweeps = new Sweeps(context, this.#declared);
     const timeLeft = platform.afterResponse === "none" ? undefined : () => setup.budget;
     const wake = context.wakerIn({ timeLeft });

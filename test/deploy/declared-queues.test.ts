@@ -92,7 +92,7 @@ describe("a deployment of declared queues", () => {
   });
 
   test("says what it has changed of a declaration that cannot be applied completely", async () => {
-    const never = { cron: "0 0 31 2 *", payload: 1 };
+    const never = { cron: "0 0 1 1 *", until: 1, payload: 1 };
     await deployment({ queues: [defineQueue("emails", { maxWorking: 3, schedules: { never } })] }).cron();
     const settings = { maxWorking: { from: null, to: 3 } };
     expect(lines.err).toEqual([
@@ -233,6 +233,10 @@ describe("the queues and consumers of a deployment are checked at its start", ()
     [
       { queues: schedule({ cron: "0 9 * * *", timeZone: "Europe/Nowhere", payload: 1 }) },
       "a.schedules.daily.timeZone must be an IANA time zone",
+    ],
+    [
+      { queues: schedule({ cron: "0 0 31 2 *", payload: 1 }) },
+      "a.schedules.daily must occur at least once from now on",
     ],
     [{ queues: schedule({ every: "1h" }) }, "a.schedules.daily.payload is undefined; it must be"],
   ])("%j: %s", (options, problem) => {

@@ -1,5 +1,12 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { sluice } from "../../serverless/cloudflare.ts";
+import { sluice as lambda } from "../../serverless/lambda.ts";
+import { sluice as netlify } from "../../serverless/netlify.ts";
+import { sluice as next } from "../../serverless/next.ts";
+import { serve } from "../../serverless/node.ts";
+import { sluice as vercel } from "../../serverless/vercel.ts";
+import { defineQueue } from "../../src/index.ts";
+import { loose } from "../support/refusing.ts";
 
 test("a wrong configuration is named in the response and in the log, at every path", async () => {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -20,4 +27,53 @@ test("a wrong configuration is named in the response and in the log, at every pa
   const line = '{"misconfigured":"SLUICE_TOKENS must be JSON, such as `sluice token` prints"}';
   expect(log.mock.calls).toEqual([[line], [line], [line]]);
   log.mockRestore();
+});
+
+describe("what needs no environment is refused when sluice() is called", () => {
+  const nightly = (schedule: object) => ({
+    queues: [defineQueue("reports", loose({ schedules: { nightly: { payload: null, ...schedule } } }))],
+  });
+  test.each<[string, options: object, message: string]>([
+    ["an unknown option", { dashbord: true }, "dashbord is an unknown option; expected one of consumers, "],
+    ["a budget", { budget: "4 minutes" }, "budget must be a duration"],
+    ["a logger", { logger: "warning" }, "logger must be "],
+    ["alerts", { alerts: {} }, "alerts must be what defineAlerts"],
+    [
+      "an option of a consumer",
+      { consumers: { emails: { handler: () => {}, concurency: 5 } } },
+      "consumers.emails.concurency is an unknown option",
+    ],
+    [
+      "a cron",
+      nightly({ cron: "0 25 * * *" }),
+      'reports.schedules.nightly.cron must be a cron expression: "25"',
+    ],
+    [
+      "a time zone",
+      nightly({ cron: "@daily", timeZone: "Mars" }),
+      "reports.schedules.nightly.timeZone must be",
+    ],
+    [
+      "an option of a schedule",
+      nightly({ every: "1h", mised: "all" }),
+      "reports.schedules.nightly.mised is an",
+    ],
+    ["a payload", nightly({ every: "1h", payload: () => {} }), "reports.schedules.nightly.payload "],
+    [
+      "a schedule that never occurs",
+      nightly({ cron: "0 0 31 2 *", timeZone: "Europe/Berlin" }),
+      "reports.schedules.nightly must occur at least once from now on",
+    ],
+  ])("%s", async (_, options, message) => {
+    for (const deploy of [sluice, lambda, netlify, next, vercel]) {
+      expect(() => deploy(loose(options))).toThrow(message);
+    }
+    await expect(serve(loose(options))).rejects.toThrow(message);
+  });
+
+  test("29 February and the last day of a month do occur", () => {
+    for (const cron of ["0 0 29 2 *", "0 0 L * *", "30 2 31 3 *"]) {
+      expect(() => sluice(loose(nightly({ cron, timeZone: "Europe/Berlin" })))).not.toThrow();
+    }
+  });
 });

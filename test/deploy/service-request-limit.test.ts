@@ -161,11 +161,10 @@ test("a paid plan sets a higher limit, and works on all in one invocation", asyn
 });
 
 test.each([29, 30.5, "50"])("the limit %j is refused", (requests) => {
-  const app = sluice({ requests: requests as number });
-  expect(() => app.scheduled({}, env as never)).toThrow("requests must be a whole number from 30");
+  expect(() => sluice({ requests: requests as number })).toThrow("requests must be a whole number from 30");
 });
 
 test("a consumer whose tasks need more requests than there are is refused", () => {
-  const app = sluice({ consumers: { emails: { requestsPerTask: 30, handler: () => {} } } });
-  expect(() => app.scheduled({}, env as never)).toThrow("consumers.emails.requests must be at least 36");
+  const consumers = { emails: { requestsPerTask: 30, handler: () => {} } };
+  expect(() => sluice({ consumers })).toThrow("consumers.emails.requests must be at least 36");
 });

@@ -130,7 +130,7 @@ describe("functions", () => {
         wake: (toRedis) => pubSubWaker(toRedis),
         fetch: async (_, { queue }) => Response.json(await queue("work").enqueue(1)),
       },
-      () => ({ transport: overHttp, budget: "1m", afterResponse: "none" }),
+      { transport: overHttp, budget: "1m", afterResponse: "none" },
     );
     const real = globalThis.fetch;
     const wakes: Promise<Response>[] = [];

@@ -8,19 +8,19 @@ import { checkedSchema } from "../../kernel/enqueue/checked-schema.ts";
 import { requiredEncryption } from "../../features/encryption/index.ts";
 import type { Consumer, ConsumerHandler, ConsumerOptions } from "../consumer.ts";
 import type { ServiceOptions } from "../options.ts";
-import type { Setup } from "../setup.ts";
 
-/** What consumers are checked with. */
-type CheckContext<Env extends object> = Pick<Setup<Env>, "env" | "budget" | "requests" | "hooks">;
+/** What consumers are checked with: the limits of an invocation, and how many hooks a failed task calls. */
+export interface ConsumerLimits {
+  readonly budget: number;
+  readonly requests: number | undefined;
+  readonly hooks: number;
+}
 
 /** Requests of an invocation that are not for its consumers: of a sweep, a wake, and what follows the sweep. */
 const OTHER_REQUESTS = 20;
 
 /** The options of a drain with the limits of an invocation, to check them. */
-function inInvocation<Env extends object>(
-  work: WorkOptions,
-  { budget, requests, hooks }: CheckContext<Env>,
-): DrainOptions {
+function inInvocation(work: WorkOptions, { budget, requests, hooks }: ConsumerLimits): DrainOptions {
   if (requests === undefined) return { ...work, budget };
   const { requestsPerTask = 1 } = work;
   const perTask = Number.isInteger(requestsPerTask) ? requestsPerTask + hooks : requestsPerTask;
@@ -31,16 +31,18 @@ function inInvocation<Env extends object>(
 export interface CheckedConsumer<Env> {
   readonly handler: ConsumerHandler<Env, never>;
   readonly work: WorkOptions;
-  readonly queue: QueueDefinition<unknown, never>;
+  /** The queue, in a deployment with that environment. */
+  readonly queueIn: (env: Env) => QueueDefinition<unknown, never>;
 }
 
 /**
- * The consumers by their queues.
+ * Checks the consumers, without their environment.
+ * @returns the consumers by their queues
  * @throws {SluiceError} `invalid_argument`; the path names the consumer
  */
 export function checkedConsumers<Env extends object>(
   consumers: NonNullable<ServiceOptions<Env>["consumers"]>,
-  context: CheckContext<Env>,
+  limits: ConsumerLimits,
 ): ReadonlyMap<string, CheckedConsumer<Env>> {
   if (typeof consumers !== "object" || consumers === null) {
     throw invalidArgument(
@@ -48,7 +50,7 @@ export function checkedConsumers<Env extends object>(
       "must be an array of consumers of declared queues, or an object of consumers by queue name",
     );
   }
-  if (Array.isArray(consumers)) return declaredConsumers(consumers, context);
+  if (Array.isArray(consumers)) return declaredConsumers(consumers, limits);
   if ([consumers, ...Object.values(consumers)].some(isOfDeclared)) {
     throw invalidArgument(
       "consumers",
@@ -58,14 +60,14 @@ export function checkedConsumers<Env extends object>(
   return new Map(
     Object.entries(consumers).map(([name, given]) => [
       queueName(name, `consumers.${name}`),
-      checked(given, name, context),
+      checked(given, name, limits),
     ]),
   );
 }
 
 function declaredConsumers<Env extends object>(
   consumers: readonly QueueConsumer<Env>[],
-  context: CheckContext<Env>,
+  limits: ConsumerLimits,
 ): Map<string, CheckedConsumer<Env>> {
   const all = new Map<string, CheckedConsumer<Env>>();
   for (const [i, consumer] of consumers.entries()) {
@@ -80,11 +82,11 @@ function declaredConsumers<Env extends object>(
     if (typeof handler !== "function") throw invalidArgument(path, "must have a handler that is a function");
     if (all.has(queue.name)) throw invalidArgument(path, `must be the only consumer of ${queue.name}`);
     onlyOptions(options, WORK_OPTIONS, `${path}.`);
-    checkDrainOptions(inInvocation(options, context), `${path}.`);
+    checkDrainOptions(inInvocation(options, limits), `${path}.`);
     all.set(queue.name, {
       handler,
       work: options,
-      queue: queue as QueueDefinition<unknown, unknown> as QueueDefinition<unknown, never>,
+      queueIn: () => queue as QueueDefinition<unknown, unknown> as QueueDefinition<unknown, never>,
     });
   }
   return all;
@@ -98,7 +100,7 @@ function isOfDeclared(consumer: unknown): boolean {
 function checked<Env extends object>(
   given: Consumer<Env>,
   name: string,
-  context: CheckContext<Env>,
+  limits: ConsumerLimits,
 ): CheckedConsumer<Env> {
   const path = `consumers.${name}`;
   const options = (typeof given === "function" ? { handler: given } : given) as ConsumerOptions<Env, never>;
@@ -108,10 +110,10 @@ function checked<Env extends object>(
     throw invalidArgument(path, "must be a function, or an object with a function `handler`");
   }
   checkedSchema(schema, `${path}.schema`);
-  checkDrainOptions(inInvocation(work, context), `${path}.`);
+  checkDrainOptions(inInvocation(work, limits), `${path}.`);
   if (encryption !== undefined && typeof encryption !== "function") {
     throw invalidArgument(`${path}.encryption`, "must be a function that takes the environment");
   }
-  const own = encryption && requiredEncryption(encryption(context.env), `${path}.encryption()`);
-  return { handler, work, queue: { name, options: { schema, encryption: own } } };
+  const own = (env: Env) => encryption && requiredEncryption(encryption(env), `${path}.encryption()`);
+  return { handler, work, queueIn: (env) => ({ name, options: { schema, encryption: own(env) } }) };
 }

@@ -9,15 +9,19 @@ import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.t
 import { sleep } from "../../sleep.ts";
 import { otherConsumers } from "./other-consumers.ts";
 import type { Setup } from "../setup.ts";
-import { type CheckedConsumer, checkedConsumers } from "./checked-consumers.ts";
+import type { CheckedConsumer } from "./checked-consumers.ts";
 import { Drains, sum } from "../drains.ts";
 import { type InvocationTools, LEAST_TIME, type ServiceContext } from "../invocation.ts";
-import type { ServiceOptions } from "../options.ts";
 import { withWaitUntil } from "../pending-work.ts";
+
+/** A consumer, and its queue in the environment of the deployment. */
+interface ConsumerHere<Env> extends Omit<CheckedConsumer<Env>, "queueIn"> {
+  readonly queue: QueueDefinition<unknown, never>;
+}
 
 /** The consumers of a deployment. */
 export class Consumers<Env extends object> {
-  readonly #all: ReadonlyMap<string, CheckedConsumer<Env>>;
+  readonly #all = new Map<string, ConsumerHere<Env>>();
   readonly #context: ServiceContext<Env>;
   readonly #setup: Setup<Env>;
   /** The drains of a process. */
@@ -25,11 +29,14 @@ export class Consumers<Env extends object> {
   /** Whether a line on the default limit was logged. */
   #saidLimit = false;
 
-  /** @throws {SluiceError} `invalid_argument`; the path names the consumer */
-  constructor(consumers: NonNullable<ServiceOptions<Env>["consumers"]>, context: ServiceContext<Env>) {
+  /** @throws {SluiceError} `invalid_argument` for an invalid encryption; the path names the consumer */
+  constructor(context: ServiceContext<Env>) {
     this.#context = context;
     this.#setup = context.setup;
-    this.#all = checkedConsumers(consumers, context.setup);
+    const { consumers, env } = context.setup;
+    for (const [name, { queueIn, ...consumer }] of consumers) {
+      this.#all.set(name, { ...consumer, queue: queueIn(env) });
+    }
   }
 
   get none(): boolean {
@@ -173,7 +180,7 @@ export class Consumers<Env extends object> {
     drains: Drains,
   ): Promise<DrainReport> {
     const { env, transport, platform, log, isProcess, hooks } = this.#setup;
-    const { handler, work, queue: definition } = this.#all.get(name) as CheckedConsumer<Env>;
+    const { handler, work, queue: definition } = this.#all.get(name) as ConsumerHere<Env>;
     const requests = isProcess ? this.#setup.requests : drains.requests;
     const { ofQueues } = this.#context;
     // A drain sends whole batches, which wait for no call of others.

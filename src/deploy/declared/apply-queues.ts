@@ -75,7 +75,9 @@ export async function applyQueues(
     } catch (error) {
       if (options.signal?.aborted) throw error;
       const code = error instanceof SluiceError ? error.code : "unexpected_reply";
-      failed.push({ queue: queue.name, code, message: messageOf(error) });
+      const isOfInput = error instanceof SluiceError && error.path !== undefined;
+      const message = messageOf(isOfInput ? errorAt(`${queue.name}.`, error) : error);
+      failed.push({ queue: queue.name, code, message });
     }
   }
   return { applied, deferred, failed };

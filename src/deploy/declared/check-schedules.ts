@@ -13,10 +13,13 @@ export function checkSchedules({ schedules }: Pick<DeclaredQueue, "schedules">, 
   for (const [name, schedule] of Object.entries(schedules)) {
     const path = `${at}schedules.${name}`;
     if (typeof schedule !== "object" || schedule === null) throw invalidArgument(path, "must be an object");
-    checkedAt(`${path}.`, () => {
+    const occurs = checkedAt(`${path}.`, () => {
       const { recurrence } = checkedSchedule(schedule, "");
-      if ("cron" in recurrence) calendarOf(recurrence);
       encodePayload(schedule.payload, "payload");
+      if ("every" in recurrence) return true;
+      // In any time zone an expression has no time for the same reason, such as 31 February.
+      return calendarOf({ ...recurrence, timeZone: "UTC" }).firstFrom(0) !== undefined;
     });
+    if (!occurs) throw invalidArgument(path, "must occur at least once from now on");
   }
 }

@@ -114,8 +114,8 @@ const OPTIONS = [
 export const MAX_SCHEDULES = 100;
 
 /**
- * Checks a declaration, except its schedules: a deployment checks their recurrences when it starts, and their
- * payloads when it applies them.
+ * Checks a declaration, except its schedules: `sluice()` and `serve` check them, and their payloads against the schema
+ * when they are applied.
  * @throws {SluiceError} `invalid_argument`
  */
 export function checkDeclaration<In, Out>(declaration: QueueDeclaration<In, Out>): void {

@@ -1,5 +1,5 @@
 import type { DrainOptions, Task } from "../../drain/types.ts";
-import { invalidArgument } from "../../errors.ts";
+import { checkedAt, invalidArgument } from "../../errors.ts";
 import type { TaskInfo } from "../../kernel/record/task-info.ts";
 import type {
   Cancelled,
@@ -85,7 +85,7 @@ export class DefinedQueue<In = unknown, Out = In> implements QueueDefinition<In,
   /** @throws {SluiceError} `invalid_argument` */
   constructor(name: string, declaration: QueueDeclaration<In, Out>) {
     this.name = queueName(name);
-    checkDeclaration(declaration);
+    checkedAt(`${this.name}.`, () => checkDeclaration(declaration));
     this.partitions = declaration.partitions;
     this.settings = pick(declaration, SETTINGS);
     this.schedules = declaration.schedules ?? {};

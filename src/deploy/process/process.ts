@@ -80,21 +80,24 @@ export async function start<Env extends object>(
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const namesWorker = () => isNamed ?? transport?.connected;
   const calm = fewerWakeFailures();
-  const deployment = new Deployment<Env>({ ...pick(options, SERVICE_OPTIONS), budget }, () => ({
-    transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
-    onDemand,
-    budget,
-    log: calm,
-    afterResponse: "any",
-    waitUntil: pendingWork.add,
-    coalesce: "in-flight",
-    get drains() {
-      return { closing: closing.signal, signal: ending.signal, ...(namesWorker() && { worker }) };
+  const deployment = new Deployment<Env>(
+    { ...pick(options, SERVICE_OPTIONS), budget },
+    {
+      transport: (redis) => (transport = "redisUrl" in redis ? resp(redis.redisUrl) : upstash(redis)),
+      onDemand,
+      budget,
+      log: calm,
+      afterResponse: "any",
+      waitUntil: pendingWork.add,
+      coalesce: "in-flight",
+      get drains() {
+        return { closing: closing.signal, signal: ending.signal, ...(namesWorker() && { worker }) };
+      },
+      alarms: () => alarms,
+      sharing: others.sharing,
+      wake: (config, toRedis) => others.waker(env as Environment, config, toRedis),
     },
-    alarms: () => alarms,
-    sharing: others.sharing,
-    wake: (config, toRedis) => others.waker(env as Environment, config, toRedis),
-  }));
+  );
   const log = calm(deployment.log);
   /** Hears the wakes of other processes from the first call on that finds the environment complete. */
   const hear = (): void => {

@@ -124,7 +124,7 @@ describe("a declaration that cannot be applied", () => {
       defineQueue("broken", { maxWorking: 3, schedules: { never, hourly } }),
       defineQueue("emails", { maxWorking: 3 }),
     ];
-    const message = "schedules.never must occur at least once from now on";
+    const message = "broken.schedules.never must occur at least once from now on";
     for (const applied of [["emails"], []])
       expect(await applyQueues(instance(), queues, { now })).toMatchObject({
         applied,
@@ -141,18 +141,18 @@ describe("a declaration that cannot be applied", () => {
     [
       "a cron expression cannot be read",
       { cron: "0 25 * * *", payload },
-      /^schedules\.daily\.cron must be a cron expression: "25" is no hour; allowed are \*, 0 to 23, /,
+      /^emails\.schedules\.daily\.cron must be a cron expression: "25" is no hour; allowed are \*, 0 to 23, /,
     ],
     [
       "an option is unknown",
       { every: "1d", payload, tries: 2 },
-      /^schedules\.daily\.tries is an unknown option/,
+      /^emails\.schedules\.daily\.tries is an unknown option/,
     ],
-    ["a duration is invalid", { every: "1 minute", payload }, /^schedules\.daily\.every/],
+    ["a duration is invalid", { every: "1 minute", payload }, /^emails\.schedules\.daily\.every/],
     [
       "the payload does not match the schema",
       { every: "1d", payload: { to: 7 } },
-      /^schedules\.daily\.payload\.to must match the schema/,
+      /^emails\.schedules\.daily\.payload\.to must match the schema/,
     ],
   ])("names the schedule of which %s, and applies the rest", async (_, schedule, message) => {
     const schema = z.object({ to: z.string() });

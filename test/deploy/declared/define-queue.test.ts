@@ -155,7 +155,9 @@ describe("a declaration is checked at once", () => {
     [{ schedules: [] }, "schedules must be an object of schedules by name"],
     [{ schedules: { "a b": {} } }, "schedules.a b must be 1 to 128 visible ASCII"],
   ])("%j", (declaration, problem) => {
-    expect(() => defineQueue("emails", declaration)).toThrow(problem);
+    const path = `emails.${problem.replace(/ (?:must|is) .*/, "")}`;
+    const message = expect.stringContaining(`emails.${problem}`) as string;
+    expect(() => defineQueue("emails", declaration)).toThrow(expect.objectContaining({ path, message }));
   });
 
   test("its name too, and a value that is no queue", () => {
