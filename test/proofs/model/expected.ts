@@ -17,7 +17,7 @@ import {
 } from "./operate.ts";
 import type { Of, Operation, OperationSettlement, OperationWorker } from "./operations.ts";
 import { NAME, type Happened } from "./real.ts";
-import { drafted, listed, occur, switched, type ModelSchedule } from "./schedules.ts";
+import { drafted, listed, occur, skippedBy, switched, type ModelSchedule } from "./schedules.ts";
 import { settle, type ModelSettlement } from "./settle.ts";
 import { infoOf, type ModelDeadLetter } from "./state.ts";
 import { sweep, sweepAll } from "./sweep.ts";
@@ -153,7 +153,8 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
       world.queue.schedules.set(name, plan as ModelSchedule),
     );
     if (!plan || !done) return notFound;
-    return { ok: true, schedule: listed(NAME, name, { ...plan, next: done.next }) };
+    const schedule = listed(NAME, name, { ...plan, next: done.next });
+    return { ok: true, schedule, ...(to === "resume" && { skipped: skippedBy(before, world.now) }) };
   },
   removeSchedule: (world, { key, name }) => {
     const there = world.queue.schedules.has(name);

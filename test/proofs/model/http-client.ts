@@ -198,8 +198,10 @@ function answerOf({ does }: Operation, body: Fields): unknown {
     case "drop":
     case "forget":
       return { ok: true };
-    case "switchSchedule":
-      return { ok: true, schedule: body };
+    case "switchSchedule": {
+      const { skipped, ...schedule } = body;
+      return { ok: true, schedule, ...(skipped !== undefined && { skipped }) };
+    }
     case "getSchedule":
       return fromJson(body);
     case "listSchedules":

@@ -12,6 +12,9 @@ const LAST_INSTANT = NEVER - 1;
 const MOST_SCHEDULES = 50;
 const MOST_OCCURRENCES = 200;
 
+/** Most occurrences that a resume counts. */
+const MOST_SKIPPED = 100;
+
 /** The fields of a new schedule; times in ms. */
 export interface ModelNewSchedule {
   readonly every: number;
@@ -88,6 +91,14 @@ export function drafted(
   const next = kept ? before.next : nextOf(plan, now);
   if (next === NEVER && !same) return undefined;
   return { ...plan, next: plan.pausedAt !== undefined ? NEVER : next };
+}
+
+/** How many occurrences the pause of a schedule has skipped, as a resume counts them. */
+export function skippedBy(before: ModelSchedule, now: number): number {
+  let count = 0;
+  let next = nextOf(before, before.pausedAt ?? now);
+  for (; next < now && count < MOST_SKIPPED; next = firstFrom(before, next + 1)) count++;
+  return count;
 }
 
 /** The schedule after a pause or resume. */
