@@ -239,6 +239,7 @@ test("`next dev` runs the first task, as the page says, and what instrumentation
   for (const to of ["start", "a"]) await expect.poll(printed).toContain(`a mail to ${to}@example.com\n`);
   await expect.poll(printed).toMatch(/^\{"drain":"emails","completed":\d,/m);
   expect(JSON.parse(await type(page.sweep ?? ""))).toMatchObject({ status: 200, body: { failed: [] } });
+  expect(await type(page.command("npx sluice doctor"))).toContain('"CRON_SECRET is set"');
 });
 
-checksCommands(page, /^npx next dev/, /^npm install /);
+checksCommands(page, /^npx (?:next dev|sluice doctor)/, /^npm install /);
