@@ -19,7 +19,7 @@ interface Common {
 /** Dead letters with the same reason and the same error. */
 export interface DeadLetterCause extends Common {
   readonly reason: RejectReason;
-  /** The error without ids and long numbers, which are `…`; at most 200 characters. Empty if there is none. */
+  /** The error without ids and numbers, which are `…`, except status codes; at most 200 characters. Empty if there is none. */
   readonly error: string;
   /**
    * The longest text that all errors of the cause have. With `reason` it is the filter of the cause; it may also find
@@ -160,9 +160,15 @@ export function causeOf(task: ListedTask): Pick<DeadLetterCause, "reason" | "err
   return { reason, error: withoutIds(errorText(error)), text: commonText(error) };
 }
 
-/** Ids and long numbers would make a cause of each error. */
+/**
+ * Ids and numbers would make a cause of each error. A number that `HTTP`, `status` or `code` names is kept, and so is 4xx
+ * or 5xx where a message begins. An id is a long word with a digit; of a word such as `S3` the number is part of the name.
+ */
 function withoutIds(text: string): string {
-  return text.replace(/\b(?=[\w-]*\d)[\w-]{12,}\b|\d{5,}/g, "…");
+  return text.replace(
+    /((?:(?:HTTP[\d/.]*|status|code)\W{0,3}\d{1,4}|(?:^|: |\()[45]\d\d)(?!\w))|\b(?=[\w-]*\d)[\w-]{12,}\b|(?<![a-z])\d(?:[\w.,:]*\w)?|\d{5,}/gi,
+    (_, status?: string) => status ?? "…",
+  );
 }
 
 /** The longest part of an error that all errors of the cause have in their records. */

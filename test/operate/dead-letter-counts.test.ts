@@ -62,6 +62,39 @@ test("dead letters are counted by cause and by group, the most frequent first", 
   });
 });
 
+test("errors that differ only in numbers are one cause, except status codes (4xx, 5xx, and what a code names)", async () => {
+  const errors: readonly (readonly [error: string, text: string | null, ...given: unknown[]])[] = [
+    [
+      "accounting is down, order …",
+      "accounting is down, order",
+      "accounting is down, order 17",
+      "accounting is down, order 1,018",
+    ],
+    ["user_… gone after …", "gone after", "user_7 gone after 30s", "user_12 gone after 1.5s"],
+    ["connect to …", "connect to", "connect to 10.0.0.1:6379", "connect to 10.0.0.12:6379"],
+    ["HTTP 503 for …", "HTTP 503 for", "HTTP 503 for 17", "HTTP 503 for 3"],
+    ["HTTP 404 for …", "HTTP 404 for", "HTTP 404 for 17"],
+    ["HTTP/1.1 502", "HTTP/1.1 502", "HTTP/1.1 502"],
+    ["status code 429, try …", "status code 429, try", "status code 429, try 2"],
+    ["exit code 1", "exit code 1", "exit code 1"],
+    ['{"statusCode":500}', null, { statusCode: 500 }],
+    ["503 Service Unavailable", "503 Service Unavailable", "503 Service Unavailable"],
+    ["Error: 504 for …", "504 for", { name: "Error", message: "504 for 4" }],
+    ["S3 has no v2 in utf8", "S3 has no v2 in utf8", "S3 has no v2 in utf8"],
+  ];
+  const given = errors.flatMap(([, , ...all]) => all);
+  await bury(
+    rig.queue(),
+    given.map((payload, i) => ({ id: `t${i}`, payload })),
+  );
+  const { causes } = await counts();
+  const found = causes.map(({ error, text, count }) => [error, text, count]);
+  expect(found).toHaveLength(errors.length);
+  expect(found).toEqual(
+    expect.arrayContaining(errors.map(([error, text, ...all]) => [error, text, all.length])),
+  );
+});
+
 test("reason and text of a cause find its dead letters", async () => {
   const errors = [
     'say "no" 123456 times',

@@ -82,7 +82,7 @@ export const taskOperation: readonly OperationText[] = [
     tag: "tasks",
     summary: "Count dead letters by cause and by group",
     description:
-      "Counts up to 5,000 dead letters, the newest first. If `cursor` is not null there are more: continue with it, and add the counts up. A cause is a reason and an error without its ids and long numbers.",
+      "Counts up to 5,000 dead letters, the newest first. If `cursor` is not null there are more: continue with it, and add the counts up. A cause is a reason and an error without its ids and numbers, except status codes.",
     scopes: ["view"],
     query: deadLettersQuery,
     responses: {

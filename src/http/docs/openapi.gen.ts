@@ -1409,7 +1409,7 @@ export const openapi: OpenApiDocument = {
           "tasks"
         ],
         "summary": "Count dead letters by cause and by group",
-        "description": "Counts up to 5,000 dead letters, the newest first. If `cursor` is not null there are more: continue with it, and add the counts up. A cause is a reason and an error without its ids and long numbers. Scope: view.",
+        "description": "Counts up to 5,000 dead letters, the newest first. If `cursor` is not null there are more: continue with it, and add the counts up. A cause is a reason and an error without its ids and numbers, except status codes. Scope: view.",
         "security": [
           {
             "token": [
@@ -7778,7 +7778,7 @@ export const openapi: OpenApiDocument = {
                 },
                 "error": {
                   "type": "string",
-                  "description": "The error without ids and long numbers, which are `…`."
+                  "description": "The error without ids and numbers, which are `…`."
                 },
                 "text": {
                   "anyOf": [

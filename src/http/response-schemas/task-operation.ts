@@ -68,7 +68,7 @@ export const deadLetters = v.object({
     v.array(
       v.object({
         reason,
-        error: described(v.string(), "The error without ids and long numbers, which are `…`."),
+        error: described(v.string(), "The error without ids and numbers, which are `…`."),
         text: described(
           v.nullable(v.string()),
           "The longest text that all errors of the cause have. With `reason` it is the filter of the cause. null if there is none.",
