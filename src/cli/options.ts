@@ -1,5 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { deadReasons, type RejectReason, rejectReasons } from "../kernel/options/types.ts";
+import {
+  deadReasons,
+  type RejectReason,
+  rejectReasons,
+  type TaskState,
+  taskStates,
+} from "../kernel/options/types.ts";
 import { milliseconds, type Duration } from "../kernel/options/duration.ts";
 import { messageOf } from "../errors.ts";
 
@@ -18,12 +24,6 @@ export function whole(least: number, most?: number): (text: string) => number {
         );
 }
 
-export function positive(text: string): number {
-  return Number(text) > 0 && Number.isFinite(Number(text))
-    ? Number(text)
-    : refused("must be a number above 0");
-}
-
 /** A duration in ms, from `30s` or a number of ms. */
 export function duration(text: string): number {
   const given = (/^\d{1,15}$/.test(text) ? Number(text) : text) as Duration;
@@ -32,6 +32,15 @@ export function duration(text: string): number {
   } catch (error) {
     return refused(messageOf(error).replace(/^it /, ""));
   }
+}
+
+/** A rate: `<number>/<duration>`, or a number a second. */
+export function rate(text: string): { readonly most: number; readonly per: number } {
+  const [, number, length = "1s"] = /^([\d.]+)(?:\/(\d+|[\d.]+(?:ms|s|m|h|d)))?$/.exec(text) ?? [];
+  const [most, per] = [Number(number), duration(length)];
+  return most > 0 && per > 0
+    ? { most, per }
+    : refused("must be <number>/<duration>, such as 5/1s, or a number a second");
 }
 
 export function json(text: string): unknown {
@@ -75,6 +84,20 @@ function instant(text: string, direction: -1 | 1): number | undefined {
   // A date alone would be read as UTC.
   const at = Date.parse(text.length === 10 ? `${text}T00:00` : text.replace(" ", "T"));
   return Number.isNaN(at) ? undefined : at;
+}
+
+/** A state, also by the word that tables have for it; undefined for other texts. */
+export function stateNamed(text: string, known: readonly TaskState[] = taskStates): TaskState | undefined {
+  const name = text === "dead" ? "rejected" : text;
+  return known.find((state) => state === name);
+}
+
+/** The option `--state` for one of the states. */
+export function stateOption(description: string, known?: readonly TaskState[]): Option {
+  const choices = [...(known ?? taskStates), "dead"];
+  return new Option("--state <state>", description)
+    .choices(choices)
+    .argParser((text) => stateNamed(text, known) ?? refused(`must be one of ${choices.join(", ")}`));
 }
 
 /** Parses a list of some of the reasons. */

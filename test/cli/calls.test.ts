@@ -54,10 +54,10 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   [`dead emails --limit 3 ${FILTER}`, listing({ state: "rejected", size: "3", reverse: "true", ...query })],
   ["stats emails", `GET ${emails}`, `GET ${emails}/statistics`],
   ["schedules emails", `GET ${emails}/schedules`],
-  ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}]],
-  ["schedules emails --resume s", [`POST ${emails}/schedules/s/resume`, {}]],
-  ["schedules emails --run s", [`POST ${emails}/schedules/s/run`, {}]],
-  ["schedules emails --remove s", `DELETE ${emails}/schedules/s`],
+  ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}], `GET ${emails}/schedules`],
+  ["schedules emails --resume s", [`POST ${emails}/schedules/s/resume`, {}], `GET ${emails}/schedules`],
+  ["schedules emails --run s", [`POST ${emails}/schedules/s/run`, {}], `GET ${emails}/schedules`],
+  ["schedules emails --remove s", `DELETE ${emails}/schedules/s`, `GET ${emails}/schedules`],
   ["workers emails", `GET ${emails}/workers`],
   ["workers emails --all", `GET ${emails}/workers`],
   [
@@ -82,10 +82,11 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ],
   [`redrive emails --dry-run --limit 7 ${FILTER}`, listing({ state: "rejected", size: "7", ...query })],
   ["redrive emails a b --rate 2", redriving({ ids: ["a", "b"], rate: 2 })],
+  ["redrive emails a --rate 30/1m", redriving({ ids: ["a"], rate: 0.5 })],
   ["redrive emails a --dry-run", redriving({ ids: ["a"], dryRun: true })],
   ["cancel emails a b", [`POST ${tasks}/a/cancel`, {}], [`POST ${tasks}/b/cancel`, {}]],
   [
-    `purge emails --yes --state rejected --limit 7 ${FILTER}`,
+    `purge emails --yes --state dead --limit 7 ${FILTER}`,
     purging({ state: "rejected", ...filter, limit: 7, budget }),
   ],
   ["purge emails --yes --state delayed", purging({ state: "delayed", budget })],
@@ -94,7 +95,8 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["settings emails", `GET ${emails}/settings`],
   ["settings emails --group g", `GET ${emails}/groups/g`],
   ["settings emails maxWorking=10 maxPending=100", configuring({ maxWorking: 10, maxPending: 100 })],
-  ["settings emails rate=5/1500ms", configuring({ rate: { most: 5, per: "1500ms" } })],
+  ["settings emails rate=5/1500ms", configuring({ rate: { most: 5, per: 1_500 } })],
+  ["settings emails rate=5", configuring({ rate: { most: 5, per: 1_000 } })],
   ["settings emails events=on statistics=on", configuring({ events: true, statistics: true })],
   [
     "settings emails maxWorking=none rate=none maxPending=none",
@@ -103,7 +105,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["settings emails events=off statistics=off", configuring({ events: false, statistics: false })],
   [
     "settings emails --group g weight=3 maxWorking=1 rate=7/2s",
-    [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: "2s" } }],
+    [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: 2_000 } }],
   ],
   ["delete emails --yes", `GET ${emails}`, `GET ${emails}/schedules`, `DELETE ${emails}`],
   [
@@ -143,7 +145,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ],
   ["settle emails r --extend --lease 1h", settling({ receipt: "r", outcome: "extend", lease: 3_600_000 })],
   [
-    "export emails --state rejected,pending --text 503",
+    "export emails --state dead,pending --text 503",
     listing({ state: "rejected", payloads: "true", size: "500", text: "503" }),
     listing({ state: "pending", payloads: "true", size: "500", text: "503" }),
   ],
@@ -153,8 +155,12 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   [`redrive emails ${ODD}`, redriving({ ids: [ODD] })],
   [`ls emails --state pending --group ${ODD}`, listing({ group: ODD, state: "pending", size: "51" })],
   [`settings emails --group ${ODD} weight=2`, [`PATCH ${emails}/groups/${odd}`, { weight: 2 }]],
-  [`schedules emails --pause ${ODD}`, [`POST ${emails}/schedules/${odd}/pause`, {}]],
-  [`schedules emails --remove ${ODD}`, `DELETE ${emails}/schedules/${odd}`],
+  [
+    `schedules emails --pause ${ODD}`,
+    [`POST ${emails}/schedules/${odd}/pause`, {}],
+    `GET ${emails}/schedules`,
+  ],
+  [`schedules emails --remove ${ODD}`, `DELETE ${emails}/schedules/${odd}`, `GET ${emails}/schedules`],
 ])("sluice %s", async (line, ...calls) => {
   const made = await rig.calling(line);
   // Whether the queue is known is asked first.

@@ -18,9 +18,15 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["ls emails reports", "sluice: too many arguments for 'ls'. Expected 1 argument but got 2."],
   ["ls emails --limit", "sluice: --limit <number> needs a value"],
   ["ls emails --limit 0", "sluice: --limit must be a whole number of at least 1"],
-  ["ls emails --state dead", "sluice: --state must be one of pending, delayed, working"],
-  ["redrive emails --rate Infinity", "sluice: --rate must be a number above 0"],
-  ["redrive emails --rate 0", "sluice: --rate must be a number above 0"],
+  [
+    "redrive emails --rate Infinity",
+    "sluice: --rate must be <number>/<duration>, such as 5/1s, or a number a second",
+  ],
+  ["redrive emails --rate 1/0s", "sluice: --rate must be <number>/<duration>"],
+  [
+    "redrive emails --rate 0",
+    "sluice: --rate must be <number>/<duration>, such as 5/1s, or a number a second",
+  ],
   ["redrive emails --reason cancelled", "sluice: --reason must be one or more of rejected"],
   ["redrive emails --reason nope", "must be one or more of rejected, attempts_exhausted, lease_expired"],
   ...["--limit 1", "--rejected", "--text x"].map((option): [string, string] => [
@@ -45,7 +51,12 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["partitions emails 0", "sluice: <number> must be a whole number from 1 to 62"],
   ["partitions emails 63", "sluice: <number> must be a whole number from 1 to 62"],
   ["deploy /nope/queues.ts", "sluice: /nope/queues.ts does not exist\n"],
-  ["export emails --state dead", "--state must be one or more of pending, delayed, working"],
+  [
+    "export emails --state gone",
+    "--state must be one or more of pending, delayed, working, completed, rejected, dead",
+  ],
+  ["ls emails --state gone", "--state must be one of pending, delayed, working, completed, rejected, dead"],
+  ["dead --limit 3", "sluice: --limit needs a queue"],
 
   // Names.
   ...[
@@ -59,14 +70,21 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
     ["pull", ""],
   ].map((line): [string | string[], string] => [line, "must be 1 to 128"]),
 
-  ["settings emails maxWorkers=1", "the names are maxWorking, rate, maxPending, events, statistics"],
+  [
+    "settings emails workers=1",
+    "there is no setting workers; the names are maxWorking, rate, maxPending, events",
+  ],
+  ["settings emails maxworking=1", "sluice: there is no setting maxworking; did you mean maxWorking?\n"],
+  ["settings emails paused=on", "sluice: use sluice pause emails in place of paused=on\n"],
+  ["settings emails paused=off", "sluice: use sluice resume emails in place of paused=off\n"],
+  ["settings emails weight=2", "sluice: weight is a setting of a group: add --group <group>\n"],
   ["settings emails maxWorking", "maxWorking must be <name>=<value>"],
   ["settings emails maxWorking=-1", "maxWorking=-1 must be maxWorking=<number> or maxWorking=none"],
   ["settings emails maxWorking=0", "maxWorking must be"],
-  ["settings emails rate=5", "rate=5 must be rate=<number>/<duration>, such as rate=5/1s"],
-  ["settings emails rate=5/1x", "rate.per must be"],
+  ["settings emails rate=x", "sluice: rate must be <number>/<duration>, such as 5/1s, or a number a second"],
+  ["settings emails rate=5/1x", "sluice: rate must be <number>/<duration>"],
   ["settings emails events=true", "events=true must be events=on or events=off"],
-  ["settings emails --group g maxPending=1", "maxPending"],
+  ["settings emails --group g maxPending=1", "maxPending is a setting of the queue: leave out --group"],
 
   ["enqueue emails {", "<payload> must be JSON; a text has double quotes"],
   ["enqueue emails", "give a payload, --file <file>, or JSON lines from a pipe"],
@@ -97,7 +115,7 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
 
   ["show emails nope", "sluice: emails has no task nope; its record may have expired\n", 1],
   ["show emails a/b", "sluice: emails has no task a/b; its record may have expired\n", 1],
-  ["schedules emails --remove digest", "sluice: There is no schedule with this name in the queue\n", 1],
+  ["schedules emails --remove digest", "sluice: emails has no schedule digest\n", 1],
   ["workers emails --fail mailr", "has no worker mailr; perhaps its tasks were taken back already\n", 1],
   ["tail emails", "emails publishes no events; switch them on: sluice settings emails events=on\n", 1],
 ])("sluice %j is refused, and changes nothing", async (line, message, exitCode = 2) => {

@@ -150,7 +150,16 @@ test("show says of a cancelled task that is being worked on since when its consu
 test("dead shows the causes, and the latest dead letters; without a queue, those that have some", async () => {
   for (const n of [1, 2, 3]) await rig.die(`a${n}`, { name: "Error", message: `HTTP 503 for 10${n}234` });
   await rig.die("b", "bad address");
-  expect((await sluice("dead")).rows).toEqual([{ queue: "emails", dead: 4 }]);
+  await rig.die("c", "HTTP 404", { queue: "reports" });
+  expect((await sluice("dead")).rows).toEqual([
+    { queue: "emails", dead: 4 },
+    { queue: "reports", dead: 1 },
+  ]);
+  expect((await sluice("dead", "--text", "HTTP 503")).rows).toEqual([{ queue: "emails", dead: 3 }]);
+  expect(await onTerminal("dead", "--text", "zzzz")).toMatchObject({
+    text: "",
+    err: "No dead letter matches.\n",
+  });
   expect((await sluice("dead", "emails")).rows.map(({ id }) => id)).toEqual(["a1", "a2", "a3", "b"]);
   const { text, err } = await onTerminal("dead", "emails");
   expect(text).toMatch(/^4 dead letters of emails\n\nCOUNT +REASON +FIRST +LAST +ERROR\n/);
@@ -246,6 +255,10 @@ test("schedules lists them, also after it changed one", async () => {
   const schedules = rig.schedules();
   await schedules.put("digest", { cron: "0 9 * * 1", timeZone: "Europe/Berlin", payload: 1 });
   await schedules.put("beat", { every: "90s", payload: 2 });
+  expect(await sluice("schedules", "emails", "--pause", "digets")).toMatchObject({
+    code: 1,
+    err: "sluice: emails has no schedule digets; did you mean digest?\n",
+  });
   expect((await sluice("schedules", "emails", "--pause", "beat")).rows).toMatchObject([
     { name: "beat", every: 90_000, paused: true },
     { name: "digest", cron: "0 9 * * 1", paused: false },

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
-import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
+import { UsageError } from "../exit.ts";
+import { type FilterOptions, filterOf, isFiltered, whole, withFilter } from "../options.ts";
 import { counted } from "../../counted.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { shortTime } from "../output/times.ts";
@@ -18,17 +19,21 @@ export function deadCommand(running: Running): Command {
     new Command("dead")
       .summary("show dead letters by cause, and the latest ones")
       .description(
-        "Shows the dead letters of a queue: how many there are for each cause, and the latest ones. Without a queue, it lists the queues that have dead letters.",
+        "Shows the dead letters of a queue: how many there are for each cause, and the latest ones. Without a queue, it lists the queues that have some.",
       )
       .argument("[queue]")
       .addOption(new Option("--limit <number>", "list at most this many").argParser(whole(0)).default(10)),
     "dead letters",
   );
   return operation(running, command, async (session: Session, options: DeadOptions, queue?: string) => {
-    if (queue === undefined) return queuesWithDeadLetters(session);
     const { out, io, where } = session;
-    const isLimited = !out.json || command.getOptionValueSource("limit") === "cli";
+    const hasLimit = command.getOptionValueSource("limit") === "cli";
+    const isLimited = !out.json || hasLimit;
     const filter = filterOf(options);
+    if (queue === undefined) {
+      if (hasLimit) throw new UsageError("--limit needs a queue");
+      return queuesWithDeadLetters(session, isFiltered(options) ? filter : undefined);
+    }
     const list = { state: "rejected", ...filter } as const;
     if (!isLimited) {
       let count = 0;
@@ -75,17 +80,22 @@ export function deadCommand(running: Running): Command {
   });
 }
 
-async function queuesWithDeadLetters({ api, out }: Session): Promise<void> {
-  const found = (await allQueues(api)).flatMap(({ name, counts }) =>
-    counts && counts.rejected > 0 ? [{ queue: name, dead: counts.rejected }] : [],
-  );
+/** @param filter to be matched, if there is one */
+async function queuesWithDeadLetters(session: Session, filter: object | undefined): Promise<void> {
+  const { api, out } = session;
+  const found: { readonly queue: string; readonly dead: number }[] = [];
+  for (const { name, counts } of await allQueues(api)) {
+    const all = counts?.rejected ?? 0;
+    const dead = all > 0 && filter ? (await countsOf(session, name, filter)).counted : all;
+    if (dead > 0) found.push({ queue: name, dead });
+  }
   out.rows(
     found,
     [
       { title: "QUEUE", copied: true, of: ({ queue }) => queue },
       { title: "DEAD", align: "right", of: ({ dead }) => dead, color: (cell) => out.colors.red(cell) },
     ],
-    "No queue has dead letters.",
+    filter ? "No dead letter matches." : "No queue has dead letters.",
   );
 }
 

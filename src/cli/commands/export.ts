@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { taskStates, type TaskState } from "../../kernel/options/types.ts";
-import { type FilterOptions, filterOf, withFilter } from "../options.ts";
+import { type FilterOptions, filterOf, stateNamed, withFilter } from "../options.ts";
 import { counted } from "../../counted.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask, tasksOf } from "../tasks.ts";
@@ -53,8 +53,9 @@ export function exportCommand(running: Running): Command {
 
 function states(text: string): readonly TaskState[] {
   return text.split(",").map((name) => {
-    const state = taskStates.find((known) => known === name.trim());
-    if (state === undefined) throw new UsageError(`--state must be one or more of ${taskStates.join(", ")}`);
+    const state = stateNamed(name.trim());
+    if (state === undefined)
+      throw new UsageError(`--state must be one or more of ${taskStates.join(", ")}, dead`);
     return state;
   });
 }

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
-import { taskStates, type TaskState } from "../../kernel/options/types.ts";
+import type { TaskState } from "../../kernel/options/types.ts";
 import type { FoundTask } from "../../operate/search-tasks.ts";
 import { counted } from "../../counted.ts";
 import { timeColumn } from "../output/times.ts";
-import { whole } from "../options.ts";
+import { stateOption, whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { changedAt, errorOf, type ShownTask } from "../tasks.ts";
 
@@ -30,7 +30,7 @@ export function findCommand(running: Running): Command {
     )
     .argument("<text>")
     .option("--queues <pattern>", "only in these queues, such as emails-*")
-    .addOption(new Option("--state <state>", "only tasks in this state").choices(taskStates))
+    .addOption(stateOption("only tasks in this state"))
     .addOption(new Option("--limit <number>", "at most this many").argParser(whole(1, 1_000)).default(20));
   return operation(running, command, async (session: Session, options: FindOptions, text: string) => {
     const { api, out, fail } = session;

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
-import { taskStates, type TaskState } from "../../kernel/options/types.ts";
+import type { TaskState } from "../../kernel/options/types.ts";
 import type { ListTasksOptions } from "../../operate/list-tasks.ts";
-import { type FilterOptions, filterOf, whole, withFilter } from "../options.ts";
+import { type FilterOptions, filterOf, stateOption, whole, withFilter } from "../options.ts";
 import type { Column } from "../output/table.ts";
 import { timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
@@ -23,7 +23,7 @@ export function lsCommand(running: Running): Command {
         "Lists the tasks of a queue, by default in every state. Pending tasks are in the order of delivery, dead letters from the oldest on.",
       )
       .argument("<queue>")
-      .addOption(new Option("--state <state>", "only tasks in this state").choices(taskStates))
+      .addOption(stateOption("only tasks in this state"))
       .addOption(
         new Option("--limit <number>", "at most this many of each state").argParser(whole(1)).default(50),
       )

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { QueueCounts } from "../../kernel/tasks/counts.ts";
-import { type FilterOptions, filterOf, isFiltered, whole, withFilter } from "../options.ts";
+import { type FilterOptions, filterOf, isFiltered, stateOption, whole, withFilter } from "../options.ts";
 import type { Api } from "../connection/api.ts";
 import { counted } from "../../counted.ts";
 import { canAsk, confirmed } from "../output/confirm.ts";
@@ -24,9 +24,7 @@ export function purgeCommand(running: Running): Command {
       )
       .argument("<queue>")
       .addOption(
-        new Option("--state <state>", "which tasks")
-          .choices(["pending", "delayed", "completed", "rejected"])
-          .makeOptionMandatory(),
+        stateOption("which tasks", ["pending", "delayed", "completed", "rejected"]).makeOptionMandatory(),
       )
       .addOption(new Option("--limit <number>", "at most this many").argParser(whole(1)))
       .option("--yes", "do not ask"),

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { deadReasons, retryableReasons } from "../../kernel/options/types.ts";
 import type { RedriveReport } from "../../operate/redrive.ts";
 import { UsageError } from "../exit.ts";
-import { type FilterOptions, filterOf, isFiltered, positive, whole, withFilter } from "../options.ts";
+import { type FilterOptions, filterOf, isFiltered, rate, whole, withFilter } from "../options.ts";
 import { counted } from "../../counted.ts";
 import { shortened } from "../output/printable.ts";
 import { shortTime } from "../output/times.ts";
@@ -36,7 +36,9 @@ export function redriveCommand(running: Running): Command {
       .argument("<queue>")
       .argument("[ids...]")
       .option("--dry-run", "show which would be redriven, and change nothing")
-      .addOption(new Option("--rate <number>", "at most this many a second").argParser(positive))
+      .addOption(
+        new Option("--rate <rate>", "at most this many a second, or such as 5/1m").argParser(perSecond),
+      )
       .addOption(new Option("--limit <number>", "at most this many").argParser(whole(1)))
       .option("--rejected", "also those that a consumer rejected for good"),
     "dead letters",
@@ -85,6 +87,11 @@ async function redriveIds(
   const count = `${redriven} of ${ids.length}`;
   const done = dryRun ? `${count} would be redriven. Nothing was changed.` : `Redrove ${count}.`;
   out.value({ queue, redriven, refused }, done + reasons.join(""));
+}
+
+function perSecond(text: string): number {
+  const { most, per } = rate(text);
+  return (most / per) * 1_000;
 }
 
 type Filter = ReturnType<typeof filterOf>;

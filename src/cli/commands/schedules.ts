@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import { type ListedSchedule, occurrencesCounted } from "../../features/schedules/index.ts";
+import { SluiceError } from "../../errors.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
-import { UsageError } from "../exit.ts";
+import { Refusal, UsageError } from "../exit.ts";
+import { nearestName } from "../nearest-name.ts";
 import { timeColumn } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
@@ -39,30 +41,29 @@ export function schedulesCommand(running: Running): Command {
     });
     const [change, ...others] = changes.filter(([, name]) => name !== undefined);
     if (others.length > 0) throw new UsageError("give one of --run, --pause, --resume and --remove");
-    const path = pathOf(queue, "schedules");
     if (change) {
       const [verb, name = ""] = change;
       const at = pathOf(queue, "schedules", { name, of: `--${verb}` });
       await refuseUnknownQueue(session, queue);
-      if (verb === "remove") await api.send("DELETE", at, "removed");
+      const send = <Reply extends object>(method: "POST" | "DELETE", to: string, field: string) =>
+        api.send<Reply>(method, to, field).catch(async (error: unknown) => {
+          if (error instanceof SluiceError && error.code === "unsupported")
+            await refuseUnknownSchedule(session, queue, name);
+          throw error;
+        });
+      if (verb === "remove") await send("DELETE", at, "removed");
       else if (verb === "run") {
-        const { id } = await api.send<{ readonly id: string }>("POST", `${at}/run`, "id");
+        const { id } = await send<{ readonly id: string }>("POST", `${at}/run`, "id");
         out.note(`${name}: enqueued ${id}. To watch it: sluice show ${queue} ${shellQuoted(id)}${where}`);
       } else if (verb === "resume") {
-        const { skipped = 0 } = await api.send<{ readonly skipped?: number }>(
-          "POST",
-          `${at}/resume`,
-          "paused",
-        );
+        const { skipped = 0 } = await send<{ readonly skipped?: number }>("POST", `${at}/resume`, "paused");
         const missed = `${occurrencesCounted(skipped)} missed while paused, not made up`;
         const run = `--run ${shellQuoted(name)} enqueues one now`;
         out.note(`${name}: resumed.${skipped > 0 ? ` ${missed}: ${run}.` : ""}`);
-      } else await api.send("POST", `${at}/pause`, "paused");
+      } else await send("POST", `${at}/pause`, "paused");
       if (verb === "remove" || verb === "pause") out.note(`${name}: ${verb}d.`);
     }
-    const schedules: ListedSchedule[] = [];
-    const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");
-    for await (const page of pages) schedules.push(...page.schedules);
+    const schedules = await schedulesOf(session, queue);
     if (schedules.length === 0) await refuseUnknownQueue(session, queue);
     out.rows(
       schedules.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
@@ -79,6 +80,24 @@ export function schedulesCommand(running: Running): Command {
     if (!out.json && schedules.some((schedule) => (zoneOf(schedule) ?? here) !== here))
       out.note(`NEXT and LAST are in the time zone of this machine, ${here}.`);
   });
+}
+
+async function schedulesOf({ api }: Session, queue: string): Promise<ListedSchedule[]> {
+  const found: ListedSchedule[] = [];
+  const path = pathOf(queue, "schedules");
+  const pages = api.pages<{ readonly schedules: readonly ListedSchedule[] }>(path, "schedules");
+  for await (const { schedules } of pages) found.push(...schedules);
+  return found;
+}
+
+/** @throws {Refusal} with the most similar name, if the queue has no schedule of this name */
+async function refuseUnknownSchedule(session: Session, queue: string, name: string): Promise<void> {
+  const names = (await schedulesOf(session, queue)).map((schedule) => schedule.name);
+  if (names.includes(name)) return;
+  const nearest = nearestName(name, names);
+  throw new Refusal(
+    `${queue} has no schedule ${name}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`,
+  );
 }
 
 type Rhythm = { readonly cron?: string; readonly timeZone?: string; readonly every?: number };

@@ -1,7 +1,11 @@
 import { Command } from "commander";
 import type { GroupInfo } from "../../operate/groups.ts";
 import type { QueueSettings, Rate } from "../../operate/settings.ts";
+import { messageOf } from "../../errors.ts";
+import { shellQuoted } from "../../shell-quoted.ts";
 import { UsageError } from "../exit.ts";
+import { nearestName } from "../nearest-name.ts";
+import { rate } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
 import { knownOrNewQueue, newOption, noteNewQueue, refuseUnknownQueue } from "../unknown-queue.ts";
@@ -31,7 +35,9 @@ export function settingsCommand(running: Running): Command {
       const { group, new: isNew } = options;
       const { api, out } = session;
       const names = group === undefined ? QUEUE_SETTINGS : GROUP_SETTINGS;
-      const changes = Object.fromEntries(given.map((text) => changeOf(text, names)));
+      const changes = Object.fromEntries(
+        given.map((text) => changeOf(text, names, shellQuoted(queue) + session.where)),
+      );
       const path =
         group === undefined
           ? pathOf(queue, "settings")
@@ -51,15 +57,17 @@ export function settingsCommand(running: Running): Command {
   );
 }
 
-function changeOf(text: string, names: readonly string[]): [string, unknown] {
-  const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
-  if (!names.includes(name))
-    throw new UsageError(`${text} must be <name>=<value>; the names are ${names.join(", ")}`);
+function changeOf(text: string, names: readonly string[], queue: string): [string, unknown] {
+  const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === "") throw new UsageError(`${text} must be <name>=<value>; ${namesOf(names)}`);
+  if (!names.includes(name)) throw new UsageError(unknownSetting(name, value, names, queue));
   if (value === "none") return [name, null];
   if (name === "rate") {
-    const [, most = "", per = ""] = /^(\d+)\/(\w+)$/.exec(value) ?? [];
-    if (most === "") throw new UsageError(`${text} must be rate=<number>/<duration>, such as rate=5/1s`);
-    return [name, { most: Number(most), per: /^\d+$/.test(per) ? Number(per) : per }];
+    try {
+      return [name, rate(value)];
+    } catch (error) {
+      throw new UsageError(`rate ${messageOf(error)}`);
+    }
   }
   if (name === "events" || name === "statistics" || name === "paused") {
     if (value !== "on" && value !== "off") throw new UsageError(`${text} must be ${name}=on or ${name}=off`);
@@ -67,6 +75,19 @@ function changeOf(text: string, names: readonly string[]): [string, unknown] {
   }
   if (!/^\d+$/.test(value)) throw new UsageError(`${text} must be ${name}=<number> or ${name}=none`);
   return [name, Number(value)];
+}
+
+const namesOf = (names: readonly string[]) => `the names are ${names.join(", ")}`;
+
+/** @param queue as it stands in a command */
+function unknownSetting(name: string, value: string, names: readonly string[], queue: string): string {
+  const isOfQueue = names === QUEUE_SETTINGS;
+  if (name === "paused" && isOfQueue)
+    return `use sluice ${value === "off" ? "resume" : "pause"} ${queue} in place of paused=${value}`;
+  if ((isOfQueue ? GROUP_SETTINGS : QUEUE_SETTINGS).includes(name))
+    return `${name} is a setting of ${isOfQueue ? "a group: add --group <group>" : "the queue: leave out --group"}`;
+  const nearest = nearestName(name, names);
+  return `there is no setting ${name}; ${nearest === undefined ? namesOf(names) : `did you mean ${nearest}?`}`;
 }
 
 /** A setting as the command takes it. */
