@@ -79,7 +79,7 @@ function changeOf(text: string, names: readonly string[], queue: string): [strin
 
 const namesOf = (names: readonly string[]) => `the names are ${names.join(", ")}`;
 
-/** @param queue as it stands in a command */
+/** @param queue as a command takes it */
 function unknownSetting(name: string, value: string, names: readonly string[], queue: string): string {
   const isOfQueue = names === QUEUE_SETTINGS;
   if (name === "paused" && isOfQueue)
