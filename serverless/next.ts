@@ -2,7 +2,6 @@ import { after } from "next/server.js";
 import type { Environment } from "../src/config.ts";
 import { belowCatchAll, everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
 import { withConnect } from "../src/deploy/connect-app.ts";
-import { cronSecretCheck } from "../src/deploy/cron-secret.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import { withOptions } from "../src/deploy/options-of.ts";
@@ -23,6 +22,7 @@ const platform: Platform = {
   // https://vercel.com/docs/functions/limitations
   budget: "4m",
   afterResponse: "bounded",
+  cronIsRequest: true,
 };
 
 /** Calls `after` of Next.js, which throws outside of a request, such as in a script. */
@@ -55,7 +55,7 @@ const isBuilding = () => process.env["NEXT_PHASE"] === "phase-production-build";
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const inOwnContext = afterResponse(contextOfConsumers());
-  const deployment = new Deployment(options, { ...platform, inOwnContext }, cronSecretCheck(options));
+  const deployment = new Deployment(options, { ...platform, inOwnContext });
   const env = () => process.env as Environment as Env;
   const handle: RouteHandler<RouteContext> = async (request: Request, context?: RouteContext) => {
     const work = new PendingWork();

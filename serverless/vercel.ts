@@ -1,6 +1,5 @@
 import type { Environment } from "../src/config.ts";
 import { everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
-import { cronSecretCheck } from "../src/deploy/cron-secret.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import type { Platform, ServiceOptions, WaitUntil } from "../src/deploy/service.ts";
@@ -22,6 +21,7 @@ const platform: Platform = {
   // https://vercel.com/docs/functions/limitations
   budget: "4m",
   afterResponse: "bounded",
+  cronIsRequest: true,
 };
 
 /** The global in which Vercel stores the context of the current request, as @vercel/functions reads it. */
@@ -46,7 +46,7 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
  * export const { GET, POST } = sluice({ consumers: { emails: send } });
  */
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
-  const deployment = new Deployment(options, platform, cronSecretCheck(options));
+  const deployment = new Deployment(options, platform);
   const handle: RouteHandler<Context> & AppWith<Env> = withOptions(
     (request: Request, context?: Context & Partial<RouteContext>): Promise<Response> =>
       deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context)),

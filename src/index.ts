@@ -60,6 +60,7 @@ export {
 } from "./operate/count-queues.ts";
 export {
   type DatabaseCode,
+  type DeploymentCode,
   type FindingStatus,
   type Health,
   type HealthFinding,

@@ -3,7 +3,7 @@ import type { ListedQueues } from "../client/client.ts";
 import { SluiceError } from "../errors.ts";
 import type { QueueDiagnostics } from "../operate/diagnostics.ts";
 import { EXIT, exitCodeOf, Refusal } from "./exit.ts";
-import { nearestName } from "./nearest-name.ts";
+import { nearestName } from "../nearest-name.ts";
 import type { Session } from "./session.ts";
 import { pathOf } from "./tasks.ts";
 

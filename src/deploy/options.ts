@@ -130,6 +130,8 @@ export interface Platform {
   readonly log?: ((log: Log) => Log) | undefined;
   /** Creates the transport to Redis. */
   readonly transport: (redis: Config["redis"]) => Transport;
+  /** Whether the platform's cron is a request with `CRON_SECRET`. @default false */
+  readonly cronIsRequest?: boolean | undefined;
   /** How long one invocation may work. */
   readonly budget: Duration;
   /** Most requests of one invocation, if the platform limits them. @default no limit */

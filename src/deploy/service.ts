@@ -91,6 +91,7 @@ export class Service<Env extends object = Environment> {
       offload: (queue) => stores.of(this.definitionOf(queue)),
       tokens: config.tokens,
       cronSecret: config.cronSecrets,
+      cronIsRequest: platform.cronIsRequest,
       logger: options.logger ?? platform.logger,
       wake,
       limits: { budget: Math.min(20_000, sweepBudget(budget)) },

@@ -4,6 +4,7 @@ import { invalidArgument } from "../errors.ts";
 import type { CheckedOptions } from "./checked-options.ts";
 import { ObjectStores } from "./object-stores.ts";
 import type { Platform } from "./options.ts";
+import { cronSecretMissing } from "../log/lines.ts";
 import { logTo } from "../log/log-to.ts";
 
 /** How long an invocation waits for the next task by default, ms. */
@@ -25,6 +26,8 @@ export function setUp<Env extends object>(env: Env, checked: CheckedOptions<Env>
   tracing?.logTo(log);
   const alerts = options.alerts?.connect(env);
   const config = readConfig(env as Environment);
+  if (platform.cronIsRequest && config.cronSecrets.length === 0 && checked.consumers.size > 0)
+    log(cronSecretMissing());
   const transport = platform.transport(config.redis);
   // Also if the option replaces it, because a process then still listens to those beside it.
   const beside = platform.wake?.(config, transport);

@@ -29,6 +29,11 @@ export interface AppOptions {
    * @default none
    */
   readonly cronSecret?: string | readonly string[] | undefined;
+  /**
+   * Whether the platform's cron is a request with the `cronSecret`: findings then say whether it is set.
+   * @default false
+   */
+  readonly cronIsRequest?: boolean | undefined;
   /** The prefix of every key. @default that of the transport, or "sluice" */
   readonly prefix?: string | undefined;
   /**
@@ -143,6 +148,7 @@ export const APP_OPTIONS = [
   "transport",
   "tokens",
   "cronSecret",
+  "cronIsRequest",
   "prefix",
   "wake",
   "coalesce",

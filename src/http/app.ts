@@ -46,7 +46,7 @@ const publicPaths: readonly string[] = ["/", "/health", "/openapi.json", "/docs"
  */
 export function createApp(options: AppOptions): App {
   onlyOptions(options, APP_OPTIONS);
-  const { tokens, cronSecret, limits, logger, beforeSweep, afterSweep, ...others } = options;
+  const { tokens, cronSecret, cronIsRequest, limits, logger, beforeSweep, afterSweep, ...others } = options;
   const log = logTo(logger);
   const { onError = (error) => log(requestFailed(error)), ...ofRequests } = others;
   const { dashboard, operations, docs, deepSweep, ...ofQueues } = withPrefix(options.transport, ofRequests);
@@ -65,7 +65,7 @@ export function createApp(options: AppOptions): App {
     async (c, next) => {
       if (!scopes.some((scope) => authenticator.isConfiguredFor(scope)))
         throw new Problem("auth_not_configured");
-      const grants = await authenticator.authenticate(c.req.header("authorization"));
+      const grants = await authenticator.authenticate(c.req.header("authorization"), scopes);
       const name = c.req.param("queue");
       const allowed = scopes.some((scope) =>
         name === undefined ? grants.has(scope) : grants.allows(scope, name),
@@ -118,6 +118,7 @@ export function createApp(options: AppOptions): App {
       budget,
       docs,
       hasDashboard: dashboard !== undefined,
+      hasCronSecret: cronIsRequest ? ofTokens.hasCronSecret : undefined,
       deepSweep,
     };
 

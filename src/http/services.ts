@@ -47,6 +47,8 @@ export interface Services {
   /** Undefined if it is off. */
   readonly docs: Part<Docs> | undefined;
   readonly hasDashboard: boolean;
+  /** Whether the platform's cron, which is a request, can call; undefined if it is none. */
+  readonly hasCronSecret: boolean | undefined;
   /** Undefined if it is off. */
   readonly deepSweep: Part<DeepSweep> | undefined;
   /** The problem for an error. An error that is not the caller's is logged, with the problem's `instance`. */

@@ -96,6 +96,27 @@ describe("a token", () => {
   });
 });
 
+describe("without a cron secret", () => {
+  const unset = "CRON_SECRET is not set here, so the platform's cron has no token.";
+  it.each([
+    ["GET", "/v1/sweep", null, unset],
+    ["POST", "/v1/sweep", "cron", unset],
+    ["GET", "/v1/queues", "cron", ""],
+    ["GET", "/v1/queues", null, ""],
+  ] as const)(
+    "a caller that is refused hears so at the sweep alone: %s %s as %s",
+    async (method, path, as, said) => {
+      const detailOf = async (cronSecret: string | undefined): Promise<string> => {
+        const { status, body } = await served.asking({ cronSecret })(method, path, { as });
+        expect(status).toBe(401);
+        return body.detail;
+      };
+      const detail = await detailOf("another-secret-of-cron");
+      expect(await detailOf(undefined)).toBe(said === "" ? detail : `${detail} ${said}`);
+    },
+  );
+});
+
 describe("without any token", () => {
   it("every route except the open ones answers auth_not_configured, and does nothing", async () => {
     const ask = served.asking({ tokens: [], cronSecret: undefined });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Queue } from "../../src/index.ts";
-import { expectProblem, useServed } from "./served.ts";
+import { expectProblem, secrets, useServed } from "./served.ts";
 
 const served = useServed();
 const { ask } = served;
@@ -88,6 +88,41 @@ describe("GET /v1/health/queues", () => {
     await served.transport.send([["FLUSHALL"]]);
     expect((await health("?fail=warning", "mails")).status).toBe(200);
   });
+
+  it("asks whether a similar queue was meant, of one without a consumer", async () => {
+    await served.transport.send([["FLUSHALL"]]);
+    const at = (name: string, ago: number) =>
+      new Queue(name, { transport: served.transport, now: () => Date.now() - ago });
+    for (const name of ["emials", "jobs-1", "reports"]) await at(name, 1_800_000).enqueue(1);
+    for (const name of ["emails", "jobs-2"]) {
+      await at(name, 0).enqueue(1);
+      await at(name, 0).dequeue();
+    }
+    const { findings } = (await health()).body;
+    const start = "is a consumer deployed, ";
+    expect(findings.filter(({ code }: { code: string }) => code === "no_consumer")).toMatchObject([
+      { queue: "emials", advice: expect.stringMatching(`^did you mean emails\\? If not: ${start}`) },
+      { queue: "jobs-1", advice: expect.stringMatching(`^${start}`) },
+      { queue: "reports", advice: expect.stringMatching(`^${start}`) },
+    ]);
+  });
+
+  it.each([secrets.cron, undefined])(
+    "says of cron that is a request whether its secret is set: %s",
+    async (cronSecret) => {
+      const asked = served.asking({ cronSecret, cronIsRequest: true });
+      const ofCron = async (as: "all" | "mails") => {
+        const { findings } = (await asked("GET", "/v1/health/queues", { as })).body;
+        return findings.filter(({ code }: { code: string }) => code === "cron_refused");
+      };
+      expect(await ofCron("mails")).toEqual([]);
+      expect(await ofCron("all")).toEqual([
+        cronSecret
+          ? { status: "ok", code: "cron_refused", about: "cron", found: "CRON_SECRET is set" }
+          : expect.objectContaining({ status: "warning", found: "CRON_SECRET is not set" }),
+      ]);
+    },
+  );
 
   it.each(["after=1h", "after=999", "after=x", "fail=ok", "queues=a%20b", "minutes=3"])(
     "refuses %s",

@@ -3,7 +3,7 @@ import { type ListedSchedule, occurrencesCounted } from "../../features/schedule
 import { SluiceError } from "../../errors.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { Refusal, UsageError } from "../exit.ts";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../../nearest-name.ts";
 import { timeColumn } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";

@@ -4,7 +4,7 @@ import type { QueueSettings, Rate } from "../../operate/settings.ts";
 import { messageOf } from "../../errors.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { UsageError } from "../exit.ts";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../../nearest-name.ts";
 import { rate } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";

@@ -5,7 +5,7 @@ import type { WorkerFailed, WorkerInfo, WorkerPage } from "../../operate/workers
 import { wholeWords } from "../output/printable.ts";
 import { shortTime, timeColumn } from "../output/times.ts";
 import { Refusal, UsageError } from "../exit.ts";
-import { nearestName } from "../nearest-name.ts";
+import { nearestName } from "../../nearest-name.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { pathOf } from "../tasks.ts";

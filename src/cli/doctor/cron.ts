@@ -1,6 +1,6 @@
 import { variable, type Variables } from "../../environment.ts";
 import { SluiceError } from "../../errors.ts";
-import { type Finding, finding } from "../../operate/health/index.ts";
+import { cronFinding, type Finding } from "../../operate/health/index.ts";
 
 /** A deployment without any token says so, and with which words. */
 const WITHOUT_TOKENS = /^The server has (?:no|neither) SLUICE_TOKENS/;
@@ -14,25 +14,15 @@ const OF_VERCEL = /^(?:VERCEL_|KV_REST_API_)/;
  * @param inFile whether a file has them
  */
 export function cronFindings(env: Variables, inFile: boolean): Finding[] {
-  if (variable(env, "CRON_SECRET") !== undefined)
-    return [finding("ok", "cron", "cron", "CRON_SECRET is set")];
+  if (variable(env, "CRON_SECRET") !== undefined) return [cronFinding(true, false)];
   const isSeen = inFile || variable(env, "SLUICE_TOKENS") !== undefined;
-  return isSeen ? [noSecret(Object.keys(env).some((name) => OF_VERCEL.test(name)))] : [];
+  const isOfVercel = Object.keys(env).some((name) => OF_VERCEL.test(name));
+  return isSeen ? [cronFinding(false, isOfVercel)] : [];
 }
 
 /** What the error of a deployment says of its cron. */
 export const cronOfError = ({ message }: SluiceError): Finding[] =>
-  WITHOUT_SECRET.test(message) ? [noSecret(false)] : [];
+  WITHOUT_SECRET.test(message) ? [cronFinding(false, false)] : [];
 
 /** Whether the error is that of a deployment without any token. */
 export const hasNoTokens = ({ message }: SluiceError): boolean => WITHOUT_TOKENS.test(message);
-
-/** @param isNeeded whether the platform is known to need it */
-const noSecret = (isNeeded: boolean): Finding =>
-  finding(
-    isNeeded ? "warning" : "unknown",
-    "cron",
-    "cron",
-    "CRON_SECRET is not set",
-    "on Vercel and with Next.js set it: without it cron is refused, so that retries, delayed tasks and schedules do not start. Other platforms do not need it",
-  );

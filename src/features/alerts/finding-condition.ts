@@ -42,7 +42,7 @@ export function findingCondition(given: FindingOptions, at: string): Condition {
   if (least !== "warning" && least !== "problem")
     throw invalidArgument(`${at}.status`, 'must be "warning" or "problem"');
   const after = milliseconds(given.after ?? "10m", `${at}.after`, { min: 60_000, max: LONGEST_STUCK });
-  const wanted = codes ?? allCodes;
+  const wanted: readonly string[] = codes ?? allCodes;
   const name = codes ? codes.join(", ") : least;
   return {
     kind: "finding",

@@ -76,9 +76,10 @@ export interface Authenticating {
   /**
    * Returns what the caller may do.
    * @param authorization the header
+   * @param scopes what the request needs, for the text of the problem
    * @throws {Problem} `unauthorized`
    */
-  authenticate(authorization: string | undefined): Promise<Grants>;
+  authenticate(authorization: string | undefined, scopes?: readonly (Scope | "cron")[]): Promise<Grants>;
 }
 
 /** Identifies callers by their bearer tokens. */
@@ -93,21 +94,34 @@ export class Authenticator implements Authenticating {
     this.#cronSecrets = checkCronSecrets([cronSecret ?? []].flat(), "cronSecret");
   }
 
+  get hasCronSecret(): boolean {
+    return this.#cronSecrets.length > 0;
+  }
+
   /** Whether a token, or for `cron` a token or a cron secret, is configured. */
   isConfiguredFor(scope: Scope | "cron"): boolean {
-    return this.#tokens.length > 0 || (scope === "cron" && this.#cronSecrets.length > 0);
+    return this.#tokens.length > 0 || (scope === "cron" && this.hasCronSecret);
   }
 
   /**
    * Returns what the caller may do.
    * @param authorization the header
+   * @param scopes what the request needs, for the text of the problem
    * @throws {Problem} `unauthorized` if the header has no token, or an unknown one
    */
-  async authenticate(authorization: string | undefined): Promise<Grants> {
+  async authenticate(
+    authorization: string | undefined,
+    scopes: readonly (Scope | "cron")[] = [],
+  ): Promise<Grants> {
+    // Reveals no way in: without the secret, cron is refused whatever it sends.
+    const cron =
+      scopes.includes("cron") && !this.hasCronSecret
+        ? " CRON_SECRET is not set here, so the platform's cron has no token."
+        : "";
     const token = /^Bearer +([!-~]+) *$/i.exec(authorization ?? "")?.[1];
     if (token === undefined) {
       throw new Problem("unauthorized", {
-        detail: "The request has no bearer token. Send the header `Authorization: Bearer <token>`.",
+        detail: "The request has no bearer token. Send the header `Authorization: Bearer <token>`." + cron,
         headers: { "www-authenticate": 'Bearer realm="sluice"' },
       });
     }
@@ -119,7 +133,8 @@ export class Authenticator implements Authenticating {
     if (known.length === 0) {
       throw new Problem("unauthorized", {
         detail:
-          "This server does not know the token. Its tokens are in SLUICE_TOKENS, and that of its cron in CRON_SECRET.",
+          "This server does not know the token. Its tokens are in SLUICE_TOKENS, and that of its cron in CRON_SECRET." +
+          cron,
         headers: { "www-authenticate": 'Bearer realm="sluice", error="invalid_token"' },
       });
     }

@@ -9127,6 +9127,7 @@ export const openapi: OpenApiDocument = {
                     "database_nearly_full",
                     "not_durable",
                     "clock_off",
+                    "cron_refused",
                     "unreadable",
                     "broken_entries",
                     "paused",
@@ -9162,7 +9163,7 @@ export const openapi: OpenApiDocument = {
                 },
                 "queue": {
                   "type": "string",
-                  "description": "Absent if it is about the database."
+                  "description": "Absent if it is about the database or the deployment."
                 },
                 "names": {
                   "type": "array",
@@ -9179,7 +9180,7 @@ export const openapi: OpenApiDocument = {
                 "found"
               ]
             },
-            "description": "First all about the database, also what is fine; then what is not fine of each queue, by name."
+            "description": "First all about the database and the deployment, also what is fine; then what is not fine of each queue, by name."
           },
           "queues": {
             "type": "array",

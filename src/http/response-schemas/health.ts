@@ -1,16 +1,19 @@
 import * as v from "valibot";
-import { databaseCodes, findingStatuses, queueCodes } from "../../operate/health/codes.ts";
+import { databaseCodes, deploymentCodes, findingStatuses, queueCodes } from "../../operate/health/codes.ts";
 import { count, described, instant } from "./values.ts";
 
 const status = v.picklist(["ok", "warning", "problem"]);
 
 const finding = v.object({
   status: described(v.picklist(findingStatuses), "`unknown`: it could not be checked."),
-  code: described(v.picklist([...databaseCodes, ...queueCodes]), "What was checked. More may be added."),
+  code: described(
+    v.picklist([...databaseCodes, ...deploymentCodes, ...queueCodes]),
+    "What was checked. More may be added.",
+  ),
   about: described(v.string(), "What was checked, for people: the name of the queue, or such as `clock`."),
   found: described(v.string(), "What was found, for people."),
   advice: v.exactOptional(described(v.string(), "What to do. It names commands of `sluice`.")),
-  queue: v.exactOptional(described(v.string(), "Absent if it is about the database.")),
+  queue: v.exactOptional(described(v.string(), "Absent if it is about the database or the deployment.")),
   names: v.exactOptional(
     described(
       v.array(v.string()),
@@ -24,7 +27,7 @@ export const health = v.object({
   now: instant("Redis's time"),
   findings: described(
     v.array(finding),
-    "First all about the database, also what is fine; then what is not fine of each queue, by name.",
+    "First all about the database and the deployment, also what is fine; then what is not fine of each queue, by name.",
   ),
   queues: described(
     v.array(

@@ -1,4 +1,4 @@
-import { healthReport, isAtLeast } from "../../operate/health/index.ts";
+import { cronFinding, healthReport, isAtLeast } from "../../operate/health/index.ts";
 import { Problem } from "../problems/problem.ts";
 import { readQuery } from "../request/read.ts";
 import { healthQuery } from "../request-schemas/health.ts";
@@ -10,17 +10,19 @@ import type { App, Services } from "../services.ts";
 const IN_DETAIL = 10;
 
 /** What is wrong with the queues that the caller may see. */
-export function healthRoutes(app: App, { transport, prefix, allow }: Services): void {
+export function healthRoutes(app: App, { transport, prefix, allow, hasCronSecret }: Services): void {
   app.get("/v1/health/queues", allow("view"), async (c) => {
     const { fail, ...query } = readQuery(c, healthQuery);
     const grants = c.get("grants");
+    // What concerns all of the database, or the deployment, is for operators of all queues.
+    const isOfAll = grants.allowsAll("view");
     const report = await healthReport(
       transport,
       { ...query, prefix },
       {
         maySee: (queue) => grants.allows("view", queue),
-        // What concerns all of the database is for operators of all queues.
-        hasDatabase: grants.allowsAll("view"),
+        hasDatabase: isOfAll,
+        own: isOfAll && hasCronSecret !== undefined ? [cronFinding(hasCronSecret, true)] : [],
         whose: "this server",
       },
     );

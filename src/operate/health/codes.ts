@@ -15,6 +15,11 @@ export const databaseCodes = [
 
 export type DatabaseCode = (typeof databaseCodes)[number];
 
+/** What may be wrong with a deployment. It says so itself: alerts do not know. */
+export const deploymentCodes = ["cron_refused"] as const;
+
+export type DeploymentCode = (typeof deploymentCodes)[number];
+
 /** What may be wrong with a queue. */
 export const queueCodes = [
   "unreadable",

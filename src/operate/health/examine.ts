@@ -1,4 +1,5 @@
 import { slicesOf } from "../../kernel/slices.ts";
+import { nearestName } from "../../nearest-name.ts";
 import type { Transport } from "../../kernel/transport.ts";
 import type { ListQueuesOptions } from "../../sweep/registry.ts";
 import { databaseDiagnostics } from "../diagnostics.ts";
@@ -8,6 +9,9 @@ import type { Finding } from "./finding.ts";
 import { measureQueues } from "./measure.ts";
 import type { QueueFinding } from "./queue-finding.ts";
 import { queueFindings, unreadable } from "./queue-findings.ts";
+
+/** How many queues without a consumer are compared with the names of the others. */
+const MOST_COMPARED = 10;
 
 /** How many queues are measured in one request. */
 const SLICE = 50;
@@ -46,8 +50,27 @@ export async function examineQueues(
       }
     }
   }
-  return examined;
+  return withMeant(examined);
 }
+
+/** Asks of a queue without a consumer, whose name may be misspelt, whether a similar one was meant. */
+function withMeant(examined: readonly ExaminedQueue[]): ExaminedQueue[] {
+  const isAlone = ({ code }: QueueFinding) => code === "no_consumer";
+  const others = examined.filter(({ findings }) => !findings.some(isAlone)).map(({ queue }) => queue);
+  let compared = 0;
+  return examined.map((one) => {
+    if (!one.findings.some(isAlone) || compared++ >= MOST_COMPARED) return one;
+    // Numbered queues have similar names.
+    const unlike = others.filter((name) => withoutDigits(name) !== withoutDigits(one.queue));
+    const meant = nearestName(one.queue, unlike);
+    if (meant === undefined) return one;
+    const advised = (finding: QueueFinding): QueueFinding =>
+      isAlone(finding) ? { ...finding, advice: `did you mean ${meant}? If not: ${finding.advice}` } : finding;
+    return { ...one, findings: one.findings.map(advised) };
+  });
+}
+
+const withoutDigits = (name: string) => name.replace(/\d+/g, "");
 
 /** Which part of the database is examined, and by whom. */
 export interface DatabaseScope {

@@ -5,7 +5,7 @@ import { onlyOptions } from "../../kernel/options/validation.ts";
 import type { Transport } from "../../kernel/transport.ts";
 import { queueNames } from "../queue-names.ts";
 import { LONGEST_STUCK } from "./bounds.ts";
-import type { DatabaseCode } from "./codes.ts";
+import type { DatabaseCode, DeploymentCode } from "./codes.ts";
 import { type DatabaseScope, examineDatabase, examineQueues } from "./examine.ts";
 import { type Finding, type Health, worst } from "./finding.ts";
 import type { QueueFinding } from "./queue-finding.ts";
@@ -29,8 +29,8 @@ export interface HealthOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A finding about the database, or about a queue. */
-export type HealthFinding = Finding<DatabaseCode> | QueueFinding;
+/** A finding about the database, the deployment, or a queue. */
+export type HealthFinding = Finding<DatabaseCode | DeploymentCode> | QueueFinding;
 
 /** How a queue is. It has counts if it could be read. */
 export interface QueueHealth {
@@ -45,7 +45,7 @@ export interface HealthReport {
   readonly status: Health;
   /** Redis's time, epoch ms. */
   readonly now: number;
-  /** First all about the database, also what is fine; then what is not fine of each queue, by name. */
+  /** First all about the database and the deployment, also what is fine; then what is not fine of each queue, by name. */
   readonly findings: readonly HealthFinding[];
   /** The queues that it looked at, by name. */
   readonly queues: readonly QueueHealth[];
@@ -56,6 +56,8 @@ export interface HealthReport {
 /** What limits a report to what its reader may see. */
 export interface HealthScope extends DatabaseScope {
   readonly maySee: (queue: string) => boolean;
+  /** What the deployment found about itself. @default nothing */
+  readonly own?: readonly Finding<DeploymentCode>[] | undefined;
 }
 
 const ALL: HealthScope = { maySee: () => true, hasDatabase: true, whose: "this machine" };
@@ -88,7 +90,7 @@ export async function healthReport(
   const isWanted = (name: string) => matches(pattern, name) && scope.maySee(name);
   const { names, truncated } = await queueNames(transport, isWanted, MOST_QUEUES, options);
   const examined = await examineQueues(transport, names, after, options);
-  const findings = [...database.findings, ...examined.flatMap((one) => one.findings)];
+  const findings = [...database.findings, ...(scope.own ?? []), ...examined.flatMap((one) => one.findings)];
   const queues = examined.map(({ queue, findings: own, counts }) => ({
     queue,
     status: worst(own),
