@@ -94,7 +94,7 @@ test("what many queues have is one line, which opens, and the other findings hav
   await Promise.all([...names, dead.name].map((name) => rig.operator(name).deleteQueue()));
 });
 
-test("failing attempts are found, the queue is paused, and after the mend its dead letters are redriven", async () => {
+test("failing attempts are found, the queue is paused, and once the cause is fixed its dead letters are redriven", async () => {
   const name = rig.name("emails");
   await makeFailing(name);
   const { page } = await rig.visit({ at: `queues/${name}` });
@@ -118,12 +118,12 @@ test("failing attempts are found, the queue is paused, and after the mend its de
   await paused.getByRole("button", { name: `Resume… ${name}` }).click();
   await press(page, "Resume");
   await paused.waitFor({ state: "detached" });
-  const mended = rig.queue(name);
-  await (await lease(mended)).complete();
+  const fixed = rig.queue(name);
+  await (await lease(fixed)).complete();
   await dead.getByRole("button", { name: `Redrive… ${name}` }).click();
   await page.getByText("A dry run has found 1 dead letter.").waitFor();
   await press(page, "Redrive 1");
   await failing.waitFor({ state: "detached" });
   await dead.waitFor({ state: "detached" });
-  expect(await mended.counts()).toMatchObject({ rejected: 0 });
+  expect(await fixed.counts()).toMatchObject({ rejected: 0 });
 });

@@ -5,7 +5,7 @@ const order = ["problem", "warning", "unknown", "ok"] as const;
 /** So many findings that say the same of different queues are one line. */
 const MANY = 3;
 
-/** Whether somebody must know it. What Redis does not report is no fault. */
+/** Whether it is to be shown as wrong. What Redis does not report is no fault. */
 export const isWrong = ({ status, queue }: Finding) =>
   queue !== undefined || status === "problem" || status === "warning";
 

@@ -12,7 +12,7 @@ export function StillFails({ queue }: { readonly queue: string }) {
   if (found === undefined) return null;
   return (
     <p class="failure" dir="auto">
-      Tasks still fail: {found}. Mend the cause first, or redriven ones fail again.
+      Tasks still fail: {found}. Fix the cause first, or redriven ones fail again.
     </p>
   );
 }
