@@ -105,7 +105,7 @@ test("failing attempts are found, the queue is paused, and once the cause is fix
   // A redrive is not the first that is offered.
   expect(await dead.getByRole("button").allTextContents()).toEqual(["Pause…", "Redrive…"]);
   await dead.getByRole("button", { name: `Redrive… ${name}` }).click();
-  await page.getByText(/^Tasks still fail: of 3 tasks .* Mend the cause first/).waitFor();
+  await page.getByText(/^Tasks still fail: of 3 tasks .* Fix the cause first/).waitFor();
   await press(page, "Back");
   await failing.getByRole("button", { name: `Pause… ${name}` }).click();
   await page.getByRole("dialog").getByText("Consumers get no more tasks").waitFor();
