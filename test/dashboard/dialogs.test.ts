@@ -158,7 +158,7 @@ test("a cancel acts on the attempt that the page shows, and says what became of 
   expect(await queue.get("moving")).toMatchObject({ state: "working" });
   expect(await queue.get("moving")).not.toHaveProperty("cancelRequested");
   // The dialog knows it by now.
-  await page.getByText("A consumer works on the task.").waitFor();
+  await page.getByText("Its consumer is asked to stop when it next extends").waitFor();
   // The task waits again, under the same lease number.
   await task.requeue({ error: new Error("no answer") });
   await press(page, "Cancel the task");

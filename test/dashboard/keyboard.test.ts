@@ -38,22 +38,22 @@ test("the dashboard is used with the keyboard alone", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: queue.name }).waitFor();
   // A screen reader begins at the heading of the new screen.
-  expect(await focused(page)).toBe(queue.name);
+  await expect.poll(() => focused(page)).toBe(queue.name);
 
   await tabTo(page, "Pause…");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
-  expect(await focused(page)).toBe("Back");
+  await expect.poll(() => focused(page)).toBe("Back");
   // A key right behind Escape is not lost.
   for (let round = 0; round < 20; round++) {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Enter");
-    expect(await focused(page)).toBe("Back");
+    await expect.poll(() => focused(page)).toBe("Back");
   }
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  expect(await focused(page)).toBe("Pause…");
+  await expect.poll(() => focused(page)).toBe("Pause…");
   expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: false });
 
   await page.keyboard.press("Enter");
@@ -63,7 +63,7 @@ test("the dashboard is used with the keyboard alone", async () => {
   await page.getByText("paused", { exact: true }).waitFor();
   expect(await rig.operator(queue.name).settings()).toMatchObject({ paused: true });
   // The button that had the focus has another text now, and still has the focus.
-  expect(await focused(page)).toBe("Resume…");
+  await expect.poll(() => focused(page)).toBe("Resume…");
   await page.keyboard.press("Enter");
   await tabTo(page, "Resume");
   await page.keyboard.press("Enter");
@@ -74,7 +74,7 @@ test("the dashboard is used with the keyboard alone", async () => {
   await tabTo(page, "welcome-1");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "welcome-1" }).waitFor();
-  expect(await focused(page)).toBe("welcome-1");
+  await expect.poll(() => focused(page)).toBe("welcome-1");
   await page.goBack();
   await page.getByRole("heading", { name: queue.name }).waitFor();
 });
@@ -85,9 +85,9 @@ test("the first Tab of a page leads past its head", async () => {
   const { page } = await rig.visit({ at: `queues/${queue.name}` });
   await page.getByRole("heading", { name: queue.name }).waitFor();
   await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("Skip to the content");
+  await expect.poll(() => focused(page)).toBe("Skip to the content");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("Enqueue…");
+  await expect.poll(() => focused(page)).toBe("Enqueue…");
   expect(new URL(page.url()).hash).toBe(`#/queues/${queue.name}`);
 });
