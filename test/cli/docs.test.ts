@@ -45,8 +45,33 @@ test("a name of no page, or of several, is refused with the pages that are near"
   });
   expect(await docs("nothing-like-it")).toMatchObject({
     code: 1,
-    err: "sluice: no page has the name nothing-like-it: see `sluice docs`\n",
+    err: "sluice: no page has the name nothing-like-it; see `sluice docs`\n",
   });
+  expect(await docs("operatng")).toMatchObject({
+    code: 1,
+    err: "sluice: no page has the name operatng; did you mean operating?\n",
+  });
+});
+
+test("a word of no page leads to the sections whose headings have it", async () => {
+  const { code, err } = await docs("dead-lett");
+  expect(code).toBe(1);
+  const [, sections = ""] =
+    /^sluice: no page has the name dead-lett; these sections have it: (.*)\n$/.exec(err) ?? [];
+  expect(sections.split(" ")).toContain("operating#dead-letters");
+  expect((await docs("operating#dead-letters")).out).toMatch(/^#+ Dead letters\n/);
+});
+
+test("with an anchor, only that section is printed; a page without it is printed whole", async () => {
+  const page = textOf("docs/operating.md");
+  const { out } = await docs("docs/operating.md#dead-letters");
+  expect(page).toContain(out.trimEnd());
+  const [heading = "", ...others] = out.split("\n").filter((line) => /^#+ /.test(line));
+  expect([
+    heading.replace(/^#+ /, ""),
+    others.filter((line) => !line.startsWith(`${heading.split(" ")[0]}#`)),
+  ]).toEqual(["Dead letters", []]);
+  expect(await docs("operating#no-such-heading")).toMatchObject({ code: 0, out: page });
 });
 
 test("without a screen, --open prints the path", async () => {

@@ -4,6 +4,7 @@ import { dirname, join, sep } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
+import { nearestName } from "../../nearest-name.ts";
 import { Refusal } from "../exit.ts";
 import type { Io } from "../io.ts";
 import { Output } from "../output/output.ts";
@@ -14,6 +15,16 @@ interface DocsPage {
   readonly page: string;
   readonly title: string;
   readonly path: string;
+}
+
+/** A heading of a page. */
+interface Heading {
+  /** As in links to it: `dead-letters`. */
+  readonly anchor: string;
+  /** How deep it is: 2 for `##`. */
+  readonly level: number;
+  /** Its line in the page. */
+  readonly line: number;
 }
 
 interface DocsOptions {
@@ -27,16 +38,17 @@ export function docsCommand(io: Io): Command {
     .description(
       "Lists the pages of the documentation that the package has, or prints one. They are those of the installed version, and need no network.",
     )
-    .argument("[page]", "such as cloudflare, schedules or library/queues")
+    .argument("[page]", "such as cloudflare or library/queues; with #heading only that section")
     .option("--path", "print only the path of the file")
     .option("--open", "open the file with the program of the system, or print its path if there is none")
     .action(async (name: string | undefined, { path, open }: DocsOptions) => {
       const pages = pagesOf(docsFolder());
-      const found = name === undefined ? undefined : pageNamed(pages, name);
+      const [wanted = "", anchor] = (name ?? "").split("#");
+      const found = name === undefined ? undefined : pageNamed(pages, wanted);
       const file = found?.path ?? docsFolder();
       if (open && (await opened(file, io.env))) return;
       if (open || path) io.stdout.write(`${file}\n`);
-      else if (found) io.stdout.write(readFileSync(found.path, "utf8"));
+      else if (found) io.stdout.write(sectionOf(readFileSync(found.path, "utf8"), anchor));
       else list(new Output(io, {}), pages);
     });
 }
@@ -78,7 +90,7 @@ function pagesOf(folder: string): DocsPage[] {
 
 /** @throws {Refusal} if no page has the name, or several do */
 function pageNamed(pages: readonly DocsPage[], name: string): DocsPage {
-  const wanted = name.toLowerCase().replace(/\.md$/, "");
+  const wanted = name.toLowerCase().replace(/^docs\/|\.md$/g, "");
   const exact = pages.filter(({ page }) => page.toLowerCase() === wanted);
   const named = exact.length > 0 ? exact : pages.filter(({ page }) => page.endsWith(`/${wanted}`));
   const [found, ...others] = named;
@@ -88,9 +100,56 @@ function pageNamed(pages: readonly DocsPage[], name: string): DocsPage {
     : pages.filter(({ page, title }) => `${page} ${title}`.toLowerCase().includes(wanted));
   const [only, ...rest] = near;
   if (only && rest.length === 0) return only;
-  const hint = near.length > 0 ? near.map(({ page }) => page).join(", ") : "see `sluice docs`";
-  throw new Refusal(`${found ? "several pages have" : "no page has"} the name ${name}: ${hint}`);
+  const listed = near.map(({ page }) => page).join(", ");
+  if (found) throw new Refusal(`several pages have the name ${name}: ${listed}`);
+  throw new Refusal(`no page has the name ${name}${listed ? `: ${listed}` : meantBy(pages, wanted)}`);
 }
+
+/** What a name may mean that no page has and no title: a page whose name is misspelt, or sections. */
+function meantBy(pages: readonly DocsPage[], wanted: string): string {
+  const names = pages.flatMap(({ page }) => [page, page.slice(page.lastIndexOf("/") + 1)]);
+  const nearest = nearestName(wanted, names);
+  if (nearest !== undefined) return `; did you mean ${nearest}?`;
+  const sections = pages.flatMap(({ page, path }) =>
+    headingsOf(readFileSync(path, "utf8").split("\n"))
+      .filter(({ anchor }) => anchor.includes(anchorOf(wanted)))
+      .map(({ anchor }) => `${page}#${anchor}`),
+  );
+  if (sections.length === 0) return "; see `sluice docs`";
+  const more = sections.length > MOST_SECTIONS ? " …" : "";
+  return `; these sections have it: ${sections.slice(0, MOST_SECTIONS).join(" ")}${more}`;
+}
+
+const MOST_SECTIONS = 10;
+
+/** The heading with its section, up to the next heading that is not deeper; the whole page if it has no such heading. */
+function sectionOf(text: string, anchor: string | undefined): string {
+  const lines = text.split("\n");
+  const headings = headingsOf(lines);
+  const at = headings.findIndex((heading) => heading.anchor === anchor?.toLowerCase());
+  const heading = headings[at];
+  if (!heading) return text;
+  const next = headings.slice(at + 1).find(({ level }) => level <= heading.level);
+  return `${lines.slice(heading.line, next?.line).join("\n").trimEnd()}\n`;
+}
+
+function headingsOf(lines: readonly string[]): Heading[] {
+  const headings: Heading[] = [];
+  let isCode = false;
+  for (const [line, text] of lines.entries()) {
+    if (text.trimStart().startsWith("```")) isCode = !isCode;
+    const [, marks = "", title = ""] = (!isCode && /^(#+) (.*)$/.exec(text)) || [];
+    if (marks !== "") headings.push({ anchor: anchorOf(title), level: marks.length, line });
+  }
+  return headings;
+}
+
+/** As hosts of Markdown make it of a heading. */
+const anchorOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");
 
 /** Whether a program of the system has opened the file. A Linux without a screen has none. */
 function opened(file: string, env: Io["env"]): Promise<boolean> {
