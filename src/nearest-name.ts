@@ -1,14 +1,21 @@
-/** The name that is most like a misspelt one; undefined if none differs from it in few letters. */
+/**
+ * The name that is most like a misspelt one; undefined if none differs from it in few letters. A name that differs in
+ * digits alone, such as `vm:17750` from `vm:17170`, is that of something else.
+ */
 export function nearestName(misspelt: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = Math.max(1, Math.floor(misspelt.length / 3)) + 1;
+  const letters = withoutDigits(misspelt);
   for (const name of names) {
+    if (withoutDigits(name) === letters) continue;
     // Names of very different length cannot be near.
     const differ = Math.abs(name.length - misspelt.length) < least ? distance(misspelt, name) : least;
     if (differ < least) [nearest, least] = [name, differ];
   }
   return nearest;
 }
+
+const withoutDigits = (name: string) => name.replaceAll(/\d+/g, "0");
 
 /** How many letters were inserted, left out, replaced, or exchanged with the next one. */
 function distance(one: string, other: string): number {

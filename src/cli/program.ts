@@ -9,6 +9,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { enqueueCommand } from "./commands/enqueue.ts";
 import { exportCommand } from "./commands/export.ts";
 import { findCommand } from "./commands/find.ts";
+import { groupsCommand } from "./commands/groups.ts";
 import { importCommand } from "./commands/import.ts";
 import { lsCommand } from "./commands/ls.ts";
 import { partitionsCommand } from "./commands/partitions.ts";
@@ -82,6 +83,7 @@ export function createProgram(running: Running): Command {
     deadCommand(running),
     statsCommand(running),
     tailCommand(running),
+    groupsCommand(running),
     schedulesCommand(running),
     workersCommand(running),
     doctorCommand(running),

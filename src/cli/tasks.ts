@@ -45,6 +45,10 @@ export function errorOf(task: ShownTask): string {
   return shownReason(task) ?? errorLine(task.error);
 }
 
+/** The state of a task in one word. */
+export const stateOf = ({ state, reason }: Pick<ShownTask, "state" | "reason">): string =>
+  reason === "cancelled" ? reason : state;
+
 /** Since when the task is in its state, epoch ms. */
 export function changedAt({ transitions, enqueuedAt }: ShownTask): number {
   return transitions.at(-1)?.at ?? enqueuedAt;

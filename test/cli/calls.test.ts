@@ -36,6 +36,9 @@ const query = Object.fromEntries(Object.entries(filter).map(([name, value]) => [
 const ODD = "a/../b%2F?c;#..";
 const odd = "a%2F..%2Fb%252F%3Fc%3B%23..";
 
+/** What a group without tasks and settings may be meant to be. */
+const groupsOfEmails: Called[] = [[`GET ${emails}/groups`, { size: "1000" }]];
+
 const budget = 10_000;
 const retryable = ["attempts_exhausted", "lease_expired", "taken_back"];
 
@@ -53,6 +56,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["show emails a --no-payload", `GET ${tasks}/a`],
   [`dead emails --limit 3 ${FILTER}`, listing({ state: "rejected", size: "3", reverse: "true", ...query })],
   ["stats emails", `GET ${emails}`, `GET ${emails}/statistics`],
+  ["groups emails", [`GET ${emails}/groups`, { size: "101" }]],
   ["schedules emails", `GET ${emails}/schedules`],
   ["schedules emails --pause s", [`POST ${emails}/schedules/s/pause`, {}], `GET ${emails}/schedules`],
   ["schedules emails --resume s", [`POST ${emails}/schedules/s/resume`, {}], `GET ${emails}/schedules`],
@@ -93,7 +97,7 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["pause emails reports", [`POST ${emails}/pause`, {}], ["POST /v1/queues/reports/pause", {}]],
   ["resume emails", [`POST ${emails}/resume`, {}]],
   ["settings emails", `GET ${emails}/settings`],
-  ["settings emails --group g", `GET ${emails}/groups/g`],
+  ["settings emails --group g", `GET ${emails}/groups/g`, ...groupsOfEmails],
   ["settings emails maxWorking=10 maxPending=100", configuring({ maxWorking: 10, maxPending: 100 })],
   ["settings emails rate=5/1500ms", configuring({ rate: { most: 5, per: 1_500 } })],
   ["settings emails rate=5", configuring({ rate: { most: 5, per: 1_000 } })],
@@ -105,7 +109,9 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["settings emails events=off statistics=off", configuring({ events: false, statistics: false })],
   [
     "settings emails --group g weight=3 maxWorking=1 rate=7/2s",
+    `GET ${emails}/groups/g`,
     [`PATCH ${emails}/groups/g`, { weight: 3, maxWorking: 1, rate: { most: 7, per: 2_000 } }],
+    ...groupsOfEmails,
   ],
   ["delete emails --yes", `GET ${emails}`, `GET ${emails}/schedules`, `DELETE ${emails}`],
   [
@@ -154,7 +160,12 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   [`cancel emails ${ODD}`, [`POST ${tasks}/${odd}/cancel`, {}]],
   [`redrive emails ${ODD}`, redriving({ ids: [ODD] })],
   [`ls emails --state pending --group ${ODD}`, listing({ group: ODD, state: "pending", size: "51" })],
-  [`settings emails --group ${ODD} weight=2`, [`PATCH ${emails}/groups/${odd}`, { weight: 2 }]],
+  [
+    `settings emails --group ${ODD} weight=2`,
+    `GET ${emails}/groups/${odd}`,
+    [`PATCH ${emails}/groups/${odd}`, { weight: 2 }],
+    ...groupsOfEmails,
+  ],
   [
     `schedules emails --pause ${ODD}`,
     [`POST ${emails}/schedules/${odd}/pause`, {}],

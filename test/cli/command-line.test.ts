@@ -12,7 +12,7 @@ const folder = useFolder();
 
 /** Each command that works with queues, with arguments that it takes. */
 const COMMANDS = `
-  queues; ls emails; find a; show emails a; dead emails; stats emails; tail emails; schedules emails; workers emails; doctor;
+  queues; ls emails; find a; show emails a; dead emails; stats emails; tail emails; groups emails; schedules emails; workers emails; doctor;
   redrive emails; cancel emails a; purge emails --state completed --yes; pause emails; resume emails;
   settings emails maxWorking=3; partitions emails; delete emails --force --yes; sweep; deploy none.mjs; enqueue emails 1;
   pull emails --max 2 --lease 1m; settle emails 1.1.1.unknown0.a --complete; export emails; import emails`

@@ -98,7 +98,7 @@ test("purge ends with 130 and purges nothing if Ctrl-C answers its question", as
 
 test.each(
   `ls; dead; dead --limit 2; redrive; redrive --dry-run; redrive a; purge --state pending --yes; stats; stats --watch;
-  schedules; schedules --run a; schedules --pause a; workers; workers --fail a; workers --forget a; export; settings; partitions; tail;
+  groups; schedules; schedules --run a; schedules --pause a; workers; workers --fail a; workers --forget a; export; settings; partitions; tail;
   show a; cancel a; pause; resume; settings maxWorking=1; settings --group g weight=2; partitions 2; pull;
   pull --wait 1s; settle 1.1.1.unknown0.a --complete; delete --dry-run; delete --yes; sweep --deep --queue`.split(
     /;\s+/,
@@ -273,7 +273,26 @@ test("settings shows those of a queue or a group in the form that it takes, also
   expect((await sluice("settings", "emails", "weight=3", "--group", "g")).rows).toMatchObject([
     { weight: 3 },
   ]);
-  expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(/\nweight +3\n/);
+  expect((await onTerminal("settings", "emails", "--group", "g")).text).toMatch(
+    /^queue +emails\ngroup +g\n[^]*\nweight +3\n/,
+  );
+});
+
+test("settings of a group say which, and that it is unused: its name may be misspelt", async () => {
+  await rig.queue().enqueue(1, { group: "maple-press" });
+  const [group, text] = ["mapple-press", /^queue +emails\ngroup +mapple-press\npaused +off\n/];
+  const unused = `No task of the group ${group} is pending or working, and it had no settings`;
+  const err = `${unused}; did you mean maple-press?\n`;
+  for (const changes of [[], ["maxWorking=none"], ["maxWorking=3"]]) {
+    const settings = await onTerminal("settings", "emails", "--group", group, ...changes);
+    expect(settings).toMatchObject({ code: 0, text: expect.stringMatching(text) as string, err });
+  }
+  // Now it has settings.
+  expect((await onTerminal("settings", "emails", "--group", group)).err).toBe("");
+  expect((await onTerminal("settings", "emails", "--group", "maple-press")).err).toBe("");
+  const other = await sluice("settings", "emails", "--group", "zzz", "weight=2");
+  expect(other.rows).toMatchObject([{ queue: "emails", group: "zzz", weight: 2 }]);
+  expect(other.err).toBe("No task of the group zzz is pending or working, and it had no settings.\n");
 });
 
 test("sweep says what it did", async () => {

@@ -67,6 +67,7 @@ test("ls lists tasks of every state, and says if there are more than --limit of 
     { id: "a", reason: "cancelled" },
   ]);
   expect((await onTerminal("ls", "emails")).text).toMatch(/\na +cancelled /);
+  expect((await onTerminal("show", "emails", "a")).text).toMatch(/^a of emails: cancelled\n/);
   const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
   expect(text).toMatch(
     /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
@@ -248,6 +249,28 @@ test.each(targets)("with %s tail follows the events of queues until Ctrl-C", asy
     at: expect.any(Number),
     ids: [task?.id],
     tasks: [{ id: task?.id, attempt: 1, result: { sent: 1 } }],
+  });
+});
+
+test("groups lists those with pending tasks, their settings, and says if there are more", async () => {
+  expect((await onTerminal("groups", "emails")).code).toBe(1);
+  await rig.queue().enqueueMany(["a", "a", "b", "c"].map((group) => ({ payload: 1, group })));
+  await rig.operator().configureGroup("b", { paused: true, rate: { most: 5, per: "1s" } });
+  await rig.operator().configureGroup("of-no-task", { weight: 2 });
+  const { text, err } = await onTerminal("groups", "emails");
+  const rows = text.split("\n").map((line) => line.replaceAll(/ +/g, " "));
+  expect([rows, err]).toEqual([
+    ["GROUP READY WORKING LIMITED STATE RATE", "a 2 0 0", "b 1 0 0 paused 5/1s", "c 1 0 0", ""],
+    "",
+  ]);
+  const limited = await sluice("groups", "emails", "--limit", "1");
+  expect(limited.rows).toMatchObject([{ queue: "emails", group: "a", ready: 2 }]);
+  expect(limited.err).toBe("There are more than 1: --limit <number> lists more.\n");
+  await rig.queue("plain").enqueue(1);
+  expect(await onTerminal("groups", "plain")).toMatchObject({
+    code: 0,
+    out: "",
+    err: "No group of plain has pending tasks.\n",
   });
 });
 

@@ -16,7 +16,7 @@ export function exportCommand(running: Running): Command {
     new Command("export")
       .summary("write tasks as JSON lines, for import")
       .description(
-        "Writes tasks with their payloads and options, a line of JSON each. Pause the queue before: tasks that change their state meanwhile may be missed, or come twice. Encrypted payloads can be decrypted only in a queue of the same name, under the same id.",
+        "Writes tasks with their payloads and options, a line of JSON each; `lease` and other durations are in ms. Pause the queue before: tasks that change their state meanwhile may be missed, or come twice. Encrypted payloads can be decrypted only in a queue of the same name, under the same id.",
       )
       .argument("<queue>")
       .addOption(

@@ -5,7 +5,7 @@ import { counted } from "../../counted.ts";
 import { timeColumn } from "../output/times.ts";
 import { stateOption, whole } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { changedAt, errorOf, type ShownTask } from "../tasks.ts";
+import { changedAt, errorOf, type ShownTask, stateOf } from "../tasks.ts";
 
 interface FindOptions {
   readonly queues?: string;
@@ -55,7 +55,7 @@ export function findCommand(running: Running): Command {
       [
         { title: "QUEUE", copied: true, of: ({ queue }) => queue },
         { title: "ID", copied: true, of: ({ id }) => id },
-        { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
+        { title: "STATE", of: stateOf },
         { title: "SINCE", ...timeColumn(changedAt) },
         { title: "IN", of: ({ found: place }) => place },
         { title: "TEXT", fills: true, of: textOf },

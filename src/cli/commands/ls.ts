@@ -5,7 +5,7 @@ import { type FilterOptions, filterOf, stateOption, whole, withFilter } from "..
 import type { Column } from "../output/table.ts";
 import { timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { atMost, changedAt, errorOf, listFrom, type ShownTask, tasksOf } from "../tasks.ts";
+import { atMost, changedAt, errorOf, listFrom, type ShownTask, stateOf, tasksOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 
 interface ListOptions extends FilterOptions {
@@ -49,7 +49,7 @@ export function lsCommand(running: Running): Command {
     if (tasks.length === 0) await refuseUnknownQueue(session, queue);
     const columns: Column<ShownTask>[] = [
       { title: "ID", copied: true, of: ({ id }) => id },
-      { title: "STATE", of: ({ state: of, reason }) => (reason === "cancelled" ? reason : of) },
+      { title: "STATE", of: stateOf },
       { title: "SINCE", ...timeColumn(changedAt) },
       { title: "UNTIL", optional: true, ...timeColumn(({ dueAt, deadlineAt }) => dueAt ?? deadlineAt) },
       { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { GroupInfo } from "../../operate/groups.ts";
-import type { QueueSettings, Rate } from "../../operate/settings.ts";
+import type { GroupInfo, GroupPage } from "../../operate/groups.ts";
+import type { GroupSettings, QueueSettings, Rate } from "../../operate/settings.ts";
 import { messageOf } from "../../errors.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { UsageError } from "../exit.ts";
@@ -42,19 +42,40 @@ export function settingsCommand(running: Running): Command {
         group === undefined
           ? pathOf(queue, "settings")
           : pathOf(queue, "groups", { name: group, of: "--group" });
-      const show = (settings: QueueSettings | GroupInfo) => {
-        const lines = Object.entries(settings).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
-        out.value(settings, lines.join("\n"));
+      const show = (settings: QueueSettings | GroupSettings) => {
+        const all = group === undefined ? settings : { queue, group, ...settings };
+        const lines = Object.entries(all).map(([name, value]) => `${name.padEnd(12)}${shown(value)}`);
+        out.value(all, lines.join("\n"));
       };
       if (given.length === 0) {
         await refuseUnknownQueue(session, queue);
-        return show(await api.get(path, "maxWorking"));
+        const settings: QueueSettings | GroupInfo = await api.get(path, "maxWorking");
+        show(settings);
+        return "group" in settings ? noteUnusedGroup(session, settings) : undefined;
       }
       const unknown = await knownOrNewQueue(session, queue, isNew);
+      const before: GroupInfo | undefined =
+        group === undefined || unknown ? undefined : await api.get(path, "maxWorking");
       show(await api.send("PATCH", path, "maxWorking", changes));
       noteNewQueue(session, queue, unknown);
+      if (before) await noteUnusedGroup(session, before);
     },
   );
+}
+
+/** Says that a group has neither tasks nor settings: its name may be misspelt. */
+async function noteUnusedGroup({ api, out }: Session, info: GroupInfo): Promise<void> {
+  const { queue, group, ready, working, limited, paused, weight, maxWorking, rate: limit } = info;
+  const isUsed =
+    ready + working + limited > 0 || paused || weight !== 1 || maxWorking !== null || limit !== null;
+  if (isUsed) return;
+  const { groups }: GroupPage = await api.get(pathOf(queue, "groups"), "groups", { size: 1_000 });
+  const nearest = nearestName(
+    group,
+    groups.map((other) => other.group),
+  );
+  const meant = nearest === undefined ? "." : `; did you mean ${nearest}?`;
+  out.note(`No task of the group ${group} is pending or working, and it had no settings${meant}`);
 }
 
 function changeOf(text: string, names: readonly string[], queue: string): [string, unknown] {
@@ -95,5 +116,10 @@ function shown(value: boolean | number | string | Rate<number> | null): string {
   if (value === null) return "none";
   if (typeof value === "boolean") return value ? "on" : "off";
   if (typeof value !== "object") return String(value);
+  return rateText(value);
+}
+
+/** A rate as the command takes it. */
+export function rateText(value: Rate<number>): string {
   return `${value.most}/${value.per % 1_000 === 0 ? `${value.per / 1_000}s` : `${value.per}ms`}`;
 }

@@ -10,7 +10,7 @@ import { localTime } from "../output/times.ts";
 import { span } from "../../kernel/options/span.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { operation, type Running, type Session } from "../session.ts";
-import { pathOf, type ShownTask } from "../tasks.ts";
+import { pathOf, type ShownTask, stateOf } from "../tasks.ts";
 
 interface ShowOptions {
   /** False with `--no-payload`. */
@@ -21,7 +21,9 @@ interface ShowOptions {
 export function showCommand(running: Running): Command {
   const command = new Command("show")
     .summary("show a task: history, the error of each attempt, payload")
-    .description("Shows all that is known of a task. The payload needs a token with the scope view.")
+    .description(
+      "Shows all that is known of a task. The payload needs a token with the scope view. Of --json, `lease` is the number of the latest lease; its length is `options.lease`, in ms, if the task fixed one.",
+    )
     .argument("<queue>")
     .argument("<id>")
     .option("--no-payload", "without the payload; the scope enqueue is then enough")
@@ -61,7 +63,7 @@ function described(task: ShownTask, { colors }: Output): string {
   const heading = (text: string) => `\n${colors.bold(text)}\n`;
   const pair = ([name, value]: readonly [string, string]) => `${colors.dim(name.padEnd(12))}${value}\n`;
   const lines = [
-    `${colors.bold(task.id)} of ${task.queue}: ${stateOf(task)}\n`,
+    `${colors.bold(task.id)} of ${task.queue}: ${stateWithReason(task)}\n`,
     ...factsOf(task).map(pair),
     heading("History"),
     ...task.transitions.map(({ to, at }) => `${localTime(at)}  ${to}\n`),
@@ -87,8 +89,11 @@ function described(task: ShownTask, { colors }: Output): string {
   return lines.join("");
 }
 
-function stateOf({ state, reason }: ShownTask): string {
-  return reason === undefined ? state : `${state}: ${reasonTexts[reason]}`;
+function stateWithReason(task: ShownTask): string {
+  const { reason } = task;
+  return reason === undefined || reason === "cancelled"
+    ? stateOf(task)
+    : `${stateOf(task)}: ${reasonTexts[reason]}`;
 }
 
 function factsOf(task: ShownTask): (readonly [string, string])[] {
