@@ -1,6 +1,7 @@
 import type { Environment } from "../src/config.ts";
 import { everyMethod, type RouteContext, type RouteHandler } from "../src/deploy/catch-all.ts";
 import { Deployment, overHttp } from "../src/deploy/deployment.ts";
+import { withNextHint } from "../src/deploy/next-hint.ts";
 import { onDemand } from "../src/deploy/on-demand.ts";
 import type { Platform, ServiceOptions, WaitUntil } from "../src/deploy/service.ts";
 import { type AppWith, withOptions } from "../src/deploy/options-of.ts";
@@ -48,8 +49,11 @@ function waitUntilOf(given: Context | undefined): WaitUntil | undefined {
 export function sluice<Env extends object = Environment>(options: ServiceOptions<Env> = {}) {
   const deployment = new Deployment(options, platform);
   const handle: RouteHandler<Context> & AppWith<Env> = withOptions(
-    (request: Request, context?: Context & Partial<RouteContext>): Promise<Response> =>
-      deployment.fetch(request, process.env as Environment as Env, waitUntilOf(context)),
+    async (request: Request, context?: Context & Partial<RouteContext>): Promise<Response> => {
+      const env = process.env as Environment as Env;
+      const response = await deployment.fetch(request, env, waitUntilOf(context));
+      return context?.params ? withNextHint(response) : response;
+    },
     options,
   );
   return withOptions(everyMethod(handle), options);

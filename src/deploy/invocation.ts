@@ -51,6 +51,8 @@ export interface ServiceContext<Env extends object> {
   readonly newDrains: () => Drains;
   /** See {@link toolsIn}. */
   readonly toolsIn: (invocation: Invocation) => InvocationTools<Env>;
+  /** Takes the name of each queue that the deployment's own code opens. */
+  readonly onOpen: (queue: string) => void;
   /** The waker of the deployment in an invocation. */
   readonly wakerIn: (invocation: Pick<Invocation, "timeLeft" | "drains">) => Waker | undefined;
 }
@@ -89,8 +91,11 @@ export function toolsIn<Env extends object>(
   const tools: DeploymentTools<Env> = {
     env,
     waitUntil,
-    queue: <In, Out>(queue: QueueOrName<In, Out>, options?: OwnQueueOptions<In, Out>) =>
-      open(queue, options).queue(),
+    queue: <In, Out>(queue: QueueOrName<In, Out>, options?: OwnQueueOptions<In, Out>) => {
+      const opened = open(queue, options);
+      context.onOpen(opened.name);
+      return opened.queue();
+    },
     schedules: <T>(queue: QueueOrName<T, unknown>, options?: Pick<QueueOptions, "encryption">) =>
       open<T, unknown>(queue, options).schedules(),
   };

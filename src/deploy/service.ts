@@ -14,6 +14,7 @@ import { type CheckedOptions, checkedOptions } from "./checked-options.ts";
 import { Consumers } from "./consumers/consumers.ts";
 import type { Declarations } from "./declarations.ts";
 import { Drains } from "./drains.ts";
+import { missingConsumerWarning } from "./consumers/missing-consumer.ts";
 import { deploymentWaker } from "./consumers/deployment-waker.ts";
 import { type Invocation, type InvocationTools, type ServiceContext, toolsIn } from "./invocation.ts";
 import type { Platform, ServiceOptions } from "./options.ts";
@@ -64,6 +65,7 @@ export class Service<Env extends object = Environment> {
       ofQueues: { transport, prefix, coalesce, tracing, offload: stores.of, definitionOf },
       inOwnContext: platform.inOwnContext ?? ownContext(),
       newDrains: this.newDrains,
+      onOpen: missingConsumerWarning(setup),
       toolsIn: (invocation) => toolsIn(context, invocation),
       wakerIn: (invocation) => deploymentWaker(setup, this.#consumers, invocation),
     };

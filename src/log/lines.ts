@@ -84,6 +84,25 @@ export const publishesNoEvents = (queue: string): LogLine => [
   },
 ];
 
+/** How many queues a note names. */
+const MOST_NAMED = 5;
+
+/**
+ * The deployment's own code opens a queue that has no consumer there.
+ * @param consumed the queues that have one
+ */
+export const noConsumerHere = (queue: string, consumed: readonly string[]): LogLine => [
+  "warn",
+  {
+    queue,
+    consumer: "none",
+    note:
+      `this deployment has no consumer for ${queue}; it has ${consumed.slice(0, MOST_NAMED).join(", ")}` +
+      `${consumed.length > MOST_NAMED ? ", …" : ""}: a consumer elsewhere must work on it. ` +
+      "If there is one, declare the queue: sluice({ queues: [ … ] })",
+  },
+];
+
 /**
  * @param report of a sweep that has moved something
  * @param isRoutine whether it only promoted due tasks and deleted expired records

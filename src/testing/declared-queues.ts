@@ -45,5 +45,8 @@ export async function applyDeclared(
   prefix?: string,
 ): Promise<void> {
   const [failed] = (await applyQueues(transport, queues, { prefix })).failed;
-  if (failed) throw new SluiceError(failed.code as SluiceErrorCode, `${failed.queue}: ${failed.message}`);
+  if (!failed) return;
+  const { queue, code, message } = failed;
+  const isNamed = message.startsWith(`${queue}.`);
+  throw new SluiceError(code as SluiceErrorCode, isNamed ? message : `${queue}: ${message}`);
 }

@@ -7,7 +7,7 @@ import { SLUICE_WAKE_SECRET, useDeployments, wakeBinding } from "./deployments.t
 
 // What handlers do with the tools of their deployment.
 const rig = useRig();
-const { alarms, withAlarms, queue, deployment, idle } = useDeployments(rig);
+const { lines, alarms, withAlarms, queue, deployment, idle } = useDeployments(rig);
 const orders = defineQueue<number>("orders", { maxAttempts: 2, unique: "1d" });
 const mails = defineQueue<number>("mails", { lease: "1m" });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -32,6 +32,32 @@ function counting(then: (payload: number, tools: DeploymentTools) => Promise<unk
 
 /** Makes Redis forget that a consumer is awake, as after five seconds. */
 const longSince = (name: string) => rig.command("HDEL", `sluice:{${name}}:tasks`, "~wake");
+
+test("a queue that has no consumer here is named once in the log, unless it is declared", async () => {
+  const enqueueAll: NonNullable<Parameters<typeof deployment>[0]>["fetch"] = async (_, tools) => {
+    for (const name of ["emials", "mails", "orders", "reports", "emials"]) await tools.queue(name).enqueue(1);
+    return new Response();
+  };
+  const linesOf = async (options: Parameters<typeof deployment>[0]) => {
+    lines.err.splice(0);
+    const { call, ended } = deployment({ ...options, fetch: enqueueAll });
+    for (let i = 0; i < 2; i++) await call();
+    await ended();
+    return lines.err;
+  };
+  const consumers = [mails.consumer(() => {}), orders.consumer(() => {})];
+  expect(await linesOf({ consumers, queues: [defineQueue("reports")] })).toEqual([
+    {
+      queue: "emials",
+      consumer: "none",
+      note:
+        "this deployment has no consumer for emials; it has mails, orders: a consumer elsewhere must work on it. " +
+        "If there is one, declare the queue: sluice({ queues: [ … ] })",
+    },
+  ]);
+  expect((await linesOf({ consumers })).map(({ queue: name }) => name)).toEqual(["emials", "reports"]);
+  expect(await linesOf({})).toEqual([]);
+});
 
 describe.each([
   ["an invocation", "none"],

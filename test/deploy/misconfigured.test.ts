@@ -29,6 +29,21 @@ test("a wrong configuration is named in the response and in the log, at every pa
   log.mockRestore();
 });
 
+test("a deployment for Vercel Functions in a route of Next.js names the import that works below a path", async () => {
+  vi.stubEnv("UPSTASH_REDIS_REST_URL", "https://127.0.0.1:1");
+  vi.stubEnv("UPSTASH_REDIS_REST_TOKEN", "t0ken");
+  const { GET } = vercel();
+  const detailOf = async (context?: { params: Promise<object> }) => {
+    const response = await GET(new Request("https://example.com/api/queue/nothing"), context as never);
+    const { code, detail = "" } = (await response.json()) as { code: string; detail?: string };
+    expect([response.status, code]).toEqual([404, "no_route"]);
+    return detail;
+  };
+  expect(await detailOf({ params: Promise.resolve({ path: ["nothing"] }) })).toContain('"sluice-queue/next"');
+  expect(await detailOf()).not.toContain("sluice-queue/next");
+  vi.unstubAllEnvs();
+});
+
 describe("what needs no environment is refused when sluice() is called", () => {
   const nightly = (schedule: object) => ({
     queues: [defineQueue("reports", loose({ schedules: { nightly: { payload: null, ...schedule } } }))],

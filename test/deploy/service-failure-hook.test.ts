@@ -1,11 +1,33 @@
 import { describe, expect, test } from "vitest";
-import { Queue, type Task, type TaskFailure } from "../../src/index.ts";
+import { defineQueue, Queue, type Task, type TaskFailure } from "../../src/index.ts";
 import { useRig } from "../support/rig.ts";
 import { env, failing, useDeployments } from "./deployments.ts";
 
 // The hook of a deployment for failed attempts, and what the log has of them.
 const rig = useRig();
 const { lines, deployment, enqueue, letters, queue } = useDeployments(rig);
+
+test("the log has the frames of the handler alone, and those of the cause", async () => {
+  await enqueue("at-once");
+  await enqueue("later");
+  async function send(isLate: boolean) {
+    if (isLate) await new Promise((resolve) => setTimeout(resolve, 1));
+    throw new TypeError("fetch failed", { cause: new Error("no route") });
+  }
+  await deployment({
+    consumers: {
+      emails: async function mail({ id }) {
+        await send(id === "later");
+      },
+    },
+  }).cron();
+  for (const { stack } of lines.err) {
+    const frames =
+      /^TypeError: fetch failed\n +at send .*\n +at (?:async )?\S*mail .*\n\[cause\]: Error: no route\n +at send .*\n +at (?:async )?\S*mail [^\n]*$/;
+    expect(stack).toMatch(frames);
+  }
+  expect(lines.err).toHaveLength(2);
+});
 
 describe("onFailure of a deployment", () => {
   test("gets each failed attempt of its consumers with its stack, and the tools; the log has the stack too", async () => {
@@ -16,6 +38,7 @@ describe("onFailure of a deployment", () => {
       consumers: failing(function fails() {
         return new TypeError("fetch failed", { cause: new Error("no route") });
       }),
+      queues: [defineQueue("graveyard")],
       async onFailure(failure, tools) {
         expect(tools).toMatchObject({ env, queue: expect.any(Function), waitUntil: expect.any(Function) });
         await tools.queue("graveyard").enqueue(1, { id: failure.id });

@@ -220,7 +220,7 @@ describe("a deployment in a test", () => {
     const schedules = { daily: { every: "1d", payload: { to: 7 } } } as never;
     const broken = defineQueue("broken", { schema: z.object({ to: z.string() }), schedules });
     await expect(testDeployment({ queues: [broken] }).fetch("/")).rejects.toThrow(
-      "broken: schedules.daily.payload.to must match the schema of the queue",
+      "broken.schedules.daily.payload.to must match the schema of the queue",
     );
   });
 

@@ -8,6 +8,7 @@ import type { Waker } from "../../features/waking/index.ts";
 import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.ts";
 import { sleep } from "../../sleep.ts";
 import { otherConsumers } from "./other-consumers.ts";
+import type { ConsumerHandler } from "../consumer.ts";
 import type { Setup } from "../setup.ts";
 import type { CheckedConsumer } from "./checked-consumers.ts";
 import { Drains, sum } from "../drains.ts";
@@ -77,6 +78,11 @@ export class Consumers<Env extends object> {
   work(name: string, time: number, drains = this.#context.newDrains()): Promise<DrainReport> {
     drains.shareTime();
     return this.#context.inOwnContext(() => this.#work(name, time, drains));
+  }
+
+  /** Calls a handler. In stacks its name separates the frames of the handler from those of the library: `ownFrames`. */
+  async callSluiceHandler(handler: ConsumerHandler<Env, never>, ...call: Parameters<typeof handler>) {
+    return await handler(...call);
   }
 
   #work(name: string, time: number, drains: Drains): Promise<DrainReport> {
@@ -191,7 +197,7 @@ export class Consumers<Env extends object> {
       queueWith(wake, { transport: drains.counted(transport) }),
     );
     const queue = queueWith(this.#wakerOfDrain(others.waker), { onDeadLetter });
-    const handle = (task: Task<never>): unknown => handler(task, env, tools);
+    const handle = (task: Task<never>) => this.callSluiceHandler(handler, task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => boolean) => drains.onWake(name, pullNow);
     const source = others.sharing(queue);
