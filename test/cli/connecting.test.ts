@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { resp } from "../../src/transports/resp.ts";
 import { closedPort } from "../support/listening.ts";
 import { skipWaits } from "../support/skip-waits.ts";
@@ -20,6 +20,29 @@ describe("the environment", () => {
     expect(err).toMatch(
       /^sluice: nothing says where the queues are\. Set one of:\n {2}SLUICE_URL and SLUICE_TOKEN/,
     );
+  });
+
+  test.each([".env", ".env.local", ".dev.vars"])(
+    "without any variable it names the file %s",
+    async (name) => {
+      const before = process.cwd();
+      onTestFinished(() => process.chdir(before));
+      process.chdir(folder.path);
+      await writeFile(name, "");
+      expect((await runHere(["queues"], {})).err).toContain(`pass a file that has them: --env ${name}\n`);
+    },
+  );
+
+  test("a Redis in place of its HTTP endpoint is named as what it is", async () => {
+    skipWaits();
+    const env = {
+      UPSTASH_REDIS_REST_URL: rig.redis.url.replace("redis:", "http:"),
+      UPSTASH_REDIS_REST_TOKEN: "x",
+    };
+    const { code, err } = await runHere(["queues"], env);
+    vi.restoreAllMocks();
+    expect(code).toBe(3);
+    expect(err).toMatch(/\(UND_ERR_SOCKET\)\. Is this Redis itself\? Then set REDIS_URL=redis:/);
   });
 
   test.each([
@@ -58,8 +81,12 @@ describe("the environment", () => {
     expect((await runHere(["queues", "--database"], env)).rows).toMatchObject([{ name: "emails" }]);
     expect((await runHere(["queues", "--url", `${rig.url}/`], env)).rows).toMatchObject([{ name: "emails" }]);
     expect((await runHere(["queues", "--url", `${rig.url}/v1`], env)).err).toMatch(
-      /This path does not exist.*\. Leave out \/v1 at the end of http:.*\/v1\n$/,
+      /This path does not exist.*\. --url must end before \/v1\n$/,
     );
+    for (const path of ["/dashboard", "/dashboard/queues", "/wake"])
+      expect((await runHere(["queues"], { ...env, SLUICE_URL: rig.url + path })).err).toMatch(
+        new RegExp(`. SLUICE_URL must end before /${path.split("/")[1]}\n$`),
+      );
     expect((await runHere(["queues", "--url", "x"], env)).err).toBe(
       "sluice: --url must be a URL that begins with https:// or http://\n",
     );

@@ -195,7 +195,8 @@ describe("what cannot be reached ends with 3 and advice", () => {
 
   test("a deployment whose Redis does not answer", async () => {
     rig.gateway.faults.add({ kind: "cut", match: { times: "always" } });
-    const { err } = await failing(rig.sluice("doctor"));
+    const { advice, err } = await failing(rig.sluice("doctor"));
+    expect(advice).toBe("the deployment answers; its Redis does not");
     expect(err).toContain("HTTP 504 (redis_unreachable)");
     expect(err).not.toContain("Is http");
   });

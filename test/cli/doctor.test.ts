@@ -29,7 +29,7 @@ test.each(targets)("with %s doctor finds nothing wrong with a sound queue", asyn
     eviction: ["ok", "off (noeviction)", undefined],
     memory: ["ok", expect.stringMatching(/^\d+ MB used$/), undefined],
     durability: ["warning", "no append-only file", "a restart of Redis loses tasks. Set appendonly yes"],
-    emails: ["ok", expect.stringMatching(/^1 pending, 0 working, about 1 KB; \d+ valid entr/), undefined],
+    emails: ["ok", "1 pending, 0 working, about 1 KB", undefined],
   });
   const { text, err } = await rig.to(target).onTerminal("doctor");
   expect(text).toMatch(/\n! durability: no append-only file\n {4}→ a restart of Redis loses tasks\. /);
@@ -67,7 +67,7 @@ test("doctor repairs broken entries if asked", async () => {
     status: "ok",
     code: "deep_sweep",
     about: "deep sweep",
-    found: expect.stringMatching(/entr(y is|ies are) valid$/),
+    found: "no fault",
   });
 });
 

@@ -70,8 +70,18 @@ test("ls lists tasks of every state, and says if there are more than --limit of 
   expect((await onTerminal("show", "emails", "a")).text).toMatch(/^a of emails: cancelled\n/);
   const { text } = await onTerminal("ls", "emails", "--state", "delayed", "--payloads");
   expect(text).toMatch(
-    /^ID +STATE +SINCE +UNTIL +DELIVERIES +PAYLOAD\nlater +delayed +\S+ \S+ +\S+ \S+ +0 +\{"n":3\}\n$/,
+    /^ID +STATE +NEXT +SINCE +DELIVERIES +PAYLOAD\nlater +delayed +due in \d+m.* +\S+ \S+ +0 +\{"n":3\}\n$/,
   );
+});
+
+test("ls says when a lease ends, and that a delayed task is overdue, and has room for its error", async () => {
+  const queue = rig.queue("emails", { now: () => Date.now() - 3_600_000 });
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const [failed] = await queue.dequeue({ max: 2, lease: "1d" });
+  await failed?.requeue({ error: new TypeError("fetch failed"), delay: "5m" });
+  const { text } = await rig.run(["ls", "emails"], { terminal: true, columns: 80 });
+  expect(text).toMatch(/^ID +STATE +NEXT .*ERROR\n\S+ +working +(?:lease )?ends in (?:22h 59m|23h)/);
+  expect(text).toMatch(/\n\S+ +delayed +due 5\dm.* ago .*TypeError: fetch failed\n/);
 });
 
 test("the error that a command shows of a task finds it by --text", async () => {

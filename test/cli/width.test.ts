@@ -68,19 +68,19 @@ describe("a table", () => {
       const { text, err } = await on(columns, command);
       return [text.split("\n")[0]?.split(/ {2,}/), err];
     };
-    const all = ["ID", "STATE", "SINCE", "UNTIL", "DELIVERIES", "GROUP", "ERROR"];
+    const all = ["ID", "STATE", "NEXT", "SINCE", "DELIVERIES", "GROUP", "ERROR"];
     expect(await heads(120, "ls emails")).toEqual([all, ""]);
     expect((await on(120, "ls emails")).text).toMatch(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/);
-    expect(await heads(96, "ls emails")).toEqual([all, ""]);
+    expect(await heads(104, "ls emails")).toEqual([all, ""]);
     const left = (columns: string) => `No room for ${columns}; --json has everything.\n`;
     expect(await heads(80, "ls emails")).toEqual([
-      ["ID", "STATE", "SINCE", "UNTIL", "ERROR"],
-      left("DELIVERIES, GROUP"),
+      ["ID", "STATE", "NEXT", "ERROR"],
+      left("SINCE, DELIVERIES, GROUP"),
     ]);
     expect((await on(80, "ls emails")).text).toMatch(/ {2}\d\d-\d\d \d\d:\d\d {2}/);
     expect(await heads(40, "ls emails")).toEqual([
       ["ID", "ERROR"],
-      left("STATE, SINCE, UNTIL, DELIVERIES, GROUP"),
+      left("STATE, NEXT, SINCE, DELIVERIES, GROUP"),
     ]);
   });
 

@@ -179,9 +179,11 @@ function adviceFor(error: unknown, { api }: Session): string | undefined {
       return "the plan of the Redis account is used up: change it, or wait for the next period";
     case "unreachable":
     case "redis_unreachable":
-      return api.isDatabase
-        ? "is the URL right, does Redis run, and does a firewall keep this machine out?"
-        : "is the URL right, and what does its /health answer? 504 means that Redis does not answer";
+      if (api.isDatabase)
+        return "is the URL right, does Redis run, and does a firewall keep this machine out?";
+      return error.message.includes("(redis_unreachable)")
+        ? "the deployment answers; its Redis does not"
+        : "is the URL right, and what does its /health answer?";
     default:
       return undefined;
   }
@@ -257,7 +259,7 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[], file: str
 }
 
 async function repaired(session: Session): Promise<Finding[]> {
-  const { entries, faults, failed } = await deepSweep(session, undefined);
+  const { faults, failed } = await deepSweep(session, undefined);
   return [
     ...faults.map(({ queue, fault, count: found }) =>
       finding(
@@ -271,9 +273,7 @@ async function repaired(session: Session): Promise<Finding[]> {
     ...failed.map(({ queue, code }) =>
       finding("problem", "not_checked", queue, `not checked: ${code}`, "run the doctor again"),
     ),
-    ...(faults.length + failed.length === 0
-      ? [finding("ok", "deep_sweep", "deep sweep", `${entries} entries are valid`)]
-      : []),
+    ...(faults.length + failed.length === 0 ? [finding("ok", "deep_sweep", "deep sweep", "no fault")] : []),
   ];
 }
 

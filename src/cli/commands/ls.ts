@@ -3,7 +3,7 @@ import type { TaskState } from "../../kernel/options/types.ts";
 import type { ListTasksOptions } from "../../operate/list-tasks.ts";
 import { type FilterOptions, filterOf, stateOption, whole, withFilter } from "../options.ts";
 import type { Column } from "../output/table.ts";
-import { timeColumn } from "../output/times.ts";
+import { relativeTime, timeColumn } from "../output/times.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { atMost, changedAt, errorOf, listFrom, type ShownTask, stateOf, tasksOf } from "../tasks.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
@@ -50,8 +50,8 @@ export function lsCommand(running: Running): Command {
     const columns: Column<ShownTask>[] = [
       { title: "ID", copied: true, of: ({ id }) => id },
       { title: "STATE", of: stateOf },
+      { title: "NEXT", optional: true, of: nextOf("lease ends"), short: nextOf("ends") },
       { title: "SINCE", ...timeColumn(changedAt) },
-      { title: "UNTIL", optional: true, ...timeColumn(({ dueAt, deadlineAt }) => dueAt ?? deadlineAt) },
       { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
       { title: "GROUP", optional: true, of: ({ group }) => group },
       payloads
@@ -60,12 +60,20 @@ export function lsCommand(running: Running): Command {
             fills: true,
             of: ({ payload, payloadsHidden }) => (payloadsHidden ? "hidden" : JSON.stringify(payload)),
           }
-        : { title: "ERROR", fills: true, of: errorOf },
+        : { title: "ERROR", fills: true, least: 24, of: errorOf },
     ];
     session.out.rows(tasks, columns, "No task matches.");
     if (areMore) session.out.note(`There are more than ${limit} of a state: --limit <number> lists more.`);
   });
 }
+
+/** When a delayed task is due, and when the lease of a working one ends. */
+const nextOf =
+  (ends: string) =>
+  ({ dueAt, deadlineAt }: ShownTask): string => {
+    if (dueAt !== undefined) return `due ${relativeTime(dueAt)}`;
+    return deadlineAt === undefined ? "" : `${ends} ${relativeTime(deadlineAt)}`;
+  };
 
 /** The states, those that need attention first. */
 const STATES: readonly TaskState[] = ["working", "pending", "delayed", "rejected", "completed"];

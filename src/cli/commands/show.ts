@@ -6,8 +6,7 @@ import { Refusal } from "../exit.ts";
 import { masked } from "../output/mask.ts";
 import type { Output } from "../output/output.ts";
 import { errorLine, printable, printableLines } from "../output/printable.ts";
-import { localTime } from "../output/times.ts";
-import { span } from "../../kernel/options/span.ts";
+import { localTime, relativeTime } from "../output/times.ts";
 import { refuseUnknownQueue } from "../unknown-queue.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf, type ShownTask, stateOf } from "../tasks.ts";
@@ -98,7 +97,7 @@ function stateWithReason(task: ShownTask): string {
 
 function factsOf(task: ShownTask): (readonly [string, string])[] {
   const { attempt, charged, enqueuedAt, dueAt, deadlineAt, endedAt, group, priority, worker, headers } = task;
-  const at = (time: number) => `${localTime(time)} (${relative(time)})`;
+  const at = (time: number) => `${localTime(time)} (${relativeTime(time)})`;
   const facts: (readonly [string, string | undefined])[] = [
     ["enqueued", at(enqueuedAt)],
     ["due", dueAt === undefined ? undefined : at(dueAt)],
@@ -119,9 +118,4 @@ function limitOf({ state, reason, options }: ShownTask): string {
   if (state === "completed" || reason === "cancelled") return "";
   const { maxAttempts = RECORD_DEFAULTS.maxAttempts } = options ?? {};
   return maxAttempts === 0 ? ", without a limit" : ` of ${maxAttempts}`;
-}
-
-function relative(at: number): string {
-  const ms = at - Date.now();
-  return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
 }

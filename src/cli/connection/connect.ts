@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readConfig } from "../../config.ts";
 import { SluiceError } from "../../errors.ts";
 import { variable, type Variables } from "../../environment.ts";
@@ -15,12 +16,15 @@ export interface ConnectOptions {
   readonly database?: boolean | undefined;
 }
 
-const NOTHING_SET = `nothing says where the queues are. Set one of:
+const nothingSet = () => `nothing says where the queues are. Set one of:
   SLUICE_URL and SLUICE_TOKEN                              a deployment, with one of its tokens
   UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN      the database over HTTP
   KV_REST_API_URL and KV_REST_API_TOKEN                    the same, by the names of Vercel's integration
   REDIS_URL                                                the database over TCP
-or pass a file that has them: --env .env`;
+or pass a file that has them: --env ${FILES.find((file) => existsSync(file)) ?? FILES[0]}`;
+
+/** Where variables usually are. */
+const FILES = [".env", ".env.local", ".dev.vars"] as const;
 
 /**
  * Connects to a deployment if `SLUICE_URL` is set, otherwise to the database, with the variables that deployments
@@ -34,16 +38,16 @@ export async function connect(env: Variables, options: ConnectOptions, signal: A
   if (url !== undefined) {
     const name = options.url ? "--url" : "SLUICE_URL";
     const { origin, pathname } = checkedUrl(url, name, HTTP, "user and password");
-    return deployment(origin + pathname.replace(/\/+$/, ""), env, signal);
+    return deployment(name, origin + pathname.replace(/\/+$/, ""), env, signal);
   }
   const rest = restVariables(env);
   if (rest.url === undefined && rest.token === undefined && variable(env, "REDIS_URL") === undefined)
-    throw new UsageError(NOTHING_SET);
+    throw new UsageError(nothingSet());
   const config = readConfig({ ...env, SLUICE_TOKENS: undefined, CRON_SECRET: undefined });
   return openDatabase(config, env, signal);
 }
 
-function deployment(url: string, env: Variables, signal: AbortSignal): Api {
+function deployment(variableName: string, url: string, env: Variables, signal: AbortSignal): Api {
   const token = variable(env, "SLUICE_TOKEN");
   if (!token) throw new UsageError("SLUICE_TOKEN must be set to a token of the deployment");
   return new Api({
@@ -57,7 +61,7 @@ function deployment(url: string, env: Variables, signal: AbortSignal): Api {
     fetch: (to, init) => globalThis.fetch(to, init),
     // A deployment answers within 10 s that its Redis does not.
     retry: { deadline: "12s", tryTimeout: "11s" },
-    explain: (error) => explained(error, url),
+    explain: (error) => explained(error, url, variableName),
   });
 }
 
@@ -68,12 +72,16 @@ function deployment(url: string, env: Variables, signal: AbortSignal): Api {
 export const isRefusedInFront = ({ code, message }: SluiceError): boolean =>
   code === "unauthorized" && /^the server answered HTTP \d{3}(?! \()/.test(message);
 
-/** The error of a request to a deployment, with its URL if it is perhaps no deployment. */
-function explained(error: unknown, url: string): unknown {
+/**
+ * The error of a request to a deployment, with its URL if it is perhaps no deployment.
+ * @param name of the variable or option that has the URL
+ */
+function explained(error: unknown, url: string, name: string): unknown {
   if (!(error instanceof SluiceError)) return error;
   const { code, message } = error;
-  if (code === "unsupported" && url.endsWith("/v1"))
-    return new SluiceError(code, `${message}. Leave out /v1 at the end of ${url}`);
+  const [, route] = /(\/(?:v1|dashboard|wake))(?:\/|$)/.exec(new URL(url).pathname) ?? [];
+  if (code === "unsupported" && route !== undefined)
+    return new SluiceError(code, `${message}. ${name} must end before ${route}`);
   if (isRefusedInFront(error))
     return new SluiceError(
       code,

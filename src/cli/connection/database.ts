@@ -12,6 +12,7 @@ import type { Transport } from "../../kernel/transport.ts";
 import { resp } from "../../transports/resp.ts";
 import { upstash } from "../../transports/upstash.ts";
 import { clusterNodes } from "../../url.ts";
+import { EXIT, exitCodeOf } from "../exit.ts";
 import { requirePackages } from "../serving/packages.ts";
 import { Api } from "./api.ts";
 
@@ -66,10 +67,24 @@ export async function openDatabase(config: Config, env: Variables, signal: Abort
       return status < 500 ? response : new Response(body, { headers, status: 424 });
     },
     retry: { deadline: "1m", tryTimeout: "1m" },
-    explain: (error) =>
-      error instanceof SluiceError && last instanceof SluiceError && FAULTS.has(error.code)
-        ? new SluiceError(last.code, `${name}: ${last.message}`)
-        : error,
+    explain: (error) => {
+      const said =
+        error instanceof SluiceError && last instanceof SluiceError && FAULTS.has(error.code)
+          ? new SluiceError(last.code, `${name}: ${last.message}`)
+          : error;
+      return "url" in redis && isOfRedis(said, new URL(redis.url))
+        ? new SluiceError(said.code, `${said.message}. ${OF_REDIS}`)
+        : said;
+    },
     close: async () => transport.close?.(),
   });
+}
+
+const OF_REDIS =
+  "Is this Redis itself? Then set REDIS_URL=redis://… for the command line and for servers; for HTTP, put sluice gateway --redis in front of it";
+
+/** Whether what was asked over HTTP is perhaps Redis itself: by its port, or because it closes the connection. */
+function isOfRedis(error: unknown, { port }: URL): error is SluiceError {
+  if (!(error instanceof SluiceError) || exitCodeOf(error) !== EXIT.unreachable) return false;
+  return port === "6379" ? error.message.includes("network error") : /UND_ERR_SOCKET/.test(error.message);
 }

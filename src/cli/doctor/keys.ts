@@ -25,15 +25,12 @@ export function keyFindings({ queue, bytes, valid }: QueueDiagnostics, repaired:
 /** The line for a queue with which nothing is wrong. */
 export function healthyQueue(
   { queue, pending = 0, working = 0 }: { queue: string; pending?: number; working?: number },
-  { bytes, fields, valid, entries }: QueueDiagnostics,
+  { bytes, fields, valid }: QueueDiagnostics,
   repaired: boolean,
 ): Finding {
   const size = bytes === null ? counted(fields, "field") : `about ${Math.ceil(bytes / 1e3)} KB`;
-  const text = `${pending} pending, ${working} working, ${size}${repaired ? "" : checked(valid, entries)}`;
+  const text = `${pending} pending, ${working} working, ${size}${repaired || valid !== null ? "" : NOT_CHECKED}`;
   return finding("ok", "queue", queue, text);
 }
 
-function checked(valid: boolean | null, entries: number): string {
-  if (valid) return `; ${counted(entries, "valid entry", "valid entries")}`;
-  return valid === null ? "; not every entry was checked here, which --repair does" : "";
-}
+const NOT_CHECKED = "; not every entry was checked here, which --repair does";

@@ -16,6 +16,8 @@ export interface Column<Row> {
   readonly color?: (cell: string, row: Row) => string;
   /** Takes the width that the others leave, and is cut to it; only one column may. */
   readonly fills?: boolean;
+  /** The width for which the column that fills makes others be left out, while there are some. @default {@link LEAST} */
+  readonly least?: number;
   /** Cuts a cell of the column that fills. @default {@link shortened} */
   readonly cut?: (text: string, most: number) => string;
   /** Left out if it is empty in every row. */
@@ -87,7 +89,7 @@ export function tableOf<Row>(
 function fitting<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): Cells<Row>[] {
   const fits = (cells: readonly Cells<Row>[]) => {
     const filling = cells.find(({ column }) => column.fills);
-    return othersOf(cells) + Math.min(filling?.width ?? -GAP, LEAST) <= width;
+    return othersOf(cells) + Math.min(filling?.width ?? -GAP, filling?.column.least ?? LEAST) <= width;
   };
   const cellsOf = (isShort: boolean) => columns.map((column) => measured(column, rows, isShort));
   const whole = cellsOf(false);
@@ -95,7 +97,8 @@ function fitting<Row>(columns: readonly Column<Row>[], rows: readonly Row[], wid
   const shown = cellsOf(true);
   while (!fits(shown)) {
     const last = shown.findLastIndex(({ column }) => !column.copied && !column.fills);
-    if (last < 0) return shown.filter(({ column }) => !column.fills);
+    if (last < 0)
+      return othersOf(shown) + LEAST <= width ? shown : shown.filter(({ column }) => !column.fills);
     shown.splice(last, 1);
   }
   return shown;

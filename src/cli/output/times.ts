@@ -1,3 +1,5 @@
+import { span } from "../../kernel/options/span.ts";
+
 const two = (value: number) => String(value).padStart(2, "0");
 
 /** An instant in local time, such as `2026-11-23 02:14:05`. */
@@ -5,6 +7,12 @@ export function localTime(at: number): string {
   const date = new Date(at);
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** An instant as a person says it, such as `3m 20s ago` or `in 5m`. */
+export function relativeTime(at: number): string {
+  const ms = at - Date.now();
+  return ms < 0 ? `${span(-ms)} ago` : `in ${span(ms)}`;
 }
 
 /** An instant in local time without year and seconds, such as `11-23 02:14`, for narrow columns. */

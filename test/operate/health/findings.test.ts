@@ -198,8 +198,8 @@ test.each([
 });
 
 test.each([
-  [{}, false, "about 1 KB; 1 valid entry"],
-  [{ bytes: null }, false, "9 fields; 1 valid entry"],
+  [{}, false, "about 1 KB"],
+  [{ bytes: null }, false, "9 fields"],
   [{ valid: null }, false, "about 1 KB; not every entry was checked here, which --repair does"],
   [{ valid: false }, true, "about 1 KB"],
 ])("of a sound queue with keys of %j, repaired: %j, doctor says %s", (changed, repaired, text) => {
