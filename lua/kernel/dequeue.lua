@@ -17,7 +17,7 @@ local token = ARGV[4] -- the caller's lease token, a new one for each call
 local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent, or after 'more'
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
-local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
+local info = ARGV[8] -- of the worker: as in `note_worker`
 -- Returns {'ok', when more will be ready (ms; 0: not known), then for each task:
 --          id, delivery, lease number, deadline (ms), fixed record}; delivery: the attempt, or
 --          '<attempt>,<charged attempts>,<expired leases>' if it says more

@@ -17,7 +17,7 @@ local token = ARGV[4] -- the caller's lease token, a new one for each call
 local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
-local info = ARGV[8] -- of the worker: '<silent after, ms>;<node>;<pid>'
+local info = ARGV[8] -- of the worker: as in `note_worker`
 local call = ARGV[9] -- as in settle
 local items = ARGV -- then for each: id, proof, terms, text; as in settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both

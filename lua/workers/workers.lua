@@ -2,17 +2,18 @@
 -- another worker. The zset `workers` registers it until it is silent; the zset `worker-leases` has its
 -- leases.
 
--- How long (ms) a worker without a silence limit stays registered after its last sign of life, and how long
--- lists have one that was failed.
+-- How long (ms) a worker that names no time stays registered after its last sign of life, and how long lists
+-- have one that was failed.
 local FORGOTTEN_AFTER = 3600000
 
 -- How long (ms) a heartbeat reports to a worker that its tasks were taken from it.
 local LOST_FOR = 86400000
 
--- Adds a sign of life to a plan. info: `<silent after, ms>;<node>;<pid>`. alarm: when the search for silent
--- workers is due.
+-- Adds a sign of life to a plan.
+-- info: `<silent after, ms>;<node>;<pid>`, or with `g<gone after, ms>` in front.
+-- alarm: when the search for silent workers is due.
 local function note_worker(plan, worker, info, alarm)
-  local deadline = plan.now + (tonumber((string.match(info, '^%d+'))) or FORGOTTEN_AFTER)
+  local deadline = plan.now + (tonumber((string.match(info, '^g?(%d+)'))) or FORGOTTEN_AFTER)
   plan_write(plan, 'ZADD workers', int(deadline), worker)
   plan_write(plan, 'HSET tasks', '~w:' .. worker, '1;' .. int(plan.now) .. ';' .. info)
   if not alarm or tonumber(alarm) > deadline then
@@ -133,7 +134,8 @@ local function fail_silent_workers(keys, now, dead_letters)
     end
     append(came_back, info and not failed and waiting + ended == before and note or nil)
     if listed and leases_of(keys, worker, '0', 1)[1] then
-      append(staying, int(now + FORGOTTEN_AFTER), worker)
+      -- It leaves the list within a minute of its last task.
+      append(staying, int(now + FORGOTTEN_AFTER / 60), worker)
     else
       append((failed or more) and unfinished or removed, worker)
     end

@@ -7,6 +7,7 @@ import { createApp } from "../http/app.ts";
 import { drainFailed } from "../log/lines.ts";
 import type { App } from "../http/services.ts";
 import { Problem, problemResponse } from "../http/problems/problem.ts";
+import type { Worker } from "../kernel/options/types.ts";
 import { type Open, opening } from "../open/opening.ts";
 import type { QueueDefinition } from "../open/definition.ts";
 import type { AlarmKind } from "./alarms.ts";
@@ -181,6 +182,17 @@ export class Service<Env extends object = Environment> {
   /** The queues that have a consumer here. */
   get consumedQueues(): ReadonlySet<string> {
     return new Set(this.#consumers.queues);
+  }
+
+  /**
+   * Says that a process lives to the queues whose consumers have its name. Extends no lease. Never rejects.
+   * @param worker the process
+   */
+  async beat(worker: Worker, signal: AbortSignal): Promise<void> {
+    const beats = this.#consumers.unnamed.map((queue) =>
+      this.open(queue).queue().heartbeat(worker, { receipts: [], signal }),
+    );
+    await Promise.allSettled(beats);
   }
 
   /**

@@ -127,9 +127,6 @@ function checkWorker(worker: Worker, budget: number): void {
   workerArguments(worker);
   const { silentAfter = budget } = worker;
   if (milliseconds(silentAfter, "worker.silentAfter") < budget) {
-    throw invalidArgument(
-      "worker.silentAfter",
-      `must be at least the budget, ${budget} ms: a drain reports its worker as alive only when it dequeues`,
-    );
+    throw invalidArgument("worker.silentAfter", `must be at least the budget, ${budget} ms`);
   }
 }

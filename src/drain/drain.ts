@@ -82,10 +82,7 @@ async function run<T>(
 ): Promise<DrainReport> {
   const operations = ["dequeue", "settle", "settleAndDequeue"] as const;
   if (operations.some((name) => typeof source?.[name] !== "function")) {
-    throw invalidArgument(
-      "source",
-      "must be a Queue, or another object with dequeue, settle and settleAndDequeue",
-    );
+    throw invalidArgument("source", "must be a Queue, or have dequeue, settle and settleAndDequeue");
   }
   if (typeof handler !== "function") throw invalidArgument("handler", "must be a function");
   const checked = checkedOptions(options, defaults);

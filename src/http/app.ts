@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): App {
     const app: App = new Hono<Variables>();
 
     const reportedProblem: Services["reportedProblem"] = (error, c) => {
-      const problem = problemOf(error);
+      const problem = problemOf(error, c.req.method);
       // A request aborts only if its caller disconnects, which is not an error.
       const aborted = error instanceof SluiceError && error.code === "aborted";
       if (problems[problem.code].status < 500 || problem === error || aborted) return problem;

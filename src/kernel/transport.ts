@@ -149,7 +149,7 @@ export function checkedTransport(value: Transport): Transport {
   if (typeof value?.send !== "function") {
     throw invalidArgument(
       "transport",
-      "must be a Transport, such as one of sluice-queue/upstash or sluice-queue/resp",
+      "must be a Transport, such as from sluice-queue/upstash or sluice-queue/resp",
     );
   }
   return value;

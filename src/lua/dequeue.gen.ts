@@ -135,6 +135,6 @@ ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
 ${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}${$JO}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}return BM(ac,ad,v,z,w)
 `;
   },
-  sha1: "43a3ef51f97bd727cf2527b786e0d5fef3c56475",
-  keyLockingSha1: "3b335d2b64ec8d07e4ce7bafead3e788f7805432",
+  sha1: "98a0de821f3ac66d441685703338eb693b9d7582",
+  keyLockingSha1: "aff47c055bb88fbc64f5db0b97610257c5630a81",
 };

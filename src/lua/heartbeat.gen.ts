@@ -104,6 +104,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "a032d5c551f3ed8461fc1ca459ea2fdea965946d",
-  keyLockingSha1: "abbec5ae342c01f06a4134fddcd737593886fa75",
+  sha1: "654c50c481a7c528423a94b292350e10e86bacec",
+  keyLockingSha1: "8c1dec894951faec2fffb7f6b03ad544b58e798f",
 };

@@ -182,6 +182,6 @@ ${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${
 return ac.err and ac or{aa,ac}
 `;
   },
-  sha1: "8cd46af321597cc6a2939ec611f4181a350298ff",
-  keyLockingSha1: "466be76e87595ee0d8af9272419b5808afac9807",
+  sha1: "f8fffb496711e9d0f3dee64dfe766b659b68ce88",
+  keyLockingSha1: "6526d5e95f90706346916b7bb870752be2547046",
 };

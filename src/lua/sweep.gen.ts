@@ -188,6 +188,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "b9cee2b5b0a0ee6dec2545eb91ee97c926ca02a0",
-  keyLockingSha1: "d97d7e4b9b8e76a1a11c804473d2e01d957ffb19",
+  sha1: "8f28c0634dbff37ce9b857bc01dc70710da9654a",
+  keyLockingSha1: "ad2740043920bb99385fa1b746d20b134a153ef9",
 };

@@ -28,6 +28,13 @@ export interface WorkerInfo extends WorkerName {
   readonly pid?: number | undefined;
   /** As the worker reported it last, ms; absent if no sweep fails the worker. */
   readonly silentAfter?: number | undefined;
+  /** As the worker reported it last, ms. A server beats each minute, and is gone after two and a half. */
+  readonly goneAfter?: number | undefined;
+  /**
+   * `working` with tasks and `idle` without, while it gives signs of life; `gone` if it has missed them for longer than it
+   * said, or was failed. Absent if the worker gave neither `goneAfter` nor `silentAfter`: only `seenAt` is known then.
+   */
+  readonly state?: "working" | "idle" | "gone" | undefined;
   /** Its last dequeue, heartbeat or extended lease of its first tasks; null if it was failed. */
   readonly seenAt: number | null;
   /**
@@ -87,7 +94,7 @@ export async function listWorkers(
   const readPage = async (shard: Shard, bounds: ReturnType<typeof pageArguments>) => {
     const call = shard.call(listWorkersScript, { ...bounds, most: String(MAX_LISTED_TASKS) });
     const page = await run(store.queue.transport, call, options);
-    return { ...page, workers: page.workers.map(toWorkerInfo) };
+    return { ...page, workers: page.workers.map((worker) => toWorkerInfo(worker, page.now)) };
   };
   return store.over(async () => {
     const shards = await store.shards({ ...options, fresh: true });
@@ -143,10 +150,13 @@ const nameOf = ({ name, incarnation = "" }: WorkerName) => `${escaped(name)} ${e
 function merged(one: WorkerInfo, other: WorkerInfo): WorkerInfo {
   const at = ({ seenAt, failedAt }: WorkerInfo) => Math.max(seenAt ?? 0, failedAt ?? 0);
   const [late, early] = at(one) >= at(other) ? [one, other] : [other, one];
+  const working = late.working + early.working;
+  const isAlive = late.state === "idle" || late.state === "working";
   return {
     ...late,
+    ...(isAlive && { state: stateWith(working) }),
     silentAt: Math.max(late.silentAt, early.silentAt),
-    working: late.working + early.working,
+    working,
     tasks: [...late.tasks, ...early.tasks].slice(0, MAX_LISTED_TASKS),
   };
 }
@@ -206,12 +216,28 @@ export async function forgetWorker(
 
 type ListedWorker = ReturnType<typeof listWorkersScript.decode>["workers"][number];
 
-function toWorkerInfo({ worker, record, failure, extendedAt, ...rest }: ListedWorker): WorkerInfo {
+function toWorkerInfo(
+  { worker, record, failure, extendedAt, ...rest }: ListedWorker,
+  now: number,
+): WorkerInfo {
   const name = readWorker(worker);
   if (record === "") {
-    const { seenAt: failedAt, silentAfter: _, ...where } = readWorkerInfo(failure);
-    return { ...name, ...where, seenAt: null, ...(failedAt !== null && { failedAt }), ...rest };
+    const { seenAt: failedAt, silentAfter: _, goneAfter: __, ...where } = readWorkerInfo(failure);
+    return {
+      ...name,
+      ...where,
+      state: "gone",
+      seenAt: null,
+      ...(failedAt !== null && { failedAt }),
+      ...rest,
+    };
   }
   const info = readWorkerInfo(record);
-  return { ...name, ...info, seenAt: Math.max(info.seenAt ?? 0, extendedAt), ...rest };
+  const seenAt = Math.max(info.seenAt ?? 0, extendedAt);
+  const aliveFor = info.silentAfter ?? info.goneAfter;
+  if (aliveFor === undefined) return { ...name, ...info, seenAt, ...rest };
+  const isGone = seenAt + aliveFor <= now;
+  return { ...name, ...info, state: isGone ? "gone" : stateWith(rest.working), seenAt, ...rest };
 }
+
+const stateWith = (working: number) => (working > 0 ? "working" : "idle");

@@ -383,14 +383,16 @@ test.each(targets)("workers --forget takes one that has ended off the list, over
   });
 });
 
-test("workers says for how long one has shown no sign of life, if it is long", async () => {
+test("workers says which are idle or gone, and how long others have shown no sign of life", async () => {
   const now = Date.now();
   await rig.queue().enqueueMany(["dead", "silent", "alive"].map((id) => ({ payload: 1, id })));
   const from = (minutes: number) => rig.queue("emails", { now: () => now - minutes * 60_000 });
   await from(12).dequeue({ worker: { name: "dead" } });
   await from(12).dequeue({ worker: { name: "silent", silentAfter: "1m" } });
   await rig.queue().dequeue({ worker: { name: "alive" } });
-  await from(12).dequeue({ worker: { name: "idle" } });
+  await from(12).dequeue({ worker: { name: "function" } });
+  await from(12).heartbeat({ name: "web-1:1", goneAfter: "150s" });
+  await from(1).heartbeat({ name: "web-1:2", goneAfter: "150s" });
   const { text } = await onTerminal("workers", "emails");
   const states = text.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2));
   const sorted = states.slice(1, -1).map((cells) => cells.join(" "));
@@ -398,8 +400,10 @@ test("workers says for how long one has shown no sign of life, if it is long", a
   expect(sorted.toSorted((one, other) => (one < other ? -1 : 1))).toEqual([
     expect.stringMatching(/^alive \d{4}-/),
     "dead unseen 12m",
-    "idle idle 12m",
-    "silent silent 12m",
+    "function unseen 12m",
+    "silent gone 12m",
+    "web-1:1 gone 12m",
+    "web-1:2 idle",
   ]);
 });
 

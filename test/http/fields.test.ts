@@ -80,13 +80,7 @@ it.each<[path: string, message: unknown, method: string, url: string, json?: unk
   ["", "must be an object", "POST", tasks, []],
   ["tasks", "must have at least one task", "POST", tasks, { tasks: [] }],
   ["tasks", "must not be sent with payload: send either one task or `tasks`", "POST", tasks, both],
-  [
-    "at",
-    "must be in milliseconds: an instant of ten digits is taken to be in seconds",
-    "POST",
-    tasks,
-    inSeconds,
-  ],
+  ["at", "must be in milliseconds: ten digits are taken to be seconds", "POST", tasks, inSeconds],
   ["encoding", 'must be "base64", or left out', "POST", tasks, { payload: "", encoding: "hex" }],
   ["again", "must be given with an id", "POST", tasks, { payload: 1, again: true }],
   [

@@ -146,8 +146,14 @@ describe("the faults of Redis", () => {
   it("redis_unreachable: no server at the address", async () => {
     const transport = resp({ url: "redis://127.0.0.1:1", retry });
     const ask = asking({ transport });
-    for (const answer of [await enqueue(ask), await ask("GET", "/health")])
-      expectProblem(answer, "redis_unreachable");
+    const written = await enqueue(ask);
+    expectProblem(written, "redis_unreachable");
+    expect(written.body.detail).toContain("Idempotency-Key");
+    for (const path of ["/health", "/v1/queues/q", "/v1/queues/q/tasks/a"]) {
+      const read = await ask("GET", path);
+      expectProblem(read, "redis_unreachable");
+      expect(read.body.detail).toBe("Redis could not be reached in time.");
+    }
     await transport.close();
   });
 

@@ -139,7 +139,7 @@ it("the workers of a queue are those that pulled under a name, each with its lea
   const expected = [
     { name: "empty", ...times, working: 0, tasks: [] },
     { name: "idle", ...times, working: 1, tasks: ["c"] },
-    { ...first, silentAfter: 120_000, ...times, working: 2, tasks: ["a", "b"] },
+    { ...first, silentAfter: 120_000, state: "working", ...times, working: 2, tasks: ["a", "b"] },
   ];
   expect([cursor, workers.length, workers]).toEqual([null, 3, expect.arrayContaining(expected)]);
   for (const { seenAt, silentAt } of workers) {

@@ -78,6 +78,20 @@ describe("a server's consumers", () => {
   });
 });
 
+describe("a server", () => {
+  const operator = () => new Operator("work", { transport: redis.transport });
+  const listed = async () => (await operator().workers()).workers;
+
+  it("is listed as idle from its start on, and beats at each interval without a task", async () => {
+    await start({ every: "1s", consumers: [work.consumer(async () => {})] });
+    await expect.poll(listed).toMatchObject([{ name: OWN, state: "idle", goneAfter: 2_500, working: 0 }]);
+    const [first] = await listed();
+    await expect
+      .poll(async () => (await listed())[0]?.seenAt ?? 0, { timeout: 20_000 })
+      .toBeGreaterThan(first?.seenAt ?? Infinity);
+  });
+});
+
 describe("a server that closes", () => {
   const operator = () => new Operator("work", { transport: redis.transport });
   const listed = async () => (await operator().workers()).workers;
@@ -112,10 +126,10 @@ describe("a server that closes", () => {
 
   it("stays listed while it has tasks", async () => {
     const queue = new Queue("work", { transport: redis.transport });
-    const worker = ownWorker("web", 1);
+    const worker = ownWorker("web", 1, 60_000);
     await queue.enqueue(1, { id: "held" });
     const [task] = await queue.dequeue({ worker });
-    await queue.dequeue({ worker: ownWorker("web", 1) });
+    await queue.dequeue({ worker: ownWorker("web", 1, 60_000) });
     await operator().forgetWorker(worker);
     expect(await listed()).toHaveLength(2);
     await task?.complete();
@@ -134,10 +148,10 @@ it.each([
   [undefined, 7, "process:7"],
   ["x".repeat(200), 12_345, `${"x".repeat(122)}:12345`],
 ])("a process on %s is the worker %s", (host, pid, name) => {
-  expect(ownWorker(host, pid)).toMatchObject({ name, pid, node: host?.slice(0, 128) });
+  expect(ownWorker(host, pid, 60_000)).toMatchObject({ name, pid, node: host?.slice(0, 128) });
 });
 
 it("each process is another incarnation, also on the same machine with the same id", () => {
-  const [one, other] = [ownWorker("web", 1), ownWorker("web", 1)];
+  const [one, other] = [ownWorker("web", 1, 60_000), ownWorker("web", 1, 60_000)];
   expect(one.incarnation).not.toBe(other.incarnation);
 });

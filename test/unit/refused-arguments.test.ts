@@ -150,6 +150,7 @@ test("calls of and about workers refuse invalid arguments", async () => {
     ["worker.pid", { name: "one", pid: -1 }],
     ["worker.node", { name: "one", node: 1 }, { name: "one", node: "x".repeat(129) }],
     ["worker.silentAfter", { name: "one", silentAfter: 0 }],
+    ["worker.goneAfter", { name: "one", goneAfter: 0 }],
   );
   await refuses(
     (options) => queue.heartbeat(one, options),

@@ -175,6 +175,8 @@ const worker: FieldTexts = {
   pid: "Its process id on that machine.",
   silentAfter:
     "How long without a pull or heartbeat until a sweep takes its tasks back. Default: never; its leases expire one by one.",
+  goneAfter:
+    "How long without a pull or heartbeat until lists call it gone. It keeps its tasks until their leases expire.",
 };
 
 const declaration: FieldTexts = {

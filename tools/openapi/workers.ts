@@ -51,6 +51,7 @@ export const workers: readonly OperationText[] = [
                 node: "fra1",
                 pid: 4711,
                 silentAfter: 180_000,
+                state: "working",
                 seenAt: exampleTime,
                 silentAt: exampleTime + 180_000,
                 working: 1,

@@ -137,19 +137,18 @@ const QUIET_LISTED = 5;
 const UNSEEN_AFTER = 300_000;
 
 /**
- * For how long a worker has shown no sign of life; empty if it has lately. `silent`: a sweep fails it. `unseen`: it has
- * tasks, and is perhaps dead. `idle`: it has none, and a living one would look the same.
+ * `working` or `idle` while it lives, and for how long it is `gone`. Of a worker that gives no time for that only for how
+ * long it was `unseen`, if it is long: it is perhaps dead, but a living one would look the same.
  */
-function stateOf({ seenAt, silentAt, silentAfter, working }: WorkerInfo, now: number): string {
-  const unseen = seenAt === null ? 0 : now - seenAt;
-  if (seenAt !== null && silentAfter !== undefined && silentAt <= now) return `silent ${span(unseen)}`;
-  if (unseen <= UNSEEN_AFTER) return "";
-  return `${working > 0 ? "unseen" : "idle"} ${span(unseen)}`;
+function stateOf({ state, seenAt, failedAt }: WorkerInfo, now: number): string {
+  const unseen = now - (seenAt ?? failedAt ?? now);
+  if (state === "gone") return `gone ${span(unseen)}`;
+  return state ?? (unseen > UNSEEN_AFTER ? `unseen ${span(unseen)}` : "");
 }
 
 /** Whether a worker has no task and shows no sign of life. Most such have crashed. */
 const isQuiet = (worker: WorkerInfo, now: number) =>
-  worker.working === 0 && (worker.seenAt === null || stateOf(worker, now) !== "");
+  worker.working === 0 && /^(?:gone|unseen)/.test(stateOf(worker, now));
 
 function seen({ seenAt, failedAt }: WorkerInfo): number | string {
   return seenAt ?? (failedAt === undefined ? "is being failed" : `failed ${shortTime(failedAt)}`);

@@ -53,6 +53,11 @@ export class Consumers<Env extends object> {
     return this.#all.keys();
   }
 
+  /** Those of them whose consumer was given no name of its own. */
+  get unnamed(): string[] {
+    return [...this.#all].flatMap(([queue, { work }]) => (work.worker === undefined ? queue : []));
+  }
+
   /** Whether the consumer of a queue works in this process, and has no free handler. It looks for tasks when it has one. */
   isBusy(queue: string): boolean {
     // It makes the drain pull, and what that calls must not run in the context of the caller's request.

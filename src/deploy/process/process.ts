@@ -76,7 +76,7 @@ export async function start<Env extends object>(
   const alarms = new ProcessAlarms({ horizon: every + SWEEP_OVERLAP, ring });
   closing.signal.addEventListener("abort", () => alarms.close());
   const others = new SideBySide();
-  const worker = ownWorker(runtime.host?.(), process.pid);
+  const worker = ownWorker(runtime.host?.(), process.pid, every);
   let transport: (Transport & { close?(): Promise<void> }) | undefined;
   const namesWorker = () => isNamed ?? transport?.connected;
   const calm = fewerWakeFailures();
@@ -125,6 +125,15 @@ export async function start<Env extends object>(
       if (!closing.signal.aborted) throw error;
     }
   };
+  /** Says that this process lives, so that the lists of workers also have it while it is idle. */
+  const beat = async (): Promise<void> => {
+    try {
+      const service = deployment.service(env);
+      if (namesWorker()) await service.beat(worker, closing.signal);
+    } catch {
+      // The environment is incomplete: the sweep says so.
+    }
+  };
   const platformCron = options.every === undefined ? runtime.cron : undefined;
   // Before any await: Deno Deploy looks for cron jobs only while the module loads.
   platformCron?.(async () => {
@@ -154,6 +163,7 @@ export async function start<Env extends object>(
     await transport?.close?.();
     throw withPort(error, port);
   }
+  repeat(beat, every, closing.signal, pendingWork);
   const loggedCron = () => cron().catch((error: unknown) => log(cronFailed(error)));
   if (!platformCron) repeat(loggedCron, every, closing.signal, pendingWork);
   else {

@@ -4335,6 +4335,7 @@ export const openapi: OpenApiDocument = {
                           "node": "fra1",
                           "pid": 4711,
                           "silentAfter": 180000,
+                          "state": "working",
                           "seenAt": 1792800000000,
                           "silentAt": 1792800180000,
                           "working": 1,
@@ -6926,6 +6927,10 @@ export const openapi: OpenApiDocument = {
           "silentAfter": {
             "$ref": "#/components/schemas/PositiveDuration",
             "description": "How long without a pull or heartbeat until a sweep takes its tasks back. Default: never; its leases expire one by one."
+          },
+          "goneAfter": {
+            "$ref": "#/components/schemas/PositiveDuration",
+            "description": "How long without a pull or heartbeat until lists call it gone. It keeps its tasks until their leases expire."
           }
         },
         "required": [
@@ -8543,7 +8548,7 @@ export const openapi: OpenApiDocument = {
                         "workers": {
                           "type": "integer",
                           "minimum": 0,
-                          "description": "Workers of the queue that are not silent."
+                          "description": "Workers of the queue that are not gone, or still have tasks."
                         },
                         "paused": {
                           "type": "boolean",
@@ -8647,7 +8652,7 @@ export const openapi: OpenApiDocument = {
           "workers": {
             "type": "integer",
             "minimum": 0,
-            "description": "Workers of the queue that are not silent."
+            "description": "Workers of the queue that are not gone, or still have tasks."
           },
           "paused": {
             "type": "boolean",
@@ -8693,7 +8698,7 @@ export const openapi: OpenApiDocument = {
           "workers": {
             "type": "integer",
             "minimum": 0,
-            "description": "Workers of the queue that are not silent. Consumers without a name are not counted."
+            "description": "Workers of the queue that are not gone, or still have tasks. Consumers without a name are not counted."
           },
           "perWorker": {
             "type": "number",
@@ -8810,7 +8815,7 @@ export const openapi: OpenApiDocument = {
                     "workers": {
                       "type": "integer",
                       "minimum": 0,
-                      "description": "Workers of the queue that are not silent."
+                      "description": "Workers of the queue that are not gone, or still have tasks."
                     },
                     "paused": {
                       "type": "boolean",
@@ -10441,6 +10446,20 @@ export const openapi: OpenApiDocument = {
                   "type": "integer",
                   "minimum": 0,
                   "description": "As the worker sent it, ms; absent if no sweep fails the worker for its silence."
+                },
+                "goneAfter": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "description": "As the worker sent it, ms."
+                },
+                "state": {
+                  "enum": [
+                    "working",
+                    "idle",
+                    "gone"
+                  ],
+                  "type": "string",
+                  "description": "gone: without a sign of life for longer than it said, or failed; else working or idle. Absent if it said neither silentAfter nor goneAfter."
                 },
                 "seenAt": {
                   "anyOf": [

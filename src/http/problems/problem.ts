@@ -53,8 +53,9 @@ export const taskNotFound = () =>
 /**
  * Turns an error of the queue into a problem. The caller gets the full message only for errors in the
  * caller's input. Redis's own words stay on the server.
+ * @param method of the request: one that only reads has no effect that its caller has to ask for
  */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown, method: string): Problem {
   if (error instanceof Problem) return error;
   if (!(error instanceof SluiceError)) return new Problem("internal");
   if (error.cause instanceof Refused) return new Problem("redis_not_writable");
@@ -66,7 +67,10 @@ export function problemOf(error: unknown): Problem {
         errors: error.path === undefined ? undefined : [fieldError(error.message, error.path)],
       });
     case "aborted":
-      return new Problem("redis_unreachable");
+    case "redis_unreachable":
+      return new Problem("redis_unreachable", {
+        detail: /^(?:GET|HEAD)$/.test(method) ? "Redis could not be reached in time." : undefined,
+      });
     case "not_installed":
       return new Problem("misconfigured", { detail: `${error.message}.` });
     case "undecryptable":

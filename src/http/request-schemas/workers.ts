@@ -12,6 +12,7 @@ export const worker = fields({
   node: v.exactOptional(v.pipe(v.string(nodeForm), v.maxLength(128, nodeForm))),
   pid: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
   silentAfter: v.exactOptional(positiveDuration),
+  goneAfter: v.exactOptional(positiveDuration),
 });
 
 /** The query of the list of workers. */

@@ -15,7 +15,7 @@ export const load = v.object({
   ),
   workers: described(
     count,
-    "Workers of the queue that are not silent. Consumers without a name are not counted.",
+    "Workers of the queue that are not gone, or still have tasks. Consumers without a name are not counted.",
   ),
   perWorker: described(
     amount,

@@ -18,7 +18,7 @@ export const counts = v.object({
     "When the next delayed task is due or the next lease expires, epoch ms.",
   ),
   broken: described(count, "Entries without a valid record that pulls have set aside; 0 in a valid queue."),
-  workers: described(count, "Workers of the queue that are not silent."),
+  workers: described(count, "Workers of the queue that are not gone, or still have tasks."),
   paused: described(v.boolean(), "True while pulls return no tasks."),
 });
 

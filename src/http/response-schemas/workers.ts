@@ -11,6 +11,13 @@ export const workers = v.object({
       silentAfter: v.exactOptional(
         described(count, "As the worker sent it, ms; absent if no sweep fails the worker for its silence."),
       ),
+      goneAfter: v.exactOptional(described(count, "As the worker sent it, ms.")),
+      state: v.exactOptional(
+        described(
+          v.picklist(["working", "idle", "gone"]),
+          "gone: without a sign of life for longer than it said, or failed; else working or idle. Absent if it said neither silentAfter nor goneAfter.",
+        ),
+      ),
       seenAt: described(
         v.nullable(count),
         "Its last pull, heartbeat or extend of one of its first tasks, epoch ms; null if it was failed.",

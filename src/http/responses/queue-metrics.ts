@@ -73,7 +73,11 @@ export function queueMetrics({ queues, truncated, commands }: Scrape): MetricFam
       "How long ago the next pending task was enqueued; 0 if none is pending.",
       ({ oldestAge }) => (oldestAge ?? 0) / 1_000,
     ),
-    gauge("sluice_queue_workers", "Workers that are not silent.", ({ workers }) => workers),
+    gauge(
+      "sluice_queue_workers",
+      "Workers that are not gone, or still have tasks.",
+      ({ workers }) => workers,
+    ),
     gauge("sluice_queue_paused", "1 while the queue is paused.", ({ paused }) => Number(paused)),
     gauge("sluice_queue_broken_entries", "Unreadable entries, set aside by pulls.", ({ broken }) => broken),
     {

@@ -20,7 +20,7 @@ export function refusal(why: EnqueueRefusal, queue: string): SluiceError {
   }
   return new SluiceError(
     "idempotency_key_reused",
-    "an earlier enqueue with this idempotencyKey had other tasks; use a new key for new tasks",
+    "an earlier enqueue with this idempotencyKey had other tasks; use a new key",
     "idempotencyKey",
   );
 }

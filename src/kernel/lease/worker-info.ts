@@ -13,12 +13,14 @@ const MAX_NODE = 128;
  */
 export function workerArguments(worker: Worker): { worker: string; info: string } {
   const name = writeWorker(worker, "worker");
-  onlyOptions(worker, ["name", "incarnation", "node", "pid", "silentAfter"], "worker.");
-  const { node = "", pid, silentAfter } = worker;
+  onlyOptions(worker, ["name", "incarnation", "node", "pid", "silentAfter", "goneAfter"], "worker.");
+  const { node = "", pid, silentAfter, goneAfter } = worker;
   if (typeof node !== "string" || node.length > MAX_NODE) {
     throw invalidArgument("worker.node", `must be a text of at most ${MAX_NODE} characters`);
   }
-  const silent = silentAfter === undefined ? "" : milliseconds(silentAfter, "worker.silentAfter", { min: 1 });
+  const gone = goneAfter === undefined ? "" : `g${milliseconds(goneAfter, "worker.goneAfter", { min: 1 })}`;
+  const silent =
+    silentAfter === undefined ? gone : milliseconds(silentAfter, "worker.silentAfter", { min: 1 });
   const process = pid === undefined ? "" : wholeNumber(pid, "worker.pid", 0, 2 ** 53 - 1);
   // JSON in ASCII has no line break, and `;` is escaped.
   return { worker: name, info: `${silent};${escaped(asciiJson(node))};${process}` };
@@ -34,12 +36,15 @@ export function readWorkerInfo(record: string): {
   silentAfter?: number;
   node?: string;
   pid?: number;
+  goneAfter?: number;
 } {
   if (record === "") return { seenAt: null };
-  const [, seenAt, silentAfter = "", node = "", pid = ""] = record.split(";");
+  const [, seenAt, after = "", node = "", pid = ""] = record.split(";");
   return {
     seenAt: Number(seenAt),
-    ...(silentAfter !== "" && { silentAfter: Number(silentAfter) }),
+    ...(after.startsWith("g")
+      ? { goneAfter: Number(after.slice(1)) }
+      : after !== "" && { silentAfter: Number(after) }),
     ...(node !== "" && node !== `""` && { node: JSON.parse(unescaped(node)) as string }),
     ...(pid !== "" && { pid: Number(pid) }),
   };

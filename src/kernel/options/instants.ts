@@ -11,7 +11,7 @@ export const LAST_INSTANT = 8_640_000_000_000_000;
 export const LAST_DUE = 2 ** 52 - 1;
 
 /** What an instant in seconds gets as an error. */
-export const IN_SECONDS = "must be in milliseconds: an instant of ten digits is taken to be in seconds";
+export const IN_SECONDS = "must be in milliseconds: ten digits are taken to be seconds";
 
 /** The instants of ten digits: in seconds they are from 2001 to 2286, in milliseconds of the first months of 1970. */
 export const SECONDS = { first: 1_000_000_000, last: 9_999_999_999 } as const;

@@ -160,6 +160,12 @@ export interface Worker extends WorkerName {
    *   list of workers, unless it has tasks
    */
   readonly silentAfter?: Duration | undefined;
+  /**
+   * Lists call the worker gone after this time without a dequeue or heartbeat, and working or idle until then. It keeps
+   * its tasks until their leases expire, and leaves the list without tasks. `silentAfter` comes before it.
+   * @default lists say only when the worker was last seen
+   */
+  readonly goneAfter?: Duration | undefined;
 }
 
 export interface HeartbeatOptions extends RequestOptions {

@@ -19,7 +19,7 @@ export interface QueueCounts {
   readonly nextDueAt: number | null;
   /** Entries without a usable record that dequeue has set aside; 0 in a valid queue. */
   readonly broken: number;
-  /** Workers registered with this queue that are not silent. */
+  /** Workers registered with this queue that are not gone, or still have tasks. */
   readonly workers: number;
   /** True while the queue is paused, so that dequeue returns no task. */
   readonly paused: boolean;

@@ -62,7 +62,7 @@ export async function subscribeTo(
   if (subscribe === undefined) {
     throw new SluiceError(
       "unsupported",
-      "this transport cannot subscribe to a channel; use one of sluice-queue/upstash or sluice-queue/resp",
+      "this transport cannot subscribe; use sluice-queue/upstash or sluice-queue/resp",
     );
   }
   const channel = queueKeys(name, prefix).tasks.replace(/tasks$/, "events");

@@ -3,7 +3,7 @@ import { SluiceError } from "../../errors.ts";
 import { isReference, keyIdOf } from "../record/envelope.ts";
 import { asUnreadable } from "../record/unreadable.ts";
 
-const WITHOUT_OFFLOAD = "the payload is in an object store, and this queue has no offload to read it";
+const WITHOUT_OFFLOAD = "the payload is in an object store, and this queue has no offload";
 
 /** The error for a value that is encrypted, or in an object store, and that a queue can only read as it is stored. */
 export function refusalOf(kind: string, value: unknown): SluiceError {

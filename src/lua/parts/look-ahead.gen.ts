@@ -33,7 +33,7 @@ i,j=i+x,j+y
 end
 AK(k,r and not u and i+j==t and s or nil)
 if w and JJ(a,q,'0',1)[1]then
-AK(h,AH(b+JG),q)
+AK(h,AH(b+JG/60),q)
 else
 AK((u or v)and g or f,q)
 end

@@ -45,7 +45,7 @@ export function lostWorkers(workers: readonly RegisteredWorker[], now: number): 
       working.push({ ...named, ...where, seenAt: seenAt ?? 0 });
       continue;
     }
-    const { seenAt: failedAt, silentAfter: _, ...where } = readWorkerInfo(failure);
+    const { seenAt: failedAt, silentAfter: _, goneAfter: __, ...where } = readWorkerInfo(failure);
     if (failedAt === null || failedAt <= now - MISSED_FOR) continue;
     const known = lost.get(worker);
     if (!known || known.failedAt < failedAt) lost.set(worker, { ...named, ...where, failedAt });

@@ -150,7 +150,7 @@ describe("a dequeue", () => {
     for (const encryption of [undefined, null, encrypting({ acceptPlain: true })]) {
       const plain = rig.queue({ encryption });
       expect(await plain.dequeue()).toMatchObject({ length: 0, invalid: 1 });
-      const message = "the payload is in an object store, and this queue has no offload to read it";
+      const message = "the payload is in an object store, and this queue has no offload";
       expect(await plain.get("a")).toMatchObject({ state: "rejected", error: { message } });
       await expect(plain.get("a", { payload: true })).rejects.toEqual(
         new SluiceError("offload_failed", message),

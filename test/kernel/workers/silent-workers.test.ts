@@ -48,6 +48,41 @@ describe("a silent worker", () => {
   });
 });
 
+test("a worker that says when it is gone is working or idle until then, and keeps its tasks", async () => {
+  const [busy, idle] = [
+    { name: "busy", goneAfter: "2m" },
+    { name: "idle", goneAfter: "2m" },
+  ] as const;
+  const states = async () =>
+    Object.fromEntries((await rig.operator().workers()).workers.map(({ name, state }) => [name, state]));
+  await queue.enqueue(0, { id: "t0" });
+  const [task] = await queue.dequeue({ worker: busy, lease: "10m" });
+  await queue.heartbeat(idle, { receipts: [] });
+  await queue.dequeue({ worker: { name: "function" } });
+  expect(await states()).toEqual({ busy: "working", idle: "idle", function: undefined });
+  expect(await queue.counts()).toMatchObject({ workers: 3 });
+  rig.now += 2 * MINUTE;
+  expect(await states()).toEqual({ busy: "gone", idle: "gone", function: undefined });
+  await run();
+  expect(await states()).toEqual({ busy: "gone", function: undefined });
+  expect(await queue.counts()).toMatchObject({ working: 1, workers: 2 });
+  await queue.heartbeat(busy, { receipts: [] });
+  expect(await states()).toEqual({ busy: "working", function: undefined });
+  await task?.complete();
+  rig.now += 2 * MINUTE;
+  await run();
+  expect(await states()).toEqual({ function: undefined });
+  expect(await queue.counts()).toMatchObject({ workers: 1 });
+});
+
+test("a heartbeat without receipts of leases extends none", async () => {
+  await queue.enqueue(0, { id: "t0" });
+  const [task] = await queue.dequeue({ worker: one, lease: "10m" });
+  rig.now += MINUTE / 2;
+  expect(await queue.heartbeat(one, { receipts: [] })).toMatchObject({ ok: true, leases: 0 });
+  expect(await queue.get("t0")).toMatchObject({ deadlineAt: task?.deadlineAt });
+});
+
 test("a worker that is not to be failed keeps its tasks, and is listed as long as it has any, even after a long silence", async () => {
   await queue.enqueue(0, { id: "t0" });
   const [task] = await take(queue, { name: "one" }, 1);

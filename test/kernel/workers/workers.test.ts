@@ -14,7 +14,13 @@ describe("the list of workers", () => {
     await queue.enqueue(1, { id: "t0" });
     const worker = { ...one, node: 'eu "1"; über', pid: 0, silentAfter: "30s" } as const;
     await queue.dequeue({ worker });
-    const registered = { ...worker, silentAfter: 30_000, seenAt: START, silentAt: START + 30_000 };
+    const registered = {
+      ...worker,
+      silentAfter: 30_000,
+      seenAt: START,
+      silentAt: START + 30_000,
+      state: "working",
+    };
     expect(await rig.operator().workers()).toEqual({
       workers: [{ ...registered, working: 1, tasks: ["t0"] }],
       now: START,
@@ -45,7 +51,14 @@ describe("the list of workers", () => {
     await queue.dequeue({ worker: { name: "two" } });
     rig.now += 1_000;
     for (const name of ["one", "two", "unknown"]) await rig.operator().failWorker(name);
-    const failed = { seenAt: null, failedAt: rig.now, silentAt: rig.now + 3_600_000, working: 0, tasks: [] };
+    const failed = {
+      state: "gone",
+      seenAt: null,
+      failedAt: rig.now,
+      silentAt: rig.now + 3_600_000,
+      working: 0,
+      tasks: [],
+    };
     const lost = [
       { name: "two", ...failed },
       { ...one, ...where, ...failed },

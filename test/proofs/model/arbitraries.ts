@@ -39,6 +39,7 @@ export const worker: Arbitrary<OperationWorker> = record({
   name: oneOf("w1", "w2"),
   incarnation: maybe(oneOf("x", "y")),
   silentAfter: maybe(oneOf(800, 3_000), 1),
+  goneAfter: maybe(oneOf(700, 2_500), 1),
 });
 export const leaseTime = oneOf(1_000, 2_000, 5_000);
 export const group = oneOf("a", "b", "c");

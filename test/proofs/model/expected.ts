@@ -242,9 +242,10 @@ function swept(world: World, { limit, once, waker }: Of<"sweep">, registered: bo
   return { ...counted, more: false, scheduled, woken: woken ? 1 : 0, failed };
 }
 
-export const signOf = ({ name, incarnation = "", silentAfter }: OperationWorker) => ({
+export const signOf = ({ name, incarnation = "", silentAfter, goneAfter }: OperationWorker) => ({
   worker: `${name} ${incarnation}`,
   silentAfter,
+  goneAfter: silentAfter === undefined ? goneAfter : undefined,
 });
 
 /** `1.<attempt>.<lease number>.<lease token>.<id>` */

@@ -89,7 +89,7 @@ const REQUESTS: Requests = {
 
 /** Durations are sent as texts if they are whole seconds. */
 const DURATIONS = new Set(
-  "delay lease resultTtl deadTtl ttl unique window silentAfter per every".split(" ").values(),
+  "delay lease resultTtl deadTtl ttl unique window silentAfter goneAfter per every".split(" ").values(),
 );
 
 /** The same value as JSON: bytes are in base64. */

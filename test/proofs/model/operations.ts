@@ -8,6 +8,7 @@ export interface OperationWorker {
   readonly name: string;
   readonly incarnation?: string | undefined;
   readonly silentAfter?: number | undefined;
+  readonly goneAfter?: number | undefined;
 }
 
 export type AskedTask = Omit<ModelNewTask, "id" | "derived"> & { readonly id?: string | undefined };

@@ -72,21 +72,27 @@ export function workers(queue: QueueState, now: number): WorkerInfo[] {
     Math.min(now, (queue.working.get(id) as number) - (queue.task(id).leasedFor ?? 0));
   const lost = queue.lastLost.flatMap((key) => {
     const silentAt = (queue.lost.get(key) ?? 0) + FORGOTTEN_AFTER;
-    const worker = { seenAt: undefined, silentAt, silentAfter: undefined };
+    const worker = { seenAt: undefined, silentAt, silentAfter: undefined, goneAfter: undefined };
     return queue.workers.has(key) || silentAt <= now ? [] : [[key, worker] as const];
   });
   return [...queue.workers, ...lost]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, { seenAt, silentAt, silentAfter }]) => {
+    .map(([key, { seenAt: seen, silentAt, silentAfter, goneAfter }]) => {
       const [name = "", incarnation = ""] = key.split(" ");
       const ids = leasedBy(queue, key);
+      const seenAt = seen === undefined ? undefined : Math.max(seen, ...ids.slice(0, 5).map(extendedAt));
+      const aliveFor = silentAfter ?? goneAfter;
+      const isGone = seenAt === undefined || (aliveFor !== undefined && seenAt + aliveFor <= now);
+      const living = ids.length > 0 ? "working" : "idle";
       return {
         name,
         ...(incarnation !== "" && { incarnation }),
         ...(seenAt === undefined
           ? { seenAt: null, ...(queue.lost.has(key) && { failedAt: queue.lost.get(key) }) }
-          : { seenAt: Math.max(seenAt, ...ids.slice(0, 5).map(extendedAt)) }),
+          : { seenAt }),
         ...(silentAfter !== undefined && seenAt !== undefined && { silentAfter }),
+        ...(goneAfter !== undefined && seenAt !== undefined && { goneAfter }),
+        ...((isGone || aliveFor !== undefined) && { state: isGone ? "gone" : living }),
         silentAt,
         working: ids.length,
         tasks: ids,

@@ -141,6 +141,7 @@ export interface ModelWorker {
   seenAt: number | undefined;
   silentAt: number;
   silentAfter: number | undefined;
+  goneAfter: number | undefined;
 }
 
 /** A new dead letter, as a call reports it. */

@@ -135,13 +135,17 @@ export function allSteps({
         return { does: "heartbeat", worker: who, lease, receipts };
       },
     ),
-    step(2, tuple(worker, boolean(), oneOf(1, 1_000)), ([{ silentAfter: _, ...who }, byName, limit]) => ({
-      does: "fail",
-      worker: byName ? who.name : who,
-      limit,
-      waker,
-    })),
-    step(1, worker, ({ silentAfter: _, ...who }) => ({ does: "forget", worker: who })),
+    step(
+      2,
+      tuple(worker, boolean(), oneOf(1, 1_000)),
+      ([{ silentAfter: _, goneAfter: __, ...who }, byName, limit]) => ({
+        does: "fail",
+        worker: byName ? who.name : who,
+        limit,
+        waker,
+      }),
+    ),
+    step(1, worker, ({ silentAfter: _, goneAfter: __, ...who }) => ({ does: "forget", worker: who })),
     withKey(
       2,
       "configure",

@@ -4,6 +4,7 @@ import { takeBack } from "./transitions.ts";
 import { dueBy, type QueueState } from "./state.ts";
 
 export const FORGOTTEN_AFTER = 3_600_000;
+const LOOK_AGAIN_AFTER = 60_000;
 const LOST_FOR = 86_400_000;
 
 /** How many silent workers one check handles. */
@@ -13,11 +14,16 @@ export interface SignOfLife {
   /** `<name> <incarnation>` */
   readonly worker: string;
   readonly silentAfter?: number | undefined;
+  readonly goneAfter?: number | undefined;
 }
 
-export function noteWorker(queue: QueueState, { worker, silentAfter }: SignOfLife, now: number): void {
-  const silentAt = now + (silentAfter ?? FORGOTTEN_AFTER);
-  queue.workers.set(worker, { seenAt: now, silentAt, silentAfter });
+export function noteWorker(
+  queue: QueueState,
+  { worker, silentAfter, goneAfter }: SignOfLife,
+  now: number,
+): void {
+  const silentAt = now + (silentAfter ?? goneAfter ?? FORGOTTEN_AFTER);
+  queue.workers.set(worker, { seenAt: now, silentAt, silentAfter, goneAfter });
   queue.alarm = Math.min(queue.alarm ?? silentAt, silentAt);
 }
 
@@ -152,7 +158,7 @@ export function failSilent(queue: QueueState, now: number): { returned: number; 
     if (isRegistered && returned + ended === 0) forgetFailure(queue, name);
     counts.returned += returned;
     counts.ended += ended;
-    if (listed && leasedBy(queue, name).length > 0) worker.silentAt = now + FORGOTTEN_AFTER;
+    if (listed && leasedBy(queue, name).length > 0) worker.silentAt = now + LOOK_AGAIN_AFTER;
     else queue.workers.delete(name);
   }
   const next = Math.min(...Array.from(queue.workers.values(), ({ silentAt }) => silentAt));

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { may } from "../access.ts";
 import { failWorker, forgetWorker, workers } from "../api/workers.ts";
 import type { Worker } from "../api/types.ts";
-import { serverTime } from "../clock.ts";
 import { counted, exact } from "../format.ts";
 import { useLive } from "../live.ts";
 import { When, WorkerName } from "../parts/badges.tsx";
@@ -15,9 +14,6 @@ import { taskLink } from "../router.ts";
 
 /** Ids of a worker's tasks that are shown. */
 const SHOWN = 5;
-
-/** A worker without tasks is said to be silent if it was not seen for longer, ms. */
-const QUIET = 5 * 60_000;
 
 interface WorkersProps {
   readonly queue: string;
@@ -38,7 +34,11 @@ export function Workers({ queue, onChanged }: WorkersProps) {
       of: (worker) => (
         <RowButtons
           of={worker.name}
-          actions={[[worker.working > 0 ? "Take back" : "Forget", () => setAsked(worker)]]}
+          actions={
+            worker.state === "idle"
+              ? []
+              : [[worker.working > 0 ? "Take back" : "Forget", () => setAsked(worker)]]
+          }
         />
       ),
     });
@@ -88,10 +88,10 @@ const columnsOf = (queue: string): Column<Worker>[] => [
   },
   {
     title: "Seen",
-    of: ({ seenAt, failedAt, working }) =>
+    of: ({ state, seenAt, failedAt, working }) =>
       seenAt !== null ? (
         <>
-          {working === 0 && serverTime() - seenAt > QUIET && "silent, last "}
+          {state && `${state}, last seen `}
           <When at={seenAt} />
         </>
       ) : failedAt === undefined || working > 0 ? (
