@@ -111,6 +111,8 @@ function readRedis(env: Environment): RedisConfig {
     checkRedisUrl(redisUrl, "REDIS_URL");
     return { redisUrl };
   }
+  if (env["REDIS_URL"] !== undefined)
+    throw invalidArgument("REDIS_URL", "is empty; it must be a URL of Redis");
   throw invalidArgument(
     "UPSTASH_REDIS_REST_URL",
     "and UPSTASH_REDIS_REST_TOKEN must be set, or REDIS_URL if the platform supports TCP",

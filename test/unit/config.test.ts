@@ -44,6 +44,11 @@ describe("the configuration", () => {
     });
   });
 
+  it("says that REDIS_URL is empty, if nothing else leads to Redis", () => {
+    expect(() => readConfig({ REDIS_URL: " " })).toThrow("REDIS_URL is empty; it must be a URL of Redis");
+    expect(readConfig({ ...redis, REDIS_URL: "" }).redis).toHaveProperty("url");
+  });
+
   const kv = { KV_REST_API_URL: "https://kv.example.com", KV_REST_API_TOKEN: "kv-secret" };
   const overTcp = { REDIS_URL: "redis://localhost", KV_URL: "rediss://localhost" };
   const empty = { UPSTASH_REDIS_REST_URL: " ", UPSTASH_REDIS_REST_TOKEN: "" };
