@@ -7,6 +7,7 @@ import {
   taskStates,
 } from "../kernel/options/types.ts";
 import { milliseconds, type Duration } from "../kernel/options/duration.ts";
+import { QUEUE_PATTERN, queuePatternForm } from "../kernel/names/queue-pattern.ts";
 import { messageOf } from "../errors.ts";
 
 /** Checks an option's value; the message says what is allowed. */
@@ -25,13 +26,25 @@ export function whole(least: number, most?: number): (text: string) => number {
 }
 
 /** A duration in ms, from `30s` or a number of ms. */
-export function duration(text: string): number {
-  const given = (/^\d{1,15}$/.test(text) ? Number(text) : text) as Duration;
-  try {
-    return milliseconds(given, "it");
-  } catch (error) {
-    return refused(messageOf(error).replace(/^it /, ""));
-  }
+export const duration = (text: string): number => durationWithin({})(text);
+
+/** A duration in ms, as {@link duration}. @param bounds both in ms */
+export const durationWithin =
+  (bounds: { min?: number; max?: number }) =>
+  (text: string): number => {
+    const given = (/^\d{1,15}$/.test(text) ? Number(text) : text) as Duration;
+    try {
+      return milliseconds(given, "it", bounds);
+    } catch (error) {
+      return refused(messageOf(error).replace(/^it /, ""));
+    }
+  };
+
+/** Patterns of queue names, one in each argument. */
+export function queuePatterns(text: string, before: readonly string[] = []): readonly string[] {
+  return QUEUE_PATTERN.test(text)
+    ? [...before, text]
+    : refused(`${queuePatternForm}; several have spaces between them`);
 }
 
 /** A rate: `<number>/<duration>`, or a number a second. */
@@ -129,7 +142,7 @@ export function withFilter(command: Command, which: "tasks" | "dead letters"): C
   const known = which === "tasks" ? rejectReasons : deadReasons;
   return command
     .optionsGroup("Which tasks:")
-    .option("--text <text>", "those whose error or result contains the text")
+    .option("--text <text>", "those whose last error, or result once they are completed, contains the text")
     .option("--group <group>", "those of the group")
     .addOption(
       new Option(

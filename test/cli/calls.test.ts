@@ -65,10 +65,17 @@ test.each<[line: string, ...calls: (string | Called)[]]>([
   ["workers emails", `GET ${emails}/workers`],
   ["workers emails --all", `GET ${emails}/workers`],
   [
-    "doctor other* --after 5m",
+    "doctor * other* --after 5m",
     "GET /v1/token",
-    ["GET /v1/health/queues", { queues: "other*", after: "5m" }],
+    ["GET /v1/health/queues", { after: "300000" }],
+    ["GET /v1/health/queues", { queues: "other*", after: "300000" }],
+  ],
+  [
+    "doctor emails",
+    "GET /v1/token",
+    ["GET /v1/health/queues", { queues: "emails" }],
     "GET /health",
+    `GET ${emails}/diagnostics`,
   ],
   [
     "redrive emails",

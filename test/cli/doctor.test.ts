@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { EmbeddedDatabase } from "../../src/embedded/index.ts";
 import { startGateway } from "../../src/local/index.ts";
 import { resp } from "../../src/transports/resp.ts";
@@ -156,5 +156,55 @@ test.each(targets)(
     expect(await codes("mails", "--after", "5m")).toEqual([1, [["mails", "no_consumer"]]]);
     const refused = await rig.to(target).sluice("doctor", "--after", "2h");
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("--after must be a duration")]);
+    await rig.queue("other").enqueue(1);
+    expect(await codes("mails", "*mails", "other", "--after", "5m")).toEqual([
+      1,
+      [
+        ["mails", "no_consumer"],
+        ["emails", "no_consumer"],
+      ],
+    ]);
   },
 );
+
+describe.each(targets)("with %s doctor of a queue", (target) => {
+  const doctorOf = async (...patterns: string[]) => {
+    const { code, rows, err } = await rig.to(target).sluice("doctor", ...patterns);
+    return { code, err, queues: rows.filter(({ code: of }) => of === "queue").map((row) => row.about) };
+  };
+
+  test("that does not exist is refused", async () => {
+    await rig.queue("emails").enqueue(1);
+    const where = "To list all: sluice queues";
+    expect(await doctorOf("emails", "emials")).toEqual({
+      code: 1,
+      err: expect.stringContaining(`there is no queue emials; did you mean emails? ${where}`),
+      queues: [],
+    });
+    expect(await doctorOf("mail*")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`no queue matches mail*. ${where}`),
+    });
+    expect(await doctorOf("*")).toMatchObject({ code: 0, queues: ["emails"] });
+  });
+
+  test("that has been empty for so long that no list has it finds nothing wrong", async () => {
+    await rig.operator().configure({ maxWorking: 3 });
+    await rig.queue("other").enqueue(1);
+    await rig.raw(["ZREM", "sluice:queues", "emails"]);
+    expect(await doctorOf("emails")).toMatchObject({ code: 0, queues: ["emails"] });
+    expect(await doctorOf("emails", "other")).toMatchObject({ code: 0, queues: ["emails", "other"] });
+  });
+});
+
+test("doctor --repair repairs only the queues that are named", async () => {
+  for (const name of ["emails", "other"]) {
+    await rig.queue(name).enqueue(1, { id: "lost" });
+    await rig.raw(["HSET", `sluice:{${name}}:tasks`, "lost", "garbage"]);
+    await rig.queue(name).dequeue();
+  }
+  const { rows } = await doctor("emails", "--repair");
+  expect(rows).toContainEqual(expect.objectContaining({ code: "repaired", about: "emails" }));
+  const [first] = await about("other");
+  expect(first).toMatchObject(["problem", "1 broken entry set aside", expect.any(String)]);
+});

@@ -16,7 +16,15 @@ test("redrive leaves what a consumer rejected for good, and says so, until it is
     /^ID +DIED +REASON +ERROR\nfails +[\d: -]+ +attempts_exhausted +Error: HTTP 503\n$/,
   );
   const stays = "1 dead letter that a consumer rejected for good stays; --rejected takes it too.\n";
-  expect([dry.code, dry.err]).toEqual([0, `1 dead letter would be redriven. Nothing was changed.\n${stays}`]);
+  const lines = dry.err.split(/(?<=\n)/);
+  expect([dry.code, ...lines]).toEqual([
+    0,
+    "1 dead letter would be redriven. Nothing was changed.\n",
+    expect.stringMatching(
+      /^The last of them died (just now|\d+.* ago): if the cause is not fixed, they die again\.\n$/,
+    ),
+    stays,
+  ]);
   expect(await statesOf("fails", "hopeless")).toEqual(["rejected", "rejected"]);
   expect((await sluice("redrive", "emails", "--dry-run")).rows).toEqual([
     { id: "fails", endedAt: expect.any(Number), reason: "attempts_exhausted", error },
@@ -30,6 +38,15 @@ test("redrive leaves what a consumer rejected for good, and says so, until it is
   expect(await statesOf("fails", "hopeless")).toEqual(["pending", "rejected"]);
   expect((await sluice("redrive", "emails", "--rejected")).rows).toEqual([{ queue: "emails", redriven: 1 }]);
   expect(await statesOf("hopeless")).toEqual(["pending"]);
+});
+
+test("redrive --dry-run warns of no cause that ended long ago", async () => {
+  const queue = rig.queue("emails", { now: () => Date.now() - 360_000 });
+  await queue.enqueue(1, { maxAttempts: 1 });
+  for (const task of await queue.dequeue()) await task.reject("no");
+  expect((await onTerminal("redrive", "emails", "--rejected", "--dry-run")).err).toBe(
+    "1 dead letter would be redriven. Nothing was changed.\n",
+  );
 });
 
 test("redrive --rate says for how long it spreads them", async () => {

@@ -36,6 +36,12 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["redrive emails --rejected --reason rejected", "--rejected must not be given with --reason"],
   ["dead emails --since 25:00", "sluice: --since must be a duration ago, such as 2h, or a local time"],
   ["dead emails --since 1700000000", "sluice: --since must be a duration ago"],
+  ["stats emails --minutes 61", "sluice: --minutes must be a whole number from 1 to 60\n"],
+  ["doctor --after 5", "sluice: --after must be a duration of 1000 to 3540000 ms"],
+  [
+    "doctor emails,imports",
+    "sluice: <queues> must be a pattern of queue names, such as emails, emails-* or *; several have spaces between them\n",
+  ],
   ["stats emails --watch soon", "sluice: --watch must be a duration"],
   ["stats emails --watch 0", "sluice: --watch must be at least 100ms"],
   // What is behind the = may be a secret.

@@ -110,7 +110,7 @@ testCommands("docs/operating.md", {
   },
   after: {
     "sluice redrive emails welcome-17": completeAll,
-    "sluice settings emails statistics=on": () => enqueueMails([36], { group: "tenant-7" }),
+    "sluice settings emails statistics=on": () => enqueueMails([36], { group: "tenant-7" }, minutesAgo(2)),
   },
 });
 

@@ -29,6 +29,20 @@ describe("GET /v1/health/queues", () => {
     for (const task of await earlier("mails-2").dequeue()) await task.reject("no");
   });
 
+  it("says that no queue matches, which need not be wrong", async () => {
+    const { status, body } = await health("?queues=mials-*&fail=problem");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ queues: [] });
+    expect(body.findings.at(-1)).toEqual({
+      status: "unknown",
+      code: "no_queue",
+      about: "queues",
+      found: "no queue in use matches mials-*",
+    });
+    const { body: all } = await health();
+    expect(all.findings.map(({ code }: { code: string }) => code)).not.toContain("no_queue");
+  });
+
   it("has what is wrong, and how each queue is", async () => {
     const { status, body } = await health();
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import { readConfig } from "../../config.ts";
 import { variable, type Variables } from "../../environment.ts";
 import { messageOf, SluiceError } from "../../errors.ts";
@@ -9,22 +9,25 @@ import {
   finding,
   type HealthFinding,
   type HealthReport,
+  LONGEST_STUCK,
 } from "../../operate/health/index.ts";
 import type { TokenEntry } from "../../http/auth/tokens.ts";
+import { healthOf } from "../doctor/asked-queues.ts";
 import { cronFindings, cronOfError, hasNoTokens } from "../doctor/cron.ts";
 import { healthyQueue, keyFindings } from "../doctor/keys.ts";
+import { repaired } from "../doctor/repaired.ts";
 import { isRefusedInFront } from "../connection/connect.ts";
 import { EXIT, exitCodeOf } from "../exit.ts";
 import { counted } from "../../counted.ts";
 import { printable, wrapped } from "../output/printable.ts";
 import { restVariables } from "../../redis-variables.ts";
+import { durationWithin, queuePatterns } from "../options.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { pathOf } from "../tasks.ts";
-import { deepSweep } from "./sweep.ts";
 
 interface DoctorOptions {
   readonly repair?: boolean;
-  readonly after?: string;
+  readonly after?: number;
   /** The file with the variables. */
   readonly env?: string;
 }
@@ -37,10 +40,19 @@ export function doctorCommand(running: Running): Command {
     .description(
       "Checks the connection, Redis and its settings, the size and state of each queue, and tokens. It says what to do about each problem. If there is a problem, the exit code is 1. Without --repair it changes nothing.",
     )
-    .argument("[queues]", "only these: a name, or a pattern such as emails-* (default: all)")
-    .option("--after <time>", "how long a queue may be stuck, such as 5m (default: 10m)")
-    .option("--repair", "also check every entry of every queue, and repair what is wrong (deep sweep)");
-  return operation(running, command, async (session: Session, options: DoctorOptions, queues?: string) => {
+    .addArgument(
+      new Argument("[queues...]", "only these: names, or patterns such as emails-* (default: all)").argParser(
+        queuePatterns,
+      ),
+    )
+    .addOption(
+      new Option("--after <time>", "how long a queue may be stuck, such as 5m (default: 10m)").argParser(
+        durationWithin({ min: 1_000, max: LONGEST_STUCK }),
+      ),
+    )
+    .option("--repair", "also check every entry of these queues, and repair what is wrong (deep sweep)");
+  type Asked = readonly string[];
+  return operation(running, command, async (session: Session, options: DoctorOptions, queues: Asked = []) => {
     try {
       await examine(session, options, queues);
     } catch (error) {
@@ -56,7 +68,7 @@ export function doctorCommand(running: Running): Command {
 async function examine(
   session: Session,
   { repair = false, after, env }: DoctorOptions,
-  queues: string | undefined,
+  queues: readonly string[],
 ): Promise<void> {
   const { api, out, fail } = session;
   const findings: Finding[] = [];
@@ -71,14 +83,13 @@ async function examine(
   if (api.isDatabase) report(cronFindings(session.io.env, env !== undefined));
   if (grants.some(mayView)) {
     const machineTime = Date.now();
-    const healthNow = (): Promise<HealthReport> =>
-      api.get("/v1/health/queues", "findings", { queues, after });
-    let health = await healthNow();
+    let health = await healthOf(session, queues, after);
     report(databaseFindings(session, health, grants, machineTime));
     report(await writeFindings(session));
     if (repair) {
-      report(await repaired(session));
-      health = await healthNow();
+      const named = health.queues.map(({ queue }) => queue);
+      report(await repaired(session, queues.length > 0 ? named : [undefined]));
+      health = await healthOf(session, queues, after);
     }
     if (health.queues.length === 0) report([finding("ok", "queues", "queues", "there is none yet")]);
     for (const queue of health.queues) report(await queueFindings(session, queue, health.findings, repair));
@@ -154,7 +165,7 @@ async function queueFindings(
   try {
     const diagnostics: QueueDiagnostics = await api.get(pathOf(name, "diagnostics"), "valid");
     const found = [...ofQueue, ...keyFindings(diagnostics, repaired)];
-    return found.length > 0 ? found : [healthyQueue(queue, diagnostics, repaired)];
+    return found.length > 0 ? found : [healthyQueue(queue, diagnostics)];
   } catch (error) {
     // A damaged queue must not hide the others.
     if (!(error instanceof SluiceError) || exitCodeOf(error) !== EXIT.failed) throw error;
@@ -258,28 +269,9 @@ function tokenFindings({ api, io }: Session, grants: readonly Grant[], file: str
   }
 }
 
-async function repaired(session: Session): Promise<Finding[]> {
-  const { faults, failed } = await deepSweep(session, undefined);
-  return [
-    ...faults.map(({ queue, fault, count: found }) =>
-      finding(
-        "warning",
-        "repaired",
-        queue,
-        `${fault}: ${found} repaired`,
-        "a failover or other code changed its keys",
-      ),
-    ),
-    ...failed.map(({ queue, code }) =>
-      finding("problem", "not_checked", queue, `not checked: ${code}`, "run the doctor again"),
-    ),
-    ...(faults.length + failed.length === 0 ? [finding("ok", "deep_sweep", "deep sweep", "no fault")] : []),
-  ];
-}
-
 /** The commands of an advice that reach a database or a deployment. */
 const COMMANDS =
-  /\bsluice (?:cancel|dead|export|ls|purge|redrive|resume|schedules|settings|show|stats|sweep|workers)\b/g;
+  /\bsluice (?:cancel|dead|export|ls|pause|purge|redrive|resume|schedules|settings|show|stats|sweep|workers)\b/g;
 
 function show({ out, where }: Session, finding: Finding): void {
   if (out.json) return out.line(finding);

@@ -26,7 +26,7 @@ export function findCommand(running: Running): Command {
   const command = new Command("find")
     .summary("find tasks of all queues by a text")
     .description(
-      "Finds tasks that have a text in their id, payload, error or result, in all queues: first dead letters, then those that wait or are worked on, then ended ones, the last ones first. What is encrypted or in an object store is not searched.",
+      "Finds tasks that have a text in their id, payload, last error or result, in all queues: first dead letters, then those that wait or are worked on, then ended ones, the last ones first. What is encrypted or in an object store is not searched.",
     )
     .argument("<text>")
     .option("--queues <pattern>", "only in these queues, such as emails-*")

@@ -6,6 +6,7 @@ import { type FilterOptions, filterOf, isFiltered, rate, whole, withFilter } fro
 import { counted } from "../../counted.ts";
 import { shortened } from "../output/printable.ts";
 import { shortTime } from "../output/times.ts";
+import { ago } from "../../operate/health/finding.ts";
 import { span } from "../../kernel/options/span.ts";
 import { operation, type Running, type Session } from "../session.ts";
 import { inRounds } from "../rounds.ts";
@@ -31,7 +32,7 @@ export function redriveCommand(running: Running): Command {
     new Command("redrive")
       .summary("make dead letters pending again")
       .description(
-        "Makes dead letters pending again, the oldest first: all, those that match, or those with the ids. Dead letters that a consumer rejected for good stay, except with --rejected, --reason or an id.",
+        "Makes dead letters pending again, the oldest first, behind the tasks that wait: all, those that match, or those with the ids. Dead letters that a consumer rejected for good stay, except with --rejected, --reason or an id.",
       )
       .argument("<queue>")
       .argument("[ids...]")
@@ -96,6 +97,9 @@ function perSecond(text: string): number {
 
 type Filter = ReturnType<typeof filterOf>;
 
+/** So long after the last one died, the cause may still last, ms. */
+const FRESH = 300_000;
+
 /** The most characters of an error in the table of a dry run. */
 const MOST_OF_ERROR = 200;
 
@@ -110,10 +114,11 @@ async function showMatching(
   const query = { state: "rejected", size: Math.min(limit, 1_000), ...filter } as const;
   const { out } = session;
   const rows: ShownRow[] = [];
-  let count = 0;
+  let [count, last] = [0, 0];
   for await (const task of atMost(limit, tasksOf(session, queue, query))) {
     const { id, endedAt, reason, error } = task;
     count++;
+    last = Math.max(last, endedAt ?? 0);
     if (out.json) out.line({ id, endedAt, reason, error });
     // Of a large error a terminal shows the beginning.
     else rows.push({ id, endedAt, reason, error: shortened(errorOf(task), MOST_OF_ERROR) });
@@ -131,6 +136,9 @@ async function showMatching(
       "No dead letter matches.",
     );
   out.note(`${counted(count, "dead letter")} would be redriven. Nothing was changed.`);
+  const since = Date.now() - last;
+  if (since < FRESH)
+    out.note(`The last of them died ${ago(since)}: if the cause is not fixed, they die again.`);
   return count;
 }
 

@@ -3773,7 +3773,7 @@ export const openapi: OpenApiDocument = {
           "operation"
         ],
         "summary": "Get what is wrong with the queues, and what to do",
-        "description": "The findings of `sluice doctor`, about the queues for which the token has the scope, at most 1,000. Those about the settings of Redis need a token for all queues. Each queue costs as many Redis commands as its counts, and 2 if it is empty, else about 10. Scope: view.",
+        "description": "The findings of `sluice doctor`, about the queues for which the token has the scope, at most 1,000. Those about the settings of Redis need a token for all queues. `no_queue`: none in use matches `queues`. One that has been empty for an hour is not in use. Each queue costs as many Redis commands as its counts, and 2 if it is empty, else about 10. Scope: view.",
         "security": [
           {
             "token": [
@@ -9133,6 +9133,7 @@ export const openapi: OpenApiDocument = {
                     "not_durable",
                     "clock_off",
                     "cron_refused",
+                    "no_queue",
                     "unreadable",
                     "broken_entries",
                     "paused",

@@ -33,6 +33,7 @@ export function attemptsFail(facts: QueueFacts, after: number): QueueFinding | u
   const commands = [
     error && `sluice ls ${queue} --text ${shellQuoted(searched(error))}`,
     id === "" ? undefined : `sluice show ${queue} ${shellQuoted(id)}`,
+    facts.paused ? undefined : `until it is: sluice pause ${queue}`,
   ].filter(Boolean);
   return found(
     isWaiting(facts, after) || lasts > after ? "problem" : "warning",

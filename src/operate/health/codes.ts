@@ -15,8 +15,8 @@ export const databaseCodes = [
 
 export type DatabaseCode = (typeof databaseCodes)[number];
 
-/** What may be wrong with a deployment. It says so itself: alerts do not know. */
-export const deploymentCodes = ["cron_refused"] as const;
+/** What may be wrong with a deployment, which says so itself, or with what a report was asked for. Alerts do not know. */
+export const deploymentCodes = ["cron_refused", "no_queue"] as const;
 
 export type DeploymentCode = (typeof deploymentCodes)[number];
 

@@ -9,5 +9,6 @@ export {
   type HealthOptions,
   healthReport,
   type HealthReport,
+  type QueueHealth,
   queueHealth,
 } from "./report.ts";

@@ -16,6 +16,9 @@ const AGAIN = 2;
 /** So long after the last one, leases expire no more, ms. */
 const OVER_AFTER = 180_000;
 
+/** So long after the last one, what made them expire may be gone, ms. */
+const QUIET = 120_000;
+
 /** Statistics know no shorter time, ms. */
 const SHORTEST = 120_000;
 
@@ -49,23 +52,29 @@ export function leasesExpire(
   const tasks = expiring.toSorted((one, other) => other.leases - one.leases);
   const [worst] = tasks;
   if (!worst && (expired.minutes < AGAIN || now - expired.lastAt > OVER_AFTER)) return undefined;
-  const others = tasks.length > 1 ? `, and ${counted(tasks.length - 1, "other task")} several` : "";
+  const names = tasks.slice(0, NAMED).map(({ id }) => id);
+  const listed = `${names.slice(1).join(", ")}${tasks.length > NAMED ? " …" : ""}`;
+  const others =
+    tasks.length > 1 ? `, and ${counted(tasks.length - 1, "other task")} several: ${listed}` : "";
   const lost = worst && `task ${worst.id} lost ${worst.leases} leases one after the other${others}`;
   const recent =
     expired.leases > 0 &&
     `${counted(expired.leases, "lease")} expired within ${span(Math.max(after, SHORTEST))}`;
+  // Statistics know only the minute.
+  const isQuiet = !worst && now - expired.lastAt >= QUIET;
+  const quiet = isQuiet ? `, the last over 2m ago: the cause may be gone` : "";
   // The record has the last worker alone: whether it was one process or several is not known.
   const causeOf = (who: string, whose: string) =>
     `${who} died or hung, or ${whose} handler outlived the lease: `;
   const advice = worst
     ? `${causeOf("each process that took it", "its")}sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}, which deletes its payload and errors; to keep them, export it first: sluice export ${queue} --state working`
-    : `${causeOf("a process", "a")}sluice ls ${queue} --text "lease expired". This ends 3m after the last`;
+    : `${causeOf("a process", "a")}sluice ls ${queue} --text "lease expired" finds those not completed since. This ends 3m after the last`;
   return found(
-    expired.leases < MANY_LEASES ? "warning" : "problem",
+    isQuiet || expired.leases < MANY_LEASES ? "warning" : "problem",
     "leases_expire",
     queue,
-    [lost, recent].filter(Boolean).join("; "),
+    [lost, recent].filter(Boolean).join("; ") + quiet,
     advice,
-    tasks.slice(0, NAMED).map(({ id }) => id),
+    names,
   );
 }

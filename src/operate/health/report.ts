@@ -7,7 +7,7 @@ import { queueNames } from "../queue-names.ts";
 import { LONGEST_STUCK } from "./bounds.ts";
 import type { DatabaseCode, DeploymentCode } from "./codes.ts";
 import { type DatabaseScope, examineDatabase, examineQueues } from "./examine.ts";
-import { type Finding, type Health, worst } from "./finding.ts";
+import { type Finding, finding, type Health, worst } from "./finding.ts";
 import type { QueueFinding } from "./queue-finding.ts";
 
 /** The most queues of a report. */
@@ -90,7 +90,14 @@ export async function healthReport(
   const isWanted = (name: string) => matches(pattern, name) && scope.maySee(name);
   const { names, truncated } = await queueNames(transport, isWanted, MOST_QUEUES, options);
   const examined = await examineQueues(transport, names, after, options);
-  const findings = [...database.findings, ...(scope.own ?? []), ...examined.flatMap((one) => one.findings)];
+  const isUnmatched = pattern !== "*" && names.length === 0;
+  const findings = [
+    ...database.findings,
+    ...(scope.own ?? []),
+    // A queue that has been empty for an hour is no longer registered: nothing need be wrong.
+    ...(isUnmatched ? [finding("unknown", "no_queue", "queues", `no queue in use matches ${pattern}`)] : []),
+    ...examined.flatMap((one) => one.findings),
+  ];
   const queues = examined.map(({ queue, findings: own, counts }) => ({
     queue,
     status: worst(own),

@@ -57,7 +57,7 @@ describe("a receiver that hangs", () => {
           ),
         ),
         expect.stringMatching(
-          /^the last one with TypeError: fetch failed: Headers Timeout Error: is what .* --text 'fetch failed'; sluice show emails \S+$/,
+          /^the last one with TypeError: fetch failed: Headers Timeout Error: is what .* --text 'fetch failed'; sluice show emails \S+; until it is: sluice pause emails$/,
         ),
       ]);
       expect(await health()).toMatchObject({ status: "problem" });

@@ -122,8 +122,29 @@ describe("leases that expire", () => {
       "each process that took it died or hung, or its handler outlived the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison, which deletes its payload and errors; to keep them, export it first: sluice export emails --state working";
     const text = "task poison lost 2 leases one after the other";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
+    const byText = async (state: "working" | "completed") =>
+      (await rig.operator().list({ state, text: "lease expired" })).tasks.map(({ id }) => id);
+    expect(await byText("working")).toEqual(["poison"]);
     await task!.complete();
     expect(await findings()).toEqual([]);
+    expect(await byText("completed")).toEqual([]);
+  });
+
+  test("of several tasks name each", async () => {
+    await rig.queue().enqueueMany(["a", "b", "c"].map((id) => ({ id, payload: 1 })));
+    const take = async () => {
+      // A task whose lease expired travels alone.
+      for (let i = 0; i < 3; i++) await rig.queue().dequeue({ lease: "1m" });
+    };
+    for (let i = 0; i < 2; i++) {
+      await take();
+      rig.now += MINUTE;
+      await sweep(rig.transport, { now });
+    }
+    await take();
+    expect((await findings()).map(([, , text]) => text)).toEqual([
+      "task a lost 2 leases one after the other, and 2 other tasks several: b, c",
+    ]);
   });
 
   test("in several minutes are found by the statistics, also if no task is working", async () => {
@@ -133,13 +154,20 @@ describe("leases that expire", () => {
     expect(await findings()).toEqual([]);
     await expire();
     const advice =
-      'a process died or hung, or a handler outlived the lease: sluice ls emails --text "lease expired". This ends 3m after the last';
+      'a process died or hung, or a handler outlived the lease: sluice ls emails --text "lease expired" finds those not completed since. This ends 3m after the last';
     const text = "2 leases expired within 10m";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     for (let i = 0; i < 8; i++) await expire();
     expect((await findings({ after: "30m" })).map(([code, status]) => [code, status])).toEqual([
       ["leases_expire", "problem"],
       ["dead_letters_rising", "warning"],
+    ]);
+    rig.now += 3 * MINUTE;
+    expect((await findings())[0]).toEqual([
+      "leases_expire",
+      "warning",
+      "8 leases expired within 10m, the last over 2m ago: the cause may be gone",
+      advice,
     ]);
   });
 
