@@ -84,15 +84,34 @@ describe("a table", () => {
     ]);
   });
 
-  it("lists the ids of a worker's tasks whole, as many as there is room for", async () => {
-    const idsIn = async (columns: number) => {
-      const line = (await on(columns, "workers emails")).text.split("\n")[1] ?? "";
-      return line.slice(line.indexOf(worker.incarnation) + worker.incarnation.length).trim();
-    };
-    const [first] = working;
-    expect(await idsIn(200)).toBe(working.join(" "));
-    expect(await idsIn(120)).toBe(`${first} …`);
-    expect(await idsIn(100)).toBe("…");
+  it("lists the ids of a worker's tasks beside it, or whole in lines below it", async () => {
+    const wide = (await on(200, "workers emails")).text.split("\n");
+    expect(wide[0]).toMatch(/ {2}IDS$/);
+    expect(wide[1]).toMatch(new RegExp(` ${working.join(" ")}$`));
+    const { text, err } = await on(80, "workers emails");
+    const [head, row, ...below] = text.split("\n");
+    expect([head, row, err]).toEqual([
+      expect.stringMatching(/ INCARNATION$/),
+      expect.stringMatching(new RegExp(`^${worker.name} .* ${worker.incarnation}$`)),
+      "",
+    ]);
+    expect(below.slice(0, -1).every((line) => line.startsWith("  "))).toBe(true);
+    expect(below.join(" ").trim().split(/ +/)).toEqual(working);
+  });
+
+  it("has causes of dead letters that differ at the end below them, in at most three lines", async () => {
+    const begin = "TypeError: Cannot read properties of an order of a customer that has no address";
+    for (const end of ["of the first kind", "of the second kind"])
+      await rig.die(end.replaceAll(" ", "-"), `${begin} ${end}`, { queue: "orders" });
+    await rig.die("endless", "abcdefghi".repeat(100), { queue: "orders" });
+    const { text, err } = await on(80, "dead orders");
+    expect([wider(text, 80), err.includes("No room")]).toEqual([[], false]);
+    const [causes = "", latest = ""] = text.split("\n\n").slice(1);
+    for (const table of [causes, latest])
+      for (const kind of ["first", "second"])
+        expect(table.replaceAll(/\s+/g, " ")).toContain(` ${begin} of the ${kind} kind`);
+    const endless = latest.split("\n").filter((line) => /^ {2}[a-i]{40,}/.test(line));
+    expect([endless.length, endless.at(-1)]).toEqual([3, expect.stringMatching(/…$/)]);
   });
 
   it("is JSON in a pipe, with everything", async () => {

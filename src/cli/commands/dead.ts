@@ -59,7 +59,13 @@ export function deadCommand(running: Running): Command {
         { title: "REASON", of: ({ reason }) => reason },
         { title: "FIRST", of: ({ firstAt }) => shortTime(firstAt) },
         { title: "LAST", of: ({ lastAt }) => shortTime(lastAt) },
-        { title: "ERROR", fills: true, of: ({ error }) => error, color: (cell) => out.colors.red(cell) },
+        {
+          title: "ERROR",
+          fills: true,
+          below: true,
+          of: ({ error }) => error,
+          color: (cell) => out.colors.red(cell),
+        },
       ],
       "",
     );
@@ -72,7 +78,7 @@ export function deadCommand(running: Running): Command {
         { title: "DIED", of: ({ endedAt }) => shortTime(endedAt ?? 0) },
         { title: "DELIVERIES", align: "right", of: ({ attempt }) => attempt },
         { title: "GROUP", optional: true, of: ({ group }) => group },
-        { title: "ERROR", fills: true, of: errorOf },
+        { title: "ERROR", fills: true, below: true, of: errorOf },
       ],
       "",
     );

@@ -2,7 +2,6 @@ import { Command } from "commander";
 import { counted } from "../../counted.ts";
 import { span } from "../../kernel/options/span.ts";
 import type { WorkerFailed, WorkerInfo, WorkerPage } from "../../operate/workers.ts";
-import { wholeWords } from "../output/printable.ts";
 import { shortTime, timeColumn } from "../output/times.ts";
 import { Refusal, UsageError } from "../exit.ts";
 import { nearestName } from "../../nearest-name.ts";
@@ -89,7 +88,7 @@ export function workersCommand(running: Running): Command {
         { title: "NODE", optional: true, of: ({ node }) => node },
         { title: "PID", optional: true, of: ({ pid }) => pid },
         { title: "INCARNATION", optional: true, of: ({ incarnation }) => incarnation },
-        { title: "IDS", fills: true, of: ({ tasks }) => tasks.join(" "), cut: wholeWords },
+        { title: "IDS", fills: true, below: true, of: ({ tasks }) => tasks.join(" ") },
       ],
       `${queue} has no workers: its consumers give no name, or none has pulled for a while.`,
     );

@@ -32,14 +32,16 @@ export function shortened(text: string, most: number): string {
   return characters.length <= most ? text : `${characters.slice(0, Math.max(0, most - 1)).join("")}…`;
 }
 
-/** As many words of a text as its first `most` characters have whole, with `…` if there are more. */
-export function wholeWords(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const words = text
-    .slice(0, most - 1)
-    .split(" ")
-    .slice(0, -1);
-  return [...words, "…"].join(" ");
+/** A text in lines of at most that width, broken between words if they are not longer, with `…` if it has more lines. */
+export function linesOf(text: string, width: number, most: number): string[] {
+  const lines: string[] = [];
+  for (const [word] of text.matchAll(new RegExp(`\\S{1,${width}}`, "gu"))) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, most - 1), shortened(lines.slice(most - 1).join(" "), width)];
 }
 
 /** A command in a sentence, to its end, or a word. */

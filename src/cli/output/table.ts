@@ -1,5 +1,5 @@
 import { Table } from "console-table-printer";
-import { printable, shortened } from "./printable.ts";
+import { linesOf, printable, shortened } from "./printable.ts";
 
 type CellOf<Row> = (row: Row) => string | number | null | undefined;
 
@@ -18,8 +18,8 @@ export interface Column<Row> {
   readonly fills?: boolean;
   /** The width for which the column that fills makes others be left out, while there are some. @default {@link LEAST} */
   readonly least?: number;
-  /** Cuts a cell of the column that fills. @default {@link shortened} */
-  readonly cut?: (text: string, most: number) => string;
+  /** Of the column that fills: if a cell has no room, all are below their rows, in lines of their own. */
+  readonly below?: boolean;
   /** Left out if it is empty in every row. */
   readonly optional?: boolean;
 }
@@ -40,12 +40,16 @@ const GAP = 2;
 /** The least width of the column that fills. */
 const LEAST = 10;
 
+/** Before the lines below a row, and the most of them. */
+const INDENT = "  ";
+const MOST_LINES = 3;
+
 /** The most characters of a cell: a payload may have a million. */
 const MOST = 1_000;
 
 /**
  * A table of plain columns, as wide as the terminal at most; wider only if what is copied does not fit. If all columns
- * are too wide, first the column that fills is cut, then cells get short, then columns are left out.
+ * are too wide, first the column that fills is cut or goes below, then cells get short, then columns are left out.
  * @returns its text, and the titles of the columns that were left out
  */
 export function tableOf<Row>(
@@ -55,7 +59,12 @@ export function tableOf<Row>(
   title: (text: string) => string,
 ): { text: string; leftOut: string[] } {
   const columns = all.filter(({ optional, of }) => !optional || rows.some((row) => of(row)));
-  const shown = fitting(columns, rows, width);
+  const below = columnBelow(columns, rows, width);
+  const shown = fitting(
+    columns.filter((column) => column !== below?.column),
+    rows,
+    width,
+  );
   const left = width - othersOf(shown);
   const table = new Table({
     style,
@@ -67,9 +76,9 @@ export function tableOf<Row>(
     })),
   });
   for (const [i, row] of rows.entries()) {
-    const cells = shown.map(({ column: { title: name, fills, cut = shortened, color }, texts }) => {
+    const cells = shown.map(({ column: { title: name, fills, color }, texts }) => {
       const text = texts[i] ?? "";
-      const cell = fills ? cut(text, Math.max(LEAST, left)) : text;
+      const cell = fills ? shortened(text, Math.max(LEAST, left)) : text;
       return [name, color && cell !== "" ? color(cell, row) : cell] as const;
     });
     table.addRow(Object.fromEntries(cells));
@@ -78,18 +87,38 @@ export function tableOf<Row>(
     .render()
     .split("\n")
     .filter((line) => line.trim() !== "");
-  const titles = new Set(shown.map(({ column }) => column.title));
+  const [head = "", ...rest] = lines.map((line) => line.replace(/^ /, "").trimEnd());
+  const under = (i: number) => {
+    const row = rows[i];
+    if (!below || !row) return [];
+    const { column, texts } = below;
+    const cell = linesOf(texts[i] ?? "", Math.max(LEAST, width - INDENT.length), MOST_LINES);
+    return cell.map((line) => INDENT + (column.color?.(line, row) ?? line));
+  };
+  const titles = new Set([...shown, ...(below ? [below] : [])].map(({ column }) => column.title));
   return {
-    text: lines.map((line) => `${line.replace(/^ /, "").trimEnd()}\n`).join(""),
+    text: [head, ...rest.flatMap((line, i) => [line, ...under(i)])].map((line) => `${line}\n`).join(""),
     leftOut: columns.map(({ title: name }) => name).filter((name) => !titles.has(name)),
   };
+}
+
+/** The column whose cells are below their rows; undefined if they have room beside the others, or belong there. */
+function columnBelow<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number,
+): Cells<Row> | undefined {
+  const cells = columns.map((column) => measured(column, rows, true));
+  const filling = cells.find(({ column }) => column.below);
+  return filling && othersOf(cells) + filling.width > width ? filling : undefined;
 }
 
 /** The columns that fit into the width, with short cells if that is needed. */
 function fitting<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): Cells<Row>[] {
   const fits = (cells: readonly Cells<Row>[]) => {
     const filling = cells.find(({ column }) => column.fills);
-    return othersOf(cells) + Math.min(filling?.width ?? -GAP, filling?.column.least ?? LEAST) <= width;
+    const least = filling?.column.below ? filling.width : (filling?.column.least ?? LEAST);
+    return othersOf(cells) + Math.min(filling?.width ?? -GAP, least) <= width;
   };
   const cellsOf = (isShort: boolean) => columns.map((column) => measured(column, rows, isShort));
   const whole = cellsOf(false);
