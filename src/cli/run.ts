@@ -15,7 +15,8 @@ import { usageMessage } from "./usage-message.ts";
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const running: Running = { io, exitCode: 0 };
   const program = createProgram(running);
-  const isKnown = (name: string | undefined) => program.commands.some((command) => command.name() === name);
+  const isKnown = (name = "") =>
+    program.commands.some((command) => [command.name(), ...command.aliases()].includes(name));
   try {
     if (args.length === 0) {
       program.outputHelp({ error: true });

@@ -23,13 +23,18 @@ describe("the environment", () => {
   });
 
   test.each([".env", ".env.local", ".dev.vars"])(
-    "without any variable it names the file %s",
+    "without any variable it names the file %s, if that has one",
     async (name) => {
       const before = process.cwd();
       onTestFinished(() => process.chdir(before));
       process.chdir(folder.path);
-      await writeFile(name, "");
-      expect((await runHere(["queues"], {})).err).toContain(`pass a file that has them: --env ${name}\n`);
+      await writeFile(name, "PORT=1\n# REDIS_URL=redis://127.0.0.1\n");
+      expect((await runHere(["queues"], {})).err).toContain("or pass a file that has them: --env .env\n");
+      await writeFile(name, "PORT=1\nexport SLUICE_URL=https://queue.example.com\n");
+      expect(await runHere(["queues"], {})).toMatchObject({
+        code: 2,
+        err: `sluice: nothing says where the queues are, but ./${name} has SLUICE_URL: add --env ${name}\nSee \`sluice queues --help\`.\n`,
+      });
     },
   );
 

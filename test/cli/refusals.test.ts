@@ -122,7 +122,11 @@ test.each<[line: string | readonly string[], message: string, code?: number]>([
   ["show emails nope", "sluice: emails has no task nope; its record may have expired\n", 1],
   ["show emails a/b", "sluice: emails has no task a/b; its record may have expired\n", 1],
   ["schedules emails --remove digest", "sluice: emails has no schedule digest\n", 1],
-  ["workers emails --fail mailr", "has no worker mailr; perhaps its tasks were taken back already\n", 1],
+  [
+    "workers emails --fail mailr",
+    "has no worker mailr; perhaps its tasks were taken back already. To list all:",
+    1,
+  ],
   ["tail emails", "emails publishes no events; switch them on: sluice settings emails events=on\n", 1],
 ])("sluice %j is refused, and changes nothing", async (line, message, exitCode = 2) => {
   await rig.queue().enqueue(1, { id: "task" });

@@ -9,6 +9,7 @@ export type ListedQueue = ListedQueues["queues"][number];
 
 export function queuesCommand(running: Running): Command {
   const command = new Command("queues")
+    .alias("status")
     .summary("list the queues, with counts")
     .description("Lists all queues with their counts: one request for each hundred.")
     .argument("[pattern]", "only queues whose name contains this text");

@@ -25,7 +25,10 @@ export function workersCommand(running: Running): Command {
       "--fail <name>",
       "take the tasks of this worker back: they become pending at once; restart its process yourself",
     )
-    .option("--forget <name>", "take this worker, which has ended and has no tasks, off the list")
+    .option(
+      "--forget <name>",
+      "take this worker, which has ended and has no tasks, off the list; a living one comes back",
+    )
     .option("--all", `list all without tasks and without a sign of life, not the last ${QUIET_LISTED} alone`);
   return operation(running, command, async (session: Session, options: WorkersOptions, queue: string) => {
     const { fail, forget, all = false } = options;
@@ -45,29 +48,20 @@ export function workersCommand(running: Running): Command {
     }
     if (workers.length === 0) await refuseUnknownQueue(session, queue);
     if (forget !== undefined) {
-      await forgetWorker(session, queue, named(forget, workers, queue, "it left the list"), forgetPath);
-      return out.value(
-        { queue, worker: forget, forgotten: true },
-        `Took ${forget} off the list of ${queue}.`,
-      );
+      const processes = named(session, queue, workers, forget, "it left the list");
+      const forgotten = await forgetWorker(session, queue, processes, forgetPath);
+      out.value({ queue, worker: forget, forgotten: true }, `Took ${forget} off the list of ${queue}.`);
+      const living = forgotten.filter(({ state }) => state !== "gone");
+      const last = Math.max(...living.map(({ seenAt }) => seenAt ?? 0));
+      if (last > 0)
+        out.note(
+          `It was seen ${span(now - last)} ago. If it lives, it comes back with its next sign of life.`,
+        );
+      return;
     }
     if (fail !== undefined) {
-      named(fail, workers, queue, "its tasks were taken back");
-      const total = { returned: 0, rejected: 0 };
-      let more: boolean;
-      do {
-        const report: WorkerFailed = await api.send("POST", failPath, "returned");
-        total.returned += report.returned;
-        total.rejected += report.rejected;
-        more = report.more;
-      } while (more);
-      out.value(
-        { queue, worker: fail, ...total },
-        `Took the tasks of ${fail} back: ${total.returned} pending, ${total.rejected} rejected.`,
-      );
-      return out.note(
-        "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it; if it has ended, --forget ends that.",
-      );
+      const processes = named(session, queue, workers, fail, "its tasks were taken back");
+      return failWorker(session, queue, fail, processes, failPath);
     }
     // The last seen first: of a server that restarts again and again, the process that lives.
     const sorted = workers.toSorted((one, other) => (other.seenAt ?? 0) - (one.seenAt ?? 0));
@@ -101,22 +95,61 @@ export function workersCommand(running: Running): Command {
  * @param done why there may be none
  * @throws {Refusal} with the most similar name, if there is none
  */
-function named(name: string, workers: readonly WorkerInfo[], queue: string, done: string): WorkerInfo[] {
+function named(
+  { where }: Session,
+  queue: string,
+  workers: readonly WorkerInfo[],
+  name: string,
+  done: string,
+): WorkerInfo[] {
   const found = workers.filter((worker) => worker.name === name);
   if (found.length > 0) return found;
   const names = workers.map((worker) => worker.name);
   const nearest = nearestName(name, names);
-  const meant = nearest === undefined ? `perhaps ${done} already` : `did you mean ${nearest}?`;
-  throw new Refusal(`${queue} has no worker ${name}; ${meant}`);
+  const meant = nearest === undefined ? `perhaps ${done} already.` : `did you mean ${nearest}?`;
+  throw new Refusal(
+    `${queue} has no worker ${name}; ${meant} To list all: sluice workers ${shellQuoted(queue)} --all${where}`,
+  );
 }
 
-/** @throws {Refusal} if each of the processes has tasks; those of the same name that have none are forgotten */
+/** Takes the tasks of all processes of a name back. @param processes as they were listed before */
+async function failWorker(
+  { api, out }: Session,
+  queue: string,
+  worker: string,
+  processes: readonly WorkerInfo[],
+  path: string,
+): Promise<void> {
+  const total = { returned: 0, rejected: 0 };
+  let more: boolean;
+  do {
+    const report: WorkerFailed = await api.send("POST", path, "returned");
+    total.returned += report.returned;
+    total.rejected += report.rejected;
+    more = report.more;
+  } while (more);
+  const hadTasks = total.returned + total.rejected > 0;
+  const idle = processes.every(({ seenAt }) => seenAt === null)
+    ? `${worker} has no tasks: they were taken back before.`
+    : `${worker} had no tasks. It is off the list of ${queue} until its next sign of life.`;
+  const taken = `Took the tasks of ${worker} back: ${total.returned} pending, ${total.rejected} rejected.`;
+  out.value({ queue, worker, ...total }, hadTasks ? taken : idle);
+  if (hadTasks)
+    out.note(
+      "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it; if it has ended, --forget ends that.",
+    );
+}
+
+/**
+ * @returns the processes that were forgotten: those of the name that have no tasks
+ * @throws {Refusal} if each of the processes has tasks
+ */
 async function forgetWorker(
   { api, where }: Session,
   queue: string,
   processes: readonly WorkerInfo[],
   path: string,
-): Promise<void> {
+): Promise<readonly WorkerInfo[]> {
   const ended = processes.filter(({ working }) => working === 0);
   const [holder] = processes;
   if (holder && ended.length === 0)
@@ -127,6 +160,7 @@ async function forgetWorker(
     const query = incarnation === undefined ? "" : `?incarnation=${encodeURIComponent(incarnation)}`;
     await api.send("DELETE", path + query, "forgotten");
   }
+  return ended;
 }
 
 /** How many workers are listed that have no task and show no sign of life. */

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readConfig } from "../../config.ts";
 import { SluiceError } from "../../errors.ts";
 import { variable, type Variables } from "../../environment.ts";
@@ -16,15 +16,33 @@ export interface ConnectOptions {
   readonly database?: boolean | undefined;
 }
 
-const nothingSet = () => `nothing says where the queues are. Set one of:
+/** Where variables usually are. */
+const FILES = [".env", ".env.local", ".dev.vars"];
+
+/** A variable that says where the queues are, in a file. */
+const SOURCE = /^\s*(?:export\s+)?(SLUICE_URL|UPSTASH_REDIS_REST_URL|KV_REST_API_URL|REDIS_URL)\s*=/m;
+
+function nothingSet(): string {
+  for (const file of FILES) {
+    const [, name] = SOURCE.exec(textOfFile(file)) ?? [];
+    if (name) return `nothing says where the queues are, but ./${file} has ${name}: add --env ${file}`;
+  }
+  return `nothing says where the queues are. Set one of:
   SLUICE_URL and SLUICE_TOKEN                              a deployment, with one of its tokens
   UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN      the database over HTTP
   KV_REST_API_URL and KV_REST_API_TOKEN                    the same, by the names of Vercel's integration
   REDIS_URL                                                the database over TCP
-or pass a file that has them: --env ${FILES.find((file) => existsSync(file)) ?? FILES[0]}`;
+or pass a file that has them: --env .env`;
+}
 
-/** Where variables usually are. */
-const FILES = [".env", ".env.local", ".dev.vars"] as const;
+/** Empty if there is no such file, or it cannot be read. */
+function textOfFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
 
 /**
  * Connects to a deployment if `SLUICE_URL` is set, otherwise to the database, with the variables that deployments
