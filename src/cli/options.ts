@@ -140,9 +140,10 @@ export interface FilterOptions {
  */
 export function withFilter(command: Command, which: "tasks" | "dead letters"): Command {
   const known = which === "tasks" ? rejectReasons : deadReasons;
+  const orResult = which === "tasks" ? ", or result once they are completed," : "";
   return command
     .optionsGroup("Which tasks:")
-    .option("--text <text>", "those whose last error, or result once they are completed, contains the text")
+    .option("--text <text>", `those whose last error${orResult} contains the text`)
     .option("--group <group>", "those of the group")
     .addOption(
       new Option(

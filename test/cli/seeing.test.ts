@@ -248,6 +248,11 @@ test("stats shows no minute before the first one that was counted, and means of 
   const { text } = await onTerminal("stats", "emails");
   expect(text.replaceAll(/\d\d:\d\d(?= )/g, "T")).toMatch(/\nMINUTE +ENQUEUED\nT +6\nT +0\nT +0\nT +0\n/);
   expect(text).toContain("\nper minute, mean of 3: enqueued 2.0\n");
+  for (const [given, count] of [
+    [[], 60],
+    [["--minutes", "2"], 2],
+  ] as const)
+    expect((await sluice("stats", "emails", ...given)).rows[0].statistics.minutes).toHaveLength(count);
   const last = (await onTerminal("stats", "emails", "--minutes", "2")).text;
   expect(last.replaceAll(/\d\d:\d\d(?= )/g, "T")).toMatch(/\nMINUTE +ENQUEUED\nT +0\nT +0\n\n/);
 });

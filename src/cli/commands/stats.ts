@@ -14,7 +14,7 @@ import { refuseUnknownQueue } from "../unknown-queue.ts";
 interface StatsOptions {
   /** True without an interval. */
   readonly watch?: number | true;
-  readonly minutes: number;
+  readonly minutes?: number;
 }
 
 /** Rates are means of so many minutes. */
@@ -28,9 +28,9 @@ export function statsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .addOption(
-      new Option("--minutes <number>", "how many minutes the table has, 1 to 60")
-        .argParser(whole(1, 60))
-        .default(10),
+      new Option("--minutes <number>", "how many minutes, 1 to 60 (default: 10, in JSON 60)").argParser(
+        whole(1, 60),
+      ),
     )
     .addOption(
       new Option(
@@ -49,8 +49,10 @@ export function statsCommand(running: Running): Command {
         const counts: QueueCounts = await api.get(pathOf(queue), "pending");
         const statistics: QueueStatistics = await api.get(pathOf(queue, "statistics"), "minutes");
         if (every !== undefined) out.clear();
-        if (out.json) out.line({ ...counts, statistics: { ...statistics, queue: undefined } });
-        else show(session, counts, statistics, minutes);
+        if (out.json) {
+          const last = statistics.minutes.slice(-(minutes ?? 60));
+          out.line({ ...counts, statistics: { ...statistics, minutes: last, queue: undefined } });
+        } else show(session, counts, statistics, minutes ?? 10);
       };
       if (every === undefined) return round();
       while (!io.interrupted.aborted) {
