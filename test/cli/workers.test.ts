@@ -20,7 +20,7 @@ test("workers lists them with their tasks, and takes the tasks of one back, what
     "If its process still runs, restart it: a handler that hangs goes on, and what it settles is refused. Until it takes a task, at most for an hour, sluice doctor names it; if it has ended, --forget ends that.\n",
   );
   expect((await sluice("workers", "emails")).rows).toMatchObject([
-    { name, node: "host-1", working: 0, seenAt: null, failedAt: expect.any(Number) },
+    { name, node: "host-1", working: 0, state: "gone", seenAt: null, failedAt: expect.any(Number) },
   ]);
   expect((await onTerminal("workers", "emails")).text).toMatch(/ failed \d\d-\d\d \d\d:\d\d /);
   expect((await sluice("workers", "emails", "--forget", name)).rows).toEqual([

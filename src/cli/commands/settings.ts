@@ -26,7 +26,7 @@ export function settingsCommand(running: Running): Command {
     )
     .argument("<queue>")
     .argument("[name=value...]", "such as rate=5/1s events=on maxWorking=none")
-    .option("--group <group>", "the settings of this group")
+    .option("--group <group>", "the settings of this group; sluice groups lists groups")
     .addOption(newOption());
   return operation(
     running,
