@@ -41,12 +41,8 @@ export async function readGroup(
   const found = await onAll(store, (shard) => shard.call(settingsScript, args), options);
   const owner = await store.ownerOf(group, options);
   const counts = sumOfGroup(Array.from(found.values(), (part) => part.counts));
-  return {
-    queue: store.queue.name,
-    group,
-    ...groupSettings(found.get(owner.place)?.settings ?? {}),
-    ...counts,
-  };
+  const settings = groupSettings(found.get(owner.place)?.settings ?? {});
+  return withReleased({ queue: store.queue.name, group, ...settings, ...counts });
 }
 
 /** Reads a page of the groups that have waiting tasks: see `Operator.groups`. */
@@ -70,8 +66,16 @@ export async function listGroups({ store }: OperatedQueue, options: ListOptions)
       return found.size >= size;
     },
   );
-  return { groups: [...found.values()], cursor: cursor || null };
+  return { groups: Array.from(found.values(), withReleased), cursor: cursor || null };
 }
+
+/** Whether tasks of a group may have to wait, though consumers ask for them. */
+export const isLimited = ({ paused, maxWorking, rate }: Omit<GroupSettings, "weight">): boolean =>
+  paused || maxWorking !== null || rate !== null;
+
+/** After the last limit was removed, each dequeue releases a hundred of the tasks that waited for it: these are ready. */
+const withReleased = (group: GroupInfo): GroupInfo =>
+  isLimited(group) ? group : { ...group, ready: group.ready + group.limited, limited: 0 };
 
 const sumOfGroup = (counts: readonly Pick<GroupInfo, "ready" | "working" | "limited">[]) => ({
   ready: counts.reduce((sum, { ready }) => sum + ready, 0),

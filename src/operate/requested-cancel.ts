@@ -5,7 +5,7 @@ import type { TaskInfo } from "../kernel/record/task-info.ts";
 const NOTICED_WITHIN = 60_000;
 
 /** When a cancel takes effect, for the sentence of a person. */
-export const CANCEL_NOTICED = "the consumer learns of it at its next extend or settle, a drain within 15s";
+export const CANCEL_NOTICED = "its consumer learns of it within 15s, or when it next extends or settles";
 
 /**
  * What a person reads of a cancel while the handler of its task has not ended: since when, and what to do.

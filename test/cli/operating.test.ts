@@ -18,7 +18,7 @@ test("cancel cancels tasks, asks consumers to stop, and ends with 1 if one canno
   const { code, text, err } = await onTerminal("cancel", "emails", "pending", "working", "nope");
   expect([code, err]).toEqual([
     1,
-    "Cancel requested: the consumer learns of it at its next extend or settle, a drain within 15s. If the consumer is dead, the task ends when its lease expires.\n",
+    "Cancel requested: its consumer learns of it within 15s, or when it next extends or settles. If the consumer is dead, the task ends when its lease expires.\n",
   ]);
   expect(text).toBe("ID       RESULT\npending  cancelled\nworking  cancel requested\nnope     not_found\n");
   expect(await sluice("cancel", "emails", "working")).toMatchObject({

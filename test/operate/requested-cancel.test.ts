@@ -10,7 +10,7 @@ test.each([
   [{ transitions: [began] }, undefined],
   [
     { cancelRequested, transitions: [began, asked(59_000)] },
-    "requested 59s ago; the consumer learns of it at its next extend or settle, a drain within 15s",
+    "requested 59s ago; its consumer learns of it within 15s, or when it next extends or settles",
   ],
   [
     { cancelRequested, transitions: [began, asked(60_000)] },

@@ -3,6 +3,7 @@ import { span } from "../../kernel/options/span.ts";
 import { shellQuoted } from "../../shell-quoted.ts";
 import { attemptsFail } from "./attempts-fail.ts";
 import { occurrencesCounted } from "../../features/schedules/index.ts";
+import { isLimited } from "../groups.ts";
 import type { GroupAtLimit, QueueFacts } from "./facts.ts";
 import { leasesExpire, workersLost } from "./lost-leases.ts";
 import { ago } from "./finding.ts";
@@ -27,7 +28,7 @@ const isPaused: Check = ({ queue, paused, pending }) =>
     : undefined;
 
 const groupsHeld: Check = ({ queue, now, groups }, after) => {
-  const late = groups.filter(({ paused, oldestAt }) => paused || now - oldestAt > after);
+  const late = groups.filter((one) => one.paused || (isLimited(one) && now - one.oldestAt > after));
   const [first] = late;
   if (!first) return undefined;
   const { group, limited, paused, maxWorking, oldestAt } = first;
@@ -102,15 +103,18 @@ const schedulePaused: Check = ({ queue, now, pausedSchedules: paused }) => {
   return found("warning", "schedule_paused", queue, text, advice, names);
 };
 
-const deadLetters: Check = ({ queue, now, rejected, newDeadLetters }, after) => {
+const deadLetters: Check = ({ queue, now, rejected, newDeadLetters }) => {
   const { count, firstAt, lastAt } = newDeadLetters;
   const advice = `sluice dead ${queue}`;
   const all = counted(rejected, "dead letter");
   if (count === 0) return rejected === 0 ? undefined : found("warning", "dead_letters", queue, all, advice);
   const status = count < MANY_DEAD_LETTERS ? "warning" : "problem";
   const [first, last] = [ago(now - firstAt), ago(now - lastAt)];
-  const since = first === last ? "" : ` the first ${first},`;
-  const text = `${all}, ${count} new within ${span(after)},${since} the last ${last}`;
+  const areAllNew = count >= rejected;
+  const fresh = areAllNew ? (count === 1 ? "" : ", all new") : `, ${count} of them new`;
+  const of = areAllNew ? "" : "of these ";
+  const when = first === last ? `, ${last}` : `: the first ${of}${first}, the last ${last}`;
+  const text = `${all}${fresh}${when}`;
   return found(status, "dead_letters_rising", queue, text, advice);
 };
 

@@ -374,27 +374,29 @@ test("dead letters that are new are rising, and ten are a problem", async () => 
   };
   const advice = "sluice dead emails";
   await die(1);
-  const rising = [
-    "dead_letters_rising",
-    "warning",
-    "1 dead letter, 1 new within 10m, the last just now",
-    advice,
-  ];
+  const rising = ["dead_letters_rising", "warning", "1 dead letter, just now", advice];
   expect(await findings()).toEqual([rising]);
+  await die(1);
+  expect((await findings())[0]?.[2]).toBe("2 dead letters, all new, just now");
+  rig.now += MINUTE;
+  await die(1);
+  expect((await findings())[0]?.[2]).toBe("3 dead letters, all new: the first 1m ago, the last just now");
   rig.now += 10 * MINUTE;
-  expect(await findings()).toEqual([["dead_letters", "warning", "1 dead letter", advice]]);
-  await die(4);
+  expect(await findings()).toEqual([["dead_letters", "warning", "3 dead letters", advice]]);
+  await die(1);
+  expect((await findings())[0]?.[2]).toBe("4 dead letters, 1 of them new, just now");
+  await die(3);
   rig.now += 2 * MINUTE;
   await die(6);
   rig.now += MINUTE;
-  const text = "11 dead letters, 10 new within 10m, the first 3m ago, the last 1m ago";
+  const text = "13 dead letters, 10 of them new: the first of these 3m ago, the last 1m ago";
   expect(await findings()).toEqual([["dead_letters_rising", "problem", text, advice]]);
   await die(100);
   expect(await findings()).toEqual([
     [
       "dead_letters_rising",
       "problem",
-      "111 dead letters, 110 new within 10m, the first 3m ago, the last just now",
+      "113 dead letters, 110 of them new: the first of these 3m ago, the last just now",
       advice,
     ],
   ]);
