@@ -158,7 +158,11 @@ test("a cancel acts on the attempt that the page shows, and says what became of 
   expect(await queue.get("moving")).toMatchObject({ state: "working" });
   expect(await queue.get("moving")).not.toHaveProperty("cancelRequested");
   // The dialog knows it by now.
-  await page.getByText("Its consumer is asked to stop when it next extends").waitFor();
+  const effect = await page.getByText("Its consumer is asked to stop when it next extends").textContent();
+  expect(effect).toContain("if the consumer is dead, the task is cancelled when its lease ends");
+  expect(effect).toContain(
+    "The payload and errors of a cancelled task are deleted, and it cannot be redriven",
+  );
   // The task waits again, under the same lease number.
   await task.requeue({ error: new Error("no answer") });
   await press(page, "Cancel the task");

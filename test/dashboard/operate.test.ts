@@ -116,6 +116,18 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   });
 });
 
+test("a schedule that is resumed from its finding is shown so at once", async () => {
+  const queue = rig.queue(rig.name("reports"));
+  await queue.enqueue({});
+  await rig.schedules(queue.name).put("nightly", { every: "15m", payload: {}, paused: true });
+  const { page } = await rig.visit({ at: `queues/${queue.name}/schedules` });
+  // Nothing is read again by itself.
+  await page.getByLabel("Live", { exact: true }).uncheck();
+  await press(page, `Resume nightly… ${queue.name}`);
+  await confirm(page, "Resume");
+  await page.getByRole("button", { name: "Pause nightly" }).waitFor();
+});
+
 test("a new schedule is added, and a wrong one is refused with the reason", async () => {
   const queue = rig.queue(rig.name("reports"));
   await queue.enqueue({});

@@ -75,8 +75,9 @@ export async function partitions(queue: string, signal: AbortSignal): Promise<ty
   return found;
 }
 
-export const pause = (queue: string) => send(pathOf(queue, "pause"), { method: "POST", commands: 8 });
-export const resume = (queue: string) => send(pathOf(queue, "resume"), { method: "POST", commands: 8 });
+/** Pauses or resumes a queue. */
+export const turn = (queue: string, action: "pause" | "resume") =>
+  send(pathOf(queue, action), { method: "POST", commands: 8 });
 
 /** Returns what holds now. */
 export const changeSettings = (queue: string, body: types.SettingsChanges): Promise<types.Settings> =>

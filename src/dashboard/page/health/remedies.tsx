@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { may } from "../access.ts";
 import { deepSweep, sweep } from "../api/health.ts";
-import { resumeSchedule } from "../api/schedules.ts";
 import type { Finding } from "../api/types.ts";
 import { counted } from "../format.ts";
 import { askQueue } from "../palette/entries.ts";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { GroupDialog } from "../queues/group-dialog.tsx";
-import { PauseDialog, ResumeDialog } from "../queues/queue-actions.tsx";
+import { TurnQueue } from "../queues/queue-actions.tsx";
+import { TurnSchedule } from "../queues/schedules.tsx";
 import { queueLink, taskLink } from "../router.ts";
 import { RedriveDialog } from "../tasks/redrive-dialog.tsx";
 
@@ -140,20 +140,15 @@ export function FindingDialog({ action: { kind, queue, name = "" }, onDone, onCl
       <p>{text}</p>
     </Confirm>
   );
-  if (kind === "pause") return <PauseDialog queue={queue} onDone={onDone} onClose={onClose} />;
-  if (kind === "resume") return <ResumeDialog queue={queue} onDone={onDone} onClose={onClose} />;
+  if (kind === "pause" || kind === "resume")
+    return <TurnQueue queue={queue} action={kind} onDone={onDone} onClose={onClose} />;
   if (kind === "redrive") return <RedriveDialog queue={queue} filter={{}} onDone={done} onClose={onClose} />;
   if (kind === "resume group" || kind === "group limits") {
     const action = kind === "group limits" ? "limits" : "pause";
     return <GroupDialog queue={queue} action={action} group={name} onDone={onDone} onClose={onClose} />;
   }
   if (kind === "resume schedule") {
-    return confirm(
-      `Resume ${name}?`,
-      "Resume",
-      () => resumeSchedule(queue, name).then(() => done(`${name} is resumed.`)),
-      "It occurs again from now on. The occurrences of its pause are not enqueued; for one of them, run it now.",
-    );
+    return <TurnSchedule queue={queue} action="resume" name={name} onDone={onDone} onClose={onClose} />;
   }
   if (kind === "sweep") {
     return confirm(

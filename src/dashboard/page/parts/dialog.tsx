@@ -98,6 +98,20 @@ export function useShown(): { readonly current: boolean } {
   return shown;
 }
 
+/** What a dialog reads before it opens. If that fails, the failure is announced, and the dialog closed. */
+export function useRead<Value>(read: () => Promise<Value>, onClose: () => void): Value | undefined {
+  const [found, setFound] = useState<Value | undefined>();
+  const shown = useShown();
+  useEffect(() => {
+    read().then(setFound, (failure: unknown) => {
+      announce(messageOf(failure));
+      if (shown.current) onClose();
+    });
+    // Once: a dialog is of one thing.
+  }, []);
+  return found;
+}
+
 /** Why something failed, in words for the viewer. */
 export const messageOf = (failure: unknown) => (failure instanceof Error ? failure.message : String(failure));
 

@@ -1,8 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
 import { changeGroup, group as read } from "../api/queues.ts";
-import type { Group } from "../api/types.ts";
 import { counted } from "../format.ts";
-import { Confirm, messageOf, useShown } from "../parts/dialog.tsx";
+import { Confirm, useRead } from "../parts/dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { LimitsDialog } from "./limits-dialog.tsx";
 
@@ -19,15 +17,7 @@ interface GroupDialogProps extends GroupAction {
 
 /** Pauses or resumes a group, or changes its limits, once it was read: any group, with or without tasks. */
 export function GroupDialog({ queue, action, group, onDone, onClose }: GroupDialogProps) {
-  const [found, setFound] = useState<Group | undefined>();
-  const shown = useShown();
-  useEffect(() => {
-    read(queue, group).then(setFound, (failure: unknown) => {
-      announce(messageOf(failure));
-      if (shown.current) onClose();
-    });
-    // Once: the dialog is of one group.
-  }, []);
+  const found = useRead(() => read(queue, group), onClose);
   if (!found) return null;
   if (action === "limits") return <LimitsDialog queue={queue} of={found} onDone={onDone} onClose={onClose} />;
   const { paused, ready, limited } = found;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { may } from "../access.ts";
-import { pause, resume } from "../api/queues.ts";
+import { turn } from "../api/queues.ts";
 import type { Overview } from "../api/types.ts";
 import { exact } from "../format.ts";
 import { askedOfQueue } from "../palette/entries.ts";
@@ -42,16 +42,18 @@ export function QueueActions({ overview, onChanged }: QueueActionsProps) {
           </button>
         </>
       )}
-      {asked === "pause" && <PauseDialog {...overview} onDone={onChanged} onClose={close} />}
-      {asked === "resume" && <ResumeDialog {...overview} onDone={onChanged} onClose={close} />}
+      {(asked === "pause" || asked === "resume") && (
+        <TurnQueue {...overview} action={asked} onDone={onChanged} onClose={close} />
+      )}
       {asked === "enqueue" && <EnqueueDialog queue={queue} onDone={onChanged} onClose={close} />}
       {asked === "limits" && <LimitsDialog queue={queue} of={settings} onDone={onChanged} onClose={close} />}
     </>
   );
 }
 
-interface TurnDialogProps {
+interface TurnQueueProps {
   readonly queue: string;
+  readonly action: "pause" | "resume";
   /** How many wait, if the screen knows it. */
   readonly pending?: number;
   readonly working?: number;
@@ -59,33 +61,23 @@ interface TurnDialogProps {
   readonly onClose: () => void;
 }
 
-export function PauseDialog({ queue, working, onDone, onClose }: TurnDialogProps) {
+/** Pauses or resumes a queue. */
+export function TurnQueue({ queue, action, pending, working, onDone, onClose }: TurnQueueProps) {
+  const pauses = action === "pause";
+  const count = pauses ? working : pending;
   const run = async () => {
-    await pause(queue);
-    announce(`${queue} is paused.`);
+    await turn(queue, action);
+    announce(`${queue} is ${action}d.`);
     onDone();
   };
+  const verb = pauses ? "Pause" : "Resume";
   return (
-    <Confirm title={`Pause ${queue}?`} action="Pause" run={run} onClose={onClose}>
+    <Confirm title={`${verb} ${queue}?`} action={verb} run={run} onClose={onClose}>
       <p>
-        Consumers get no more tasks of this queue, and finish those that they have. Producers can still
-        enqueue.{working !== undefined && ` Working tasks: ${exact(working)}.`}
-      </p>
-    </Confirm>
-  );
-}
-
-export function ResumeDialog({ queue, pending, onDone, onClose }: TurnDialogProps) {
-  const run = async () => {
-    await resume(queue);
-    announce(`${queue} is resumed.`);
-    onDone();
-  };
-  return (
-    <Confirm title={`Resume ${queue}?`} action="Resume" run={run} onClose={onClose}>
-      <p>
-        Consumers get tasks of this queue again.
-        {pending !== undefined && ` Pending tasks: ${exact(pending)}.`}
+        {pauses
+          ? "Consumers get no more tasks of this queue, and finish those that they have. Producers can still enqueue."
+          : "Consumers get tasks of this queue again."}
+        {count !== undefined && ` ${pauses ? "Working" : "Pending"} tasks: ${exact(count)}.`}
       </p>
     </Confirm>
   );

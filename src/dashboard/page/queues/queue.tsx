@@ -83,7 +83,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
       {state !== undefined && (
         <TaskList key={state} queue={queue} state={state} query={query} round={round} onChanged={changed} />
       )}
-      {tab === "schedules" && <Schedules queue={queue} onChanged={changed} />}
+      {tab === "schedules" && <Schedules queue={queue} acts={acts} onChanged={changed} />}
       {tab === "workers" && <Workers queue={queue} onChanged={changed} />}
       {tab === "groups" && (
         <Groups queue={queue} settings={overview.settings} round={round} onChanged={changed} />

@@ -1,64 +1,46 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { putSchedule, schedule } from "../api/schedules.ts";
 import type { NewSchedule, Schedule } from "../api/types.ts";
 import { durationText } from "../format.ts";
 import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
-import { Confirm, Dialog, Failure, messageOf } from "../parts/dialog.tsx";
+import { Confirm, useRead } from "../parts/dialog.tsx";
 import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 
 interface ScheduleDialogProps {
   readonly queue: string;
-  /** The schedule to change; absent for a new one. */
-  readonly name?: string;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-/** Changes a schedule, or makes a new one. */
-export function ScheduleDialog({ queue, name, ...calls }: ScheduleDialogProps) {
-  const [found, setFound] = useState<Schedule | undefined>();
-  const [error, setError] = useState<string | undefined>();
-  useEffect(() => {
-    if (name === undefined) return;
-    schedule(queue, name).then(setFound, (failure: unknown) => setError(messageOf(failure)));
-    // Once: the dialog is of one schedule.
-  }, []);
-  if (found?.payloadsHidden) {
-    return (
-      <Confirm
-        title={`Edit ${name}`}
-        action="Change"
-        refused="Your token hides payloads. A change replaces the whole schedule, and would lose its payload."
-        run={() => Promise.resolve()}
-        onClose={calls.onClose}
-      >
-        {null}
-      </Confirm>
-    );
-  }
-  if (name === undefined || found) return <ScheduleForm queue={queue} before={found} {...calls} />;
+/** Changes a schedule, once it was read. */
+export function ScheduleDialog({ name, ...props }: ScheduleDialogProps & { readonly name: string }) {
+  const { queue, onClose } = props;
+  const found = useRead(() => schedule(queue, name), onClose);
+  if (!found) return null;
+  if (!found.payloadsHidden) return <ScheduleForm before={found} {...props} />;
   return (
-    <Dialog title={`Edit ${name}`} onClose={calls.onClose}>
-      <Failure error={error} />
-      {error === undefined && <p role="status">Loading…</p>}
-      <div class="buttons">
-        <button type="button" onClick={calls.onClose}>
-          Back
-        </button>
-      </div>
-    </Dialog>
+    <Confirm
+      title={`Edit ${name}`}
+      action="Change"
+      refused="Your token hides payloads. A change replaces the whole schedule, and would lose its payload."
+      run={() => Promise.resolve()}
+      onClose={onClose}
+    >
+      {null}
+    </Confirm>
   );
 }
 
 /** What a change keeps of a schedule. */
 const KEPT = ["until", "paused", "encoding", "resultTtl", "deadTtl", "headers"] as const;
 
-interface ScheduleFormProps extends Omit<ScheduleDialogProps, "name"> {
-  readonly before: Schedule | undefined;
+interface ScheduleFormProps extends ScheduleDialogProps {
+  readonly before?: Schedule;
 }
 
-function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
+/** Changes a schedule, or makes a new one. */
+export function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormProps) {
   const isBytes = before?.encoding === "base64";
   const [name, setName] = useState(before?.name ?? "");
   const every = useField(duration(1_000), durationOf(before?.every));

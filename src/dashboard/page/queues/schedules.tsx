@@ -11,44 +11,39 @@ import { announce } from "../parts/notice.tsx";
 import { announceEnqueued } from "../tasks/enqueued.tsx";
 import { MorePages, usePages } from "../parts/pages.tsx";
 import { type Column, RowButtons, Table } from "../parts/table.tsx";
-import { ScheduleDialog } from "./schedule-dialog.tsx";
+import { ScheduleDialog, ScheduleForm } from "./schedule-dialog.tsx";
 
 interface Asked {
   readonly action: "run" | "pause" | "resume" | "edit";
-  readonly schedule: ListedSchedule;
+  /** The schedule. */
+  readonly name: string;
 }
 
 interface SchedulesProps {
   readonly queue: string;
+  /** Changes when the viewer has done something. */
+  readonly acts: number;
   readonly onChanged: () => void;
 }
 
-export function Schedules({ queue, onChanged }: SchedulesProps) {
+export function Schedules({ queue, acts, onChanged }: SchedulesProps) {
   const pages = usePages();
   const { cursor } = pages;
   const load = (signal: AbortSignal) => schedules(queue, cursor, signal);
-  const { value, error, refresh } = useLive(load, `${queue} ${cursor}`);
+  const { value, error, refresh } = useLive(load, `${queue} ${cursor}`, { round: acts });
   const [asked, setAsked] = useState<Asked | undefined>();
   const [isNew, setNew] = useState(false);
   if (!value) return <Waiting error={error} retry={refresh} />;
   const close = () => setAsked(undefined);
-  const changed = () => {
-    refresh();
-    onChanged();
-  };
   const mayChange = may("admin", queue);
   const columns = columnsOf();
   if (mayChange) {
     columns.push({
       title: "Actions",
-      of: (schedule) => {
-        const ask = (action: Asked["action"]) => () => setAsked({ action, schedule });
-        const turn = schedule.paused
-          ? (["Resume", ask("resume")] as const)
-          : (["Pause", ask("pause")] as const);
-        return (
-          <RowButtons of={schedule.name} actions={[["Run now", ask("run")], turn, ["Edit", ask("edit")]]} />
-        );
+      of: ({ name, paused }) => {
+        const ask = (action: Asked["action"]) => () => setAsked({ action, name });
+        const turn = paused ? (["Resume", ask("resume")] as const) : (["Pause", ask("pause")] as const);
+        return <RowButtons of={name} actions={[["Run now", ask("run")], turn, ["Edit", ask("edit")]]} />;
       },
     });
   }
@@ -70,12 +65,12 @@ export function Schedules({ queue, onChanged }: SchedulesProps) {
         columns={columns}
       />
       <MorePages {...pages} next={value.cursor} />
-      {isNew && <ScheduleDialog queue={queue} onDone={changed} onClose={() => setNew(false)} />}
+      {isNew && <ScheduleForm queue={queue} onDone={onChanged} onClose={() => setNew(false)} />}
       {asked?.action === "edit" && (
-        <ScheduleDialog queue={queue} name={asked.schedule.name} onDone={changed} onClose={close} />
+        <ScheduleDialog queue={queue} name={asked.name} onDone={onChanged} onClose={close} />
       )}
       {asked && asked.action !== "edit" && (
-        <AskDialog queue={queue} {...asked} action={asked.action} onDone={changed} onClose={close} />
+        <TurnSchedule queue={queue} {...asked} action={asked.action} onDone={onChanged} onClose={close} />
       )}
     </>
   );
@@ -115,15 +110,15 @@ const columnsOf = (): Column<ListedSchedule>[] => [
   { title: "Ends", of: ({ until }) => (until === undefined ? "never" : instant(until)) },
 ];
 
-interface AskDialogProps {
+interface TurnScheduleProps extends Asked {
   readonly queue: string;
   readonly action: Exclude<Asked["action"], "edit">;
-  readonly schedule: ListedSchedule;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function AskDialog({ queue, action, schedule: { name }, onDone, onClose }: AskDialogProps) {
+/** Runs, pauses or resumes a schedule. */
+export function TurnSchedule({ queue, action, name, onDone, onClose }: TurnScheduleProps) {
   // A second try after a lost answer must not enqueue a second task.
   const key = useRef(crypto.randomUUID());
   const { title, text, button, run } = {

@@ -82,9 +82,11 @@ export function ChosenDialog({ queue, state, action, chosen, onDone, onClose }: 
 function effectOf(action: BulkAction, state: State): string {
   if (action === "redrive") return "They become pending again, and may use all their attempts again.";
   if (action === "remove") return "Their records are deleted for good, with payloads, results and errors.";
-  return state === "working"
-    ? "Their consumers are asked to stop. A task that is completed all the same stays completed."
-    : "No consumer gets them. Their payloads are deleted, and they cannot be redriven.";
+  const first =
+    state === "working"
+      ? "Their consumers are asked to stop; if a consumer is dead, the task is cancelled when its lease ends. A task that is completed all the same stays completed."
+      : "No consumer gets them.";
+  return `${first} The payload and errors of a cancelled task are deleted, and it cannot be redriven.`;
 }
 
 async function act(queue: string, action: BulkAction, chosen: readonly ListedTask[]): Promise<Outcome> {

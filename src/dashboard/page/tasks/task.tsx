@@ -201,8 +201,9 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
         <Confirm title={`Cancel ${id}?`} action="Cancel the task" danger run={cancelIt} onClose={close}>
           <p>
             {state === "working"
-              ? "Its consumer is asked to stop when it next extends or settles the task. A task that is completed all the same stays completed."
-              : "No consumer gets the task. Its payload is deleted. It cannot be redriven."}
+              ? "Its consumer is asked to stop when it next extends or settles the task; if the consumer is dead, the task is cancelled when its lease ends. A task that is completed all the same stays completed."
+              : "No consumer gets the task."}{" "}
+            The payload and errors of a cancelled task are deleted, and it cannot be redriven.
           </p>
         </Confirm>
       )}
