@@ -1,4 +1,5 @@
 import { applyQueues } from "../../deploy/declared/apply-queues.ts";
+import { checkDeclaration } from "../../deploy/declared/declaration.ts";
 import { defineQueue } from "../../deploy/declared/define-queue.ts";
 import { checkedAt, SluiceError, type SluiceErrorCode } from "../../errors.ts";
 import { encodePayload } from "../../kernel/record/codec.ts";
@@ -20,8 +21,8 @@ export function declarationRoutes(app: App, services: Services): void {
     const body = await readBody(c, services, schemas.declaration);
     const { settings = {}, partitions, schedules = [], defaults } = body;
     const declared = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
-    checkedAt("settings.", () => defineQueue(queue, declared));
-    checkedAt("defaults.", () => defineQueue(queue, { ...defaults }));
+    checkedAt("settings.", () => checkDeclaration(declared));
+    checkedAt("defaults.", () => checkDeclaration({ ...defaults }));
     const names = schedules.map(({ name }) => name);
     const twice = names.findIndex((name, i) => names.indexOf(name) !== i);
     if (twice >= 0) throw invalid(`schedules[${twice}].name`, "must not be that of another schedule");
