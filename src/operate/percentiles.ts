@@ -7,7 +7,7 @@ const BEYOND = 0.05;
 
 /**
  * Within which time 95 of 100 durations were: the upper bound of the class of the longest of them. Above all bounds it
- * is the last bound.
+ * is 1 more than the last bound.
  * @returns ms; null if none was counted
  */
 export function p95(durations: Classes): number | null {
@@ -35,11 +35,12 @@ export function waitP95(
   let longer = started;
   let from = 0;
   for (const [place, count] of classes.entries()) {
-    const bound = durationBounds[place] ?? from;
+    const bound = durationBounds[place];
     const found = Math.max(from, enoughFrom(longer));
-    if (longer <= beyond && found < bound) return Math.round(found);
+    if (longer <= beyond && (bound === undefined || found < bound)) return Math.round(found);
     longer -= count;
-    from = bound;
+    from = bound ?? from;
   }
-  return Math.round(Math.max(from, enoughFrom(0)));
+  // They are in the class without a bound.
+  return Math.round(Math.max(from + 1, enoughFrom(0)));
 }

@@ -15,7 +15,8 @@ describe("95 of 100 durations", () => {
     [{ 10: 1 }, 10],
     [{ 10: 95, 3_000: 5 }, 10],
     [{ 10: 94, 3_000: 6 }, 3_000],
-    [{ 10: 1, over: 1 }, 3_000_000],
+    [{ 10: 1, 3_000_000: 1 }, 3_000_000],
+    [{ 10: 1, over: 1 }, 3_000_001],
   ])("of %o are within %s ms", (counts, expected) => {
     expect(p95(durations(counts))).toBe(expected);
     expect(waitP95(durations(counts), none)).toBe(expected);
@@ -32,6 +33,13 @@ describe("tasks that wait count as those that started", () => {
     ["those that have begun to wait are not slower than those that started", { 3_000: 100 }, 100, 100, 3_000],
     ["all of them, if as many as may be beyond were slow", { 10: 90, 100_000: 10 }, 100, 1_000, 1_000],
     ["also beyond the last bound", {}, 100, 100_000_000, 95_000_000],
+    [
+      "beyond it the oldest does not say how long those that started had waited",
+      { 10: 1 },
+      1,
+      4_000_000,
+      3_600_000,
+    ],
     ["without an age they have not waited", {}, 3, null, 0],
   ])("%s", (_, counts, pending, oldestAge, expected) => {
     expect(waitP95(durations(counts), { pending, oldestAge })).toBe(expected);

@@ -10216,7 +10216,7 @@ export const openapi: OpenApiDocument = {
                     }
                   ]
                 },
-                "description": "Within which time, ms, 95 of 100 tasks were pulled that were first pulled in them: the bound of a class. null if none was."
+                "description": "Within which time, ms, 95 of 100 tasks were pulled that were first pulled in them: the bound of a class, 1 more than the last bound if it is above it. null if none was."
               },
               "runP95": {
                 "type": "array",

@@ -124,7 +124,7 @@ export const statistics = v.object({
         series: described(series, "Tasks in each; `failed` are attempts."),
         waitP95: described(
           percentiles,
-          "Within which time, ms, 95 of 100 tasks were pulled that were first pulled in them: the bound of a class. null if none was.",
+          "Within which time, ms, 95 of 100 tasks were pulled that were first pulled in them: the bound of a class, 1 more than the last bound if it is above it. null if none was.",
         ),
         runP95: described(percentiles, "Within which time, ms, 95 of 100 attempts were settled, likewise."),
       }),

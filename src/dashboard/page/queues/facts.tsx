@@ -92,5 +92,4 @@ export function Facts({ overview }: { readonly overview: Overview }) {
 /** The last bound of what is counted: a longer time is not known. */
 const LONGEST = durationBounds.at(-1) ?? 0;
 
-const atMost = (ms: number | null) =>
-  ms === null ? "–" : ms >= LONGEST ? `over ${span(LONGEST)}` : span(ms);
+const atMost = (ms: number | null) => (ms === null ? "–" : ms > LONGEST ? `over ${span(LONGEST)}` : span(ms));
