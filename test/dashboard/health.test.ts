@@ -134,6 +134,21 @@ test("findings say how old they are, and are read again soon after the queue has
   expect(reads.sent).toBe(2);
 });
 
+test("that no consumer works is no longer said once the counts show that one does", async () => {
+  const queue = rig.queue(rig.name("emails"), { now: () => Date.now() - 1_200_000 });
+  await queue.enqueueMany([{ payload: 1 }, { payload: 2 }]);
+  const { page, go } = await rig.visit({ withClock: true });
+  const reads = watchReads(page, (url) => url.includes("/health/"));
+  await go(`queues/${queue.name}`);
+  const finding = findingOf(page, "", "no consumer works");
+  await finding.waitFor();
+  await rig.queue(queue.name).dequeue();
+  await page.clock.fastForward(5_000);
+  await page.getByRole("link", { name: /^working.*1/ }).waitFor();
+  await finding.waitFor({ state: "detached" });
+  expect(reads.sent).toBe(1);
+});
+
 test("a queue at its limit gets another one from its finding", async () => {
   const name = rig.name("imports");
   const queue = rig.queue(name, { now: () => Date.now() - 1_200_000 });
@@ -193,5 +208,5 @@ test("a failed worker that has not come back, and a task whose leases expire, ar
   await findingOf(page, name, "task poison lost 2 leases").getByRole("link", { name: "Task poison" }).click();
   await page.getByRole("heading", { name: "poison" }).waitFor();
   await rig.queue(name).cancel("poison");
-  await page.getByText(/^Cancel requested .* ago; the consumer learns of it/).waitFor();
+  await page.getByText(/^Cancel requested .* ago; its consumer learns of it/).waitFor();
 });

@@ -136,6 +136,16 @@ describe("tasks that no consumer takes", () => {
     ]);
   });
 
+  test("are not said to have none once a server that was restarted works", async () => {
+    await rig.queue().enqueueMany(many(243));
+    const [last] = await rig.queue().dequeue({ worker: { name: "server", incarnation: "1" } });
+    await last!.complete();
+    rig.now += 16 * MINUTE;
+    expect((await findings()).map(([code]) => code)).toEqual(["no_consumer"]);
+    await rig.queue().dequeue({ max: 5, worker: { name: "server", incarnation: "2" } });
+    expect(await findings()).toEqual([]);
+  });
+
   test("are not said to have none while deliveries go on, as statistics show, or the rate allows none", async () => {
     await rig.operator().configure({ statistics: true });
     await rig.queue().enqueueMany([{ payload: 1 }, { payload: 2 }, { payload: 3 }]);

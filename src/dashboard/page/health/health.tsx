@@ -20,9 +20,16 @@ const SHOWN = 12;
 /**
  * What is wrong with one queue, read once a minute, and sooner if its state is no longer that of the findings.
  * @param acts changes when the viewer has done something
+ * That no consumer works does not stand beside a count of tasks that are working.
  * @param state of the queue, as far as findings follow from it; undefined if it is not known yet
+ * @param working how many tasks are
  */
-export function useHealthOf(queue: string, acts: number, state: string | undefined): Loaded<Health> {
+export function useHealthOf(
+  queue: string,
+  acts: number,
+  state: string | undefined,
+  working: number,
+): Health | undefined {
   const [turns, setTurns] = useState(0);
   const read = useRef<{ at: number; state: string | undefined }>({ at: 0, state: undefined });
   const load = (signal: AbortSignal) => {
@@ -41,7 +48,13 @@ export function useHealthOf(queue: string, acts: number, state: string | undefin
     );
     return () => clearTimeout(timer);
   }, [isWrong, state, found.value]);
-  return found;
+  const { value } = found;
+  return (
+    value && {
+      ...value,
+      findings: value.findings.filter(({ code }) => code !== "no_consumer" || working === 0),
+    }
+  );
 }
 
 /**

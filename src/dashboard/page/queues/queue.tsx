@@ -47,7 +47,8 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
   const value = found.value?.queues[0];
   const happened = () => setRound((before) => before + 1);
   const [acts, setActs] = useState(0);
-  const findings = useHealthOf(queue, acts, value && stateOf(value));
+  const working = value && "working" in value ? value.working : 0;
+  const findings = useHealthOf(queue, acts, value && stateOf(value), working);
   const changed = () => {
     happened();
     setActs((before) => before + 1);
@@ -73,7 +74,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
         <QueueActions overview={overview} onChanged={changed} />
       </Heading>
       <Stale error={found.error} />
-      <Findings of={findings.value} queue={queue} onChanged={changed} />
+      <Findings of={findings} queue={queue} onChanged={changed} />
       <Facts overview={overview} />
       <History overview={overview} now={found.value?.now ?? serverTime()} onChanged={changed} />
       <Tabs overview={overview} tab={tab} />
