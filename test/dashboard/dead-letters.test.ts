@@ -114,3 +114,15 @@ test("a redrive of the last dead letters goes on when the page sees none any mor
   await page.getByRole("table", { name: /by cause/ }).waitFor({ state: "detached" });
   expect(await queue.counts()).toMatchObject({ pending: 1_000, rejected: 0 });
 });
+
+test("cancelled tasks are shown by their reason alone, and the filter without one says so", async () => {
+  const queue = rig.queue(rig.name("webhooks"));
+  await queue.enqueue({}, { id: "unwanted" });
+  await queue.cancel("unwanted");
+  const { page } = await rig.visit({ at: `queues/${queue.name}/dead` });
+  await page.getByText("There are no such tasks.").waitFor();
+  const reason = page.getByLabel("Reason");
+  expect(await reason.locator("option:checked").textContent()).toBe("any except cancelled");
+  await reason.selectOption("cancelled");
+  await page.getByRole("link", { name: "unwanted" }).waitFor();
+});

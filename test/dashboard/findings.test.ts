@@ -105,7 +105,9 @@ test("failing attempts are found, the queue is paused, and once the cause is fix
   // A redrive is not the first that is offered.
   expect(await dead.getByRole("button").allTextContents()).toEqual(["Pause…", "Redrive…"]);
   await dead.getByRole("button", { name: `Redrive… ${name}` }).click();
-  await page.getByText(/^Tasks still fail: of 3 tasks .* Fix the cause first/).waitFor();
+  await page
+    .getByText(/^Tasks still fail: of 3 tasks .* If the cause is not fixed, redriven tasks fail again/)
+    .waitFor();
   await press(page, "Back");
   await failing.getByRole("button", { name: `Pause… ${name}` }).click();
   await page.getByRole("dialog").getByText("Consumers get no more tasks").waitFor();
@@ -126,4 +128,16 @@ test("failing attempts are found, the queue is paused, and once the cause is fix
   await failing.waitFor({ state: "detached" });
   await dead.waitFor({ state: "detached" });
   expect(await fixed.counts()).toMatchObject({ rejected: 0 });
+});
+
+test("before a redrive, new dead letters alone do not mean that tasks still fail", async () => {
+  const queue = rig.queue(rig.name("orders"));
+  await makeDeadLetters(queue, 2, bad);
+  const { page } = await rig.visit({ at: `queues/${queue.name}/dead` });
+  await press(page, "Redrive all…");
+  const dialog = page.getByRole("dialog");
+  await dialog
+    .getByText(/^2 dead letters.*\. If the cause is not fixed, redriven tasks fail again\.$/)
+    .waitFor();
+  expect(await dialog.getByText("still fail").count()).toBe(0);
 });

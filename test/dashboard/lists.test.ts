@@ -157,7 +157,7 @@ test("the rate of a queue is not known in the first minute of its statistics", a
     const queues = reply.queues.map((one) => ("code" in one ? one : withCompleted(one, completed)));
     await route.fulfill({ response, json: { ...reply, queues } });
   });
-  const rate = page.locator(".tile").filter({ hasText: "done a minute" }).locator("dd");
+  const rate = page.locator(".tile").filter({ hasText: "done a minute (5 min)" }).locator("dd");
   await go(`queues/${queue.name}`);
   for (const [counts, shown] of [
     [[0, 0], "0"],

@@ -165,6 +165,33 @@ test("the limits of a queue are changed", async () => {
   });
 });
 
+test("a change of limits keeps what another person has changed since the dialog was opened", async () => {
+  const queue = rig.queue(rig.name("webhooks"));
+  const operator = rig.operator(queue.name);
+  await queue.enqueue({}, { group: "acme" });
+  await operator.configure({ maxWorking: 2 });
+  await operator.configureGroup("acme", { weight: 3, rate: { most: 5, per: 60_000 } });
+  const { page } = await rig.visit({ at: `queues/${queue.name}/groups` });
+  await press(page, "Limits acme");
+  await page.getByLabel("Weight, 1 to 100").fill("1");
+  await operator.configureGroup("acme", { maxWorking: 50, rate: null });
+  await confirm(page, "Change");
+  await page.getByText("acme now has: weight 1, at most 50 working.").waitFor();
+  await press(page, "Limits…");
+  await page.getByLabel("Rate: most tasks").fill("9");
+  await page.getByLabel("in each").fill("1s");
+  await operator.configure({ maxWorking: 7, maxPending: 100 });
+  await confirm(page, "Change");
+  await page
+    .getByText(`${queue.name} now has: at most 7 working, at most 9 in 1.0 s, at most 100 pending.`)
+    .waitFor();
+  // Without a change, nothing is.
+  await press(page, "Limits…");
+  await confirm(page, "Change");
+  const rate = { most: 9, per: 1_000 };
+  expect(await operator.settings()).toMatchObject({ maxWorking: 7, maxPending: 100, rate });
+});
+
 /** Types a wrong text into a field of the open dialog, which must then say so and send nothing. */
 async function expectRefused(page: Page, label: string, text: string, fault: string, button: string) {
   const dialog = page.getByRole("dialog");

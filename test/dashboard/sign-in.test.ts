@@ -26,6 +26,8 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
   test("a wrong token is refused with the reason, a right one opens the dashboard, and signing out ends it", async () => {
     const { page, context, faults } = await rig.visit({ ...look, as: null, at: "" });
     const token = page.getByLabel("Token", { exact: true });
+    const isFocused = () => token.evaluate((field) => field === document.activeElement);
+    await expect.poll(isFocused).toBe(true);
     await token.fill("wrong-0123456789abcdef");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("This server does not know the token.").waitFor();
@@ -55,7 +57,7 @@ describe.each(Object.entries(looks))("in %s", (_, look) => {
     );
 
     await page.getByRole("button", { name: "Sign out" }).click();
-    await token.waitFor();
+    await expect.poll(isFocused).toBe(true);
     expect(await context.cookies()).toEqual([]);
     const status = await page.evaluate(async () => (await fetch("dashboard/api/v1/queues")).status);
     expect(status).toBe(401);

@@ -74,3 +74,38 @@ test("the timeline says why a task is dead, and of an end before a redrive only 
       "dead: its consumer rejected it for good",
     ]);
 });
+
+test("the timeline of a task with many attempts is in order, and says what of it is no longer kept", async () => {
+  const clock = { now: Date.now() - 3_600_000 };
+  const queue = rig.queue(rig.name("emails"), { now: () => clock.now });
+  await queue.enqueue({}, { id: "poison", maxAttempts: 0 });
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    const task = await lease(queue);
+    clock.now += 5_000;
+    await task.requeue({ error: new Error("no answer") });
+    clock.now += 5_000;
+  }
+  const { page } = await rig.visit({ at: `queues/${queue.name}/tasks/poison` });
+  const timeline = page.locator(".timeline");
+  const lost = timeline.getByText(/^no longer kept: \d+ earlier transitions$/);
+  await lost.waitFor();
+  const times = await timeline
+    .locator("time")
+    .evaluateAll((all) => all.map((time) => (time as HTMLTimeElement).dateTime));
+  expect(times).toEqual(times.toSorted());
+  const events = await timeline.locator(".event").allTextContents();
+  const at = events.indexOf((await lost.textContent()) ?? "");
+  expect(events[at - 1]).toMatch(/^attempt \d+ failed$/);
+});
+
+test("the limit of attempts is not said of a task that no longer has its options", async () => {
+  const queue = rig.queue(rig.name("emails"));
+  await queue.enqueue({}, { id: "unlimited", maxAttempts: 0 });
+  await (await lease(queue)).requeue({ error: new Error("no answer") });
+  const { page } = await rig.visit({ at: `queues/${queue.name}/tasks/unlimited` });
+  const attempts = page.locator(".facts div").filter({ hasText: "Attempts" }).locator("dd");
+  await expect.poll(() => attempts.textContent()).toBe("1 (1 charged, no limit)");
+  await queue.cancel("unlimited");
+  await page.reload();
+  await expect.poll(() => attempts.textContent()).toBe("1 (1 charged)");
+});

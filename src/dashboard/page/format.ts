@@ -14,6 +14,9 @@ export const exact = (value: number) => whole.format(value);
 export const counted = (value: number, one: string, more = `${one}s`) =>
   `${exact(value)} ${value === 1 ? one : more}`;
 
+/** A code in words. */
+export const wordsOf = (code: string) => code.replaceAll("_", " ");
+
 /** A rate per minute. */
 export const rate = (value: number) =>
   value === 0 ? "0" : value < 10 ? value.toFixed(1) : number(Math.round(value));

@@ -3,15 +3,19 @@ import { signIn } from "./api/queues.ts";
 import { Failure, useAction } from "./parts/dialog.tsx";
 import { Mark } from "./parts/layout.tsx";
 
+const Title = () => (
+  <h1>
+    <Mark /> Sluice
+  </h1>
+);
+
 /** Said to a viewer whom the application does not let in, or not any more. */
 export function NotLetIn() {
   return (
     <main class="sign-in">
       <div>
-        <h1>
-          <Mark /> Sluice
-        </h1>
-        <p class="hint">The application does not let you in. Sign in there, or as somebody else.</p>
+        <Title />
+        <p class="hint">The application does not let you in. Sign in there, or as another user.</p>
         <button type="button" class="primary" onClick={() => location.reload()}>
           Try again
         </button>
@@ -19,6 +23,9 @@ export function NotLetIn() {
     </main>
   );
 }
+
+/** Also after a sign-out, when the browser heeds no `autofocus`. */
+const focus = (field: HTMLInputElement | null) => field?.focus();
 
 /** The token is exchanged for a cookie that scripts cannot read. This page does not keep it. */
 export function SignIn({ onDone }: { readonly onDone: () => void }) {
@@ -32,9 +39,7 @@ export function SignIn({ onDone }: { readonly onDone: () => void }) {
           start();
         }}
       >
-        <h1>
-          <Mark /> Sluice
-        </h1>
+        <Title />
         <label for="token">Token</label>
         <input
           id="token"
@@ -42,6 +47,7 @@ export function SignIn({ onDone }: { readonly onDone: () => void }) {
           type="password"
           autoComplete="current-password"
           required
+          ref={focus}
           value={token}
           onInput={(event) => setToken(event.currentTarget.value)}
         />

@@ -12,11 +12,8 @@ export const schedule = (queue: string, name: string): Promise<types.Schedule> =
 export const putSchedule = (queue: string, name: string, body: types.NewSchedule) =>
   send(pathOf(queue, "schedules", name), { method: "PUT", body, commands: 8 });
 
-export const pauseSchedule = (queue: string, name: string) =>
-  send(pathOf(queue, "schedules", name, "pause"), { method: "POST", commands: 6 });
-
-export const resumeSchedule = (queue: string, name: string) =>
-  send(pathOf(queue, "schedules", name, "resume"), { method: "POST", commands: 6 });
+export const turnSchedule = (queue: string, name: string, action: "pause" | "resume") =>
+  send(pathOf(queue, "schedules", name, action), { method: "POST", commands: 6 });
 
 /** @param key a second request with the same key enqueues nothing */
 export const runSchedule = (queue: string, name: string, key: string): Promise<{ readonly id: string }> =>

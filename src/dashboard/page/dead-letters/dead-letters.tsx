@@ -3,11 +3,12 @@ import { reasonTexts } from "../../../kernel/errors/reason-text.ts";
 import { may } from "../access.ts";
 import { deadLetters } from "../api/dead-letters.ts";
 import type { Cause, DeadGroup, Filter } from "../api/types.ts";
-import { counted, exact } from "../format.ts";
+import { counted, exact, wordsOf } from "../format.ts";
 import { useLive } from "../live.ts";
 import { When } from "../parts/badges.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
 import { announce } from "../parts/notice.tsx";
+import { Switch } from "../parts/switch.tsx";
 import { type Column, RowButtons, Table } from "../parts/table.tsx";
 import { type GroupAction, GroupDialog } from "../queues/group-dialog.tsx";
 import { queueLink, taskLink } from "../router.ts";
@@ -46,6 +47,7 @@ export function DeadLetters({ queue, filter, acts, onChanged }: DeadLettersProps
   // A dialog stays open when all are gone: it may not be done yet.
   if (value.counted === 0 && value.cursor === null && asked === undefined) return null;
   const others = byGroup ? value.otherGroups : value.otherCauses;
+  const close = () => setAsked(undefined);
   const done = (text: string) => {
     announce(text);
     onChanged();
@@ -57,18 +59,7 @@ export function DeadLetters({ queue, filter, acts, onChanged }: DeadLettersProps
     <section aria-label="Dead letters by cause and group">
       <Stale error={error} />
       <div class="bulk">
-        <div class="choice" role="group" aria-label="Dead letters">
-          {[false, true].map((group) => (
-            <button
-              key={String(group)}
-              type="button"
-              aria-pressed={byGroup === group}
-              onClick={() => isByGroup.set(group)}
-            >
-              {group ? "By group" : "By cause"}
-            </button>
-          ))}
-        </div>
+        <Switch label="Dead letters" of={isByGroup} off="By cause" on="By group" />
         <span class="faint" role="status">
           {value.cursor === null ? "" : "the newest "}
           {counted(value.counted, "dead letter")}
@@ -97,12 +88,7 @@ export function DeadLetters({ queue, filter, acts, onChanged }: DeadLettersProps
         </p>
       )}
       {asked?.action === "redrive" && (
-        <RedriveDialog
-          queue={queue}
-          filter={asked.filter}
-          onDone={done}
-          onClose={() => setAsked(undefined)}
-        />
+        <RedriveDialog queue={queue} filter={asked.filter} onDone={done} onClose={close} />
       )}
       {(asked?.action === "pause" || asked?.action === "limits") && (
         <GroupDialog
@@ -110,17 +96,11 @@ export function DeadLetters({ queue, filter, acts, onChanged }: DeadLettersProps
           action={asked.action}
           group={asked.filter.group ?? ""}
           onDone={onChanged}
-          onClose={() => setAsked(undefined)}
+          onClose={close}
         />
       )}
       {asked?.action === "purge" && (
-        <PurgeDialog
-          queue={queue}
-          state="rejected"
-          filter={asked.filter}
-          onDone={done}
-          onClose={() => setAsked(undefined)}
-        />
+        <PurgeDialog queue={queue} state="rejected" filter={asked.filter} onDone={done} onClose={close} />
       )}
     </section>
   );
@@ -148,7 +128,7 @@ const causeColumns = (queue: string, ask: Ask): Column<Cause>[] => [
       </a>
     ),
   },
-  { title: "Reason", of: ({ reason }) => reason.replaceAll("_", " ") },
+  { title: "Reason", of: ({ reason }) => wordsOf(reason) },
   ...commonColumns,
   {
     title: "Latest",

@@ -2,17 +2,23 @@ import { health } from "../api/health.ts";
 import type { Finding } from "../api/types.ts";
 import { useLive } from "../live.ts";
 
-/** Findings whose cause may make a task a dead letter again. */
-const killers: readonly Finding["code"][] = ["attempts_fail", "leases_expire", "dead_letters_rising"];
+/** The finding that does not say whether tasks still fail. */
+const RISING = "dead_letters_rising";
 
-/** What is said before a redrive, as long as tasks of the queue fail. */
+/** Findings whose cause may make a task a dead letter again. */
+const killers: readonly Finding["code"][] = ["attempts_fail", "leases_expire", RISING];
+
+/** What is said before a redrive of a queue whose tasks fail, or did a short time ago. */
 export function StillFails({ queue }: { readonly queue: string }) {
   const { value } = useLive((signal) => health(queue, signal), queue, { once: true });
-  const found = value?.findings.find((one) => one.queue === queue && killers.includes(one.code))?.found;
-  if (found === undefined) return null;
+  const [first] = killers.flatMap(
+    (code) => value?.findings.filter((one) => one.queue === queue && one.code === code) ?? [],
+  );
+  if (!first) return null;
   return (
     <p class="failure" dir="auto">
-      Tasks still fail: {found}. Fix the cause first, or redriven ones fail again.
+      {first.code !== RISING && "Tasks still fail: "}
+      {first.found}. If the cause is not fixed, redriven tasks fail again.
     </p>
   );
 }

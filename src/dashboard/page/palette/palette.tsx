@@ -66,7 +66,7 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-activedescendant={shown < 0 ? undefined : `${id}-${shown}`}
         autocomplete="off"
         spellcheck={false}
-        placeholder="a queue, a screen, an action, or a task's id"
+        placeholder="A queue, a screen, an action, or the id of a task"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);

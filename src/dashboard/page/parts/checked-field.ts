@@ -38,15 +38,24 @@ export interface CheckedField {
   readonly set: (text: string) => void;
   /** The text without spaces around it. */
   readonly given: string;
+  /** Whether it is another text than at first. */
+  readonly isChanged: boolean;
   /** What is wrong, for the viewer. */
   readonly fault: string | undefined;
 }
 
 export function useField({ allowed, fits }: Rule, initial: string | number = ""): CheckedField {
-  const [value, set] = useState(String(initial));
+  const [first] = useState(String(initial));
+  const [value, set] = useState(first);
   const given = value.trim();
   const isRight = given === "" || fits(given);
-  return { value, set, given, fault: isRight ? undefined : `It must be ${allowed}.` };
+  return {
+    value,
+    set,
+    given,
+    isChanged: given !== first,
+    fault: isRight ? undefined : `It must be ${allowed}.`,
+  };
 }
 
 /** The number of a field; undefined if it is empty. */

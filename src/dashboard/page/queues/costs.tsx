@@ -49,9 +49,9 @@ export function CostsScreen() {
         />
       </dl>
       <p class="hint">
-        These are estimates at Upstash's price of $0.20 for 100,000 commands. They count the calls of the last
-        hour that enqueued, dequeued or settled tasks, at the commands of a plain call. They leave out
-        dequeues that found nothing, and what features add. Cron is counted as one run a minute.
+        Estimates at Upstash's price of $0.20 for 100,000 commands, of the calls of the last hour that
+        enqueued, dequeued or settled tasks, without dequeues that found nothing and what features add. Cron
+        is counted as one run a minute.
       </p>
       <Table
         label="Costs by queue"

@@ -81,7 +81,7 @@ export function Facts({ overview }: { readonly overview: Overview }) {
         tone={isOld(oldestAge) ? "tone-bad" : undefined}
       />
       <Tile name="workers" value={exact(workers)} />
-      {on && <Tile name="done a minute" value={doneRate(statistics)} />}
+      {on && <Tile name="done a minute (5 min)" value={doneRate(statistics)} />}
       {on && <Tile name="95% start within" value={atMost(waitP95)} />}
       {on && <Tile name="95% run within" value={atMost(p95(runs))} />}
       {limits.length > 0 && <Tile name="limits" value={limits.join(", ")} />}

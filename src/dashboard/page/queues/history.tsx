@@ -5,6 +5,7 @@ import { useLive } from "../live.ts";
 import { HistoryChart } from "../parts/charts.tsx";
 import { Failure, useAction } from "../parts/dialog.tsx";
 import { Stale, Waiting } from "../parts/layout.tsx";
+import { Switch } from "../parts/switch.tsx";
 import { keptFlag, useStore } from "../store.ts";
 
 /** Whether charts show 24 hours, not one. */
@@ -84,19 +85,6 @@ const Chart = ({ series, ...given }: ChartProps) => (
       { name: "failed attempts", tone: "bad", values: series.failed },
     ]}
   >
-    <Period />
+    <Switch label="Period" of={isDay} off="Hour" on="24 hours" />
   </HistoryChart>
 );
-
-function Period() {
-  const day = useStore(isDay);
-  return (
-    <span class="choice" role="group" aria-label="Period">
-      {[false, true].map((one) => (
-        <button key={String(one)} type="button" aria-pressed={day === one} onClick={() => isDay.set(one)}>
-          {one ? "24 hours" : "Hour"}
-        </button>
-      ))}
-    </span>
-  );
-}

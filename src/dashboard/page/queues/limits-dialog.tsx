@@ -1,7 +1,14 @@
 import { changeGroup, changeSettings } from "../api/queues.ts";
 import type { Group, Settings } from "../api/types.ts";
 import { durationText } from "../format.ts";
-import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
+import {
+  type CheckedField,
+  duration,
+  hasFault,
+  numberIn,
+  useField,
+  wholeNumber,
+} from "../parts/checked-field.ts";
 import { Field, FormDialog } from "../parts/form-dialog.tsx";
 import { announce } from "../parts/notice.tsx";
 import { limitTexts } from "./facts.tsx";
@@ -17,6 +24,10 @@ interface LimitsDialogProps {
 const million = wholeNumber(1, 1_000_000);
 const period = duration(1);
 
+/** A setting, if its field was changed. An empty field removes it. */
+const changed = <Name extends string>(name: Name, field: CheckedField) =>
+  (field.isChanged ? { [name]: numberIn(field) ?? null } : {}) as { readonly [_ in Name]?: number | null };
+
 /** Changes the limits of a queue, or the share and the limits of a group. */
 export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) {
   const isGroup = "group" in of;
@@ -29,10 +40,14 @@ export function LimitsDialog({ queue, of, onDone, onClose }: LimitsDialogProps) 
   const isPerMissing = most.given !== "" && per.given === "";
   const run = async () => {
     const rate = numberIn(most) === undefined ? null : { most: Number(most.given), per: per.given as "1m" };
-    const limits = { maxWorking: numberIn(maxWorking) ?? null, rate };
+    // Others may have changed what this viewer has not.
+    const limits = {
+      ...changed("maxWorking", maxWorking),
+      ...((most.isChanged || per.isChanged) && { rate }),
+    };
     const now = isGroup
-      ? await changeGroup(queue, of.group, { ...limits, weight: numberIn(weight) ?? null })
-      : await changeSettings(queue, { ...limits, maxPending: numberIn(maxPending) ?? null });
+      ? await changeGroup(queue, of.group, { ...limits, ...changed("weight", weight) })
+      : await changeSettings(queue, { ...limits, ...changed("maxPending", maxPending) });
     const share = "weight" in now ? `weight ${now.weight}, ` : "";
     announce(`${name} now has: ${share}${limitTexts(now).join(", ") || "no limit"}.`);
     onDone();

@@ -3,7 +3,7 @@ import { overviews } from "../api/queues.ts";
 import type { Overview, Overviews, State } from "../api/types.ts";
 import { serverTime } from "../clock.ts";
 import { DeadLetters } from "../dead-letters/dead-letters.tsx";
-import { number } from "../format.ts";
+import { number, wordsOf } from "../format.ts";
 import { Findings } from "../health/findings.tsx";
 import { useHealthOf } from "../health/health.tsx";
 import { useLive } from "../live.ts";
@@ -57,11 +57,7 @@ export function QueueScreen({ queue, tab, query }: QueueScreenProps) {
   if (!value) return <Waiting title={queue} error={found.error} retry={refresh} />;
   if ("code" in value) {
     return (
-      <Waiting
-        title={queue}
-        error={`The queue cannot be read: ${value.code.replaceAll("_", " ")}.`}
-        retry={refresh}
-      />
+      <Waiting title={queue} error={`The queue cannot be read: ${wordsOf(value.code)}.`} retry={refresh} />
     );
   }
   const overview = value;

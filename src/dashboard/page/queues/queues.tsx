@@ -7,6 +7,7 @@ import { HealthSummary, useHealthOfAll } from "../health/health.tsx";
 import { useLive } from "../live.ts";
 import { Sparkline } from "../parts/charts.tsx";
 import { Heading, Stale, Waiting } from "../parts/layout.tsx";
+import { Select } from "../parts/select.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { goTo, linkTo, queueLink } from "../router.ts";
 import { useSettled } from "../settled.ts";
@@ -77,18 +78,17 @@ export function QueuesScreen({ query }: { readonly query: URLSearchParams }) {
                 placeholder="part of a name"
               />
             </label>
-            <label>
-              Order
-              <select
-                value={order ?? ""}
-                onChange={(event) => goTo(to({ order: event.currentTarget.value }))}
-              >
-                <option value="">by name</option>
-                <option value="pending">most pending first</option>
-                <option value="dead">most dead letters first</option>
-                <option value="oldest">oldest next task first</option>
-              </select>
-            </label>
+            <Select
+              label="Order"
+              value={order ?? ""}
+              set={(value) => goTo(to({ order: value }))}
+              options={{
+                "": "by name",
+                pending: "most pending first",
+                dead: "most dead letters first",
+                oldest: "oldest next task first",
+              }}
+            />
             <button type="button" onClick={names.refresh}>
               Look for new queues
             </button>
@@ -271,7 +271,7 @@ const columnsOf = (statuses: ListProps["statuses"]): readonly Column<Row>[] => [
     ),
   },
   {
-    title: "Done a minute",
+    title: "Done a minute (5 min)",
     count: true,
     of: of(({ statistics }) => (statistics.on ? doneRate(statistics) : <span class="faint">–</span>)),
   },

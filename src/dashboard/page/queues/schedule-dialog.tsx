@@ -5,6 +5,7 @@ import { durationText } from "../format.ts";
 import { duration, hasFault, numberIn, useField, wholeNumber } from "../parts/checked-field.ts";
 import { Confirm, useRead } from "../parts/dialog.tsx";
 import { Field, FormDialog, JsonField, jsonFault } from "../parts/form-dialog.tsx";
+import { Select } from "../parts/select.tsx";
 import { announce } from "../parts/notice.tsx";
 
 interface ScheduleDialogProps {
@@ -46,7 +47,7 @@ export function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormPro
   const every = useField(duration(1_000), durationOf(before?.every));
   const [cron, setCron] = useState(before?.cron ?? "");
   const [zone, setZone] = useState(before?.timeZone ?? "");
-  const [missed, setMissed] = useState<"last" | "all">(before?.missed ?? "last");
+  const [missed, setMissed] = useState<string>(before?.missed ?? "last");
   const [group, setGroup] = useState(before?.group ?? "");
   const priority = useField(wholeNumber(0, 9), before?.priority);
   const lease = useField(duration(1), durationOf(before?.lease));
@@ -100,16 +101,12 @@ export function ScheduleForm({ queue, before, onDone, onClose }: ScheduleFormPro
         <Field label="or every" hint="such as 15m" {...every} />
       </div>
       <div class="row">
-        <label>
-          Missed occurrences
-          <select
-            value={missed}
-            onChange={(event) => setMissed(event.currentTarget.value === "all" ? "all" : "last")}
-          >
-            <option value="last">enqueues the last</option>
-            <option value="all">enqueues all</option>
-          </select>
-        </label>
+        <Select
+          label="Missed occurrences"
+          value={missed}
+          set={setMissed}
+          options={{ last: "enqueues the last", all: "enqueues all" }}
+        />
         <Field label="Group" value={group} set={setGroup} hint="none" />
         <Field label="Priority" hint="0 to 9" {...priority} />
       </div>

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { may } from "../access.ts";
-import { pauseSchedule, resumeSchedule, runSchedule, schedules } from "../api/schedules.ts";
+import { runSchedule, schedules, turnSchedule } from "../api/schedules.ts";
 import type { ListedSchedule } from "../api/types.ts";
 import { instant, span } from "../format.ts";
 import { useLive } from "../live.ts";
@@ -121,31 +121,35 @@ interface TurnScheduleProps extends Asked {
 export function TurnSchedule({ queue, action, name, onDone, onClose }: TurnScheduleProps) {
   // A second try after a lost answer must not enqueue a second task.
   const key = useRef(crypto.randomUUID());
-  const { title, text, button, run } = {
+  const run = async () => {
+    if (action === "run") {
+      const { id } = await runSchedule(queue, name, key.current);
+      announceEnqueued(queue, id);
+    } else {
+      await turnSchedule(queue, name, action);
+      announce(`${name} is ${action}d.`);
+    }
+    onDone();
+  };
+  const { title, text, button } = {
     run: {
       title: `Run ${name} now?`,
       text: `One task is enqueued, with the payload and the options of the schedule. Its next occurrence stays as it is.`,
       button: "Run now",
-      run: async () => {
-        const { id } = await runSchedule(queue, name, key.current);
-        announceEnqueued(queue, id);
-      },
     },
     pause: {
       title: `Pause ${name}?`,
       text: "It enqueues no task until it is resumed. Tasks that it has enqueued stay.",
       button: "Pause",
-      run: () => pauseSchedule(queue, name).then(() => announce(`${name} is paused.`)),
     },
     resume: {
       title: `Resume ${name}?`,
       text: "It occurs again from now on. The occurrences of its pause are not enqueued; for one of them, run it now.",
       button: "Resume",
-      run: () => resumeSchedule(queue, name).then(() => announce(`${name} is resumed.`)),
     },
   }[action];
   return (
-    <Confirm title={title} action={button} run={() => run().then(onDone)} onClose={onClose}>
+    <Confirm title={title} action={button} run={run} onClose={onClose}>
       <p>{text}</p>
     </Confirm>
   );

@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { search, type SearchQuery } from "../api/search.ts";
 import type { Found, FoundTask } from "../api/types.ts";
-import { counted, exact } from "../format.ts";
+import { counted, exact, wordsOf } from "../format.ts";
 import { StateBadge, stateNames, When } from "../parts/badges.tsx";
 import { Failure, messageOf } from "../parts/dialog.tsx";
 import { Heading } from "../parts/layout.tsx";
+import { Select } from "../parts/select.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { linkTo, queueLink, taskLink } from "../router.ts";
 import { useStore } from "../store.ts";
@@ -40,17 +41,12 @@ export function SearchScreen({ query }: { readonly query: URLSearchParams }) {
             onInput={(event) => set("queues", event.currentTarget.value)}
           />
         </label>
-        <label>
-          State
-          <select value={fields.state} onChange={(event) => set("state", event.currentTarget.value)}>
-            <option value="">any</option>
-            {Object.entries(stateNames).map(([state, name]) => (
-              <option key={state} value={state}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label="State"
+          value={fields.state}
+          set={(value) => set("state", value)}
+          options={{ "": "any", ...stateNames }}
+        />
       </div>
       <Results {...results} />
     </>
@@ -112,7 +108,7 @@ function sumOf(before: Found | undefined, page: Found): Found {
 function Results({ found, busy, error, goOn }: Search) {
   const hidden = useStore(isHidden);
   if (!found && !busy && error === undefined)
-    return <p class="empty">Type an id, or a part of a payload, an error or a result.</p>;
+    return <p class="empty">Type an id, or part of a payload, error or result.</p>;
   return (
     <>
       <p role="status" class="faint">
@@ -123,8 +119,7 @@ function Results({ found, busy, error, goOn }: Search) {
       </p>
       {found && found.failed.length > 0 && (
         <p class="failure">
-          Not searched:{" "}
-          {found.failed.map(({ queue, code }) => `${queue} (${code.replaceAll("_", " ")})`).join(", ")}.
+          Not searched: {found.failed.map(({ queue, code }) => `${queue} (${wordsOf(code)})`).join(", ")}.
         </p>
       )}
       <Failure error={error} />

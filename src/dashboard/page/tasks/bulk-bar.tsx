@@ -3,7 +3,7 @@ import { may } from "../access.ts";
 import type { Filter, ListedTask, State } from "../api/types.ts";
 import { exact } from "../format.ts";
 import type { Selection } from "../parts/selection.ts";
-import { type BulkAction, ChosenDialog } from "./chosen-dialog.tsx";
+import { type BulkAction, ChosenDialog, verbs } from "./chosen-dialog.tsx";
 import { PurgeDialog } from "./purge-dialog.tsx";
 import { RedriveDialog } from "./redrive-dialog.tsx";
 
@@ -14,12 +14,6 @@ export function bulkActions(queue: string, state: State, filter: Filter): readon
   if (!may("admin", queue)) return [];
   return state === "rejected" && filter.reason !== "cancelled" ? ["redrive", "remove"] : ["remove"];
 }
-
-const names: Readonly<Record<BulkAction, string>> = {
-  redrive: "Redrive",
-  cancel: "Cancel",
-  remove: "Remove",
-};
 
 interface BulkBarProps {
   readonly queue: string;
@@ -57,7 +51,7 @@ export function BulkBar({ queue, state, filter, selection, onDone }: BulkBarProp
         <>
           {actions.map((action) =>
             button(
-              `${names[action]} ${exact(chosen.size)}…`,
+              `${verbs[action].name} ${exact(chosen.size)}…`,
               action,
               action === "redrive" ? "primary" : "danger",
             ),

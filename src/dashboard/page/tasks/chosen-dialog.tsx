@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { cancelMany, redriveMany, removeMany } from "../api/tasks.ts";
 import type { ListedTask, State } from "../api/types.ts";
-import { counted, exact } from "../format.ts";
+import { counted, exact, wordsOf } from "../format.ts";
 import { StillFails } from "../health/still-fails.tsx";
 import { Confirm, useShown } from "../parts/dialog.tsx";
 import { ExpiredWarning } from "./expired-warning.tsx";
@@ -23,14 +23,15 @@ const STEP = 500;
 /** Ids that the dialog names. */
 const NAMED = 5;
 
-const verbs = {
+/** What is done with tasks. */
+export const verbs = {
   redrive: { name: "Redrive", done: "redriven" },
   cancel: { name: "Cancel", done: "cancelled" },
   remove: { name: "Remove", done: "removed" },
 } as const;
 
 /** Why a task was not changed. */
-const textOf = (code: string) => (code === "lease_lost" ? "changed meanwhile" : code.replaceAll("_", " "));
+const textOf = (code: string) => (code === "lease_lost" ? "changed meanwhile" : wordsOf(code));
 
 /** How many were done, and how often each code was why one was not. */
 interface Outcome {

@@ -1,6 +1,6 @@
 import { shownReason } from "../../../kernel/errors/reason-text.ts";
 import type { ListedTask, State } from "../api/types.ts";
-import { exact } from "../format.ts";
+import { exact, wordsOf } from "../format.ts";
 import { When, WorkerName } from "../parts/badges.tsx";
 import type { Column } from "../parts/table.tsx";
 import { taskLink } from "../router.ts";
@@ -92,7 +92,7 @@ export function columnsOf(
     ],
     rejected: [
       ended,
-      { title: "Reason", of: ({ reason }) => reason?.replaceAll("_", " ") ?? "–" },
+      { title: "Reason", of: ({ reason }) => (reason === undefined ? "–" : wordsOf(reason)) },
       payload,
       error,
     ],

@@ -1,18 +1,15 @@
+import { rejectReasons } from "../../../kernel/options/types.ts";
 import type { Filter, State } from "../api/types.ts";
+import { wordsOf } from "../format.ts";
 import { stateNames } from "../parts/badges.tsx";
+import { Select } from "../parts/select.tsx";
 import { queueLink } from "../router.ts";
 import { useTypedQuery } from "../typed-query.ts";
 
 /** The parameters of the filter in the URL. */
 const FIELDS = ["group", "text", "reason", "since", "until", "order"] as const;
 
-const reasons = {
-  rejected: "rejected",
-  attempts_exhausted: "attempts exhausted",
-  lease_expired: "lease expired",
-  taken_back: "taken back",
-  cancelled: "cancelled",
-} as const;
+const reasons = Object.fromEntries(rejectReasons.map((reason) => [reason, wordsOf(reason)]));
 
 /** The order of a list that is not the usual one: the first at the top of tasks that have ended, else the last. */
 const OTHER = "other";
@@ -55,7 +52,7 @@ export function filterTexts(filter: Filter): string[] {
   return [
     ...(group === undefined ? [] : [`of the group ${group}`]),
     ...(text === undefined ? [] : [`with “${text}” in the last error or result`]),
-    ...(reason === undefined ? [] : [`with the reason ${reason.replaceAll("_", " ")}`]),
+    ...(reason === undefined ? [] : [`with the reason ${wordsOf(reason)}`]),
     ...at("ended since", endedSince),
     ...at("ended before", endedUntil),
     ...at("enqueued since", enqueuedSince),
@@ -92,25 +89,14 @@ export function Filters({ queue, state, query }: FiltersProps) {
     name: (typeof FIELDS)[number],
     label: string,
     options: Readonly<Record<string, string>>,
-  ) => (
-    <label>
-      {label}
-      <select value={fields[name]} onChange={(event) => set(name, event.currentTarget.value)}>
-        {Object.entries(options).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  ) => <Select label={label} value={fields[name]} set={(value) => set(name, value)} options={options} />;
   const time = hasEnded(state) ? "Ended" : "Enqueued";
   return (
     <div class="filters" role="search" aria-label="Filter tasks">
       {field("group", "Group")}
       {state !== "pending" &&
         field("text", state === "completed" ? "Text of the result" : "Text of the error")}
-      {state === "rejected" && choice("reason", "Reason", { "": "any dead letter", ...reasons })}
+      {state === "rejected" && choice("reason", "Reason", { "": "any except cancelled", ...reasons })}
       {field("since", `${time} since`, "datetime-local")}
       {field("until", `${time} before`, "datetime-local")}
       {choice("order", "Order", orders[state])}

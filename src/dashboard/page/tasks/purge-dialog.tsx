@@ -16,9 +16,11 @@ interface PurgeDialogProps {
 
 const STEP = 1_000;
 
+const NEVER_TAKEN = "No consumer gets them. Their payloads are deleted, and they cannot be redriven.";
+
 const effects: Readonly<Record<PurgeDialogProps["state"], string>> = {
-  pending: "No consumer gets them. Their payloads are deleted, and they cannot be redriven.",
-  delayed: "No consumer gets them. Their payloads are deleted, and they cannot be redriven.",
+  pending: NEVER_TAKEN,
+  delayed: NEVER_TAKEN,
   completed: "Their records are deleted, with their results.",
   rejected: "They are deleted for good, with their payloads, and cannot be redriven.",
 };

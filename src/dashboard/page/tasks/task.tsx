@@ -6,7 +6,7 @@ import { RequestError } from "../api/request.ts";
 import { cancel, redriveMany, remove, task as read } from "../api/tasks.ts";
 import type { Task } from "../api/types.ts";
 import { serverTime } from "../clock.ts";
-import { counted, exact, instant, span } from "../format.ts";
+import { counted, exact, instant, span, wordsOf } from "../format.ts";
 import { useLive } from "../live.ts";
 import { StateBadge, When } from "../parts/badges.tsx";
 import { Confirm } from "../parts/dialog.tsx";
@@ -105,6 +105,9 @@ function Carried({ task, hidden }: { readonly task: Task; readonly hidden: boole
   );
 }
 
+/** Whether a task no longer has its options: it has ended, and its payload is no longer kept. */
+const hasForgotten = ({ state, reason }: Task) => state === "completed" || reason === "cancelled";
+
 function Facts({ task }: { readonly task: Task }) {
   const {
     queue,
@@ -126,7 +129,7 @@ function Facts({ task }: { readonly task: Task }) {
     ["Priority", exact(priority ?? 0)],
     [
       "Attempts",
-      `${exact(attempt)} (${exact(charged)} charged, ${options?.maxAttempts === 0 ? "no limit" : `of ${exact(options?.maxAttempts ?? 10)}`})`,
+      `${exact(attempt)} (${exact(charged)} charged${hasForgotten(task) ? "" : options?.maxAttempts === 0 ? ", no limit" : `, of ${exact(options?.maxAttempts ?? 10)}`})`,
     ],
     ["Requeued", counted(requeues, "time")],
     ["Worker", worker === undefined ? "none" : `${worker.name} ${worker.incarnation ?? ""}`],
@@ -158,7 +161,7 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
   const close = () => setAsked(undefined);
   // A copy under another id could not be decrypted.
   const isEncrypted = payloadEncoding === "base64" && String(payload).startsWith(ENVELOPE_BASE64);
-  const isDead = state === "rejected" && reason !== "cancelled";
+  const isDead = state === "rejected" && !hasForgotten(task);
   const button = (action: Action, text: string) => (
     <button type="button" onClick={() => setAsked(action)}>
       {text}
@@ -235,5 +238,5 @@ function TaskActions({ task, onChanged }: { readonly task: Task; readonly onChan
 async function checked(reply: ReturnType<typeof redriveMany>): Promise<void> {
   const { refused } = await reply;
   const [first] = refused;
-  if (first) throw new Error(`The task was not redriven: ${first.code.replaceAll("_", " ")}.`);
+  if (first) throw new Error(`The task was not redriven: ${wordsOf(first.code)}.`);
 }

@@ -47,6 +47,10 @@ function entriesOf({
   deadlineAt,
 }: Task): Entry[] {
   const entries: Entry[] = [{ at: enqueuedAt, tone: "enqueued", title: "enqueued" }];
+  // The last transitions to working are the last attempts.
+  const firstShown = attempt - transitions.filter(({ to }) => to === "working").length + 1;
+  const failures = errors.map(failure);
+  entries.push(...failures.filter((_, i) => (errors[i]?.attempt ?? 0) < firstShown));
   const [first] = transitions;
   if (first && first.version > 2) {
     entries.push({
@@ -55,10 +59,6 @@ function entriesOf({
       title: `no longer kept: ${counted(first.version - 2, "earlier transition")}`,
     });
   }
-  // The last transitions to working are the last attempts.
-  const firstShown = attempt - transitions.filter(({ to }) => to === "working").length + 1;
-  const failures = errors.map(failure);
-  entries.push(...failures.filter((_, i) => (errors[i]?.attempt ?? 0) < firstShown));
   let number = firstShown;
   for (const { version, to, at } of transitions) {
     if (to === "working") {
@@ -80,7 +80,8 @@ function entriesOf({
   if (state === "working" && deadlineAt !== undefined) {
     entries.push({ at: deadlineAt, tone: "next", title: "the lease ends, unless it is extended" });
   }
-  return entries;
+  // Those of one time stay as they are.
+  return entries.toSorted((one, other) => one.at - other.at);
 }
 
 function failure({ attempt: number, at, error, encoding, takenBack }: Task["errors"][number]): Entry {
