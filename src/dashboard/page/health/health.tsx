@@ -18,9 +18,9 @@ const SOONEST = 20_000;
 const SHOWN = 12;
 
 /**
- * What is wrong with one queue, read once a minute, and sooner if its state is no longer that of the findings.
+ * What is wrong with one queue, read once a minute, and sooner if its state is no longer that of the findings. It is not
+ * said that no consumer works while tasks are working.
  * @param acts changes when the viewer has done something
- * That no consumer works does not stand beside a count of tasks that are working.
  * @param state of the queue, as far as findings follow from it; undefined if it is not known yet
  * @param working how many tasks are
  */
