@@ -5,8 +5,9 @@ import { respond } from "../respond.ts";
  * those of the domain. If the path is unknown, the response names the import for routes.
  */
 export async function withNextHint(response: Response): Promise<Response> {
-  if (response.status !== 404 || !response.headers.get("content-type")?.includes("problem+json"))
-    return response;
+  const isProblem = response.headers.get("content-type")?.includes("problem+json");
+  // That to a HEAD has no body.
+  if (response.status !== 404 || !isProblem || response.body === null) return response;
   const problem = (await response.clone().json()) as { readonly code: string; readonly detail?: string };
   if (problem.code !== "no_route") return response;
   const hint =

@@ -32,7 +32,7 @@ test("a wrong configuration is named in the response and in the log, at every pa
 test("a deployment for Vercel Functions in a route of Next.js names the import that works below a path", async () => {
   vi.stubEnv("UPSTASH_REDIS_REST_URL", "https://127.0.0.1:1");
   vi.stubEnv("UPSTASH_REDIS_REST_TOKEN", "t0ken");
-  const { GET } = vercel();
+  const { GET, HEAD } = vercel();
   const detailOf = async (context?: { params: Promise<object> }) => {
     const response = await GET(new Request("https://example.com/api/queue/nothing"), context as never);
     const { code, detail = "" } = (await response.json()) as { code: string; detail?: string };
@@ -41,6 +41,9 @@ test("a deployment for Vercel Functions in a route of Next.js names the import t
   };
   expect(await detailOf({ params: Promise.resolve({ path: ["nothing"] }) })).toContain('"sluice-queue/next"');
   expect(await detailOf()).not.toContain("sluice-queue/next");
+  const head = new Request("https://example.com/api/queue/nothing", { method: "HEAD" });
+  const response = await HEAD(head, { params: Promise.resolve({ path: ["nothing"] }) });
+  expect([response.status, await response.text()]).toEqual([404, ""]);
   vi.unstubAllEnvs();
 });
 
