@@ -175,7 +175,7 @@ export async function start<Env extends object>(
   }
 
   /**
-   * Takes this process off the lists of workers, if Redis answers soon. Else it leaves them an hour later. If it still
+   * Takes this process off the lists of workers, if Redis answers soon. Else it leaves them once it is gone. If it still
    * has tasks, as after a settle that failed, it stays, and its leases expire.
    */
   const leave = async (): Promise<void> => {
