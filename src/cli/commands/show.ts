@@ -65,7 +65,7 @@ function described(task: ShownTask, { colors }: Output): string {
     `${colors.bold(task.id)} of ${task.queue}: ${stateWithReason(task)}\n`,
     ...factsOf(task).map(pair),
     heading("History"),
-    ...task.transitions.map(({ to, at }) => `${localTime(at)}  ${to}\n`),
+    ...task.transitions.map(({ to, at }) => `${localTime(at)}  ${transitionText(to, task)}\n`),
   ];
   if (task.errors.length > 0) {
     lines.push(heading("Errors of attempts"));
@@ -86,6 +86,12 @@ function described(task: ShownTask, { colors }: Output): string {
     lines.push(heading(`${name[0]?.toUpperCase()}${name.slice(1)}${note}`), `${text}\n`);
   }
   return lines.join("");
+}
+
+/** What a transition is called; a task that is cancelled, or was asked to be, is so by the word of its state. */
+function transitionText(to: ShownTask["transitions"][number]["to"], { state, reason }: ShownTask): string {
+  if (to === "cancelRequested") return "cancel requested";
+  return to === "rejected" && state === "rejected" && reason === "cancelled" ? "cancelled" : to;
 }
 
 function stateWithReason(task: ShownTask): string {

@@ -67,8 +67,8 @@ export function leasesExpire(
   const causeOf = (who: string, whose: string) =>
     `${who} died or hung, or ${whose} handler outlived the lease: `;
   const advice = worst
-    ? `${causeOf("each process that took it", "its")}sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task: sluice cancel ${queue} ${shellQuoted(worst.id)}, which deletes its payload and errors; to keep them, export it first: sluice export ${queue} --state working`
-    : `${causeOf("a process", "a")}sluice ls ${queue} --text "lease expired" finds those not completed since. This ends 3m after the last`;
+    ? `${causeOf("each process that took it", "its")}sluice show ${queue} ${shellQuoted(worst.id)}. To be rid of the task, keep its payload first (sluice export ${queue} --state working), then: sluice cancel ${queue} ${shellQuoted(worst.id)}`
+    : `${causeOf("a process", "a")}tasks not completed since: sluice ls ${queue} --text "lease expired". This ends 3m after the last`;
   return found(
     isQuiet || expired.leases < MANY_LEASES ? "warning" : "problem",
     "leases_expire",

@@ -119,7 +119,7 @@ describe("leases that expire", () => {
     rig.now += MINUTE;
     const [task] = await rig.queue().dequeue({ lease: "1m" });
     const advice =
-      "each process that took it died or hung, or its handler outlived the lease: sluice show emails poison. To be rid of the task: sluice cancel emails poison, which deletes its payload and errors; to keep them, export it first: sluice export emails --state working";
+      "each process that took it died or hung, or its handler outlived the lease: sluice show emails poison. To be rid of the task, keep its payload first (sluice export emails --state working), then: sluice cancel emails poison";
     const text = "task poison lost 2 leases one after the other";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     const byText = async (state: "working" | "completed") =>
@@ -154,7 +154,7 @@ describe("leases that expire", () => {
     expect(await findings()).toEqual([]);
     await expire();
     const advice =
-      'a process died or hung, or a handler outlived the lease: sluice ls emails --text "lease expired" finds those not completed since. This ends 3m after the last';
+      'a process died or hung, or a handler outlived the lease: tasks not completed since: sluice ls emails --text "lease expired". This ends 3m after the last';
     const text = "2 leases expired within 10m";
     expect(await findings()).toEqual([["leases_expire", "warning", text, advice]]);
     for (let i = 0; i < 8; i++) await expire();
