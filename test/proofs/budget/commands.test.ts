@@ -125,6 +125,13 @@ test("a worker's first dequeue of an empty queue costs 5 more; 3 if it has faile
 });
 
 describe("a heartbeat", () => {
+  test("of an idle server costs 7, later 5", async () => {
+    const server = { name: "web-1:4711", incarnation: "one", goneAfter: "150s" } as const;
+    const costs: number[] = [];
+    for (let i = 0; i < 3; i++) costs.push(await cost(() => queue.heartbeat(server, { receipts: [] })));
+    expect(costs).toEqual([7, 5, 5]);
+  });
+
   test("costs 6 without tasks, 7 with up to 500, 9 with 1,000", async () => {
     const costs: [leases: number, commands: number][] = [];
     for (const leases of [0, 1, 500, 501, 1_000]) {

@@ -37,17 +37,17 @@ export function useHealthOf(
     return health(queue, signal);
   };
   const found = useLive(load, queue, { every: EVERY, round: acts + turns });
-  const isWrong = found.value?.findings.some((one) => one.queue === queue) ?? false;
+  const hasFinding = found.value?.findings.some((one) => one.queue === queue) ?? false;
   useEffect(() => {
     const { current: last } = read;
     last.state ??= state;
-    if (!isWrong || last.state === state) return undefined;
+    if (!hasFinding || last.state === state) return undefined;
     const timer = setTimeout(
       () => setTurns((before) => before + 1),
       Math.max(0, last.at + SOONEST - Date.now()),
     );
     return () => clearTimeout(timer);
-  }, [isWrong, state, found.value]);
+  }, [hasFinding, state, found.value]);
   const { value } = found;
   return (
     value && {
