@@ -18,6 +18,7 @@ local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: as in `note_worker`
+local ready_only = ARGV[9] -- '1' to look for tasks that are due only if the call is not plain; '' to look
 -- Returns {'ok', when more will be ready (ms; 0: not known), then for each task:
 --          id, delivery, lease number, deadline (ms), fixed record}; delivery: the attempt, or
 --          '<attempt>,<charged attempts>,<expired leases>' if it says more
@@ -39,12 +40,13 @@ local function time()
 end
 
 local plain = PLAIN and worker == '' and #ids <= LEASES
-if plain and #ids < max then
+if plain and #ids < max and ready_only ~= '1' then
   plain, ahead = nothing_due(working, delayed, time)
 end
 if plain then
   reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
-  reply = lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead)
+  local known = ahead or #ids < max and NOT_LOOKED or nil
+  reply = lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, known)
 end
 if reply then
   return reply

@@ -18,11 +18,12 @@ local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: as in `note_worker`
-local call = ARGV[9] -- as in settle
+local ready_only = ARGV[9] -- as in dequeue
+local call = ARGV[10] -- as in settle
 local items = ARGV -- then for each: id, proof, terms, text; as in settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
 
-local FIRST = 9
+local FIRST = 10
 local now_text, max = clock_text(test_now), tonumber(max_tasks)
 local slot = slot_of(token, max)
 local records, settled, ids, reply, ahead
@@ -51,12 +52,13 @@ if plain then
   end
   local reads = { found }
   plain = completed
-  if plain and #ids < max then
+  if plain and #ids < max and ready_only ~= '1' then
     plain, ahead = nothing_due(working, delayed, time)
   end
   if plain then
+    local known = ahead or #ids < max and NOT_LOOKED or nil
     reply =
-      lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, ahead, fields)
+      lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, known, fields)
   end
   if reply then
     return { completed, reply }

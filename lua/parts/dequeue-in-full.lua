@@ -37,7 +37,10 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
       error('~lease is not a number')
     end
     local rate = control.rate or ''
-    used, alarm, wake = rate, control.alarm, control.wake
+    used, alarm = rate, control.alarm
+    if control.wake and control.wake ~= '' then
+      wake = control.wake
+    end
     if control.slot and string.match(control.slot, '^%S+') == token then
       batch.given = true
       local earlier = still_leased(keys, time(), token, string.sub(control.slot, #token + 1))

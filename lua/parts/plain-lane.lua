@@ -10,11 +10,16 @@ local function try_store(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
 end
 
+-- In place of the result of `look_ahead`, if the caller wants only tasks that are ready: it is not known what
+-- will be.
+local NOT_LOOKED = { next_due = 0 }
+
 -- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing if anything is not
 -- plain or Redis refuses. Then nothing stays written.
 -- reads: the result of `read_waiting` for the first slice of the ids; the function adds those of the others.
 -- most: limit of the bytes of the records; time: returns the time (ms) as text; ahead: the result of
--- `look_ahead`, if there are too few ids; more_fields: further fields to store by the same command.
+-- `look_ahead`, or NOT_LOOKED, if there are too few ids; more_fields: further fields to store by the same
+-- command.
 local function lease_plainly(
   working,
   tasks,
@@ -33,12 +38,16 @@ local function lease_plainly(
   local last_lease, slot_text, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
   local number = tonumber(last_lease or 0)
   local a_copy = slot_text and string.find(slot_text, token, 1, true) == 1
-  if set or times or wake or a_copy or not number or found.err then
+  if set or times or a_copy or not number or found.err then
     return nil
   elseif #ids == 0 then
     local spent = { unpack(more_fields or {}) }
     if resend == '1' then
-      spent[#spent + 1], spent[#spent + 2] = slot, token
+      append(spent, slot, token)
+    end
+    if wake and wake ~= '' then
+      -- The consumer that was awake stops here, so the next enqueue must wake another.
+      append(spent, '~wake', '')
     end
     return (#spent == 0 or try_store(tasks, spent)) and { 'ok', ahead.next_due } or nil
   end
@@ -117,6 +126,9 @@ local function lease_plainly(
     reply[next + 4] = fixed
   end
   fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
+  if wake and wake ~= '' then
+    append(fields, '~wake', awake_text(now, nil, wake))
+  end
   -- Redis adds fewer if an id is in the list twice.
   local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and try_store(tasks, fields)
   if not leased then

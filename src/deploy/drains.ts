@@ -4,6 +4,7 @@ import type { Transport } from "../kernel/transport.ts";
 import type { Waker } from "../features/waking/index.ts";
 import { addCounts, isEarly } from "../drain/drain-counts.ts";
 import type { DrainReport } from "../drain/types.ts";
+import { HandedOver } from "../features/hand-over/index.ts";
 
 interface RunningDrain {
   readonly done: Promise<DrainReport>;
@@ -20,6 +21,9 @@ export class Drains {
   readonly #running = new Map<string, RunningDrain>();
   /** The queues with a running drain that were woken again. */
   readonly #wokenAgain = new Set<string>();
+  readonly #handedOver = new Map<string, HandedOver>();
+  /** The queues to which tasks with a delay were added here. */
+  readonly #delayed = new Set<string>();
 
   constructor(requests?: RequestBudget) {
     this.requests = requests;
@@ -81,6 +85,25 @@ export class Drains {
   onWake(queue: string, pullNow: () => boolean): void {
     const running = this.#running.get(queue);
     if (running) running.pullNow = pullNow;
+  }
+
+  /** Whether a drain of the queue is running. */
+  isRunning(queue: string): boolean {
+    return this.#running.has(queue);
+  }
+
+  /** The tasks of a queue that enqueues here have leased for its drain. */
+  handedOver(queue: string): HandedOver {
+    const known = this.#handedOver.get(queue);
+    if (known) return known;
+    const handedOver = new HandedOver(() => this.#delayed.has(queue) || this.isWokenAgain(queue));
+    this.#handedOver.set(queue, handedOver);
+    return handedOver;
+  }
+
+  /** Notes that a task with a delay was added to a queue here. Its drain then looks for it. */
+  noteDelayed(queue: string): void {
+    this.#delayed.add(queue);
   }
 
   /** Whether a drain of the queue is running that cannot begin another task at once. It pulls again. */

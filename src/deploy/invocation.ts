@@ -86,7 +86,14 @@ export function toolsIn<Env extends object>(
     call("onFailure", options.onFailure, failure);
   };
   const transport = drains?.counted(ofQueues.transport) ?? ofQueues.transport;
-  const wake = waker && { ...waker, waitUntil };
+  const wake = waker && {
+    ...waker,
+    waitUntil,
+    wakeAt: (queue: string, at: number) => {
+      invocation.drains?.noteDelayed(queue);
+      return waker.wakeAt?.(queue, at);
+    },
+  };
   const open = opening({ ...ofQueues, transport, tracing, wake, onDeadLetter });
   const tools: DeploymentTools<Env> = {
     env,

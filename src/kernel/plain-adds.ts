@@ -4,7 +4,7 @@ import { encoded, idsOf } from "./enqueue/encoded.ts";
 import { OnDemand } from "./on-demand.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import { Shard } from "./shard.ts";
-import type { AddedTask, Adds } from "./store.ts";
+import type { AddedTask, AddPlainly, Adds } from "./store.ts";
 
 const CREATED: AddedTask = { created: true };
 
@@ -23,6 +23,7 @@ export function plainAdds(queue: QueueRef): Adds {
     expired: () => {},
     async add(batch) {
       const { drafts, wakeWindow = "", signal, onSend } = batch;
+      const addPlainly: AddPlainly = batch.addPlainly ?? addPlainlyCall;
       const all = drafts.map((_, place) => place);
       const tasks = await encoded(batch, all, batch.ids ?? (await idsOf(drafts)));
       const { items, added } = tasks;
@@ -32,8 +33,8 @@ export function plainAdds(queue: QueueRef): Adds {
       const mayBePlain = note.mayTakePlain && !full.isLoading;
       const isPlain = mayBePlain && items.length === drafts.length && arePlain(drafts, items);
       if (isPlain) {
-        const reply = await run(transport, addPlainlyCall(shard, note, items, wakeWindow), options);
-        if (reply) return { items, added: items.map(() => CREATED), wake: reply.wake, after: [] };
+        const reply = await run(transport, addPlainly(shard, note, items, wakeWindow), options);
+        if (reply) return { items, added: items.map(() => CREATED), ...reply, after: [] };
         batch.onNothing?.();
       }
       return full.use(({ addInFull }) => addInFull(shard, batch, tasks, isPlain));

@@ -6,6 +6,7 @@ import type { dequeueScript } from "./scripts/take-scripts.ts";
 import type { SendOptions } from "./transport.ts";
 import type { LeasingRequests } from "./lease/leasing-requests.ts";
 import type { Call } from "./call.ts";
+import type { Note } from "./note.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import type { Shard } from "./shard.ts";
 
@@ -39,6 +40,17 @@ export interface Failed {
   readonly failed: unknown;
 }
 
+/**
+ * Makes the call that adds plain tasks to a shard.
+ * @returns a call whose reply is undefined if it has written nothing, and the tasks must be added as any others
+ */
+export type AddPlainly = (
+  shard: Shard,
+  note: Note,
+  items: readonly Item[],
+  wakeWindow: string,
+) => Call<Pick<AddReply, "wake" | "taken"> | undefined>;
+
 /** Tasks to add: those of one call, or of several. */
 export interface AddBatch extends SendOptions {
   readonly drafts: readonly Draft[];
@@ -59,6 +71,8 @@ export interface AddBatch extends SendOptions {
   readonly onNothing?: (() => void) | undefined;
   /** How long a wake of a consumer counts, ms, as the script takes it. @default none is to be woken */
   readonly wakeWindow?: string | undefined;
+  /** Adds them if they are plain, and the queue is not divided. @default the script `enqueue-plain` */
+  readonly addPlainly?: AddPlainly | undefined;
   /** The ids, if they are chosen already. @default the store chooses them */
   readonly ids?: readonly string[] | undefined;
   /** Whether a copy with these ids was sent before to other keys, which have changed nothing. @default false */
@@ -74,6 +88,8 @@ export interface AddReply {
   readonly added: readonly AddedTask[];
   /** Whether a consumer is to be woken. */
   readonly wake: boolean;
+  /** The tasks, if `addPlainly` of the batch has leased them. @default none is leased */
+  readonly taken?: Taken | undefined;
   /** What the call that owns the request waits for. */
   readonly after: readonly Promise<void>[];
 }
@@ -152,6 +168,11 @@ export interface TakeRequest {
   readonly mayBeCopy: boolean;
   /** Whether no other request with this token follows. */
   readonly last: boolean;
+  /**
+   * Whether to take only tasks that are ready, if the queue is plain: nothing is promoted or reclaimed, and when more
+   * will be ready is not known. That costs two commands less if too few are ready. @default false
+   */
+  readonly readyOnly?: boolean | undefined;
   /** Whether it may share a request with others. */
   readonly mayShare: boolean;
   /** Sends the requests of the dequeue, and hands back what they lease if its caller aborts it. */

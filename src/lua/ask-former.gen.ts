@@ -2,23 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
-import { $GG } from "./parts/forget-task.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
+import { $GN } from "./parts/forget-task.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -44,14 +45,14 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $JI, $JK } from "./parts/parse-wake.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $DR, $FH } from "./parts/places-left.gen.ts";
-import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GH, $EB, $EC, $ED, $EE, $JF } from "./parts/exceeds-max-pending.gen.ts";
-import { $JC } from "./parts/nobody-awake.gen.ts";
+import { $DR, $FO } from "./parts/places-left.gen.ts";
+import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GO, $EB, $EC, $ED, $EE, $JM } from "./parts/exceeds-max-pending.gen.ts";
+import { $JJ } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -71,32 +72,32 @@ local l=ARGV
 local m=4
 local n=3
 ${$AV}local o=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$FC}${$FD}${$AI}${$AJ}local p,q=FD(o,AJ(i)),{}
-${$FR}${$FT}${$FU}${$DU}for u=1,(#l-n)/m do
+${$AH}${$FJ}${$FK}${$AI}${$AJ}local p,q=FK(o,AJ(i)),{}
+${$FY}${$GA}${$GB}${$DU}for u=1,(#l-n)/m do
 local v,w,x,y=unpack(l,m*u,m*u+n)
 q[u]=DU(v,w,x,'1;'..AH(p.now)..y,p.now)
 end
-${$AK}${$FN}${$FO}${$DT}${$DV}local r=DV(f,q)
-${$DE}${$FP}${$DG}${$DI}${$FE}if FP(r['~slots'])or FE(p,r['~set'],r['~stats'])then
+${$AK}${$FU}${$FV}${$DT}${$DV}local r=DV(f,q)
+${$DE}${$FW}${$DG}${$DI}${$FL}if FW(r['~slots'])or FL(p,r['~set'],r['~stats'])then
 return{'newer_schema'}
 end
-${$FQ}${$FS}${$EY}${$EZ}${$GA}${$GB}${$GC}${$GF}${$GG}local function s(t,u)
+${$FX}${$FZ}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$GN}local function s(t,u)
 local v,w={},{}
 u.unique_for=nil
-GG(v,w,t,u,p.now)
+GN(v,w,t,u,p.now)
 for aa,ab in ipairs(w)do
-EZ(p,'HDEL tasks',ab)
+FG(p,'HDEL tasks',ab)
 end
 for aa=1,#v,2 do
-EZ(p,'HSET tasks',v[aa],v[aa+1])
+FG(p,'HSET tasks',v[aa],v[aa+1])
 end
-EZ(p,'ZREM expiry',t)
-EZ(p,'ZREM dead',t)
+FG(p,'ZREM expiry',t)
+FG(p,'ZREM dead',t)
 end
 ${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}${$DW}${$DX}local t,u=DW(p,q,r,k=='1'),{'ok',DX(p),0}
-${$CX}${$FX}${$FZ}${$AM}${$BX}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FA}${$GV}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GH}${$EB}${$EC}${$ED}local v=ED(t,q,u,function(v,w)
-local x=not(w and w.state==FQ.rejected)
-if x and w and w.state~=FQ.ghost then
+${$CX}${$GE}${$GG}${$AM}${$BX}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FH}${$HC}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GO}${$EB}${$EC}${$ED}local v=ED(t,q,u,function(v,w)
+local x=not(w and w.state==FX.rejected)
+if x and w and w.state~=FX.ghost then
 s(v.id,w)
 end
 return x and-1 or nil
@@ -104,12 +105,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JB}${$JD}${$JC}${$JF}if j~=''and t.any_ready and JF(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JI}${$JK}${$JJ}${$JM}if j~=''and t.any_ready and JM(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
-${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$CA}${$FG}${$EX}${$FB}${$FI}${$FH}${$EE}return EE(t)or u
+${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$CA}${$FN}${$FE}${$FI}${$FP}${$FO}${$EE}return EE(t)or u
 `;
   },
-  sha1: "b1d5bc529ef393f182373db3bbec9083ace3ac48",
-  keyLockingSha1: "434c3d8cca741d7975bdbca573f77fb9d5b8f2f8",
+  sha1: "a5f0ad448c9974fa330ab6683a583ad2e1fc0168",
+  keyLockingSha1: "cec23cd2813180ed8ae47ec60cf56804a2d28d02",
 };

@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
@@ -20,7 +20,7 @@ local e=ARGV[4]
 local f=ARGV[5]
 ${$AH}${$AI}${$AJ}local g=AJ(b)
 local h=redis.call('HGET',a,c)or''
-${$FP}if FP(h)then
+${$FW}if FW(h)then
 return{'newer_schema'}
 end
 local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
@@ -46,6 +46,6 @@ end
 return o
 `;
   },
-  sha1: "c975824f958f35460f78c90b74d016dc081d1b25",
-  keyLockingSha1: "939c8633e2f5c4e2384cb7db98299786aa43cf0e",
+  sha1: "64d5b5216257eb83983025e7fc30173ffe1352f3",
+  keyLockingSha1: "0488d5d1d8e7589d64ed884660dcbcc2ed07b488",
 };

@@ -2,24 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GY } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -46,26 +47,26 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FV } from "./parts/has-payload.gen.ts";
+import { $GC } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FM, $GD, $GE } from "./parts/history.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $BZ, $GX } from "./parts/note-number.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $GW } from "./parts/wait-again.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
-import { $GZ } from "./parts/revoke.gen.ts";
-import { $GI } from "./parts/has-ended.gen.ts";
-import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
-import { $HC, $HD, $HE, $HH, $HJ, $HK, $HL, $HN, $HP, $IS, $IT, $IU, $IV, $IW, $IX, $IY, $IZ } from "./parts/rare.gen.ts";
-import { $HM, $HO, $HQ, $IQ, $IP } from "./parts/set-aside.gen.ts";
-import { $HR } from "./parts/write-repairs.gen.ts";
-import { $HS } from "./parts/blank.gen.ts";
-import { $JA } from "./parts/repair-entries.gen.ts";
+import { $FT, $GK, $GL } from "./parts/history.gen.ts";
+import { $HA } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HE } from "./parts/note-number.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $HD } from "./parts/wait-again.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $HG } from "./parts/revoke.gen.ts";
+import { $GP } from "./parts/has-ended.gen.ts";
+import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
+import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
+import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
+import { $HY } from "./parts/write-repairs.gen.ts";
+import { $HZ } from "./parts/blank.gen.ts";
+import { $JH } from "./parts/repair-entries.gen.ts";
 
 export const blankDuplicates: Script = {
   name: "blankDuplicates",
@@ -97,7 +98,7 @@ i,
 j,
 k
 )
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$HB}${$HF}local p=HF(o,AJ(l))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local p=HM(o,AJ(l))
 local q,r,s,t={},{},{},{}
 ${$AK}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -114,23 +115,23 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$FP}${$AG}${$AP}${$AQ}${$FN}${$HC}${$HE}${$HI}${$HJ}${$HK}${$HL}local u=HL(p,q)
+${$FW}${$AG}${$AP}${$AQ}${$FU}${$HJ}${$HL}${$HP}${$HQ}${$HR}${$HS}local u=HS(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HG}local function w(x)
+${$HN}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 AK(v,y[ac])
-HG(p,'two_places',x.id)
+HN(p,'two_places',x.id)
 end
 end
-${$DE}${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$GF}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AS}${$AU}${$FV}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$GI}${$HD}${$HH}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$IQ}${$IP}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}local x=JA(p,u,w)or HS(p,v)
+${$DE}${$FX}${$CX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AS}${$AU}${$GC}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$GP}${$HK}${$HO}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IX}${$IW}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local x=JH(p,u,w)or HZ(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "f6cfffbdf44398221246fcae80dc90782650ed7a",
-  keyLockingSha1: "7d625d1e7bfcc806f00a80cdff89f7f58417cab4",
+  sha1: "5a43182e9e71ff6ea41b230b9fbc08a971fa3a11",
+  keyLockingSha1: "a5514eb294ef6da090f8ed6d868c14da0f1e0440",
 };

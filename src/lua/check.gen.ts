@@ -2,20 +2,21 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
@@ -33,27 +34,27 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FV } from "./parts/has-payload.gen.ts";
+import { $GC } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $JJ } from "./parts/leases-of.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
-import { $JH } from "./parts/lost-for.gen.ts";
+import { $HA } from "./parts/worker-lease.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $JQ } from "./parts/leases-of.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $JO } from "./parts/lost-for.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $GI } from "./parts/has-ended.gen.ts";
-import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
-import { $HC, $HD, $HE, $HH, $HJ, $HK, $HL, $HN, $HP, $IS, $IT, $IU, $IV, $IW, $IX, $IY, $IZ } from "./parts/rare.gen.ts";
-import { $HM, $HO, $HQ, $IQ, $IP } from "./parts/set-aside.gen.ts";
-import { $HT, $HU, $HV, $HW } from "./parts/settings.gen.ts";
-import { $HX, $HY, $HZ, $IA, $IB, $IC, $ID, $IE } from "./parts/repair-group-settings.gen.ts";
-import { $IG, $IH, $II, $IJ } from "./parts/pairs.gen.ts";
-import { $IK, $IL, $IM, $IO } from "./parts/count-ready.gen.ts";
+import { $GP } from "./parts/has-ended.gen.ts";
+import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
+import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
+import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
+import { $IA, $IB, $IC, $ID } from "./parts/settings.gen.ts";
+import { $IE, $IG, $IH, $II, $IJ, $IK, $IL, $IM } from "./parts/repair-group-settings.gen.ts";
+import { $IO, $IP, $IQ, $IR } from "./parts/pairs.gen.ts";
+import { $IS, $IT, $IU, $IV } from "./parts/count-ready.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -98,7 +99,7 @@ ${$AK}AK(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$HB}${$HF}local w=HF(u,AJ(n))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local w=HM(u,AJ(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -183,7 +184,7 @@ return DQ(al,'~ghosts','~dropped')==am
 and DQ(al,'~timers','~elapsed')==ak
 and DQ(al,'~broken','~checked')==0
 end
-${$DE}${$FP}${$DG}${$DI}${$EY}${$EZ}${$CC}${$CV}${$CF}${$CH}${$CI}${$DK}${$DL}${$CJ}${$AA}${$CE}${$CK}${$CM}${$FA}${$AG}${$AP}${$CL}${$HI}${$IR}${$IK}${$IL}${$IM}${$IO}local function aj(ak,al,am)
+${$DE}${$FW}${$DG}${$DI}${$FF}${$FG}${$CC}${$CV}${$CF}${$CH}${$CI}${$DK}${$DL}${$CJ}${$AA}${$CE}${$CK}${$CM}${$FH}${$AG}${$AP}${$CL}${$HP}${$IY}${$IS}${$IT}${$IU}${$IV}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CL(as)
@@ -192,9 +193,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=CI(at)and as.live and an[at.group or'']
 if au and as.fair then
-IK(au,tonumber(as.fair))
+IS(au,tonumber(as.fair))
 elseif au and as.working then
-IL(au)
+IT(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -205,35 +206,35 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/CF)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if FP(aw)or IM(at,au,aw)or IO(w,at)then
+if FW(aw)or IU(at,au,aw)or IV(w,at)then
 return false
 end
 end
 return true
 end
-${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$AF}${$GA}${$GB}${$GC}${$GF}${$CD}${$CB}${$CG}${$AL}${$CN}${$CP}${$AQ}${$FV}${$CO}${$CQ}${$GT}${$FN}${$JJ}${$GV}${$FK}${$FL}${$JH}${$DF}${$DJ}${$GI}${$HC}${$HD}${$HE}${$HG}${$HH}${$HJ}${$HK}${$HL}${$HM}${$HN}${$HO}${$HP}${$HQ}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IC}${$IQ}${$ID}${$IE}${$IG}${$IH}${$II}${$IP}${$IJ}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}local function ak()
+${$FX}${$CX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$AF}${$GH}${$GI}${$GJ}${$GM}${$CD}${$CB}${$CG}${$AL}${$CN}${$CP}${$AQ}${$GC}${$CO}${$CQ}${$HA}${$FU}${$JQ}${$HC}${$FR}${$FS}${$JO}${$DF}${$DJ}${$GP}${$HJ}${$HK}${$HL}${$HN}${$HO}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IX}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IW}${$IR}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local function ak()
 local al={}
-for ap,aq in ipairs(II)do
+for ap,aq in ipairs(IQ)do
 al[aq]=w.seen.tasks[aq]
 end
-if FP(al['~set'])then
+if FW(al['~set'])then
 return false
 end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
 local ao=tonumber(AQ(w.seen.delayed['~w']or''))
-IJ(
+IR(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IE(w,z)
+local ap,aq=IM(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IA(w,au)
-IC(w,x.worker_leases)
-IB(w,x.fair_by_group)
-ID(w,x.workers)
+II(w,au)
+IK(w,x.worker_leases)
+IJ(w,x.fair_by_group)
+IL(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -253,12 +254,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HL(w,ag),{},{},{}
+local ax,ay,az,ba=HS(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-IT(w,bf)
+JA(w,bf)
 if bf.live and CI(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -271,12 +272,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 CQ(w.plan,ay)
 for be,bf in ipairs(ax)do
-IZ(w,bf)
-HO(w,bf.id,bf.had_fixed,bf.fixed)
-HO(w,'.'..bf.id,bf.had_record,bf.record)
+JG(w,bf)
+HV(w,bf.id,bf.had_fixed,bf.fixed)
+HV(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HQ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HQ(w,'fair_by_group',w.turns,'turn_wrong')
+HX(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HX(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -296,6 +297,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "cd8ffc59a52f7ea43b86fc7079bcb1a6f36492bd",
-  keyLockingSha1: "5181b9669eaaf4242218133d2cc6771ecfc72eea",
+  sha1: "f9b5a082c1609cc921d8aa6b675f7d463a9926de",
+  keyLockingSha1: "fa524a8d2146ce7d6de11d7c4996008d075dda53",
 };

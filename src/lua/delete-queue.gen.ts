@@ -4,10 +4,10 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -35,9 +35,9 @@ local p=ARGV[2]
 local q=ARGV[3]
 ${$BV}local r,s=BV(n,p)
 if not r then
-${$AH}${$FC}${$FD}${$AI}${$AJ}local t=FD({tasks=g},AJ(o))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}local t=FK({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DE}${$FP}${$DG}${$DI}${$FE}if FE(t,u[1])then
+${$DE}${$FW}${$DG}${$DI}${$FL}if FL(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -65,6 +65,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "668c8a28b8f2ab9f90b1ded7108687f7d0881490",
-  keyLockingSha1: "6dae7b00216ef1323b5a3b2bf7ae29f4b699c4a4",
+  sha1: "59376a9bfa753a923ddfd58a69f74316309ee12a",
+  keyLockingSha1: "5ccc2d7552abbf16af365145b8d2197522e83d2d",
 };

@@ -2,23 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GY } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -35,7 +36,7 @@ import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
-import { $DA, $AD, $AT, $AZ, $BA, $EH, $BB, $EF, $EO, $BC, $BE, $BF, $BG, $BH, $BI, $BK, $BL, $BS, $DN, $DP, $EG, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ, $EU } from "./parts/take-turn.gen.ts";
+import { $DA, $AD, $AT, $AZ, $BA, $BB, $EO, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DN, $DP, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ, $EU } from "./parts/take-turn.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -49,28 +50,29 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $FV } from "./parts/has-payload.gen.ts";
+import { $GC } from "./parts/has-payload.gen.ts";
+import { $EH, $EF, $BI, $EG, $EV } from "./parts/read-waiting.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FM, $GD, $GE } from "./parts/history.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $BZ, $GX } from "./parts/note-number.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $FT, $GK, $GL } from "./parts/history.gen.ts";
+import { $HA } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HE } from "./parts/note-number.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JO, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
-import { $JG } from "./parts/forgotten-after.gen.ts";
-import { $JJ } from "./parts/leases-of.gen.ts";
-import { $JK, $JM, $JN } from "./parts/unregister-workers.gen.ts";
-import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $GW } from "./parts/wait-again.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
-import { $GZ } from "./parts/revoke.gen.ts";
-import { $JH } from "./parts/lost-for.gen.ts";
-import { $JB, $JD } from "./parts/parse-wake.gen.ts";
-import { $JI } from "./parts/note-worker.gen.ts";
+import { $BP, $BN, $JV, $BR, $BT, $BU, $HH } from "./parts/look-ahead.gen.ts";
+import { $JN } from "./parts/forgotten-after.gen.ts";
+import { $JQ } from "./parts/leases-of.gen.ts";
+import { $JR, $JT, $JU } from "./parts/unregister-workers.gen.ts";
+import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $HD } from "./parts/wait-again.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $HG } from "./parts/revoke.gen.ts";
+import { $JO } from "./parts/lost-for.gen.ts";
+import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $JP } from "./parts/note-worker.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
 import { $ET } from "./parts/try-store.gen.ts";
 
@@ -96,28 +98,30 @@ local p=ARGV[5]
 local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
-local t=tonumber(m)
-${$AH}${$BI}local u=BI(o,t)
-local v,w=redis.call('RPOP',a,m)or{},{}
-local x,y,z
-${$AI}local function aa()
-if not x then
-x=AI(l)
+local t=ARGV[9]
+local u=tonumber(m)
+${$AH}${$BI}local v=BI(o,u)
+local w,x=redis.call('RPOP',a,m)or{},{}
+local y,z,aa
+${$AI}local function ab()
+if not y then
+y=AI(l)
 end
-return x
-end
-${$BE}${$ES}local ab=ES and r==''and#v<=BE
-if ab and#v<t then
-${$AQ}${$AR}${$BO}${$BP}${$BQ}ab,z=BQ(e,f,aa)
-end
-if ab then
-${$EH}${$EG}w[1]=EH(g,u,v,1,EG(v,1))
-${$GB}${$EF}${$ET}${$EU}y=EU(e,g,v,w,u,o,p,n,q,aa,z)
-end
-if y then
 return y
 end
-${$AV}local ac=AV(
+${$BE}${$ES}local ac=ES and r==''and#w<=BE
+if ac and#w<u and t~='1'then
+${$AQ}${$AR}${$BO}${$BP}${$BQ}ac,aa=BQ(e,f,ab)
+end
+if ac then
+${$EH}${$EG}x[1]=EH(g,v,w,1,EG(w,1))
+${$EU}local ad=aa or#w<u and EU or nil
+${$AK}${$GI}${$EF}${$JI}${$JK}${$ET}${$EV}z=EV(e,g,w,x,v,o,p,n,q,ab,ad)
+end
+if z then
+return z
+end
+${$AV}local ad=AV(
 a,
 b,
 c,
@@ -130,11 +134,11 @@ i,
 j,
 k
 )
-local ad={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
-ad.worker,ad.info,ad.test_now,ad.now=r,s,l,x and tonumber(x)
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}${$JO}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}return BM(ac,ad,v,z,w)
+local ae={max=u,slot=v,lease=n,token=o,resend=p,max_bytes=q}
+ae.worker,ae.info,ae.test_now,ae.now=r,s,l,y and tonumber(y)
+${$DE}${$FX}${$CX}${$AK}${$FW}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$GC}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FT}${$GK}${$GL}${$HA}${$BF}${$BG}${$BZ}${$CA}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JN}${$JQ}${$JR}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$JO}${$JT}${$JU}${$JV}${$BR}${$BT}${$BU}${$HH}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JI}${$JK}${$JP}${$BM}return BM(ad,ae,w,aa,x)
 `;
   },
-  sha1: "98a0de821f3ac66d441685703338eb693b9d7582",
-  keyLockingSha1: "aff47c055bb88fbc64f5db0b97610257c5630a81",
+  sha1: "a2f6543844db09c4c01c8ba26f14bd35b091367b",
+  keyLockingSha1: "b545601c0eda8e3b41538d28dae072d394341923",
 };

@@ -2,14 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $AK } from "./parts/append.gen.ts";
-import { $U } from "./parts/noted-slots.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
-import { $JC } from "./parts/nobody-awake.gen.ts";
+import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
+import { $FA, $FD } from "./parts/store-alone.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -18,63 +16,28 @@ export const enqueuePlain: Script = {
 local b=KEYS[2]
 local c=ARGV[1]
 local d=ARGV[2]
-local e=ARGV[3]
-local f=ARGV[4]
-local g=ARGV
-local h=2
-local i=4
-${$AH}${$AI}local j=AI(c)
-local function k(l)
-return l
-and(
-string.find(l,'^1;')==nil
-or string.find(l,';[bes]=')~=nil
-or(e~=''and string.find(l,';p=')~=nil)
-)
-end
-${$ES}if not ES then
+local e=ARGV
+local f=2
+${$AH}${$AI}local g=AI(c)
+${$ES}${$EY}if not ES then
 return{'not_plain'}
-elseif#g==i+h and d~='1'and e==''then
-local l,m=g[i+1],g[i+2]
-local n=redis.pcall('HSETNX',b,l,'1;'..j..m)
-if n~=1 then
-local o=n~=0 and string.find(n.err,'WRONGTYPE',1,true)
-return o and n or{'not_plain'}
+elseif#e==f+EY and d~='1'then
+local h,i=e[f+1],e[f+2]
+${$FA}local j=FA(b,h,i,g)
+if j then
+return j
 end
-redis.call('LPUSH',a,l)
-return{'ok',-1,0}
+redis.call('LPUSH',a,h)
+return{'ok',-1}
 end
-local l,m,n,o,p={'~set','~slots','~wake'},{},{},{},0
-for t=1,(#g-i)/h do
-local u,v=unpack(g,h*t+i-1,h*t+i)
-if o[u]then
+${$FB}local h,i=FB(e,f,g)
+${$FU}${$FV}local j=h and FV(b,{'~set',unpack(h)})
+${$EZ}${$FD}if not h or FD(j,h)or EZ(j['~set'],false)then
 return{'not_plain'}
 end
-o[u],m[t],l[t+3]=true,u,u
-n[2*t-1],n[2*t]=u,'1;'..j..v
-end
-${$FN}${$FO}local q=FO(b,l)
-${$U}local r=f=='-'and not U(q['~slots'])
-if k(q['~set'])or r then
-return{'not_plain'}
-end
-for v,w in ipairs(m)do
-if q[w]then
-return{'not_plain'}
-end
-end
-local s=tonumber(j)
-${$JB}${$JC}if e~=''and JC(q['~wake'],s)then
-p=1
-${$AK}${$JD}AK(n,'~wake',JD(s,e))
-end
-if type(redis.pcall('HSET',b,unpack(n)))~='number'then
-return{'not_plain'}
-end
-redis.call('LPUSH',a,unpack(m))
-return{'ok',0,p}
+${$FC}return FC(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
-  sha1: "774f8801791eadd91683971b01024f49efef7180",
-  keyLockingSha1: "cf6f6294ca6a0ef5d5c3e0885fc836f140e3af8b",
+  sha1: "9cf9259d0584423809a3cb62012b9dfcd0454161",
+  keyLockingSha1: "6cc84e5b999349dd41f60c52639cbea807d9de55",
 };

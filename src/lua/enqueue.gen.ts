@@ -2,23 +2,23 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
-import { $U } from "./parts/noted-slots.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -43,16 +43,20 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $JB, $JD } from "./parts/parse-wake.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $JI, $JK } from "./parts/parse-wake.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $DR, $FH } from "./parts/places-left.gen.ts";
-import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GH, $EB, $EC, $ED, $EE, $JF } from "./parts/exceeds-max-pending.gen.ts";
+import { $DR, $FO } from "./parts/places-left.gen.ts";
+import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GO, $EB, $EC, $ED, $EE, $JM } from "./parts/exceeds-max-pending.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
-import { $JC } from "./parts/nobody-awake.gen.ts";
+import { $JJ } from "./parts/nobody-awake.gen.ts";
 
+const $U = `local function U(a)
+return string.match(a or'','^1;(%d+);(%x+)$')
+end
+`;
 const $V = `local function V(a,b)
 local c,d=U(a)
 local e,f=string.match(b,'^(%d+):(.*)$')
@@ -119,7 +123,7 @@ ac[ai],v[ah],aa[#DT+ah],ab[ah+3]=true,ai,ai,1
 w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
-${$FN}${$FO}y=FO(f,aa)
+${$FU}${$FV}y=FV(f,aa)
 ${$U}${$V}if m~=''and V(y['~slots'],m)then
 return{'moved'}
 end
@@ -142,8 +146,8 @@ return ab
 end
 end
 ${$AV}local aa=AV(a,b,c,d,nil,e,f,g,h)
-${$FC}${$FD}local ab,ac=FD(aa,tonumber(r)),{}
-${$FR}${$FT}${$FU}${$DU}for ag=1,s do
+${$FJ}${$FK}local ab,ac=FK(aa,tonumber(r)),{}
+${$FY}${$GA}${$GB}${$DU}for ag=1,s do
 local ah,ai=n[o*ag+3],n[o*ag+4]
 ac[ag]=DU(v[ag],ah,ai,w[2*ag],ab.now)
 end
@@ -152,33 +156,33 @@ local ad=x~=1 and redis.call('HGET',f,v[1])
 if x~=1 and x~=0 and not ad then
 return x
 end
-${$FN}y={[v[1]]=ad and FN(ad)or nil}
+${$FU}y={[v[1]]=ad and FU(ad)or nil}
 else
 if not y then
-${$AK}${$FN}${$FO}${$DT}${$DV}y=DV(f,ac)
+${$AK}${$FU}${$FV}${$DT}${$DV}y=DV(f,ac)
 end
-${$DE}${$FP}${$DG}${$DI}${$FE}${$U}${$V}if FP(y['~slots'])then
+${$DE}${$FW}${$DG}${$DI}${$FL}${$U}${$V}if FW(y['~slots'])then
 return{'newer_schema'}
 elseif m~=''and V(y['~slots'],m)then
 return{'moved'}
-elseif FE(ab,y['~set'],y['~stats'])then
+elseif FL(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
 end
 end
 ${$DE}${$AK}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}${$DW}${$DX}local ad,ae=DW(ab,ac,y,l=='1'),{'ok',DX(ab),0}
 ad.is_written=x~=nil
-${$FQ}${$CX}${$FP}${$FS}${$FX}${$FZ}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$GF}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FA}${$GV}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GH}${$EB}${$EC}${$ED}local af=ED(ad,ac,ae)
+${$FX}${$CX}${$FW}${$FZ}${$GE}${$GG}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FH}${$HC}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GO}${$EB}${$EC}${$ED}local af=ED(ad,ac,ae)
 if af then
 return{af}
 end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$JB}${$JD}${$JC}${$JF}ae[3]=JF(ad,ag,k)and 1 or 0
+${$AS}${$AU}${$JI}${$JK}${$JJ}${$JM}ae[3]=JM(ad,ag,k)and 1 or 0
 end
-${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}${$FH}${$EE}return EE(ad)or ae
+${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}${$FO}${$EE}return EE(ad)or ae
 `;
   },
-  sha1: "c7c03dc7a0051f6f7dc9eb6beffb2032796adaa4",
-  keyLockingSha1: "68c6ac858cc3d511f5f72cb2c4fc8d4cef5b7b1d",
+  sha1: "c9e8ff40adbe6943da5daaf05db74375fb178074",
+  keyLockingSha1: "6e1465ca71b29087c23ceceaf82e4f16dd8aa18a",
 };

@@ -2,12 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
@@ -19,10 +19,10 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $JL } from "./parts/lost-workers.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $JS } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -48,7 +48,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JL}local v=JL(u[1])
+${$AK}${$JS}local v=JS(u[1])
 if
 #v==0
 and not u[3]
@@ -98,8 +98,8 @@ end
 local ak=ag~=''and ag or string.gsub(string.gsub(aj,'%%3B',';'),'%%25','%%')
 return{id=ae,times=ai,at=ai[#ai],error=ak,task=af}
 end
-${$FQ}local function ae(af,ag,ah)
-if ag.state~=FQ.working and ag.state~=FQ.waiting or tonumber(ag.attempts)==0 then
+${$FX}local function ae(af,ag,ah)
+if ag.state~=FX.working and ag.state~=FX.waiting or tonumber(ag.attempts)==0 then
 return
 end
 z=z+1
@@ -111,7 +111,7 @@ aa[#aa+1]=ai
 if not ab or ai.at>ab.at then
 ab=ai
 end
-if ag.state==FQ.working and(not ac or ai.at>ac.at)then
+if ag.state==FX.working and(not ac or ai.at>ac.at)then
 ac=ai
 end
 end
@@ -126,16 +126,16 @@ aj=aj-ai[an]
 end
 return aj
 end
-${$FT}${$FS}${$FX}local function ag()
+${$GA}${$FZ}${$GE}local function ag()
 local ah=redis.call('ZRANGE',b,'0',AH(p-1))
 local ai,aj,ak,al,am,an={},0,nil,0,0,0
 for ar,as in ipairs(x(ah))do
-local at,au=FX(as)
-if at.state==FQ.working then
+local at,au=GE(as)
+if at.state==FX.working then
 ae(ah[ar],at,au)
 end
 local av,aw=tonumber(at.dequeued_at),tonumber(at.lease_number)
-if at.state==FQ.working and av then
+if at.state==FX.working and av then
 if aj==0 or av<aj then
 aj,ak=av,at.worker
 end
@@ -151,14 +151,14 @@ end
 end
 return{aj,ak or'',al,AH(am),an,unpack(ai)}
 end
-${$AF}${$FK}local function ah()
-local ai=math.max(tonumber(ab.task.result_ttl or FK),AF)
+${$AF}${$FR}local function ah()
+local ai=math.max(tonumber(ab.task.result_ttl or FR),AF)
 local aj=AH(t)
 local ak=redis.call('ZRANGE',k,AH(w+ai),'-inf','BYSCORE','REV','LIMIT','0',aj)
 local al=0
 for ap,aq in ipairs(x(ak))do
-local ar=FX(aq)
-if ar.state==FQ.completed then
+local ar=GE(aq)
+if ar.state==FX.completed then
 al=math.max(al,tonumber(ar.ended_at)or 0)
 end
 end
@@ -182,8 +182,8 @@ am(redis.call('ZRANGE',i,'0',al,'REV'))
 end
 am(redis.call('ZRANGE',j,'0',al))
 for aq,ar in ipairs(x(aj))do
-local as,at=FX(ar)
-if as.state==FQ.waiting then
+local as,at=GE(ar)
+if as.state==FX.waiting then
 ae(aj[aq],as,at)
 end
 end
@@ -241,7 +241,7 @@ end
 end
 return ao
 end
-${$FP}${$FR}${$FU}${$CF}${$CJ}${$CK}${$CL}${$FN}${$FO}local function am()
+${$FW}${$FY}${$GB}${$CF}${$CJ}${$CK}${$CL}${$FU}${$FV}local function am()
 local an,ao={},0
 while#an<s do
 local ap=AH(ao*CF)
@@ -252,9 +252,9 @@ end
 an[#an+1]=aq[1]
 ao=math.floor(tonumber(AQ(aq[2]))/CF)+1
 end
-local ap,aq,ar,as=FO(c,an),{},{},{}
+local ap,aq,ar,as=FV(c,an),{},{},{}
 for aw,ax in ipairs(an)do
-local ay=FU(ap[ax]or'')
+local ay=GB(ap[ax]or'')
 if ay.group then
 ar[#ar+1]=ay
 AK(aq,'~g:'..ay.group,'~s:'..ay.group)
@@ -263,7 +263,7 @@ end
 local at=AP('HMGET',c,aq)
 for ax,ay in ipairs(ar)do
 local az,ba=at[2*ax-1],at[2*ax]
-if not(FP(az)or FP(ba))then
+if not(FW(az)or FW(ba))then
 local bb=CL(ay.group,az,ba)
 AK(as,ay.group,ba or'')
 AK(as,bb.working,bb.limited)
@@ -299,6 +299,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "462596b3a8a34d0fc558dd9a6a12ecec7c493468",
-  keyLockingSha1: "09069129a5218111c54b78ecbe74e407ec45575f",
+  sha1: "6993fb683b0630b445e07fbe2272e0e84a3bdc72",
+  keyLockingSha1: "39ee5d6eb500fc363e3d72c6fc344c76ddc0c9c7",
 };

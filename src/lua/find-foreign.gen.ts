@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FN}${$FO}local l=FO(a,k)
+${$FU}${$FV}local l=FV(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "aebc65c6926a002c34ed18840b25f886aa7d9277",
-  keyLockingSha1: "fd6c8319090f0cc07dbb9997aa005a9ec20b712b",
+  sha1: "6c60bc8e8863e1ae11790a0fb8932743ccea59b4",
+  keyLockingSha1: "c89fb288659e41c7acd01dc37ea6f060888ba1fa",
 };

@@ -2,24 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GY } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -46,25 +47,25 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FV } from "./parts/has-payload.gen.ts";
+import { $GC } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FM, $GD, $GE } from "./parts/history.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $BZ, $GX } from "./parts/note-number.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $GW } from "./parts/wait-again.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
-import { $GZ } from "./parts/revoke.gen.ts";
-import { $GI } from "./parts/has-ended.gen.ts";
-import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
-import { $HC, $HD, $HE, $HH, $HJ, $HK, $HL, $HN, $HP, $IS, $IT, $IU, $IV, $IW, $IX, $IY, $IZ } from "./parts/rare.gen.ts";
-import { $HM, $HO, $HQ, $IQ, $IP } from "./parts/set-aside.gen.ts";
-import { $HR } from "./parts/write-repairs.gen.ts";
-import { $JA } from "./parts/repair-entries.gen.ts";
+import { $FT, $GK, $GL } from "./parts/history.gen.ts";
+import { $HA } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HE } from "./parts/note-number.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $HD } from "./parts/wait-again.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $HG } from "./parts/revoke.gen.ts";
+import { $GP } from "./parts/has-ended.gen.ts";
+import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
+import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
+import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
+import { $HY } from "./parts/write-repairs.gen.ts";
+import { $JH } from "./parts/repair-entries.gen.ts";
 
 export const placeLost: Script = {
   name: "placeLost",
@@ -96,18 +97,18 @@ i,
 j,
 k
 )
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$HB}${$HF}local p=HF(o,AJ(l))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local p=HM(o,AJ(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$AK}${$FP}${$AG}${$AP}${$AQ}${$FN}${$HC}${$HE}${$HI}${$HJ}${$HK}${$HL}local v=HL(p,q)
+${$AK}${$FW}${$AG}${$AP}${$AQ}${$FU}${$HJ}${$HL}${$HP}${$HQ}${$HR}${$HS}local v=HS(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$FQ}${$CX}${$FT}${$FS}${$FX}${$AM}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$FM}${$GD}${$GE}${$HG}${$HN}${$IR}local function w(x)
+${$FX}${$CX}${$GA}${$FZ}${$GE}${$AM}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$FT}${$GK}${$GL}${$HN}${$HU}${$IY}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -119,20 +120,20 @@ z.ghosts=ab>0 and AH(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=CI(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=IR then
+if ad and ad.last_tag>=IY then
 ad.last_tag=0
 end
-GE(z,'pending',p.now)
+GL(z,'pending',p.now)
 X(aa,y,z,'back')
-HG(p,'place_missing',y)
+HN(p,'place_missing',y)
 else
-HG(p,'ghosts_wrong',y)
+HN(p,'ghosts_wrong',y)
 end
-local ac=z.state==FQ.ghost and ab==0
+local ac=z.state==FX.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HN(p,x)
+x.record=not ac and HU(p,x)
 end
-${$DE}${$FR}${$FU}${$FZ}${$DG}${$DI}${$FE}${$GR}${$AF}${$BX}${$GF}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AS}${$AU}${$FV}${$CL}${$CO}${$CQ}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$GI}${$HD}${$HH}${$HM}${$HO}${$HP}${$HQ}${$HR}${$IQ}${$IP}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}local x=JA(p,v,w)
+${$DE}${$FY}${$GB}${$GG}${$DG}${$DI}${$FL}${$GY}${$AF}${$BX}${$GM}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AS}${$AU}${$GC}${$CL}${$CO}${$CQ}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$GP}${$HK}${$HO}${$HT}${$HV}${$HW}${$HX}${$HY}${$IX}${$IW}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local x=JH(p,v,w)
 if x then
 return x
 end
@@ -145,6 +146,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "aca4af4fb4168aa7c06f257fc195495f45324634",
-  keyLockingSha1: "00cd4d7f780831357919f7b324a44d72579087d9",
+  sha1: "3f153fac2cffb217b132e57ec902559be897e236",
+  keyLockingSha1: "4c601035e1be62023eea86c9224e3fa0b7fe2058",
 };

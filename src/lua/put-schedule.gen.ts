@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FP}if FP(k)then
+${$FW}if FW(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -70,6 +70,6 @@ local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "ca2ce7b0d5ce8479af51ee6185e887086e9ebbac",
-  keyLockingSha1: "839184138f8b1c5f66145da3fb9472e2ee96ee41",
+  sha1: "a9afe51da373fe86d1ce3dee98331a01f1ba63e1",
+  keyLockingSha1: "5cf475f1b7190865a609029cdaa3d20751a29cfe",
 };

@@ -2,23 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
-import { $GG } from "./parts/forget-task.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
+import { $GN } from "./parts/forget-task.gen.ts";
 import { $T } from "./parts/erase.gen.ts";
 import { $DK } from "./parts/parse-rate.gen.ts";
 import { $DL, $AL } from "./parts/measure-rate.gen.ts";
@@ -40,25 +41,25 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$FC}${$FD}local f=FD({tasks=a,expiry=b,dead=c})
+${$FJ}${$FK}local f=FK({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$DE}${$FP}${$DG}${$DI}${$FE}if FP(h)or FP(i)or FE(f,g[3],g[4])then
+${$DE}${$FW}${$DG}${$DI}${$FL}if FW(h)or FW(i)or FL(f,g[3],g[4])then
 return{'newer_schema'}
 end
-${$FQ}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}local j=FZ(h or'',i)
-if not h or j.state==FQ.ghost then
+${$FX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}local j=GG(h or'',i)
+if not h or j.state==FX.ghost then
 return{'not_found'}
-elseif j.state==FQ.deleted then
+elseif j.state==FX.deleted then
 return{j.ended_at and'removed'or'not_found'}
-elseif j.state~=FQ.completed and j.state~=FQ.rejected then
+elseif j.state~=FX.completed and j.state~=FX.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}f.now=AJ(d)
-${$AK}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$GF}${$GG}${$T}T(f,e,j)
-${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}return FI(f)or{'removed'}
+${$AK}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$GN}${$T}T(f,e,j)
+${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}return FP(f)or{'removed'}
 `;
   },
-  sha1: "cda3c2157ab5d89aa61a803919290c810b304ceb",
-  keyLockingSha1: "633a425dfa34eb42c35c24291494ef16aac29ad3",
+  sha1: "37fbb5d7f1e8a9130939245a7aa89d91f3d48cd9",
+  keyLockingSha1: "396907d3c59ed5ece69e9676597d24b129da74ed",
 };

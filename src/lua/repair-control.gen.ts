@@ -4,11 +4,11 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $DK } from "./parts/parse-rate.gen.ts";
@@ -27,14 +27,14 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
-import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
-import { $HM, $HO, $HQ, $IQ, $IP } from "./parts/set-aside.gen.ts";
-import { $HR } from "./parts/write-repairs.gen.ts";
-import { $HT, $HU, $HV, $HW } from "./parts/settings.gen.ts";
-import { $IG, $IH, $II, $IJ } from "./parts/pairs.gen.ts";
+import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
+import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
+import { $HY } from "./parts/write-repairs.gen.ts";
+import { $IA, $IB, $IC, $ID } from "./parts/settings.gen.ts";
+import { $IO, $IP, $IQ, $IR } from "./parts/pairs.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -51,21 +51,21 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$AV}local l=AV(nil,a,b,c,nil,d,e,f,nil,g)
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$HB}${$HF}local m=HF(l,AJ(i))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local m=HM(l,AJ(i))
 local n={}
-${$IG}${$IH}${$II}for r,s in ipairs(redis.call('HMGET',e,unpack(II)))do
-n[II[r]]=s
+${$IO}${$IP}${$IQ}for r,s in ipairs(redis.call('HMGET',e,unpack(IQ)))do
+n[IQ[r]]=s
 end
-${$FP}if FP(n['~set'])then
+${$FW}if FW(n['~set'])then
 return{'newer_schema'}
 end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DE}${$AK}${$DG}${$DI}${$EY}${$EZ}${$CC}${$CD}${$CB}${$AL}${$CN}${$CP}${$CO}${$FL}${$DF}${$DJ}${$HG}${$HM}${$HO}${$HT}${$HU}${$HV}${$HW}${$IQ}${$IP}${$IR}${$IJ}IJ(m,n,o)
+${$DE}${$AK}${$DG}${$DI}${$FF}${$FG}${$CC}${$CD}${$CB}${$AL}${$CN}${$CP}${$CO}${$FS}${$DF}${$DJ}${$HN}${$HT}${$HV}${$IA}${$IB}${$IC}${$ID}${$IX}${$IW}${$IY}${$IR}IR(m,n,o)
 local p={}
-for t=1,#IG,2 do
-p[IG[t]]=IG[t+1]
+for t=1,#IO,2 do
+p[IO[t]]=IO[t+1]
 end
 local function q()
 local r=''
@@ -80,7 +80,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HO(m,w,n[w],ac and AH(x)or n[w])
+HV(m,w,n[w],ac and AH(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -88,19 +88,19 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HO(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
-HG(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HV(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
+HN(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$AM}${$DK}${$DL}${$CJ}${$AA}${$CK}${$CM}${$FA}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CA}${$FG}${$EX}${$FB}${$FI}${$HI}${$HQ}${$HR}local r=HR(m)
+${$AM}${$DK}${$DL}${$CJ}${$AA}${$CK}${$CM}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}${$HP}${$HX}${$HY}local r=HY(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IG)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IO)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "47047bbc1dacfe80cd87efb031955fd0aa089b6d",
-  keyLockingSha1: "fd509afc7cbcd2513148a1e466babeaa2c00d17a",
+  sha1: "6ed192814cd0ae269a485e4470456b90beccad2f",
+  keyLockingSha1: "4da7f7a7465d41c2752555da27ffeff142909066",
 };

@@ -2,24 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GY } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
-import { $GF } from "./parts/bare-record.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
+import { $GM } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -46,32 +47,32 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $FV } from "./parts/has-payload.gen.ts";
+import { $GC } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FM, $GD, $GE } from "./parts/history.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $BZ, $GX } from "./parts/note-number.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $JJ } from "./parts/leases-of.gen.ts";
-import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $GW } from "./parts/wait-again.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
-import { $GZ } from "./parts/revoke.gen.ts";
-import { $JH } from "./parts/lost-for.gen.ts";
+import { $FT, $GK, $GL } from "./parts/history.gen.ts";
+import { $HA } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HE } from "./parts/note-number.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $JQ } from "./parts/leases-of.gen.ts";
+import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $HD } from "./parts/wait-again.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $HG } from "./parts/revoke.gen.ts";
+import { $JO } from "./parts/lost-for.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
-import { $GI } from "./parts/has-ended.gen.ts";
-import { $HB, $HF, $HG, $HI, $IR } from "./parts/zsets.gen.ts";
-import { $HC, $HD, $HE, $HH, $HJ, $HK, $HL, $HN, $HP, $IS, $IT, $IU, $IV, $IW, $IX, $IY, $IZ } from "./parts/rare.gen.ts";
-import { $HM, $HO, $HQ, $IQ, $IP } from "./parts/set-aside.gen.ts";
-import { $HR } from "./parts/write-repairs.gen.ts";
-import { $HS } from "./parts/blank.gen.ts";
-import { $HT, $HU, $HV, $HW } from "./parts/settings.gen.ts";
-import { $HX, $HY, $HZ, $IA, $IB, $IC, $ID, $IE } from "./parts/repair-group-settings.gen.ts";
-import { $JA } from "./parts/repair-entries.gen.ts";
+import { $GP } from "./parts/has-ended.gen.ts";
+import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
+import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
+import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
+import { $HY } from "./parts/write-repairs.gen.ts";
+import { $HZ } from "./parts/blank.gen.ts";
+import { $IA, $IB, $IC, $ID } from "./parts/settings.gen.ts";
+import { $IE, $IG, $IH, $II, $IJ, $IK, $IL, $IM } from "./parts/repair-group-settings.gen.ts";
+import { $JH } from "./parts/repair-entries.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -104,7 +105,7 @@ i,
 j,
 k
 )
-${$AH}${$FC}${$FD}${$AI}${$AJ}${$HB}${$HF}local q=HF(p,AJ(l))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local q=HM(p,AJ(l))
 local r,s,t,u={},{},{},{}
 ${$AK}local function v()
 local w=tonumber(n)
@@ -117,7 +118,7 @@ AK(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or AH(w+#x),y,z
 end
-${$AG}${$AP}${$HG}${$HH}${$HJ}${$IA}local function w()
+${$AG}${$AP}${$HN}${$HO}${$HQ}${$II}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -126,24 +127,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IA(q,z)
+II(q,z)
 return x[1],y
 end
-${$DE}${$FP}${$DG}${$DI}${$EY}${$EZ}${$AL}${$FL}${$JH}${$DF}${$DJ}${$HI}${$HM}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IE}local function x()
+${$DE}${$FW}${$DG}${$DI}${$FF}${$FG}${$AL}${$FS}${$JO}${$DF}${$DJ}${$HP}${$HT}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$IM}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IE(q,y[2])
+local z,aa=IM(q,y[2])
 r=aa
 return y[1],z
 end
-${$FQ}${$CX}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FE}${$GR}${$AF}${$AM}${$BX}${$GA}${$GB}${$GC}${$GF}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$FV}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$FN}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$GX}${$GZ}${$GI}${$HC}${$HD}${$HE}${$HK}${$HL}${$HN}${$HO}${$HP}${$HQ}${$HR}${$HS}${$IQ}${$IP}${$IR}${$IS}${$IT}${$IU}${$IV}${$IW}${$IX}${$IY}${$IZ}${$JA}local function y(z,aa)
-local ab,ac=HL(q,z),{}
+${$FX}${$CX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$FL}${$GY}${$AF}${$AM}${$BX}${$GH}${$GI}${$GJ}${$GM}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GC}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$FU}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$HE}${$HG}${$GP}${$HJ}${$HK}${$HL}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IX}${$IW}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local function y(z,aa)
+local ab,ac=HS(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=JA(q,ab)
+local ad=JH(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -152,7 +153,7 @@ AK(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 AK(ac,ao)
-HG(q,ai.live and'two_places'or'payload_missing',ai.id)
+HN(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=CE(tonumber(ai.fair or 0))
@@ -164,24 +165,24 @@ AK(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HS(q,ac)
+return ad or HZ(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IC}IC(q,ab)
-ad=HR(q)
+${$IK}IK(q,ab)
+ad=HY(q)
 elseif m=='fair-by-group'then
-${$IB}IB(q,ab)
+${$IJ}IJ(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HR(q)
+ad=HY(q)
 end
 elseif m=='workers'then
-${$JJ}${$ID}ID(q,ab)
-ad=HR(q)
+${$JQ}${$IL}IL(q,ab)
+ad=HY(q)
 else
 ad=y(ab,ac)
 end
@@ -191,6 +192,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "4222f9202a048b7c39f2cdb4c03e5b9d4be8f2b8",
-  keyLockingSha1: "7dfe80f9e8ee3ec336fa6dbfbb21707422b8bfb4",
+  sha1: "2afd5f9f60a53482162818e29471f8c5ac38793e",
+  keyLockingSha1: "89aa9ffa716ff34664b715e993eadd5cb3db67a4",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
@@ -14,13 +14,13 @@ export const settings: Script = {
 local b=ARGV[1]
 local c=b==''and'~set'or'~s:'..b
 local d=redis.call('HMGET',a,c,'~g:'..b)
-${$FP}if FP(d[1])or FP(d[2])then
+${$FW}if FW(d[1])or FW(d[2])then
 return{'newer_schema'}
 end
 ${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local e=CL(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "b7e3713c4aefb638fee2d019956d3c0a02c1b453",
-  keyLockingSha1: "7749ca072ee8bac79ecd372c2831465e149d1edc",
+  sha1: "f2ae019bb460231f0466c61c685e1159e3621f32",
+  keyLockingSha1: "d9e755251838d239517b07cc09e173ef1a21b1d4",
 };

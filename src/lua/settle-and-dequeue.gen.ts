@@ -2,23 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FQ, $FS, $FX } from "./parts/state.gen.ts";
+import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
-import { $FR, $FU } from "./parts/fixed-fields.gen.ts";
-import { $FT } from "./parts/parse-letters.gen.ts";
-import { $FZ } from "./parts/parse-with.gen.ts";
-import { $FC, $FD } from "./parts/clear-plan.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
+import { $GA } from "./parts/parse-letters.gen.ts";
+import { $GG } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FE } from "./parts/read-settings.gen.ts";
-import { $GR } from "./parts/max-plan-leases.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GY } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FG, $EX, $FB, $FI } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $EY, $EZ, $AA, $CM, $CP, $FA } from "./parts/planned-writes.gen.ts";
-import { $GA, $GB, $GC } from "./parts/letters.gen.ts";
+import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GH, $GJ } from "./parts/letters.gen.ts";
+import { $GI } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -35,7 +36,7 @@ import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
-import { $DA, $AD, $AT, $AZ, $BA, $EH, $BB, $EF, $EO, $BC, $BE, $BF, $BG, $BH, $BI, $BK, $BL, $BS, $DN, $DP, $EG, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ, $EU } from "./parts/take-turn.gen.ts";
+import { $DA, $AD, $AT, $AZ, $BA, $BB, $EO, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DN, $DP, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ, $EU } from "./parts/take-turn.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -49,32 +50,34 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $FV } from "./parts/has-payload.gen.ts";
+import { $GC } from "./parts/has-payload.gen.ts";
+import { $EH, $EF, $BI, $EG, $EV } from "./parts/read-waiting.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FM, $GD, $GE } from "./parts/history.gen.ts";
-import { $GT } from "./parts/worker-lease.gen.ts";
-import { $BZ, $GX } from "./parts/note-number.gen.ts";
-import { $FN } from "./parts/first-line.gen.ts";
-import { $FO } from "./parts/read-first-lines.gen.ts";
+import { $FT, $GK, $GL } from "./parts/history.gen.ts";
+import { $HA } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HE } from "./parts/note-number.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JO, $BR, $BT, $BU, $HA } from "./parts/look-ahead.gen.ts";
-import { $JG } from "./parts/forgotten-after.gen.ts";
-import { $JJ } from "./parts/leases-of.gen.ts";
-import { $JK, $JM, $JN } from "./parts/unregister-workers.gen.ts";
-import { $BY, $FJ, $GJ, $GS, $GU } from "./parts/note-detail.gen.ts";
-import { $GV } from "./parts/score-when-due.gen.ts";
-import { $GW } from "./parts/wait-again.gen.ts";
-import { $FK } from "./parts/default-result-ttl.gen.ts";
-import { $FL } from "./parts/default-dead-ttl.gen.ts";
-import { $GZ } from "./parts/revoke.gen.ts";
-import { $JH } from "./parts/lost-for.gen.ts";
-import { $JB, $JD } from "./parts/parse-wake.gen.ts";
-import { $JI } from "./parts/note-worker.gen.ts";
+import { $BP, $BN, $JV, $BR, $BT, $BU, $HH } from "./parts/look-ahead.gen.ts";
+import { $JN } from "./parts/forgotten-after.gen.ts";
+import { $JQ } from "./parts/leases-of.gen.ts";
+import { $JR, $JT, $JU } from "./parts/unregister-workers.gen.ts";
+import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
+import { $HC } from "./parts/score-when-due.gen.ts";
+import { $HD } from "./parts/wait-again.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $HG } from "./parts/revoke.gen.ts";
+import { $JO } from "./parts/lost-for.gen.ts";
+import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $JP } from "./parts/note-worker.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
 import { $ET } from "./parts/try-store.gen.ts";
-import { $FY, $GK, $EV, $EW, $GL, $GM } from "./parts/working-record.gen.ts";
-import { $GY } from "./parts/put-deadlines.gen.ts";
+import { $GF } from "./parts/working-record.gen.ts";
+import { $GR, $EW, $EX, $GS, $GT } from "./parts/settlement.gen.ts";
+import { $HF } from "./parts/put-deadlines.gen.ts";
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
@@ -99,52 +102,54 @@ local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
 local t=ARGV[9]
-local u=ARGV
-local v=9
-${$AH}${$AI}local w,x=AI(l),tonumber(m)
-${$BI}local y=BI(o,x)
-local z,aa,ab,ac,ad
-local function ae()
-return w
+local u=ARGV[10]
+local v=ARGV
+local w=10
+${$AH}${$AI}local x,y=AI(l),tonumber(m)
+${$BI}local z=BI(o,y)
+local aa,ab,ac,ad,ae
+local function af()
+return x
 end
-${$AG}${$ES}local af=ES and r==''and#u+2*x<=AG
-${$GK}for aj=v+3,#u,GK do
-af=af and u[aj]=='complete'
+${$AG}${$ES}local ag=ES and r==''and#v+2*y<=AG
+${$GR}for ak=w+3,#v,GR do
+ag=ag and v[ak]=='complete'
 end
-if af then
-ab=redis.call('RPOP',a,m)
-if not ab then
-ab={}
+if ag then
+ac=redis.call('RPOP',a,m)
+if not ac then
+ac={}
 end
-${$EG}local ag=EG(ab,1)
-${$EH}${$GL}local ah=EH(g,y,ab,1,ag,GL({},u,v))
-${$EF}z={ah[3],ah[4],unpack(ah,EF+2*ag+1,#ah)}
-local ai,aj,ak
-if not ah.err then
-${$AF}${$GB}${$FM}${$FK}${$FY}${$EV}ai,aj,ak=EV(e,h,u,v,z,w)
+${$EG}local ah=EG(ac,1)
+${$EH}${$GS}local ai=EH(g,z,ac,1,ah,GS({},v,w))
+${$EF}aa={ai[3],ai[4],unpack(ai,EF+2*ah+1,#ai)}
+local aj,ak,al
+if not ai.err then
+${$AF}${$GI}${$FT}${$FR}${$GF}${$EW}aj,ak,al=EW(e,h,v,w,aa,x)
 end
-local al={ah}
-af=ai
-if af and#ab<x then
-${$AQ}${$AR}${$BO}${$BP}${$BQ}af,ad=BQ(e,f,ae)
+local am={ai}
+ag=aj
+if ag and#ac<y and t~='1'then
+${$AQ}${$AR}${$BO}${$BP}${$BQ}ag,ae=BQ(e,f,af)
 end
-if af then
-${$GB}${$ET}${$EU}ac=
-EU(e,g,ab,al,y,o,p,n,q,ae,ad,aj)
+if ag then
+${$EU}local an=ae or#ac<y and EU or nil
+${$AK}${$GI}${$JI}${$JK}${$ET}${$EV}ad=
+EV(e,g,ac,am,z,o,p,n,q,af,an,ak)
 end
-if ac then
-return{ai,ac}
+if ad then
+return{aj,ad}
 end
-${$ET}${$EW}if ai and EW(g,h,aj,ak)then
-aa=ai
+${$ET}${$EX}if aj and EX(g,h,ak,al)then
+ab=aj
 else
-ad=nil
-if ah.err then
-z=nil
+ae=nil
+if ai.err then
+aa=nil
 end
 end
 end
-${$AV}local ag=AV(
+${$AV}local ah=AV(
 a,
 b,
 c,
@@ -157,31 +162,31 @@ i,
 j,
 k
 )
-local ah=
-{max=x,slot=y,lease=n,token=o,resend=p,max_bytes=q}
-ah.worker,ah.info,ah.test_now=r,s,l
-ah.now=tonumber(w)
+local ai=
+{max=y,slot=z,lease=n,token=o,resend=p,max_bytes=q}
+ai.worker,ai.info,ai.test_now=r,s,l
+ai.now=tonumber(x)
+if not ab then
+${$DE}${$FX}${$CX}${$AK}${$FW}${$GA}${$FZ}${$GE}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$GS}${$HF}${$GT}local aj,ak=pcall(function()
 if not aa then
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FT}${$FS}${$FX}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FM}${$GD}${$GE}${$GT}${$BZ}${$CA}${$FG}${$EX}${$FB}${$FI}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GL}${$GY}${$GM}local ai,aj=pcall(function()
-if not z then
-z=AP('HMGET',g,GL({'~set','~stats'},u,v))
+aa=AP('HMGET',g,GS({'~set','~stats'},v,w))
 end
-return GM(ag,ah.now,t,u,v,z)
+return GT(ah,ai.now,u,v,w,aa)
 end)
-if ai then
-aa=aj
+if aj then
+ab=ak
 else
-${$AT}aa=AT(aj)
+${$AT}ab=AT(ak)
 end
-if aa.err or aa[1]~='ok'then
-AN('RPUSH',a,AO(ab or{},1))
-return aa
+if ab.err or ab[1]~='ok'then
+AN('RPUSH',a,AO(ac or{},1))
+return ab
 end
 end
-${$DE}${$FQ}${$CX}${$AK}${$FP}${$FR}${$FT}${$FU}${$FS}${$FX}${$FZ}${$FC}${$FD}${$DG}${$DI}${$FE}${$GR}${$AF}${$AM}${$BX}${$EY}${$EZ}${$GA}${$GB}${$GC}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FA}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$FV}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FM}${$GD}${$GE}${$GT}${$BF}${$BG}${$BZ}${$CA}${$FG}${$BH}${$BK}${$BL}${$EX}${$FB}${$FI}${$FN}${$FO}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JG}${$JJ}${$JK}${$BY}${$FJ}${$GJ}${$GS}${$GU}${$GV}${$GW}${$FK}${$FL}${$GX}${$GZ}${$JH}${$JM}${$JN}${$JO}${$BR}${$BT}${$BU}${$HA}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JB}${$JD}${$JI}${$BM}ac=BM(ag,ah,ab,ad)
-return ac.err and ac or{aa,ac}
+${$DE}${$FX}${$CX}${$AK}${$FW}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$GC}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FT}${$GK}${$GL}${$HA}${$BF}${$BG}${$BZ}${$CA}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JN}${$JQ}${$JR}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$JO}${$JT}${$JU}${$JV}${$BR}${$BT}${$BU}${$HH}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JI}${$JK}${$JP}${$BM}ad=BM(ah,ai,ac,ae)
+return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "f8fffb496711e9d0f3dee64dfe766b659b68ce88",
-  keyLockingSha1: "6526d5e95f90706346916b7bb870752be2547046",
+  sha1: "9b90ae22257ace7d97ab67d83d33b58ae1f45b82",
+  keyLockingSha1: "f319492290ecadf4037748b2df4ad6673c0df7a5",
 };

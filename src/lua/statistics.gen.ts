@@ -4,13 +4,13 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FP } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
-import { $GN } from "./parts/statistics-fields.gen.ts";
-import { $GO, $GP } from "./parts/append-recent.gen.ts";
-import { $GQ } from "./parts/history-fields.gen.ts";
+import { $GU } from "./parts/statistics-fields.gen.ts";
+import { $GV, $GW } from "./parts/append-recent.gen.ts";
+import { $GX } from "./parts/history-fields.gen.ts";
 
 export const statistics: Script = {
   name: "statistics",
@@ -19,24 +19,24 @@ export const statistics: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$AK}${$GN}local e=GN()
+${$AK}${$GU}local e=GU()
 local f=#e
-${$GQ}for j,k in ipairs(c=='1'and GQ()or{})do
+${$GX}for j,k in ipairs(c=='1'and GX()or{})do
 e[#e+1]=k
 end
 local g=redis.call('HMGET',a,'~set',unpack(e))
-${$FP}if FP(g[1])or FP(g[2])or FP(g[3])then
+${$FW}if FW(g[1])or FW(g[2])or FW(g[3])then
 return{'newer_schema'}
 end
 ${$DE}${$DG}${$DI}local h={'ok',d,DI(g[1]or nil).statistics and 1 or 0}
-${$GO}${$GP}GP(h,{unpack(g,2,f+1)},d)
+${$GV}${$GW}GW(h,{unpack(g,2,f+1)},d)
 if c=='1'then
 AK(h,'')
-GO(h,{unpack(g,f+2)},d,1440)
+GV(h,{unpack(g,f+2)},d,1440)
 end
 return h
 `;
   },
-  sha1: "ec852b2dff1f80f934227c35f2b467c133e2b417",
-  keyLockingSha1: "02691d3b44ae2f054557082bce98371185d63a55",
+  sha1: "dd8c84a051f15553bcb98eb18f23f898b44bde4c",
+  keyLockingSha1: "4b6836a9149a67e4d5e459fcb0936bb752c8b414",
 };

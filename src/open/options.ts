@@ -11,6 +11,7 @@ import type { OnDeadLetter } from "../kernel/record/dead-letter.ts";
 import type { Tracing } from "../features/tracing/types.ts";
 import type { TaskDefaults } from "../kernel/options/types.ts";
 import { queueName } from "../kernel/options/validation.ts";
+import type { Store } from "../kernel/store.ts";
 import { checkedTransport, type Transport } from "../kernel/transport.ts";
 
 /** Options of all that works on a queue. */
@@ -79,9 +80,11 @@ export interface ProducerOptions<In = unknown, Out = In> extends TaskDefaults, Q
 export interface QueueOptions<In = unknown, Out = In> extends ProducerOptions<In, Out> {
   /** Most bytes of payloads in one dequeue; it returns at least one task anyway. @default 8 MB */
   readonly maxBytes?: number | undefined;
+  /** For deployments: a layer right above the plain store, which a queue with partitions does not use. @default none */
+  readonly layer?: ((store: Store) => Store) | undefined;
 }
 
-/** The names of {@link QueueOptions}. A producer accepts `maxBytes` and `onDeadLetter`, but does not use them. */
+/** The names of {@link QueueOptions}. A producer accepts `maxBytes`, `layer` and `onDeadLetter`, but does not use them. */
 export const QUEUE_OPTIONS = [
   "transport",
   "prefix",
@@ -92,6 +95,7 @@ export const QUEUE_OPTIONS = [
   "onDeadLetter",
   ...DEFAULT_OPTIONS,
   "maxBytes",
+  "layer",
   "schema",
   "wake",
   "coalesce",

@@ -6,14 +6,15 @@ import { plainStore } from "../kernel/plain-store.ts";
 import type { Store } from "../kernel/store.ts";
 import { optionalFunction } from "../kernel/options/validation.ts";
 import { discover } from "../features/partitions/index.ts";
-import type { Opened, ProducerOptions, QueueBaseOptions } from "./options.ts";
+import type { Opened, QueueBaseOptions, QueueOptions } from "./options.ts";
 
-type StoreOptions = QueueBaseOptions & Pick<ProducerOptions, "coalesce">;
+type StoreOptions = QueueBaseOptions & Pick<QueueOptions, "coalesce" | "layer">;
 
 /** The store of a queue. */
 export function storeOf(opened: Opened<StoreOptions>): Store {
   const { options, queue } = opened;
-  let store: Store = discover(plainStore(queue), options.partitions);
+  const plain = plainStore(queue);
+  let store: Store = discover(options.layer?.(plain) ?? plain, options.partitions);
   if (options.offload) store = options.offload.layer(store);
   if (options.wake) store = wake(store, new CheckedWaker(options.wake));
   store = coalesce(store, new Coalescer(options.coalesce, queue.transport));

@@ -1,10 +1,12 @@
+import { enqueueAndWakeScript } from "../kernel/scripts/enqueue-and-wake-script.ts";
 import { readShardName } from "../kernel/names/keys.ts";
 import { readWritten } from "../kernel/record/read-record.ts";
 import { dequeueScript, settleAndDequeueScript } from "../kernel/scripts/take-scripts.ts";
 import type { Binding } from "../kernel/scripts/binding.ts";
 import { enqueuePlainScript } from "../kernel/scripts/enqueue-plain-script.ts";
 import { type Added, enqueueScript } from "../kernel/scripts/enqueue-script.ts";
-import type { Command, CommandOutcome, ScriptCall } from "../kernel/transport.ts";
+import { enqueueAndLeaseScript } from "../features/hand-over/index.ts";
+import type { Command, CommandOutcome, Reply, ScriptCall } from "../kernel/transport.ts";
 
 /** A task as it was enqueued. */
 export interface EnqueuedTask<T = unknown> {
@@ -53,11 +55,20 @@ export class CallLog {
         this.#addEnqueued(queue, command, enqueueScript, enqueueScript.decode(outcome.reply).tasks);
       if (name === enqueuePlainScript.script.name && enqueuePlainScript.decode(outcome.reply))
         this.#addEnqueued(queue, command, enqueuePlainScript);
+      if (name === enqueueAndWakeScript.script.name && enqueueAndWakeScript.decode(outcome.reply))
+        this.#addEnqueued(queue, command, enqueueAndWakeScript);
+      if (name === enqueueAndLeaseScript.script.name) this.#addHandedOver(queue, command, outcome.reply);
       if (name === dequeueScript.script.name)
         this.#addDequeued(partition, dequeueScript.decode(outcome.reply));
       if (name === settleAndDequeueScript.script.name)
         this.#addDequeued(partition, settleAndDequeueScript.decode(outcome.reply).dequeued);
     }
+  }
+
+  #addHandedOver(queue: string, command: ScriptCall, reply: Reply): void {
+    const added = enqueueAndLeaseScript.decode(reply);
+    if (added) this.#addEnqueued(queue, command, enqueueAndLeaseScript);
+    this.#delivered += (added?.leased?.leases.length ?? 0) / 2;
   }
 
   #addDequeued(partition: string, { tasks, nextDueAt }: Dequeued): void {

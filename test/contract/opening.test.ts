@@ -53,6 +53,7 @@ const every: Required<QueueOptions> = {
   coalesce: "in-flight",
   tracing,
   maxBytes: 5_000_000,
+  layer: (store) => store,
 };
 
 /** All options of a queue that its declaration can set. */
@@ -129,7 +130,7 @@ test("a queue of a request has each option of its app and its declaration, excep
   });
   const open = opening(found)("emails");
   const { options } = open.queue() as unknown as { options: QueueOptions };
-  const { schema: _, maxBytes: __, now: ___, tracing: ____, ...others } = every;
+  const { schema: _, maxBytes: __, now: ___, tracing: ____, layer: _____, ...others } = every;
   expect(options).toEqual({
     ...others,
     encryption: null,
@@ -149,7 +150,7 @@ test("a queue of a deployment has each option of the deployment and its declarat
     { queues: [emails], tracing, offload: () => offload },
     { transport: () => transport, budget: "10s", afterResponse: "any", coalesce: "in-flight" },
   );
-  const { now: _, wake: __, onDeadLetter: ___, ...others } = every;
+  const { now: _, wake: __, onDeadLetter: ___, layer: ____, ...others } = every;
   const { options } = service.open("emails").queue() as unknown as { options: QueueOptions };
   expect(options).toEqual(others);
   const own = service.tools().queue("emails") as unknown as { options: QueueOptions };

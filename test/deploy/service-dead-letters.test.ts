@@ -48,12 +48,7 @@ describe("one line, and one call of the hook, for a task", () => {
 
   test("whose last lease expired, found by a consumer", async () => {
     await expire("a");
-    const { call, ended } = deployment({
-      consumers: { emails: () => {} },
-      fetch: async (_, tools) => Response.json(await tools.queue("emails").enqueue(1)),
-    });
-    await call("/signup");
-    await ended();
+    await deployment({ consumers: { emails: () => {} } }).ring("wake");
     expectLetters({ id: "a", reason: "lease_expired" });
   });
 

@@ -59,7 +59,6 @@ describe("enqueue-plain writes nothing, and enqueue decides", () => {
     ["one of the tasks is known", () => rig.queue().enqueue(1, { id: "id1" }), two, at],
     ["one of the tasks is completed", complete, two, WAKE],
     ["an id is given twice", async () => {}, [...one, ...one], at],
-    ["the partition is lost", async () => {}, two, { ...at, slots: "-" }],
   ])("if %s", async (_, prepare, given, args) => {
     await prepare();
     const before = await rig.keySpace();
@@ -95,10 +94,24 @@ describe("enqueue-plain writes nothing, and enqueue decides", () => {
   });
 });
 
-test("enqueue-plain adds tasks to a partition that has slots", async () => {
-  await rig.command("HSET", keys.tasks, "~slots", `1;1;${"f".repeat(64)}`);
-  const added = await byBothScripts(rig.transport, keys, items(2), { ...at, slots: "-" });
-  expect(added.created).toEqual([true, true]);
+describe("for half of the window after a consumer counted as awake", () => {
+  const trusting = { ...WAKE, ifEmpty: "1" };
+  const add = (id: string) => byPlainScript(rig.transport, keys, [{ id, record: "\nj1" }], trusting);
+
+  test("a task wakes one only if none waited before it, and none counts as awake", async () => {
+    expect(await add("a")).toEqual({ created: [true], wake: true });
+    expect(await add("b")).toEqual({ created: [true], wake: false });
+    await rig.command("HDEL", keys.tasks, "~wake");
+    expect(await add("c")).toEqual({ created: [true], wake: false });
+    await rig.queue().dequeue({ max: 3 });
+    // The consumer finds nothing more.
+    await rig.queue().dequeue();
+    expect(await add("d")).toEqual({ created: [true], wake: true });
+    await rig.queue().dequeue();
+    await rig.operator().pause();
+    await rig.command("HDEL", keys.tasks, "~wake");
+    expect(await add("e")).toEqual({ created: [true], wake: false });
+  });
 });
 
 describe("a copy of either script after the other gets the same answer, and adds nothing (law 5)", () => {

@@ -4,6 +4,7 @@ import * as cancel from "../../src/kernel/scripts/cancel-script.ts";
 import * as count from "../../src/kernel/scripts/count-script.ts";
 import * as enqueuePlain from "../../src/kernel/scripts/enqueue-plain-script.ts";
 import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
+import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
 import * as get from "../../src/kernel/scripts/get-script.ts";
 import * as examine from "../../src/operate/health/examine-script.ts";
 import * as operate from "../../src/operate/operate-scripts.ts";
@@ -17,6 +18,7 @@ import * as turns from "../../src/features/partitions/turn-scripts.ts";
 import * as upkeep from "../../src/features/partitions/upkeep-scripts.ts";
 import * as heartbeat from "../../src/kernel/scripts/heartbeat-script.ts";
 import * as wake from "../../src/kernel/scripts/wake-script.ts";
+import * as waking from "../../src/kernel/scripts/enqueue-and-wake-script.ts";
 
 /** All scripts, as they are bound to TypeScript. */
 export const bindings: readonly Binding[] = [
@@ -27,6 +29,7 @@ export const bindings: readonly Binding[] = [
   enqueuePlain,
   examine,
   get,
+  handOver,
   operate,
   partitions,
   repair,
@@ -36,6 +39,7 @@ export const bindings: readonly Binding[] = [
   take,
   heartbeat,
   wake,
+  waking,
   turns,
   upkeep,
 ]

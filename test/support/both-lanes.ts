@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { queueKeys } from "../../src/kernel/names/keys.ts";
 import { callOf } from "../../src/kernel/scripts/binding.ts";
+import { enqueuePlainScript } from "../../src/kernel/scripts/enqueue-plain-script.ts";
+import { enqueueAndWakeScript } from "../../src/kernel/scripts/enqueue-and-wake-script.ts";
 import { enqueueScript } from "../../src/kernel/scripts/enqueue-script.ts";
 import type {
   Command,
@@ -66,24 +68,29 @@ export function bothLanes(transport: Transport): Transport {
 const statusOf = (outcome: CommandOutcome | undefined) =>
   outcome && "reply" in outcome && Array.isArray(outcome.reply) && (outcome.reply as readonly Reply[])[0];
 
-const isPlainCall = (command: Command) => "script" in command && command.script.name === "enqueuePlain";
+const PLAIN: readonly Script[] = [enqueuePlainScript.script, enqueueAndWakeScript.script];
 
-/** The call of `enqueue` for one of `enqueue-plain`. */
-function enqueueOf({ keys, args }: ScriptCall): ScriptCall {
+const isPlainCall = (command: Command) => "script" in command && PLAIN.includes(command.script);
+
+/** The call of `enqueue` for one of `enqueue-plain` or `enqueue-and-wake`. */
+function enqueueOf({ script, keys, args }: ScriptCall): ScriptCall {
   const [, prefix, queue = ""] = /^(.+):\{(.+)\}:pending$/.exec(keys[0] ?? "") ?? [];
-  const [testNow = "", withSettings = "", wake = "", slots = "", ...rest] = args;
+  const isWaking = script === enqueueAndWakeScript.script;
+  const [testNow = "", given = ""] = args;
+  const rest = args.slice(isWaking ? enqueueAndWakeScript.args.length : enqueuePlainScript.args.length);
   const items = Array.from({ length: rest.length / 2 }, (_, i) => {
     const [id = "", record = ""] = rest.slice(2 * i);
     return { id, when: "", unique: "", record };
   });
-  const given = { testNow, withSettings, wake, refuseEach: "", slots };
-  return callOf(enqueueScript, queueKeys(queue, prefix), given, items);
+  const options = isWaking ? { withSettings: "", wake: given } : { withSettings: given, wake: "" };
+  const all = { testNow, ...options, refuseEach: "", slots: "" };
+  return callOf(enqueueScript, queueKeys(queue, prefix), all, items);
 }
 
 /** Without what `enqueue` and `enqueue-plain` answer differently: the first may not have read the settings. */
 function asPlain(command: Command, outcome: CommandOutcome): CommandOutcome {
   if (!isPlainCall(command) || statusOf(outcome) !== "ok") return outcome;
-  const [status, , wake, ...created] = (outcome as { reply: readonly Reply[] }).reply;
+  const [status, , wake = 0, ...created] = (outcome as { reply: readonly Reply[] }).reply;
   expect(created.filter((one) => one !== 1)).toEqual([]);
   return { reply: [status, wake] as Reply };
 }

@@ -2,6 +2,7 @@ import type { Keys } from "../../src/kernel/names/keys.ts";
 import { callOf } from "../../src/kernel/scripts/binding.ts";
 import { lastReply } from "../../src/kernel/scripts/replies.ts";
 import { enqueuePlainScript } from "../../src/kernel/scripts/enqueue-plain-script.ts";
+import { enqueueAndWakeScript } from "../../src/kernel/scripts/enqueue-and-wake-script.ts";
 import { enqueueScript } from "../../src/kernel/scripts/enqueue-script.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 
@@ -16,7 +17,8 @@ export interface EnqueueArgs {
   readonly testNow: string;
   readonly withSettings?: string;
   readonly wake?: string;
-  readonly slots?: string;
+  /** Of the script for plain tasks that wakes. */
+  readonly ifEmpty?: string;
 }
 
 /** What both scripts answer. */
@@ -25,15 +27,18 @@ interface Answer {
   readonly wake: boolean;
 }
 
-/** One call of the script for plain tasks. @returns undefined if it has written nothing */
+/** One call of the script for plain tasks, or of the one that wakes. @returns undefined if it has written nothing */
 export async function byPlainScript(
   transport: Transport,
   keys: Keys,
   items: readonly PlainItem[],
-  args: EnqueueArgs,
+  { testNow, withSettings = "", wake, ifEmpty = "" }: EnqueueArgs,
 ): Promise<Answer | undefined> {
-  const call = callOf(enqueuePlainScript, keys, { withSettings: "", wake: "", slots: "", ...args }, items);
-  const reply = enqueuePlainScript.decode(lastReply(await transport.send([call])));
+  const call = wake
+    ? callOf(enqueueAndWakeScript, keys, { testNow, window: wake, ifEmpty }, items)
+    : callOf(enqueuePlainScript, keys, { testNow, withSettings }, items);
+  const { decode } = wake ? enqueueAndWakeScript : enqueuePlainScript;
+  const reply = decode(lastReply(await transport.send([call])));
   return reply && { created: items.map(() => true), wake: reply.wake };
 }
 
@@ -42,9 +47,9 @@ export async function byFullScript(
   transport: Transport,
   keys: Keys,
   items: readonly PlainItem[],
-  args: EnqueueArgs,
+  { testNow, withSettings = "", wake = "" }: EnqueueArgs,
 ): Promise<Answer> {
-  const given = { withSettings: "", wake: "", refuseEach: "", slots: "", ...args };
+  const given = { testNow, withSettings, wake, refuseEach: "", slots: "" };
   const all = items.map((item) => ({ ...item, when: "", unique: "" }));
   const reply = enqueueScript.decode(
     lastReply(await transport.send([callOf(enqueueScript, keys, given, all)])),

@@ -4,7 +4,12 @@ import { type DrainReport, type Task } from "../../drain/types.ts";
 import { opening } from "../../open/opening.ts";
 import { timeUntil } from "../../kernel/clock.ts";
 import type { QueueDefinition } from "../../open/definition.ts";
-import type { Waker } from "../../features/waking/index.ts";
+import { addLeased } from "../../features/hand-over/index.ts";
+import type { HandOver, Waker } from "../../features/waking/index.ts";
+import { writeReceipt } from "../../kernel/names/receipt.ts";
+import { milliseconds } from "../../kernel/options/duration.ts";
+import { DEFAULT_LEASE } from "../../kernel/record/record.ts";
+import type { Taken } from "../../kernel/store.ts";
 import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.ts";
 import { sleep } from "../../sleep.ts";
 import { otherConsumers } from "./other-consumers.ts";
@@ -14,6 +19,12 @@ import type { CheckedConsumer } from "./checked-consumers.ts";
 import { Drains, sum } from "../drains.ts";
 import { type InvocationTools, LEAST_TIME, type ServiceContext } from "../invocation.ts";
 import { withWaitUntil } from "../pending-work.ts";
+
+/** Most tasks that the script hands over in one call. */
+const MOST_HANDED_OVER = 100;
+
+/** Requests of a drain that begins with tasks, beside those of their handlers. */
+const DRAIN_REQUESTS = 10;
 
 /** A consumer, and its queue in the environment of the deployment. */
 interface ConsumerHere<Env> extends Omit<CheckedConsumer<Env>, "queueIn"> {
@@ -85,6 +96,52 @@ export class Consumers<Env extends object> {
     return this.#context.inOwnContext(() => this.#work(name, time, drains));
   }
 
+  /**
+   * What hands new tasks to the consumer of a queue, which begins them at once.
+   * @param count how many tasks
+   * @param time how long it may take, ms
+   * @param drains those of the invocation. @default no other drain runs in the invocation
+   * @returns undefined if the consumer works here already, has a worker's name, or cannot begin as many at once
+   */
+  handOver(
+    name: string,
+    count: number,
+    time: () => number,
+    drains = this.#context.newDrains(),
+  ): HandOver | undefined {
+    const { isProcess, platform, hooks } = this.#setup;
+    const { work, queue } = this.#all.get(name) as ConsumerHere<Env>;
+    const own = isProcess ? this.#drains : drains;
+    // A task that is handed over has no worker.
+    if (own.isRunning(name) || (work.worker ?? platform.drains?.worker)) return undefined;
+    const { concurrency = 5, batch = concurrency, requestsPerTask = 1 } = work;
+    const free = own.requests?.free ?? Number.POSITIVE_INFINITY;
+    const affordable = Math.floor((free - DRAIN_REQUESTS) / (requestsPerTask + hooks));
+    const most = Math.min(concurrency, batch, affordable);
+    if (count > Math.min(most, MOST_HANDED_OVER)) return undefined;
+    const lease = milliseconds(work.lease ?? queue.options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
+    const begin = (taken: Taken) => {
+      // Another call has started it meanwhile.
+      if (own.isRunning(name)) return this.#handBack(name, [taken], drains);
+      own.handedOver(name).add(taken);
+      return this.work(name, time(), drains);
+    };
+    return { addPlainly: addLeased(lease), begin };
+  }
+
+  /** Hands tasks back unstarted that were handed over to a drain. */
+  async #handBack(name: string, all: readonly Taken[], drains: Drains): Promise<void> {
+    const { ofQueues, wakerIn } = this.#context;
+    const transport = drains.counted(this.#setup.transport);
+    const queue = opening({ ...ofQueues, transport, wake: wakerIn({ timeLeft: undefined }) })(name).queue();
+    const receipts = all.flatMap(({ tasks, token, place }) =>
+      tasks.map(({ id, delivery, lease }) => writeReceipt({ id, delivery, lease, token, place })),
+    );
+    await queue.settle(
+      receipts.map((receipt) => ({ receipt, outcome: "requeue", unstarted: true }) as const),
+    );
+  }
+
   /** Calls a handler. In stacks its name separates the frames of the handler from those of the library: `ownFrames`. */
   async callSluiceHandler(handler: ConsumerHandler<Env, never>, ...call: Parameters<typeof handler>) {
     return await handler(...call);
@@ -92,14 +149,24 @@ export class Consumers<Env extends object> {
 
   #work(name: string, time: number, drains: Drains): Promise<DrainReport> {
     const { isProcess, budget } = this.#setup;
-    if (isProcess) return this.#drains.run(name, this.#processDrain(name));
+    if (isProcess) return this.#run(name, this.#drains, this.#processDrain(name));
     const end = performance.now() + Math.min(time, budget);
     const timeLeft = () => Math.max(0, end - performance.now());
     return withWaitUntil(undefined, end, async (keepRunning) => {
       const invocation = { keepRunning, waitUntil: keepRunning, timeLeft, drains };
       const around = this.#context.toolsIn(invocation);
-      return drains.run(name, () => this.#drainAndIdle(name, timeLeft, around, drains));
+      return this.#run(name, drains, () => this.#drainAndIdle(name, timeLeft, around, drains));
     });
+  }
+
+  /** Runs a drain. It may end before it begins the tasks that were handed over to it. */
+  async #run(name: string, drains: Drains, drain: () => Promise<DrainReport>): Promise<DrainReport> {
+    try {
+      return await drains.run(name, drain);
+    } finally {
+      const rest = drains.handedOver(name).takeRest();
+      if (rest.length > 0) await this.#handBack(name, rest, drains).catch(() => {});
+    }
   }
 
   #processDrain(name: string): () => Promise<DrainReport> {
@@ -201,7 +268,8 @@ export class Consumers<Env extends object> {
     const others = otherConsumers(name, this.#setup, drains, (wake) =>
       queueWith(wake, { transport: drains.counted(transport) }),
     );
-    const queue = queueWith(this.#wakerOfDrain(others.waker), { onDeadLetter });
+    const { layer } = drains.handedOver(name);
+    const queue = queueWith(this.#wakerOfDrain(others.waker), { onDeadLetter, layer });
     const handle = (task: Task<never>) => this.callSluiceHandler(handler, task, env, tools);
     const budget = Math.max(Math.floor(time), LEAST_TIME);
     const listen = (pullNow: () => boolean) => drains.onWake(name, pullNow);

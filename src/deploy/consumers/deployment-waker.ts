@@ -3,7 +3,7 @@ import type { Waker } from "../../features/waking/index.ts";
 import { wakeFailed } from "../../log/lines.ts";
 import type { AlarmKind } from "../alarms.ts";
 import type { Consumers } from "./consumers.ts";
-import type { Invocation } from "../invocation.ts";
+import { type Invocation, LEAST_TIME } from "../invocation.ts";
 import { remoteWaker } from "../remote-waker.ts";
 import type { Setup } from "../setup.ts";
 
@@ -35,6 +35,10 @@ export function deploymentWaker<Env extends object>(
   const set = (kind: AlarmKind) => (queue: string, at: number) =>
     alarms?.set(kind, queue, timeUntil(transport, at));
   return {
+    handOver: (queue, count) =>
+      timeLeft && timeLeft() >= LEAST_TIME && here(queue)
+        ? consumers.handOver(queue, count, timeLeft, drains)
+        : undefined,
     onError: (error, queue) => setup.log(wakeFailed(queue, error)),
     queues: (queue) => here(queue) || elsewhere(queue) !== undefined,
     wake(queue) {

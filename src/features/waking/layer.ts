@@ -1,7 +1,11 @@
 import { redisTime } from "../../kernel/clock.ts";
 import type { Settled } from "../../kernel/options/types.ts";
 import type { AddBatch, AddedTask, Adds, Item, Ready, SettleReply, Store } from "../../kernel/store.ts";
+import { OnDemand } from "../../kernel/on-demand.ts";
 import type { CheckedWaker } from "./waker.ts";
+
+/** Loaded at the first enqueue that may wake. */
+const waking = new OnDemand(() => import("./add-waking.ts"));
 
 /** Wakes a consumer for tasks that are added, and arranges a wake for those that are delayed. */
 export function wakeForAdds<S extends Adds>(next: S, waker: CheckedWaker): S {
@@ -17,9 +21,14 @@ export function wakeForAdds<S extends Adds>(next: S, waker: CheckedWaker): S {
       if (scheduleAt !== undefined) await waker.sweepAt(name, scheduleAt);
     },
     async add(batch: AddBatch) {
-      const reply = await next.add({ ...batch, wakeWindow: waker.window(name) });
+      const handOver = waker.handOver(name, batch.drafts.length);
+      const wakeWindow = waker.window(name);
+      const addPlainly =
+        handOver?.addPlainly ?? (wakeWindow && (await waking.use(({ addWaking }) => addWaking)));
+      const reply = await next.add({ ...batch, wakeWindow, ...(addPlainly && { addPlainly }) });
       const wakes: Promise<void>[] = [];
       if (reply.wake) wakes.push(waker.wake(name));
+      if (handOver && reply.taken) wakes.push(waker.begin(name, handOver, reply.taken));
       if (waker.looksAhead(name)) {
         // Read after the call, so that no instant is too early.
         const now = queue.now?.() ?? redisTime(queue.transport);

@@ -1,5 +1,6 @@
 import { invalidArgument } from "../../errors.ts";
 import { milliseconds, type Duration } from "../../kernel/options/duration.ts";
+import type { AddPlainly, Taken } from "../../kernel/store.ts";
 import { onlyOptions } from "../../kernel/options/validation.ts";
 import { wakeFailed } from "../../log/lines.ts";
 import { toConsole } from "../../log/logger.ts";
@@ -29,6 +30,13 @@ export interface Waker {
    * @default none: the next sweep after that instant enqueues the occurrence
    */
   readonly sweepAt?: ((queue: string, at: number) => unknown) | undefined;
+  /**
+   * Returns what hands new tasks to a consumer of the queue, if it is here and can begin them at once. Deployments set
+   * it.
+   * @param count how many tasks
+   * @default every task waits in the queue until a consumer takes it
+   */
+  readonly handOver?: ((queue: string, count: number) => HandOver | undefined) | undefined;
   /** Whether it wakes consumers of the queue. @default all queues */
   readonly queues?: ((queue: string) => boolean) | undefined;
   /**
@@ -52,11 +60,20 @@ const WAKER_OPTIONS = [
   "wake",
   "wakeAt",
   "sweepAt",
+  "handOver",
   "queues",
   "window",
   "waitUntil",
   "onError",
 ] as const satisfies readonly (keyof Waker)[];
+
+/** A consumer that can begin at once with tasks that an enqueue has leased for it. */
+export interface HandOver {
+  /** Makes the call that adds plain tasks, and may lease them. */
+  readonly addPlainly: AddPlainly;
+  /** Starts the consumer with tasks that the call has leased. */
+  readonly begin: (taken: Taken) => unknown;
+}
 
 /** A waker with checked options. */
 export class CheckedWaker {
@@ -84,6 +101,16 @@ export class CheckedWaker {
   /** Whether it arranges wakes of the queue's consumer for instants to come. */
   looksAhead(queue: string): boolean {
     return this.#waker.wakeAt !== undefined && this.window(queue) !== "";
+  }
+
+  /** What hands new tasks to a consumer of the queue that is here and can begin them at once; undefined if none is. */
+  handOver(queue: string, count: number): HandOver | undefined {
+    return this.#waker.handOver?.(queue, count);
+  }
+
+  /** Starts a consumer with tasks that were leased for it. As {@link wake}. */
+  begin(queue: string, { begin }: HandOver, taken: Taken): Promise<void> {
+    return this.#call(queue, () => begin(taken));
   }
 
   /** Wakes a consumer: at once, or with `waitUntil` after the response. Never throws. */

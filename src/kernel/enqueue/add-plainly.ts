@@ -1,9 +1,7 @@
 /** Adding plain tasks to one shard, by a script that is much smaller than the one for all tasks. */
 import { enqueuePlainScript } from "../scripts/enqueue-plain-script.ts";
 import type { Call } from "../call.ts";
-import type { Note } from "../note.ts";
-import type { Shard } from "../shard.ts";
-import type { Draft, Item } from "../store.ts";
+import type { AddPlainly, Draft, Item } from "../store.ts";
 
 /** Most tasks of one call of the script. */
 const MOST = 490;
@@ -21,27 +19,25 @@ export function arePlain(drafts: readonly Draft[], items: readonly Item[]): bool
   );
 }
 
-/**
- * The call that adds plain tasks.
- * @returns undefined if the script has written nothing, and the tasks must be added as any others; else whether a
- *   consumer is to be woken
- */
-export function addPlainlyCall(
-  shard: Shard,
-  note: Note,
-  items: readonly Item[],
-  wakeWindow: string,
-): Call<{ readonly wake: boolean } | undefined> {
-  const args = { withSettings: note.mustReadSettings ? "1" : "", wake: wakeWindow, slots: "" } as const;
-  const records = items.map(({ id, front, payload }) => ({ id, record: front + payload }));
-  const call = shard.call(enqueuePlainScript, args, records, note);
-  return {
-    ...call,
-    read: (outcome) => {
-      const reply = call.read(outcome);
-      if (reply) note.learn(reply.mustReadSettings);
-      else note.refusePlain();
-      return reply;
-    },
+/** The call that adds plain tasks. Wakes no consumer. */
+export const addPlainlyCall: AddPlainly = (shard, note, items) => {
+  const args = { withSettings: note.mustReadSettings ? "1" : "" };
+  return learningPlain(shard.call(enqueuePlainScript, args, asRecords(items), note));
+};
+
+export const asRecords = (items: readonly Item[]) =>
+  items.map(({ id, front, payload }) => ({ id, record: front + payload }));
+
+/** A call whose note remembers whether enqueues must read the queue's settings, and whether it was refused. */
+export function learningPlain<T extends { readonly mustReadSettings: boolean | undefined }>(
+  call: Call<T | undefined>,
+): Call<T | undefined> {
+  const { note } = call;
+  const read: typeof call.read = (outcome) => {
+    const reply = call.read(outcome);
+    if (reply) note?.learn(reply.mustReadSettings);
+    else note?.refusePlain();
+    return reply;
   };
+  return { ...call, read };
 }

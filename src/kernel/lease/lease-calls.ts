@@ -19,7 +19,7 @@ export type SettleReply = ReturnType<typeof settleScript.decode>;
  * holder.
  */
 export function takeCall(shard: Shard, request: TakeRequest): CallOfScript<TakeReply> {
-  const { max, lease, maxBytes, worker, info, token, mayBeCopy, last } = request;
+  const { max, lease, maxBytes, worker, info, token, mayBeCopy, last, readyOnly } = request;
   const marksToken = last || !mayBeCopy;
   const call = shard.call(dequeueScript, {
     maxTasks: String(max),
@@ -29,6 +29,7 @@ export function takeCall(shard: Shard, request: TakeRequest): CallOfScript<TakeR
     info,
     token,
     resend: marksToken && mayBeCopy ? "1" : "",
+    readyOnly: readyOnly ? "1" : "",
   });
   if (!marksToken) return call;
   const { command } = call;

@@ -6,7 +6,7 @@ import type { Reply } from "../transport.ts";
 export const enqueuePlainScript = {
   script: enqueuePlain,
   keys: ["pending", "tasks"],
-  args: ["testNow", "withSettings", "wake", "slots"],
+  args: ["testNow", "withSettings"],
   each: ["id", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueuePlain", reply);
@@ -15,8 +15,7 @@ export const enqueuePlainScript = {
     return {
       /** Whether enqueues must read the queue's settings; undefined if this call did not read them. */
       mustReadSettings: reader.integer() < 0 ? undefined : false,
-      /** Whether a consumer is to be woken. */
-      wake: reader.integer() === 1,
+      wake: false,
     };
   },
 } as const satisfies Binding;

@@ -19,7 +19,7 @@ interface LeasedRecord {
 export const dequeueScript = {
   script: dequeue,
   keys: parts,
-  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info"],
+  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "readyOnly"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("dequeue", reply);
     const status = reader.status("ok", "more", "paused");
@@ -88,7 +88,18 @@ export const settleAndDequeueScript = {
   script: settleAndDequeue,
   keys: parts,
   // Written out: a bundler keeps a value with a spread or a property, even if it is unused.
-  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "call"],
+  args: [
+    "testNow",
+    "maxTasks",
+    "lease",
+    "token",
+    "resend",
+    "maxBytes",
+    "worker",
+    "info",
+    "readyOnly",
+    "call",
+  ],
   each: ["id", "proof", "terms", "text"],
   decode: (reply: Reply) => {
     const [settled, dequeued] = repliesInside(reply);

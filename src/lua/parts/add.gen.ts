@@ -15,13 +15,13 @@ g.stuck=CJ(g)
 g.version=math.max(a.now,(g.version or 0)+1)
 local h=CM(g)
 if h==''then
-EZ(a,'HDEL tasks','~g:'..g.name)
+FG(a,'HDEL tasks','~g:'..g.name)
 else
-EZ(a,'HSET tasks','~g:'..g.name,h)
+FG(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-EZ(a,'HDEL tasks','~s:'..g.name)
+FG(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,11 +39,11 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FA(a,'ZADD fair')==0
+and FH(a,'ZADD fair')==0
 then
-EZ(a,'HDEL tasks','~fair')
+FG(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-EZ(a,'HSET tasks','~fair',CP(a.times))
+FG(a,'HSET tasks','~fair',CP(a.times))
 end
 end
 `;
@@ -63,7 +63,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if FP(a.stats)then
+if FW(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -72,14 +72,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AH(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not FP(j[1])then
+if j and not FW(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-EZ(a,'HSET tasks','~m'..AH(f%60),a.stats)
-EZ(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+FG(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FG(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AH(h)..';.*')or''
-EZ(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+FG(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AM(e,n,#o)
@@ -90,10 +90,10 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-EZ(a,'HSET tasks','~stats',a.stats)
+FG(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FG = `local function FG(a)
+export const $FN = `local function FN(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
@@ -103,7 +103,7 @@ a.finished=true
 end
 end
 `;
-export const $EX = `local EX={
+export const $FE = `local FE={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -122,8 +122,8 @@ export const $EX = `local EX={
 'ZADD dead',
 }
 `;
-export const $FB = `local function FB(a)
-for e,f in ipairs(EX)do
+export const $FI = `local function FI(a)
+for e,f in ipairs(FE)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -137,19 +137,19 @@ end
 end
 end
 `;
-export const $FI = `local function FI(a)
-local b,c=a.keys,EY(a,'ZREM working')
+export const $FP = `local function FP(a)
+local b,c=a.keys,FF(a,'ZREM working')
 AN('ZREM',b.working,c)
-FG(a)
-local d=FA(a,'HSET tasks')>0
-and AU(b.tasks,EY(a,'HSET tasks'))
+FN(a)
+local d=FH(a,'HSET tasks')>0
+and AU(b.tasks,FF(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FB(a)
+FI(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

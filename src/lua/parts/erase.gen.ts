@@ -4,21 +4,21 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FQ.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=FX.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-EZ(a,'HSET tasks',b,'')
-EZ(a,'HSET tasks','.'..b,GC(c,''))
-EZ(a,'ZADD expiry',AH(d),b)
+FG(a,'HSET tasks',b,'')
+FG(a,'HSET tasks','.'..b,GJ(c,''))
+FG(a,'ZADD expiry',AH(d),b)
 else
-local e,f=EY(a,'HSET tasks'),EY(a,'HDEL tasks')
-local g=GG(e,f,b,c,a.now)
+local e,f=FF(a,'HSET tasks'),FF(a,'HDEL tasks')
+local g=GN(e,f,b,c,a.now)
 if g then
-EZ(a,'ZADD expiry',g,b)
+FG(a,'ZADD expiry',g,b)
 else
-EZ(a,'ZREM expiry',b)
+FG(a,'ZREM expiry',b)
 end
 end
-EZ(a,'ZREM dead',b)
+FG(a,'ZREM dead',b)
 BX(a,'deleted',b)
 end
 `;

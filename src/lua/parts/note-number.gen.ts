@@ -22,30 +22,30 @@ AM(a.counts,b..AH(e),1)
 AM(a.counts,b..'ms',d)
 end
 `;
-export const $GX = `local function GX(a,b,c,d,e,f,g)
+export const $HE = `local function HE(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
-h=tonumber(g or c.result_ttl or FK)
+h=tonumber(g or c.result_ttl or FR)
 elseif f~='cancelled'then
-h=tonumber(g or c.dead_ttl or FL)
+h=tonumber(g or c.dead_ttl or FS)
 end
-c.state=e=='completed'and FQ.completed or FQ.rejected
+c.state=e=='completed'and FX.completed or FX.rejected
 c.lease_token,c.leased_for='',''
-GE(c,e,a.now)
+GL(c,e,a.now)
 c.reason=f~=''and f or nil
 c.ended_at=AH(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
 if e=='rejected'and h>0 then
-EZ(a,'ZADD dead',c.ended_at,b)
+FG(a,'ZADD dead',c.ended_at,b)
 else
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-EZ(a,'HSET tasks',b,'')
+FG(a,'HSET tasks',b,'')
 end
 if h==0 then
 c.errors=nil
 end
-EZ(a,'HSET tasks','.'..b,GC(c,h>0 and d or''))
-EZ(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
+FG(a,'HSET tasks','.'..b,GJ(c,h>0 and d or''))
+FG(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
 BX(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
 BZ(a,'attempts',tonumber(c.attempts))

@@ -9,8 +9,8 @@ local e=redis.call('LLEN',b.pending)-DQ(c,'~ghosts','~dropped')
 return tonumber(a.max_pending)-e-d
 end
 `;
-export const $FH = `local function FH(a,b)
-local c,d=a.keys.tasks,EY(a,'HSET tasks')
+export const $FO = `local function FO(a,b)
+local c,d=a.keys.tasks,FF(a,'HSET tasks')
 for h=1,#d,AG do
 local i=math.min(h+AG-1,#d)
 local j=AS(redis.pcall('HSET',c,unpack(d,h,i)))

@@ -56,32 +56,8 @@ return false
 end
 a.most,a.bytes=d,e
 a[#a+1]=b
-c.state=FQ.working
+c.state=FX.working
 return true
-end
-`;
-export const $EH = `local function EH(a,b,c,d,e,f)
-local g=d<=e and{'',''}or{}
-for k=d,e do
-local l=2*(k-d)
-g[l+1],g[l+2]=c[k],'.'..c[k]
-end
-for k,l in ipairs(f or{})do
-g[2*(e-d+1)+k]=l
-end
-return redis.pcall(
-'HMGET',
-a,
-'~lease',
-b,
-'~set',
-'~stats',
-'~fair',
-'~rate',
-'~alarm',
-'~wake',
-unpack(g)
-)
 end
 `;
 export const $BB = `local function BB(a,b,c,d)
@@ -95,8 +71,6 @@ e=EH(a.keys.tasks,b,f,c,d)
 end
 return AS(e)and error(e)or e
 end
-`;
-export const $EF = `local EF=8
 `;
 export const $EO = `local function EO(a,b)
 local c,d={},{}
@@ -123,7 +97,7 @@ export const $BC = `local function BC(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
 local m,n=f[EF+2*(l-d)+1],f[EF+2*(l-d)+2]
-if FP(m)or FP(n)then
+if FW(m)or FW(n)then
 h=l
 break
 end
@@ -166,7 +140,7 @@ local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
-GE(n,'working',a.now)
+GL(n,'working',a.now)
 AM(n,'attempts',1)
 AM(n,'charged',1)
 n.lease_number,n.lease_token,n.dequeued_at=AH(c.counter+l),c.token,AH(a.now)
@@ -175,18 +149,18 @@ n.leased_for=string.match(m.fixed,'^[^\\n]*;l=(%d+)')or c.lease
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
 AK(g,AH(m.deadline),m.id)
-EZ(a,'HSET tasks','.'..m.id,GC(n,m.text))
+FG(a,'HSET tasks','.'..m.id,GJ(n,m.text))
 AK(
 h,
 c.worker and'0',
-c.worker and GT(c.worker,n.lease_number,m.id)
+c.worker and HA(c.worker,n.lease_number,m.id)
 )
 end
 local i=AS(redis.pcall('ZADD',a.keys.working,unpack(g)))
 if i then
 return i
 end
-i=AU(a.keys.tasks,EY(a,'HSET tasks'))
+i=AU(a.keys.tasks,FF(a,'HSET tasks'))
 if i then
 redis.call('ZREM',a.keys.working,unpack(f))
 else
@@ -200,7 +174,7 @@ for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
 local i=h.task.ghosts
-h.task,h.text=FZ(h.fixed,h.record)
+h.task,h.text=GG(h.fixed,h.record)
 h.task.ghosts,h.written,b[g]=i,nil,nil
 end
 a.drained=false
@@ -215,15 +189,15 @@ if tonumber(j.task.attempts or 0)==0 then
 BZ(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
 end
-FG(a)
+FN(a)
 if#c==0 then
 return nil
 end
-EZ(a,'HSET tasks','~lease',AH(d.counter+#c))
-EZ(a,'HSET tasks',d.slot,table.concat(e,' '))
+FG(a,'HSET tasks','~lease',AH(d.counter+#c))
+FG(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
 local f,g,h=DL(a.settings.rate,d.used,a.now,#c)
-EZ(a,'HSET tasks','~rate',h)
+FG(a,'HSET tasks','~rate',h)
 end
 for i=1,#c,BE do
 local j=math.min(i+BE-1,#c)
@@ -235,12 +209,6 @@ elseif k then
 BG(b,c,i)
 end
 end
-end
-`;
-export const $BI = `local function BI(a,b)
-local c,d,e,f=string.byte(a,-4,-1)
-local g=((c*31+d)*31+e)*31+f
-return b>100 and'~R'..AH(g%64)or'~r'..AH(g%1024)
 end
 `;
 export const $BK = `local function BK(a,b,c,d,e)
@@ -263,8 +231,8 @@ local g=AP('HMGET',a.tasks,f)
 local h=AP('ZMSCORE',a.working,e)
 local i={'ok',b}
 for m,n in ipairs(e)do
-local o=FX(g[2*m])
-if o.state==FQ.working and o.lease_token==c then
+local o=GE(g[2*m])
+if o.state==FX.working and o.lease_token==c then
 BK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
@@ -272,7 +240,7 @@ return i
 end
 `;
 export const $BS = `local function BS(a,b,c)
-local d,e,f,g=FD(a,b),{},{},c.reset_from or 0
+local d,e,f,g=FK(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=AH(g*CF)
 local i=
@@ -285,9 +253,9 @@ else
 g=nil
 end
 end
-local h,i=FO(a.tasks,f),{}
+local h,i=FV(a.tasks,f),{}
 for m,n in ipairs(e)do
-i[m]=FZ(h[n]or'',h['.'..n])
+i[m]=GG(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
@@ -298,7 +266,7 @@ CR(d,n)
 end
 end
 Z(d)
-FI(d)
+FP(d)
 end
 `;
 export const $DN = `local DN=1000
@@ -322,10 +290,6 @@ end
 d,g=j,k
 end
 return b,f,d,g
-end
-`;
-export const $EG = `local function EG(a,b)
-return math.min(b==1 and 32 or b+127,#a)
 end
 `;
 export const $EI = `local function EI(a)
@@ -355,7 +319,7 @@ local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
 if f.expired then
-HA(e,d(),math.max(c,32),i)
+HH(e,d(),math.max(c,32),i)
 end
 if f.due then
 local j,k,l=BU(e,d(),math.max(c,32),i)
@@ -430,7 +394,7 @@ if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+DN
 c=math.min(c>0 and c or d,d)
 end
-local d=EY(b,'timers')
+local d=FF(b,'timers')
 for h=1,#d,2 do
 local i=tonumber(d[h])
 if d[h+1]~='~w'then
@@ -445,7 +409,7 @@ local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=FD(a,b.now),EJ(a,c,d,e)
+local n,o=FK(a,b.now),EJ(a,c,d,e)
 local p=AW(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
@@ -463,13 +427,16 @@ if not q then
 error('~lease is not a number')
 end
 local y=x.rate or''
-r,s,t=y,x.alarm,x.wake
+r,s=y,x.alarm
+if x.wake and x.wake~=''then
+t=x.wake
+end
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
 local z=BL(a,u(),l,string.sub(x.slot,#l+1))
-local aa=#z==2 and not FP(x.set)and DI(x.set or nil).paused
+local aa=#z==2 and not FW(x.set)and DI(x.set or nil).paused
 return aa and{'paused'}or z,false
-elseif FE(n,x.set,x.stats)then
+elseif FL(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -560,8 +527,8 @@ elseif z then
 AK(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JI(n,m,b.info,s)
-return FI(n)or z
+JP(n,m,b.info,s)
+return FP(n)or z
 end
 return z
 end
@@ -569,7 +536,7 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JI(n,m,b.info,s)
+JP(n,m,b.info,s)
 end
 EL(o)
 n.drained=o.drained
@@ -578,9 +545,9 @@ local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-EZ(n,'HSET tasks','~wake',JD(n.now,nil,t))
+FG(n,'HSET tasks','~wake',JK(n.now,nil,t))
 end
-local ac=BH(n,o,p,ab)or FI(n)
+local ac=BH(n,o,p,ab)or FP(n)
 if ac then
 EO(o,1)
 return ac
@@ -608,106 +575,5 @@ local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
 `;
-export const $EU = `local function EU(
-a,
-b,
-c,
-d,
-e,
-f,
-g,
-h,
-i,
-j,
-k,
-l
-)
-local m,n,o=d[1],1,EG(c,1)
-local p,q,r,s,t,u,v,w=unpack(m,1,EF)
-local x=tonumber(p or 0)
-local y=q and string.find(q,f,1,true)==1
-if r or t or w or y or not x or m.err then
-return nil
-elseif#c==0 then
-local z={unpack(l or{})}
-if g=='1'then
-z[#z+1],z[#z+2]=e,f
-end
-return(#z==0 or ET(b,z))and{'ok',k.next_due}or nil
-end
-local z,aa,ab=j(),tonumber(i),0
-local ac=tonumber(z)
-local ad,ae,af,ag='','',h,ac+tonumber(h)
-local ah,ai,aj,ak,al=AH(ag),'','','',nil
-local am,an={'',''},0
-local ao
-if l then
-an=#l
-ao={'~lease','',e,'','','',unpack(l)}
-else
-ao={'~lease','',e,'','',''}
-end
-local ap={'ok',k and k.next_due or ac,'',0,0,0,''}
-for at=1,#c do
-local au=c[at]
-if at>o then
-n,o=at,EG(c,at)
-m=EH(b,e,c,n,o)
-d[#d+1]=m
-end
-local av=EF+2*(at-n)+1
-local aw,ax=m[av],m[av+1]
-if ax or not aw then
-return nil
-end
-local ay,az=string.match(aw,'^1;(%d+)([^\\n]*)\\n')
-x,ab=x+1,ab+#aw
-if not ay or(ab>aa and at>1)then
-return nil
-end
-if az~=ad then
-if string.find(az,';[GP]=')or string.find(az,string.rep('%d',17))then
-return nil
-end
-ad,al=az,nil
-ae=(string.match(ad,';m=[^;]*')or'')
-..(string.match(ad,';r=[^;]*')or'')
-..(string.match(ad,';d=[^;]*')or'')
-..(string.match(ad,';t=[^;]*')or'')
-..(string.match(ad,';U=[^;]*')or'')
-af=string.match(ad,';l=(%d+)')
-if not af then
-af=h
-end
-ag=ac+tonumber(af)
-ah=AH(ag)
-end
-if ay~=ai then
-ai,aj=ay,AH(math.max(0,ac-tonumber(ay)))
-al=nil
-end
-if not al then
-al=ae..';h=w'..aj
-end
-ak=string.format('%.0f',tonumber(x))
-am[2*at-1]=ah
-am[2*at]=au
-local ba=(at>1 and an or 0)+2*at+3
-ao[ba]='.'..au
-ao[ba+1]=
-GB('2',ay,'1','1','w',ak,f,z,af,al,'')
-local bb=5*at-2
-ap[bb]=au
-ap[bb+1]=1
-ap[bb+2]=x
-ap[bb+3]=ag
-ap[bb+4]=aw
-end
-ao[2],ao[4]=ak,f..' '..table.concat(c,' ')
-local aq=redis.pcall('ZADD',a,unpack(am))==#c and ET(b,ao)
-if not aq then
-redis.pcall('ZREM',a,unpack(c))
-end
-return aq and ap
-end
+export const $EU = `local EU={next_due=0}
 `;

@@ -2,6 +2,7 @@ import { consumers } from "./laws/consumers.ts";
 import { dequeue } from "./laws/dequeue.ts";
 import { enqueue } from "./laws/enqueue.ts";
 import { groups } from "./laws/groups.ts";
+import { handOver } from "./laws/hand-over.ts";
 import { network } from "./laws/network.ts";
 import { operate } from "./laws/operate.ts";
 import { partitions } from "./laws/partitions.ts";
@@ -21,4 +22,5 @@ export const lawMutants = {
   repair,
   network,
   consumers,
+  handOver,
 };

@@ -11,7 +11,7 @@ export const dequeue: LawMutants = {
     breaks: "law 10: a control field that cannot be read costs a batch of tasks",
   },
   "a plain dequeue gives a copy other tasks": {
-    lua: change("wake or a_copy", "wake"),
+    lua: change("times or a_copy", "times"),
     breaks: "law 5: a request that is sent again leases more tasks, and no consumer has the first ones",
   },
   "a plain dequeue delivers a task that has a record for the first time": {

@@ -62,11 +62,11 @@ export const enqueue: LawMutants = {
   },
   "enqueue-plain overwrites known tasks": {
     in: "enqueue-plain",
-    lua: never("stored[id]"),
+    lua: change("any_known(stored, ids)", "false"),
     breaks: "I7: a batch with a known id replaces that task's payload, and delivers it twice",
   },
   "enqueue-plain adds tasks to a queue with settings": {
-    lua: change("concern(stored['~set']) or lost", "lost"),
+    lua: change("concerns_enqueues(stored['~set'], false)", "false"),
     breaks: "law 11: a queue takes more tasks than it may",
   },
   "a refused enqueue leaves what it stored first": {

@@ -1,0 +1,22 @@
+import { ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
+import type { Reply } from "../../kernel/transport.ts";
+import { enqueueAndLease } from "../../lua/enqueue-and-lease.gen.ts";
+
+/** Enqueues at most 100 plain tasks, and leases them if nothing else is ready and no consumer counts as awake. */
+export const enqueueAndLeaseScript = {
+  script: enqueueAndLease,
+  keys: ["pending", "working", "tasks"],
+  args: ["testNow", "wake", "lease", "token"],
+  each: ["id", "record"],
+  decode: (reply: Reply) => {
+    const reader = new ReplyReader("enqueueAndLease", reply);
+    const status = reader.status("ok", "leased", "not_plain");
+    // Nothing was written, and the tasks must be sent with `enqueueScript`.
+    if (status === "not_plain") return undefined;
+    const mustReadSettings = false;
+    if (status === "ok") return { mustReadSettings, wake: reader.integer() === 1, leased: undefined };
+    const enqueuedAt = reader.integer();
+    const leases = reader.rest((item) => item.integer());
+    return { mustReadSettings, wake: false, leased: { enqueuedAt, leases } };
+  },
+} as const satisfies Binding;
