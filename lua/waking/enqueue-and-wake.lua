@@ -4,10 +4,11 @@ local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local tasks = KEYS[2] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local window = ARGV[2] -- how long (ms) a wake of a consumer counts
-local if_empty = ARGV[3] -- '1' if a consumer counts as awake as long as tasks wait; '' if that is not known
+local if_empty = ARGV[3] -- '1' to look who is awake only if no task waits; '' to look
 local new = ARGV -- then for each task, at most 490: id, record from options, as in `enqueue`
--- Returns {'ok', 0 if the queue has no settings that concern enqueues, -1 if this call has not read them, 1
---          if the caller must wake a consumer, else 0}: all tasks were created
+-- Returns {'ok', 0 if the queue has no settings that concern enqueues, -1 if this call has not read them, how
+--          long (ms) a consumer counts as awake; 0: the caller must wake one; -1: not known}: all tasks were
+--          created
 --      or {'not_plain'}: as in `enqueue-plain`
 
 -- How many arguments are in front of the tasks.
@@ -21,15 +22,15 @@ elseif #new == FRONT + PLAIN_STRIDE and if_empty == '1' then
   if reply then
     return reply
   elseif redis.call('LPUSH', pending, id) > 1 then
-    return { 'ok', -1, 0 }
+    return { 'ok', -1, -1 }
   end
   local found = redis.call('HMGET', tasks, '~wake', '~set')
   local is_paused = string.find(found[2] or '', ';p=', 1, true)
-  local wakes = not is_paused and nobody_awake(found[1] or '', tonumber(now_text))
-  if wakes then
-    redis.call('HSET', tasks, '~wake', awake_text(now_text, window))
+  if is_paused or not nobody_awake(found[1] or '', tonumber(now_text)) then
+    return { 'ok', -1, -1 }
   end
-  return { 'ok', -1, wakes and 1 or 0 }
+  redis.call('HSET', tasks, '~wake', awake_text(now_text, window))
+  return { 'ok', -1, 0 }
 end
 
 local ids, fields = read_plain_tasks(new, FRONT, now_text)
@@ -37,8 +38,11 @@ local stored = ids and read_first_lines(tasks, { '~set', '~wake', unpack(ids) })
 if not ids or any_known(stored, ids) or concerns_enqueues(stored['~set'], true) then
   return { 'not_plain' }
 end
-local wakes = nobody_awake(stored['~wake'], tonumber(now_text))
-if wakes then
-  append(fields, '~wake', awake_text(now_text, window))
+local now = tonumber(now_text)
+local _, awake = parse_wake(stored['~wake'])
+local left = awake - now
+if nobody_awake(stored['~wake'], now) then
+  left = 0
+  append(fields, '~wake', awake_text(now, window))
 end
-return put_in_line(pending, tasks, ids, fields) and { 'ok', 0, wakes and 1 or 0 } or { 'not_plain' }
+return put_in_line(pending, tasks, ids, fields) and { 'ok', 0, left } or { 'not_plain' }

@@ -31,28 +31,31 @@ ${$FA}local k=FA(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
-return{'ok',-1,0}
+return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JI}${$JJ}local n=not m and JJ(l[1]or'',tonumber(h))
-if n then
-${$JK}redis.call('HSET',b,'~wake',JK(h,d))
+${$JI}${$JJ}if m or not JJ(l[1]or'',tonumber(h))then
+return{'ok',-1,-1}
 end
-return{'ok',-1,n and 1 or 0}
+${$JK}redis.call('HSET',b,'~wake',JK(h,d))
+return{'ok',-1,0}
 end
 ${$FB}local i,j=FB(f,g,h)
 ${$FU}${$FV}local k=i and FV(b,{'~set','~wake',unpack(i)})
 ${$EZ}${$FD}if not i or FD(k,i)or EZ(k['~set'],true)then
 return{'not_plain'}
 end
-${$JI}${$JJ}local l=JJ(k['~wake'],tonumber(h))
-if l then
-${$AK}${$JK}AK(j,'~wake',JK(h,d))
+local l=tonumber(h)
+${$JI}local m,n=JI(k['~wake'])
+local o=n-l
+${$JJ}if JJ(k['~wake'],l)then
+o=0
+${$AK}${$JK}AK(j,'~wake',JK(l,d))
 end
-${$FC}return FC(a,b,i,j)and{'ok',0,l and 1 or 0}or{'not_plain'}
+${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "33ee74449dd9eb3a2fc5920b66cd0cfb27489689",
-  keyLockingSha1: "bb4d6ddfcf37f1bdd6ee5014557858858b626d04",
+  sha1: "7cedd9974242ff7c87819c848c784d4ee4e97bd1",
+  keyLockingSha1: "8d73e5c40a32490f0929787e11da092310bcb9db",
 };

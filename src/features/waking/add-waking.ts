@@ -4,25 +4,25 @@ import { InstanceMemory } from "../../kernel/instance-memory.ts";
 import type { AddPlainly } from "../../kernel/store.ts";
 import { enqueueAndWakeScript } from "../../kernel/scripts/enqueue-and-wake-script.ts";
 
-/** When an enqueue of this instance last saw that a consumer counts as awake, or is to be woken; epoch ms. */
-const awakeAt = new InstanceMemory<number>();
+/** Until when enqueues of this instance know that a consumer counts as awake while tasks wait; epoch ms. */
+const awakeUntil = new InstanceMemory<number>();
 
 /**
- * The call that adds plain tasks and may wake a consumer. For half of the window after one has counted as awake, a lone
- * task costs no look at that as long as others wait: who found the queue empty let the wake go.
+ * The call that adds plain tasks and may wake a consumer. As long as the last wake counts, a lone task costs no look at
+ * it if others wait: a consumer that finds the queue empty lets its wake go.
  */
 export const addWaking: AddPlainly = (shard, note, items, wakeWindow) => {
-  const { transport } = shard.queue;
+  const { transport, now = Date.now } = shard.queue;
   const { tasks } = shard.keys;
-  const age = Date.now() - (awakeAt.get(transport, tasks) ?? 0);
-  const isAwake = age >= 0 && age < Number(wakeWindow) / 2;
-  const args = { window: wakeWindow, ifEmpty: isAwake && !note.mustReadSettings ? "1" : "" };
+  const left = (awakeUntil.get(transport, tasks) ?? 0) - now();
+  // After this clock has jumped back, it knows nothing.
+  const isKnown = left > 0 && left <= Number(wakeWindow) && !note.mustReadSettings;
+  const args = { window: wakeWindow, ifEmpty: isKnown ? "1" : "" };
   const call = learningPlain(shard.call(enqueueAndWakeScript, args, asRecords(items), note));
   const read: typeof call.read = (outcome) => {
     const reply = call.read(outcome);
-    // It has read who is awake, or has made a consumer so.
-    if (reply && (reply.wake || reply.mustReadSettings !== undefined))
-      awakeAt.set(transport, tasks, Date.now());
+    const awakeFor = reply?.wake ? Number(wakeWindow) : reply?.awakeFor;
+    if (awakeFor !== undefined) awakeUntil.set(transport, tasks, now() + awakeFor);
     return reply;
   };
   return { ...call, read };
