@@ -15,8 +15,8 @@ const { cost } = billed;
 beforeEach(() => void vi.spyOn(console, "info").mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 
-/** What a request to a deployment costs that enqueues a task, up to the task's end. */
-async function alone(): Promise<{ first: number; further: number }> {
+/** What a request to a deployment costs that enqueues a task, up to the task's end; `requests` are those of the second. */
+async function alone(): Promise<{ first: number; further: number; requests: number }> {
   let completed = 0;
   const env = { UPSTASH_REDIS_REST_URL: billed.gateway.url, UPSTASH_REDIS_REST_TOKEN: billed.gateway.token };
   const requestTo = (name: string) => async () => {
@@ -36,7 +36,7 @@ async function alone(): Promise<{ first: number; further: number }> {
   const request = requestTo(billed.queue.name.replace("emails", "alone"));
   const [first, further] = [await cost(request), await cost(request)];
   expect(completed).toBe(2);
-  return { first, further };
+  return { first, further, requests: billed.gateway.usage().requests };
 }
 
 /** What a hundred tasks cost that are enqueued one at a time, and worked on in tens by a drain. */
@@ -80,6 +80,32 @@ function idleCommands(): number {
 const million = (commands: number) => dollars(commands * 1_000_000).toFixed(2);
 const price = (commands: number) => [String(commands), million(commands)];
 
+test("a lone task of a deployment costs two requests", async () => {
+  expect((await alone()).requests).toBe(2);
+});
+
+test("a pull over HTTP costs one request, also the first of an instance", async () => {
+  const { url, token } = billed.gateway;
+  const bearer = "all-0123456789abcdef";
+  const service = new Service<object>(
+    {
+      UPSTASH_REDIS_REST_URL: url,
+      UPSTASH_REDIS_REST_TOKEN: token,
+      SLUICE_TOKENS: JSON.stringify([{ token: bearer, scopes: ["consume"], queues: "*" }]),
+    },
+    {},
+    { transport: overHttp, budget: "5s", afterResponse: "bounded" },
+  );
+  await billed.queue.enqueue(1);
+  billed.gateway.resetUsage();
+  const pull = new Request(`http://sluice.test/v1/queues/${billed.queue.name}/tasks/pull`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${bearer}` },
+  });
+  expect(await (await service.fetch(pull)).json()).toMatchObject({ tasks: [{ payload: 1 }] });
+  expect(billed.gateway.usage()).toMatchObject({ requests: 1, commands: 6 });
+});
+
 test("the prices of a task in README and docs/costs.md are what it costs", async () => {
   const { first, further } = await alone();
   const [tens, hundreds] = [(await inTens()) / 100, (await inHundreds()) / 100];
@@ -111,10 +137,20 @@ test("the monthly sums of the examples are those of their tasks and of an idle q
   }
 });
 
-test("a fixed plan of 10 $ costs less from about 750,000 tasks in tens on", async () => {
-  const tasks = (10 / dollars(1) - idleCommands()) / ((await inTens()) / 100);
-  expect(Math.round(tasks / 50_000) * 50_000).toBe(750_000);
-  expect(prose("docs/costs.md")).toContain("from about 750,000 such tasks on");
+test("a fixed plan of 10 $ costs less from as many tasks on as docs/costs.md says, and a second has room for as many", async () => {
+  const perTask = [(await alone()).further, (await inTens()) / 100, (await inHundreds()) / 100] as const;
+  const [lone, tens] = perTask.map((commands) => (10 / dollars(1) - idleCommands()) / commands);
+  const rounded = (count: number | undefined, to: number) =>
+    (Math.round((count ?? 0) / to) * to).toLocaleString("en");
+  const costs = prose("docs/costs.md");
+  expect(costs).toContain(
+    `from about ${rounded(lone, 50_000)} lone tasks a month on, or from about ${rounded(tens, 50_000)} such tasks on`,
+  );
+  const [loneInSecond, tensInSecond, hundredsInSecond] = perTask.map((commands) => 10_000 / commands);
+  expect(costs).toContain(
+    `at most 10,000 commands a second: some ${rounded(loneInSecond, 10)} lone tasks, ` +
+      `${rounded(tensInSecond, 1_000)} in tens, or ${rounded(hundredsInSecond, 5_000)} in batches of 100`,
+  );
 });
 
 const minutesOfMonth = 60 * 24 * 30;

@@ -29,6 +29,22 @@ describe("waking", () => {
     expect(await cost(() => queue.dequeue())).toBe(5);
   });
 
+  test("costs a lone enqueue nothing while a wake is known to count and others wait; 1 if none waits, 2 if it wakes then", async () => {
+    const waking = producer();
+    const enqueue = () => cost(() => waking.enqueue(1));
+    expect([await enqueue(), await enqueue()]).toEqual([5, 4]);
+    const finish = async () => {
+      const tasks = await queue.dequeue({ max: 10 });
+      await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
+    };
+    await finish();
+    expect(await enqueue()).toBe(5);
+    await finish();
+    // The consumer finds nothing.
+    await queue.dequeue();
+    expect(await enqueue()).toBe(6);
+  });
+
   test("costs a sweep 1 for a queue without ready tasks, 2 with an active consumer, 3 if it wakes", async () => {
     await queue.enqueue(1, { delay: "1h" });
     expect(await sweepOnce()).toBe(3 + 5 + 1);
