@@ -7,7 +7,7 @@ local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local wake = ARGV[2] -- how long (ms) the consumer counts as awake
 local lease = ARGV[3] -- lease (ms) of tasks without one of their own
 local token = ARGV[4] -- the caller's lease token, a new one for each call
-local new = ARGV -- then for each task, at most 100: id, record from options, as in `enqueue`
+local new = ARGV -- then for each task, at most 32: id, record from options, as in `enqueue`
 -- Returns {'leased', when they were enqueued (ms), then for each task: lease number, deadline (ms)}: nothing
 --          else was ready, and no consumer counted as awake. Also for a copy of such a call, while it has the
 --          leases

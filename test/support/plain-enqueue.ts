@@ -3,6 +3,7 @@ import { callOf } from "../../src/kernel/scripts/binding.ts";
 import { lastReply } from "../../src/kernel/scripts/replies.ts";
 import { enqueuePlainScript } from "../../src/kernel/scripts/enqueue-plain-script.ts";
 import { enqueueAndWakeScript } from "../../src/kernel/scripts/enqueue-and-wake-script.ts";
+import { enqueueAndLeaseScript } from "../../src/features/hand-over/index.ts";
 import { enqueueScript } from "../../src/kernel/scripts/enqueue-script.ts";
 import type { Transport } from "../../src/kernel/transport.ts";
 
@@ -62,4 +63,23 @@ export async function byFullScript(
 /** Enqueues as a caller does that takes its tasks for plain: if the first script writes nothing, by the second. */
 export async function byBothScripts(...call: Parameters<typeof byFullScript>): Promise<Answer> {
   return (await byPlainScript(...call)) ?? byFullScript(...call);
+}
+
+/**
+ * Enqueues as a caller does whose consumer can begin the tasks at once: if the script that leases them writes nothing,
+ * by the second.
+ * @returns also the tasks' lease numbers and deadlines, if they are leased
+ */
+export async function byHandOver(
+  transport: Transport,
+  keys: Keys,
+  items: readonly PlainItem[],
+  args: Readonly<Record<"testNow" | "wake" | "lease" | "token", string>>,
+) {
+  const call = callOf(enqueueAndLeaseScript, keys, args, items);
+  const reply = enqueueAndLeaseScript.decode(lastReply(await transport.send([call])));
+  const { created, wake } = reply
+    ? { created: items.map(() => true), wake: reply.wake }
+    : await byFullScript(transport, keys, items, args);
+  return { created, wake, leases: reply?.leased?.leases ?? [] };
 }

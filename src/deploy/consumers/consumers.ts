@@ -21,7 +21,7 @@ import { type InvocationTools, LEAST_TIME, type ServiceContext } from "../invoca
 import { withWaitUntil } from "../pending-work.ts";
 
 /** Most tasks that the script hands over in one call. */
-const MOST_HANDED_OVER = 100;
+const MOST_HANDED_OVER = 32;
 
 /** Requests of a drain that begins with tasks, beside those of their handlers. */
 const DRAIN_REQUESTS = 10;

@@ -2,7 +2,7 @@ import { ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
 import type { Reply } from "../../kernel/transport.ts";
 import { enqueueAndLease } from "../../lua/enqueue-and-lease.gen.ts";
 
-/** Enqueues at most 100 plain tasks, and leases them if nothing else is ready and no consumer counts as awake. */
+/** Enqueues at most 32 plain tasks, and leases them if nothing else is ready and no consumer counts as awake. */
 export const enqueueAndLeaseScript = {
   script: enqueueAndLease,
   keys: ["pending", "working", "tasks"],

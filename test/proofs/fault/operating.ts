@@ -8,7 +8,8 @@ import { violations } from "../../support/invariants.ts";
 import { queueSpace, withoutSlots, type KeySpace } from "../../support/key-space.ts";
 import { inOwnTime } from "../../support/own-time.ts";
 import { QUEUE, useRig } from "../../support/rig.ts";
-import { operations, type Operation } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
 import { startingPoint, type Caller } from "./starting-point.ts";
 
 /** The longest time of a request, ms: less than the budget of a call, which takes several. */

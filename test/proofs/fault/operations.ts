@@ -1,4 +1,4 @@
-/** One call of the library for each script, and its answer if its first copy has run without an answer. */
+/** Calls of all scripts. */
 import {
   applyQueues,
   deepSweep,
@@ -7,7 +7,6 @@ import {
   SluiceError,
   sweep,
   type DeepSweepReport,
-  type NewTask,
   type PurgeReport,
   type Settlement,
   type SluiceErrorCode,
@@ -15,36 +14,18 @@ import {
   type WorkerFailed,
 } from "../../../src/index.ts";
 import { putRecords } from "../../../src/features/alerts/records.ts";
-import { alertsKey, mapsKey, plainKeys, queueKeys, registryKey } from "../../../src/kernel/names/keys.ts";
+import { alertsKey } from "../../../src/kernel/names/keys.ts";
 import { beginAlertsScript } from "../../../src/features/alerts/alert-scripts.ts";
 import { measureQueues } from "../../../src/operate/health/measure.ts";
-import { callOf, type Binding } from "../../../src/kernel/scripts/binding.ts";
-import * as partitions from "../../../src/features/partitions/partition-scripts.ts";
-import * as turns from "../../../src/features/partitions/turn-scripts.ts";
-import * as upkeep from "../../../src/features/partitions/upkeep-scripts.ts";
+import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { seen } from "../../support/day.ts";
-import { byBothScripts } from "../../support/plain-enqueue.ts";
-import { QUEUE, START } from "../../support/rig.ts";
+import { QUEUE } from "../../support/rig.ts";
+import { enqueues } from "./enqueue-operations.ts";
+import { handOvers } from "./hand-over-operations.ts";
+import type { Operation } from "./operation.ts";
+import { ofPartitioning } from "./partition-operations.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
-
-export interface Operation {
-  /** The name of the script that the fault is for. */
-  readonly script: string;
-  /** What else to say of the call in its title. */
-  readonly what?: string;
-  readonly call: (by: Caller) => Promise<unknown>;
-  /** Which of the requests with that script meets the fault. @default 1 */
-  readonly nth?: number;
-  /** True if the queue's keys are damaged before. */
-  readonly damaged?: boolean;
-  /** Makes the answer after an earlier copy has run from the usual one. @default the same (law 5) */
-  readonly again?: (answer: never) => unknown;
-  /** True if the answer counts what this call did, so that a repeated call counts only the rest. */
-  readonly counts?: boolean;
-  /** What to do after a call whose first copy ran without an answer, before the keys are the usual ones. */
-  readonly afterwards?: (by: Caller) => Promise<unknown>;
-}
 
 /** The counts of a call whose first copy has done all the work. */
 const nothingLeft =
@@ -83,49 +64,8 @@ const putting = (by: Caller) =>
     ],
     { transport: by.transport, prefix: undefined, budget: 1_000, log: () => {} },
   );
-/** One call of a script of partitions. */
-const ofPartitions =
-  <const B extends Binding>(
-    binding: B,
-    args: Parameters<typeof callOf<B>>[2],
-    items: Parameters<typeof callOf<B>>[3] = [],
-  ) =>
-  async ({ transport }: Caller): Promise<unknown> => {
-    const keys = {
-      ...queueKeys(QUEUE),
-      ...plainKeys(queueKeys(QUEUE)),
-      queues: registryKey(),
-      maps: mapsKey(),
-    };
-    const call = callOf<Binding>(binding, { ...keys, alerts: alertsKey() }, args, items);
-    return binding.decode(lastReply(await transport.send([call])));
-  };
-/** All foreign names, sorted: the order of HSCAN, and what is in a page, change while Redis rehashes. */
-async function foreign(by: Caller): Promise<string[]> {
-  const names = new Set<string>();
-  let cursor = "0";
-  do {
-    const page = (await ofPartitions(upkeep.findForeignScript, {
-      cursor,
-      size: "100",
-      before: String(START + 1e9),
-    })(by)) as ReturnType<typeof upkeep.findForeignScript.decode>;
-    for (const name of page.names) names.add(name);
-    ({ cursor } = page);
-  } while (cursor !== "0");
-  return [...names].toSorted();
-}
-const at = { testNow: String(now()) };
 const sweeping = ({ transport }: Caller) => sweep(transport, { now });
 const deepSweeping = ({ transport }: Caller) => deepSweep(transport, { now, queue: QUEUE });
-const someTasks: readonly NewTask<unknown>[] = [
-  { payload: 1 },
-  { id: "new", payload: 2, group: "capped" },
-  { id: "done-1", payload: 3, again: true },
-  { id: "p1", payload: 4 },
-  { payload: 5, delay: "1h", priority: 3 },
-  { payload: 6, dedup: { key: "other", window: "1h" } },
-];
 const settlements = (receipts: readonly string[]): Settlement[] => {
   const [a = "", b = "", c = "", d = "", e = ""] = receipts;
   return [
@@ -138,47 +78,8 @@ const settlements = (receipts: readonly string[]): Settlement[] => {
 };
 
 export const operations: readonly Operation[] = [
-  { script: "enqueue", call: (by) => by.queue().enqueueMany(someTasks, { idempotencyKey: "k" }) },
-  {
-    script: "enqueue",
-    what: "of one task alone",
-    nth: 2,
-    async call(by) {
-      const queue = by.queue();
-      const first = await queue.enqueue(1, { idempotencyKey: "first" });
-      return [first, await queue.enqueue(2, { idempotencyKey: "k" })];
-    },
-  },
-  {
-    script: "enqueue",
-    what: "that wakes",
-    call: async (by) => [await by.waking().enqueue(1, { idempotencyKey: "k" }), by.woken],
-  },
-  {
-    script: "enqueuePlain",
-    call: ({ transport }) =>
-      byBothScripts(transport, queueKeys(QUEUE), [{ id: "plain", record: ";t=k\nj1" }], at),
-  },
-  {
-    script: "enqueuePlain",
-    what: "of several tasks, that wakes",
-    call: ({ transport }) =>
-      byBothScripts(
-        transport,
-        queueKeys("empty"),
-        [
-          { id: "one", record: ";t=k\nj1" },
-          { id: "two", record: "\nj2" },
-        ],
-        { ...at, wake: "60000" },
-      ),
-  },
-  {
-    script: "enqueuePlain",
-    what: "that leaves it to enqueue",
-    call: ({ transport }) =>
-      byBothScripts(transport, queueKeys(QUEUE), [{ id: "p1", record: ";t=k\nj1" }], at),
-  },
+  ...enqueues,
+  ...handOvers,
   { script: "register", call: (by) => by.queue().enqueue(1, { idempotencyKey: "k" }) },
   { script: "dequeue", call: async (by) => seen(await by.queue().dequeue({ idempotencyKey: "k" })) },
   {
@@ -308,62 +209,9 @@ export const operations: readonly Operation[] = [
   },
   { script: "declare", what: "that begins to apply a declaration", call: declaring },
   { script: "declare", what: "that ends to apply a declaration", nth: 2, call: declaring, counts: true },
-  // Whole rebalances, with callers that die: test/features/partitions/shares.test.ts.
-  {
-    script: "setShares",
-    call: ofPartitions(upkeep.setSharesScript, {
-      testNow: String(now()),
-      version: "7",
-      maxWorking: "3",
-      rate: "9/1000",
-      maxPending: "0",
-      wake: "",
-    }),
-  },
-  {
-    script: "putShares",
-    call: ofPartitions(upkeep.putSharesScript, { was: "", shares: "1;7;1;0;m=3,0,3" }),
-  },
+  ...ofPartitioning,
   { script: "beginAlerts", call: beginning },
   { script: "putAlerts", call: putting },
-  {
-    script: "ownSlots",
-    call: ofPartitions(partitions.ownSlotsScript, { version: "1", owned: "f".repeat(64) }),
-  },
-  {
-    script: "askFormer",
-    call: ofPartitions(
-      partitions.askFormerScript,
-      { testNow: String(now()), wake: "60000", refuseEach: "1" },
-      [
-        { id: "dead0", when: "", unique: "again", record: ";t=k;G=capped\nj1" },
-        { id: "done1", when: "", unique: "again", record: ";t=k\nj2" },
-        { id: "p1", when: "", unique: "", record: ";t=k\nj3" },
-        { id: "unknown", when: "", unique: "60000 key", record: ";t=k\nj4" },
-      ],
-    ),
-  },
-  { script: "renameKeys", call: ofPartitions(partitions.renameKeysScript, { count: "4" }) },
-  {
-    script: "putMap",
-    call: ofPartitions(partitions.putMapScript, { queue: QUEUE, was: "", map: "1;1", partitions: "2" }),
-  },
-  { script: "head", call: ofPartitions(turns.headScript, {}) },
-  {
-    script: "listWork",
-    call: ofPartitions(turns.listWorkScript, { testNow: String(now()) }, [{ name: QUEUE }]),
-  },
-  {
-    script: "setIdle",
-    call: ofPartitions(turns.setIdleScript, {}, [
-      { name: "gone", seen: String(START - 7_200_000), idle: "-1" },
-    ]),
-    again: () => 0,
-  },
-  {
-    script: "findForeign",
-    call: foreign,
-  },
   { script: "settings", call: (by) => by.operator.groupSettings("capped") },
   { script: "listGroups", call: (by) => by.operator.groups() },
   { script: "statistics", call: (by) => by.operator.statistics() },
