@@ -30,7 +30,7 @@ local ready_only = ARGV[9] -- '1' to look for tasks that are due only if the cal
 local max = tonumber(max_tasks)
 local slot = slot_of(token, max)
 local ids, reads = redis.call('RPOP', pending, max_tasks) or {}, {}
-local now_text, reply, ahead
+local now_text, reply, ahead, next_due
 
 local function time()
   if not now_text then
@@ -40,13 +40,18 @@ local function time()
 end
 
 local plain = PLAIN and worker == '' and #ids <= LEASES
-if plain and #ids < max and ready_only ~= '1' then
-  plain, ahead = nothing_due(working, delayed, time)
+if plain and #ids < max then
+  next_due = 0
+  if ready_only ~= '1' then
+    plain, ahead = nothing_due(working, delayed, time)
+    if plain then
+      next_due = ahead.next_due
+    end
+  end
 end
 if plain then
   reads[1] = read_waiting(tasks, slot, ids, 1, slice_end(ids, 1))
-  local known = ahead or #ids < max and NOT_LOOKED or nil
-  reply = lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, known)
+  reply = lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, next_due)
 end
 if reply then
   return reply

@@ -26,7 +26,7 @@ local items = ARGV -- then for each: id, proof, terms, text; as in settle
 local FIRST = 10
 local now_text, max = clock_text(test_now), tonumber(max_tasks)
 local slot = slot_of(token, max)
-local records, settled, ids, reply, ahead
+local records, settled, ids, reply, ahead, next_due
 
 local function time()
   return now_text
@@ -52,13 +52,18 @@ if plain then
   end
   local reads = { found }
   plain = completed
-  if plain and #ids < max and ready_only ~= '1' then
-    plain, ahead = nothing_due(working, delayed, time)
+  if plain and #ids < max then
+    next_due = 0
+    if ready_only ~= '1' then
+      plain, ahead = nothing_due(working, delayed, time)
+      if plain then
+        next_due = ahead.next_due
+      end
+    end
   end
   if plain then
-    local known = ahead or #ids < max and NOT_LOOKED or nil
     reply =
-      lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, known, fields)
+      lease_plainly(working, tasks, ids, reads, slot, token, resend, lease, max_bytes, time, next_due, fields)
   end
   if reply then
     return { completed, reply }

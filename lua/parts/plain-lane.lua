@@ -10,16 +10,11 @@ local function try_store(tasks, fields)
   return type(redis.pcall('HSET', tasks, unpack(fields))) == 'number'
 end
 
--- In place of the result of `look_ahead`, if the caller wants only tasks that are ready: it is not known what
--- will be.
-local NOT_LOOKED = { next_due = 0 }
-
 -- Leases the ids that were taken off the list, at most LEASES. Returns the reply; nothing if anything is not
 -- plain or Redis refuses. Then nothing stays written.
 -- reads: the result of `read_waiting` for the first slice of the ids; the function adds those of the others.
--- most: limit of the bytes of the records; time: returns the time (ms) as text; ahead: the result of
--- `look_ahead`, or NOT_LOOKED, if there are too few ids; more_fields: further fields to store by the same
--- command.
+-- most: limit of the bytes of the records; time: returns the time (ms) as text; next_due: when more will be
+-- ready (ms; 0: not known), nil if more may be now; more_fields: further fields to store by the same command.
 local function lease_plainly(
   working,
   tasks,
@@ -31,7 +26,7 @@ local function lease_plainly(
   lease,
   most,
   time,
-  ahead,
+  next_due,
   more_fields
 )
   local found, first, last = reads[1], 1, slice_end(ids, 1)
@@ -49,7 +44,7 @@ local function lease_plainly(
       -- The consumer that was awake stops here, so the next enqueue must wake another.
       append(spent, '~wake', '')
     end
-    return (#spent == 0 or try_store(tasks, spent)) and { 'ok', ahead.next_due } or nil
+    return (#spent == 0 or try_store(tasks, spent)) and { 'ok', next_due } or nil
   end
   local now_text, most_bytes, bytes = time(), tonumber(most), 0
   local now = tonumber(now_text)
@@ -64,7 +59,7 @@ local function lease_plainly(
   else
     fields = { '~lease', '', slot, '', '', '' }
   end
-  local reply = { 'ok', ahead and ahead.next_due or now, '', 0, 0, 0, '' }
+  local reply = { 'ok', next_due or now, '', 0, 0, 0, '' }
   for i = 1, #ids do
     local id = ids[i]
     if i > last then

@@ -2,24 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
-import { $GN } from "./parts/forget-task.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
+import { $GM } from "./parts/forget-task.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -45,14 +45,14 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $DR, $FO } from "./parts/places-left.gen.ts";
-import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GO, $EB, $EC, $ED, $EE, $JM } from "./parts/exceeds-max-pending.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
+import { $DR, $FN } from "./parts/places-left.gen.ts";
+import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GN, $EB, $EC, $ED, $EE, $JL } from "./parts/exceeds-max-pending.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -72,32 +72,32 @@ local l=ARGV
 local m=4
 local n=3
 ${$AV}local o=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local p,q=FK(o,AJ(i)),{}
-${$FY}${$GA}${$GB}${$DU}for u=1,(#l-n)/m do
+${$AH}${$FI}${$FJ}${$AI}${$AJ}local p,q=FJ(o,AJ(i)),{}
+${$FX}${$FZ}${$GA}${$DU}for u=1,(#l-n)/m do
 local v,w,x,y=unpack(l,m*u,m*u+n)
 q[u]=DU(v,w,x,'1;'..AH(p.now)..y,p.now)
 end
-${$AK}${$FU}${$FV}${$DT}${$DV}local r=DV(f,q)
-${$DE}${$FW}${$DG}${$DI}${$FL}if FW(r['~slots'])or FL(p,r['~set'],r['~stats'])then
+${$AK}${$FT}${$FU}${$DT}${$DV}local r=DV(f,q)
+${$DE}${$FV}${$DG}${$DI}${$FK}if FV(r['~slots'])or FK(p,r['~set'],r['~stats'])then
 return{'newer_schema'}
 end
-${$FX}${$FZ}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$GN}local function s(t,u)
+${$FW}${$FY}${$FE}${$FF}${$GG}${$GH}${$GI}${$GL}${$GM}local function s(t,u)
 local v,w={},{}
 u.unique_for=nil
-GN(v,w,t,u,p.now)
+GM(v,w,t,u,p.now)
 for aa,ab in ipairs(w)do
-FG(p,'HDEL tasks',ab)
+FF(p,'HDEL tasks',ab)
 end
 for aa=1,#v,2 do
-FG(p,'HSET tasks',v[aa],v[aa+1])
+FF(p,'HSET tasks',v[aa],v[aa+1])
 end
-FG(p,'ZREM expiry',t)
-FG(p,'ZREM dead',t)
+FF(p,'ZREM expiry',t)
+FF(p,'ZREM dead',t)
 end
 ${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}${$DW}${$DX}local t,u=DW(p,q,r,k=='1'),{'ok',DX(p),0}
-${$CX}${$GE}${$GG}${$AM}${$BX}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FH}${$HC}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GO}${$EB}${$EC}${$ED}local v=ED(t,q,u,function(v,w)
-local x=not(w and w.state==FX.rejected)
-if x and w and w.state~=FX.ghost then
+${$CX}${$GD}${$GF}${$AM}${$BX}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FG}${$HB}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GN}${$EB}${$EC}${$ED}local v=ED(t,q,u,function(v,w)
+local x=not(w and w.state==FW.rejected)
+if x and w and w.state~=FW.ghost then
 s(v.id,w)
 end
 return x and-1 or nil
@@ -105,12 +105,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JI}${$JK}${$JJ}${$JM}if j~=''and t.any_ready and JM(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JH}${$JJ}${$JI}${$JL}if j~=''and t.any_ready and JL(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
-${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$CA}${$FN}${$FE}${$FI}${$FP}${$FO}${$EE}return EE(t)or u
+${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$CA}${$FM}${$FD}${$FH}${$FO}${$FN}${$EE}return EE(t)or u
 `;
   },
-  sha1: "a5f0ad448c9974fa330ab6683a583ad2e1fc0168",
-  keyLockingSha1: "cec23cd2813180ed8ae47ec60cf56804a2d28d02",
+  sha1: "09c64daf42891d6710aa2771a76443ead5fbdd80",
+  keyLockingSha1: "76a22c7ddf7a76d8606a5668bb02d58a81191cc4",
 };

@@ -2,25 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -47,26 +47,26 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HG } from "./parts/revoke.gen.ts";
-import { $GP } from "./parts/has-ended.gen.ts";
-import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
-import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
-import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
-import { $HY } from "./parts/write-repairs.gen.ts";
-import { $HZ } from "./parts/blank.gen.ts";
-import { $JH } from "./parts/repair-entries.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $HF } from "./parts/revoke.gen.ts";
+import { $GO } from "./parts/has-ended.gen.ts";
+import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
+import { $HI, $HJ, $HK, $HN, $HP, $HQ, $HR, $HT, $HV, $IY, $IZ, $JA, $JB, $JC, $JD, $JE, $JF } from "./parts/rare.gen.ts";
+import { $HS, $HU, $HW, $IW, $IV } from "./parts/set-aside.gen.ts";
+import { $HX } from "./parts/write-repairs.gen.ts";
+import { $HY } from "./parts/blank.gen.ts";
+import { $JG } from "./parts/repair-entries.gen.ts";
 
 export const blankDuplicates: Script = {
   name: "blankDuplicates",
@@ -98,7 +98,7 @@ i,
 j,
 k
 )
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local p=HM(o,AJ(l))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local p=HL(o,AJ(l))
 local q,r,s,t={},{},{},{}
 ${$AK}for x=3,#n,2 do
 local y,z=n[x],tonumber(n[x+1])
@@ -115,23 +115,23 @@ s[ag],t[#t]=true,1
 end
 end
 end
-${$FW}${$AG}${$AP}${$AQ}${$FU}${$HJ}${$HL}${$HP}${$HQ}${$HR}${$HS}local u=HS(p,q)
+${$FV}${$AG}${$AP}${$AQ}${$FT}${$HI}${$HK}${$HO}${$HP}${$HQ}${$HR}local u=HR(p,q)
 if p.newer then
 return{'newer_schema'}
 end
 local v={}
-${$HN}local function w(x)
+${$HM}local function w(x)
 local y=r[x.id]
 table.sort(y)
 for ac=1,#y-x.expected do
 AK(v,y[ac])
-HN(p,'two_places',x.id)
+HM(p,'two_places',x.id)
 end
 end
-${$DE}${$FX}${$CX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AS}${$AU}${$GC}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$GP}${$HK}${$HO}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IX}${$IW}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local x=JH(p,u,w)or HZ(p,v)
+${$DE}${$FW}${$CX}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$GL}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AN}${$AO}${$AS}${$AU}${$GB}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HF}${$GO}${$HJ}${$HN}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IW}${$IV}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local x=JG(p,u,w)or HY(p,v)
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "5a43182e9e71ff6ea41b230b9fbc08a971fa3a11",
-  keyLockingSha1: "a5514eb294ef6da090f8ed6d868c14da0f1e0440",
+  sha1: "7cd0df754b6606ccc58298f7ea8d6806ba804231",
+  keyLockingSha1: "97be134071dca129e934646ab6737ced2691f083",
 };

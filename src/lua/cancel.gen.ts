@@ -2,23 +2,23 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -45,10 +45,10 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
 
 const $AC = `local function AC(a,b,c)
 local d,e=a.keys,a.keys.fair
@@ -77,55 +77,55 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$AV}local k=AV(nil,a,b,c,d,e,f,g)
-${$FJ}${$FK}local l=FK(k)
+${$FI}${$FJ}local l=FJ(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$DE}${$FW}${$DG}${$DI}${$FL}if FW(n)or FW(o)or FL(l,m[4],m[5])then
+${$DE}${$FV}${$DG}${$DI}${$FK}if FV(n)or FV(o)or FK(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$FX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}local q,r=GG(n or'',o)
-if not n or q.state==FX.ghost or q.state==FX.deleted then
+${$FW}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}local q,r=GF(n or'',o)
+if not n or q.state==FW.ghost or q.state==FW.deleted then
 return{'not_found'}
 end
 if j~=''and q.lease_number~=j then
 return{'lease_lost'}
 end
-if q.state==FX.completed or(q.state==FX.rejected and q.reason~='cancelled')then
+if q.state==FW.completed or(q.state==FW.rejected and q.reason~='cancelled')then
 return{'already_ended'}
-elseif q.state==FX.rejected then
+elseif q.state==FW.rejected then
 return{'rejected'}
 end
 ${$AH}${$AI}${$AJ}l.now=AJ(h)
-if q.state==FX.working then
+if q.state==FW.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$AM}${$FT}${$GK}${$GL}GL(q,'flagged',l.now)
-${$AK}${$FF}${$FG}${$GH}${$GI}${$GJ}FG(l,'HSET tasks','.'..i,GJ(q,r))
+${$AM}${$FS}${$GJ}${$GK}GK(q,'flagged',l.now)
+${$AK}${$FE}${$FF}${$GG}${$GH}${$GI}FF(l,'HSET tasks','.'..i,GI(q,r))
 ${$BX}BX(l,'cancelRequested',i)
 end
-${$AK}${$AM}${$FF}${$FG}${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}return FP(l)or{'working'}
+${$AK}${$AM}${$FE}${$FF}${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FM}${$FD}${$FH}${$FO}return FO(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
 ${$AK}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}CQ(l,{q})
 if not t and CI(q)then
-${$CX}${$FF}${$FG}${$CC}${$CV}${$CR}${$CZ}${$AB}${$AC}s,t=AC(l,i,q)
+${$CX}${$FE}${$FF}${$CC}${$CV}${$CR}${$CZ}${$AB}${$AC}s,t=AC(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
 else
 ${$AM}AM(q,'ghosts',1)
-${$FF}${$FG}FG(l,'HSET tasks','~ghosts',AH(p+1))
+${$FE}${$FF}FF(l,'HSET tasks','~ghosts',AH(p+1))
 end
-${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$FT}${$GK}${$GL}${$BZ}${$FR}${$FS}${$HE}HE(l,i,q,'','rejected','cancelled')
+${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$FS}${$GJ}${$GK}${$BZ}${$FQ}${$FR}${$HD}HD(l,i,q,'','rejected','cancelled')
 ${$CX}${$CC}${$CD}${$CB}${$CW}${$DB}${$DC}${$DD}DD(l)
 ${$CV}${$CY}${$W}${$CF}${$CG}${$CS}${$CT}${$CU}${$Y}${$Z}Z(l)
-${$AA}${$AL}${$CM}${$CP}${$FH}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}local u=FP(l)
+${$AA}${$AL}${$CM}${$CP}${$FG}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FM}${$FD}${$FH}${$FO}local u=FO(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "f01d094d95516018b867235b049ab98f373a6d6a",
-  keyLockingSha1: "9ba1b83a485fb374432bfbcc6e64de14a023d23c",
+  sha1: "0a6b2ac71f0b1f8504b86e6ac26b45023b3843ec",
+  keyLockingSha1: "96ed542abf80a4dd7377047efb8979c406d91cd2",
 };

@@ -2,21 +2,21 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
@@ -34,27 +34,27 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $JQ } from "./parts/leases-of.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $JO } from "./parts/lost-for.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $JP } from "./parts/leases-of.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $JN } from "./parts/lost-for.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $GP } from "./parts/has-ended.gen.ts";
-import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
-import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
-import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
-import { $IA, $IB, $IC, $ID } from "./parts/settings.gen.ts";
-import { $IE, $IG, $IH, $II, $IJ, $IK, $IL, $IM } from "./parts/repair-group-settings.gen.ts";
-import { $IO, $IP, $IQ, $IR } from "./parts/pairs.gen.ts";
-import { $IS, $IT, $IU, $IV } from "./parts/count-ready.gen.ts";
+import { $GO } from "./parts/has-ended.gen.ts";
+import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
+import { $HI, $HJ, $HK, $HN, $HP, $HQ, $HR, $HT, $HV, $IY, $IZ, $JA, $JB, $JC, $JD, $JE, $JF } from "./parts/rare.gen.ts";
+import { $HS, $HU, $HW, $IW, $IV } from "./parts/set-aside.gen.ts";
+import { $HZ, $IA, $IB, $IC } from "./parts/settings.gen.ts";
+import { $ID, $IE, $IG, $IH, $II, $IJ, $IK, $IL } from "./parts/repair-group-settings.gen.ts";
+import { $IM, $IO, $IP, $IQ } from "./parts/pairs.gen.ts";
+import { $IR, $IS, $IT, $IU } from "./parts/count-ready.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -99,7 +99,7 @@ ${$AK}AK(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local w=HM(u,AJ(n))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local w=HL(u,AJ(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -184,7 +184,7 @@ return DQ(al,'~ghosts','~dropped')==am
 and DQ(al,'~timers','~elapsed')==ak
 and DQ(al,'~broken','~checked')==0
 end
-${$DE}${$FW}${$DG}${$DI}${$FF}${$FG}${$CC}${$CV}${$CF}${$CH}${$CI}${$DK}${$DL}${$CJ}${$AA}${$CE}${$CK}${$CM}${$FH}${$AG}${$AP}${$CL}${$HP}${$IY}${$IS}${$IT}${$IU}${$IV}local function aj(ak,al,am)
+${$DE}${$FV}${$DG}${$DI}${$FE}${$FF}${$CC}${$CV}${$CF}${$CH}${$CI}${$DK}${$DL}${$CJ}${$AA}${$CE}${$CK}${$CM}${$FG}${$AG}${$AP}${$CL}${$HO}${$IX}${$IR}${$IS}${$IT}${$IU}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CL(as)
@@ -193,9 +193,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=CI(at)and as.live and an[at.group or'']
 if au and as.fair then
-IS(au,tonumber(as.fair))
+IR(au,tonumber(as.fair))
 elseif au and as.working then
-IT(au)
+IS(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -206,35 +206,35 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/CF)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if FW(aw)or IU(at,au,aw)or IV(w,at)then
+if FV(aw)or IT(at,au,aw)or IU(w,at)then
 return false
 end
 end
 return true
 end
-${$FX}${$CX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$AF}${$GH}${$GI}${$GJ}${$GM}${$CD}${$CB}${$CG}${$AL}${$CN}${$CP}${$AQ}${$GC}${$CO}${$CQ}${$HA}${$FU}${$JQ}${$HC}${$FR}${$FS}${$JO}${$DF}${$DJ}${$GP}${$HJ}${$HK}${$HL}${$HN}${$HO}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IX}${$IL}${$IM}${$IO}${$IP}${$IQ}${$IW}${$IR}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local function ak()
+${$FW}${$CX}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$AF}${$GG}${$GH}${$GI}${$GL}${$CD}${$CB}${$CG}${$AL}${$CN}${$CP}${$AQ}${$GB}${$CO}${$CQ}${$GZ}${$FT}${$JP}${$HB}${$FQ}${$FR}${$JN}${$DF}${$DJ}${$GO}${$HI}${$HJ}${$HK}${$HM}${$HN}${$HP}${$HQ}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IW}${$IK}${$IL}${$IM}${$IO}${$IP}${$IV}${$IQ}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}local function ak()
 local al={}
-for ap,aq in ipairs(IQ)do
+for ap,aq in ipairs(IP)do
 al[aq]=w.seen.tasks[aq]
 end
-if FW(al['~set'])then
+if FV(al['~set'])then
 return false
 end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
 local ao=tonumber(AQ(w.seen.delayed['~w']or''))
-IR(
+IQ(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IM(w,z)
+local ap,aq=IL(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-II(w,au)
-IK(w,x.worker_leases)
-IJ(w,x.fair_by_group)
-IL(w,x.workers)
+IH(w,au)
+IJ(w,x.worker_leases)
+II(w,x.fair_by_group)
+IK(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -254,12 +254,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HS(w,ag),{},{},{}
+local ax,ay,az,ba=HR(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-JA(w,bf)
+IZ(w,bf)
 if bf.live and CI(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -272,12 +272,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 CQ(w.plan,ay)
 for be,bf in ipairs(ax)do
-JG(w,bf)
-HV(w,bf.id,bf.had_fixed,bf.fixed)
-HV(w,'.'..bf.id,bf.had_record,bf.record)
+JF(w,bf)
+HU(w,bf.id,bf.had_fixed,bf.fixed)
+HU(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HX(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HX(w,'fair_by_group',w.turns,'turn_wrong')
+HW(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HW(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -297,6 +297,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "f9b5a082c1609cc921d8aa6b675f7d463a9926de",
-  keyLockingSha1: "fa524a8d2146ce7d6de11d7c4996008d075dda53",
+  sha1: "27a141942eb67061c8dd6ff55304d55e44c0a258",
+  keyLockingSha1: "9fb8bd7b5f33470e005178f98e21b25da69daff0",
 };

@@ -5,12 +5,12 @@ import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -35,15 +35,15 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
 import { $BV, $BW } from "./parts/earlier-answer.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DH, $DM } from "./parts/totals.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
-import { $GU } from "./parts/statistics-fields.gen.ts";
-import { $GX } from "./parts/history-fields.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
-import { $JL } from "./parts/record-wake.gen.ts";
+import { $GT } from "./parts/statistics-fields.gen.ts";
+import { $GW } from "./parts/history-fields.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
+import { $JK } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -61,19 +61,19 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$AV}local m=AV(nil,b,c,d,nil,e,f)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local n=FK(m,AJ(h))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}local n=FJ(m,AJ(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
 ${$DE}${$AK}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}CQ(n,{{group=j}})
 end
-${$FW}if FW(p[1])or FW(n.stored_before['~g:'..j])then
+${$FV}if FV(p[1])or FV(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BV}local q,r=BV(g,i)
-${$DE}${$DG}${$DI}${$AS}${$AU}${$JI}${$JK}${$JJ}${$JL}local function s(t,u,v)
+${$DE}${$DG}${$DI}${$AS}${$AU}${$JH}${$JJ}${$JI}${$JK}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)>0
-return w and JL(f,{t,u},n.now,k,v)and 1 or 0
+return w and JK(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -89,17 +89,17 @@ end
 ${$DK}${$DM}local function v(w)
 return t.rate and u.rate and DM(w,t.rate,u.rate,n.now)or''
 end
-${$AK}${$FF}${$FG}${$GU}${$GX}local function w()
+${$AK}${$FE}${$FF}${$GT}${$GW}local function w()
 local x=v(p[3]or'')
 if x~=''then
-FG(n,'HSET tasks','~rate',x)
+FF(n,'HSET tasks','~rate',x)
 elseif p[3]then
-FG(n,'HDEL tasks','~rate')
+FF(n,'HDEL tasks','~rate')
 end
 if t.statistics and not u.statistics then
-for ab,ac in ipairs({GU(),GX()})do
+for ab,ac in ipairs({GT(),GW()})do
 for ag,ah in ipairs(ac)do
-FG(n,'HDEL tasks',ah)
+FF(n,'HDEL tasks',ah)
 end
 end
 end
@@ -115,11 +115,11 @@ end
 if not(u.max_working or u.rate or u.paused)and y.limited==0 then
 u.number=nil
 if not p[2]then
-FG(n,'HSET tasks','~groups',0)
+FF(n,'HSET tasks','~groups',0)
 end
 elseif not u.number then
 u.number=AH(tonumber(p[2]or 0)+1)
-FG(n,'HSET tasks','~groups',u.number)
+FF(n,'HSET tasks','~groups',u.number)
 end
 end
 if j==''then
@@ -129,11 +129,11 @@ x()
 end
 local y=DJ(u)
 if y~=''then
-FG(n,'HSET tasks',o,y)
+FF(n,'HSET tasks',o,y)
 elseif p[1]then
-FG(n,'HDEL tasks',o)
+FF(n,'HDEL tasks',o)
 end
-${$AM}${$AA}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AN}${$AO}${$CA}${$FN}${$FE}${$FI}${$FP}local z=FP(n)
+${$AM}${$AA}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$CA}${$FM}${$FD}${$FH}${$FO}local z=FO(n)
 if z then
 return z
 end
@@ -147,6 +147,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "444b2c297b25de55735866ccd9a12fd69b8caab4",
-  keyLockingSha1: "e331a1a45a4288c69157f0776b240a7b329bd3e5",
+  sha1: "5f2c7d9f16ee192129fa81defc9fbeef263c6612",
+  keyLockingSha1: "d065c261265cf708ae1e871a965ebfbf8e334991",
 };

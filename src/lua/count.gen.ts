@@ -2,12 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
@@ -17,14 +17,14 @@ import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AR } from "./parts/lowest-score.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $GU } from "./parts/statistics-fields.gen.ts";
-import { $GV, $GW } from "./parts/append-recent.gen.ts";
+import { $GT } from "./parts/statistics-fields.gen.ts";
+import { $GU, $GV } from "./parts/append-recent.gen.ts";
 
 export const count: Script = {
   name: "count",
@@ -45,16 +45,16 @@ ${$AH}${$AI}${$AJ}local m=AJ(i)
 local function n(o)
 return math.max(0,m-tonumber(o))
 end
-${$FX}${$FW}${$GA}${$FZ}${$GE}local function o(p)
-return not FW(p)and(GE(p).state or FX.waiting)==FX.waiting
+${$FW}${$FV}${$FZ}${$FY}${$GD}local function o(p)
+return not FV(p)and(GD(p).state or FW.waiting)==FW.waiting
 end
-${$FY}${$GB}${$GC}local function p(q)
-return GC(q)and n(GB(q).enqueued_at)or nil
+${$FX}${$GA}${$GB}local function p(q)
+return GB(q)and n(GA(q).enqueued_at)or nil
 end
-${$FU}${$FV}local function q(r)
+${$FT}${$FU}local function q(r)
 local s,t=1,1
 while s<=#r do
-local u=FV(f,{unpack(r,s,t)})
+local u=FU(f,{unpack(r,s,t)})
 for y=s,t do
 local z=p(u[r[y]])
 if z then
@@ -80,7 +80,7 @@ ab[ag]='.'..ah
 end
 local ad=AP('HMGET',f,ab)
 for ah,ai in ipairs(aa)do
-local aj=GE(ad[ah])
+local aj=GD(ad[ah])
 u[ai]=(u[ai]or 0)+1
 if t==a and u[ai]<=tonumber(aj.ghosts or 0)then
 if(aj.enqueued_at or'')~=''then
@@ -103,7 +103,7 @@ local v={}
 if j~=''then
 ${$AK}AK(u,'~lease')
 if j=='1'then
-${$GU}v=GU()
+${$GT}v=GT()
 else
 AK(v,'~totals','~stats')
 end
@@ -123,12 +123,12 @@ local aa,ab={},redis.call('HMGET',f,unpack(u))
 for af,ag in ipairs(u)do
 aa[ag]=ab[af]
 end
-if j~=''and(FW(aa['~set'])or FW(aa['~totals'])or FW(aa['~stats']))then
+if j~=''and(FV(aa['~set'])or FV(aa['~totals'])or FV(aa['~stats']))then
 return{'newer_schema'}
 end
 local function ac(ad,ae)
 local af=aa['.'..ae]
-local ag=ad==a and tonumber(GE(af).ghosts or 0)>0
+local ag=ad==a and tonumber(GD(af).ghosts or 0)>0
 return not ag and o(af)and p(aa[ae])or s(ad)
 end
 ${$DQ}local ad=(x and redis.call('LLEN',a)or 0)-DQ(aa,'~ghosts','~dropped')
@@ -163,11 +163,11 @@ aj.paused and 1 or 0,
 if j~=''then
 AK(an,m,AH(aa['~lease']or 0))
 AK(an,aa['~set']or'')
-${$GV}${$GW}GW(an,{unpack(ab,t,t+#v-1)},m)
+${$GU}${$GV}GV(an,{unpack(ab,t,t+#v-1)},m)
 end
 return an
 `;
   },
-  sha1: "0ff50c2e5ab5f7a6b52136b0801ae53d1bb8e6a6",
-  keyLockingSha1: "1a7e8201f772804ec20d458bf158df33b271e35e",
+  sha1: "0ec96faff490502ee29b8e3b769164a2922a19c5",
+  keyLockingSha1: "8d822e8724f61366803c9d25de677faca052be4c",
 };

@@ -4,10 +4,10 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -35,9 +35,9 @@ local p=ARGV[2]
 local q=ARGV[3]
 ${$BV}local r,s=BV(n,p)
 if not r then
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local t=FK({tasks=g},AJ(o))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}local t=FJ({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DE}${$FW}${$DG}${$DI}${$FL}if FL(t,u[1])then
+${$DE}${$FV}${$DG}${$DI}${$FK}if FK(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -65,6 +65,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "59376a9bfa753a923ddfd58a69f74316309ee12a",
-  keyLockingSha1: "5ccc2d7552abbf16af365145b8d2197522e83d2d",
+  sha1: "7a23201d3ed4bf5ae21bebe87c580d131a81bc29",
+  keyLockingSha1: "66a3fd4ff7f130fe6c10102f1d2635e671c83ddf",
 };

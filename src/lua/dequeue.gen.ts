@@ -2,24 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -36,7 +36,7 @@ import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
-import { $DA, $AD, $AT, $AZ, $BA, $BB, $EO, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DN, $DP, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ, $EU } from "./parts/take-turn.gen.ts";
+import { $DA, $AD, $AT, $AZ, $BA, $BB, $EO, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DN, $DP, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ } from "./parts/take-turn.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -50,29 +50,29 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
-import { $EH, $EF, $BI, $EG, $EV } from "./parts/read-waiting.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
+import { $EH, $EF, $BI, $EG, $EU } from "./parts/read-waiting.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JV, $BR, $BT, $BU, $HH } from "./parts/look-ahead.gen.ts";
-import { $JN } from "./parts/forgotten-after.gen.ts";
-import { $JQ } from "./parts/leases-of.gen.ts";
-import { $JR, $JT, $JU } from "./parts/unregister-workers.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HG } from "./parts/revoke.gen.ts";
-import { $JO } from "./parts/lost-for.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
-import { $JP } from "./parts/note-worker.gen.ts";
+import { $BP, $BN, $JU, $BR, $BT, $BU, $HG } from "./parts/look-ahead.gen.ts";
+import { $JM } from "./parts/forgotten-after.gen.ts";
+import { $JP } from "./parts/leases-of.gen.ts";
+import { $JQ, $JS, $JT } from "./parts/unregister-workers.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $HF } from "./parts/revoke.gen.ts";
+import { $JN } from "./parts/lost-for.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
+import { $JO } from "./parts/note-worker.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
 import { $ET } from "./parts/try-store.gen.ts";
 
@@ -102,26 +102,31 @@ local t=ARGV[9]
 local u=tonumber(m)
 ${$AH}${$BI}local v=BI(o,u)
 local w,x=redis.call('RPOP',a,m)or{},{}
-local y,z,aa
-${$AI}local function ab()
+local y,z,aa,ab
+${$AI}local function ac()
 if not y then
 y=AI(l)
 end
 return y
 end
-${$BE}${$ES}local ac=ES and r==''and#w<=BE
-if ac and#w<u and t~='1'then
-${$AQ}${$AR}${$BO}${$BP}${$BQ}ac,aa=BQ(e,f,ab)
+${$BE}${$ES}local ad=ES and r==''and#w<=BE
+if ad and#w<u then
+ab=0
+if t~='1'then
+${$AQ}${$AR}${$BO}${$BP}${$BQ}ad,aa=BQ(e,f,ac)
+if ad then
+ab=aa.next_due
 end
-if ac then
+end
+end
+if ad then
 ${$EH}${$EG}x[1]=EH(g,v,w,1,EG(w,1))
-${$EU}local ad=aa or#w<u and EU or nil
-${$AK}${$GI}${$EF}${$JI}${$JK}${$ET}${$EV}z=EV(e,g,w,x,v,o,p,n,q,ab,ad)
+${$AK}${$GH}${$EF}${$JH}${$JJ}${$ET}${$EU}z=EU(e,g,w,x,v,o,p,n,q,ac,ab)
 end
 if z then
 return z
 end
-${$AV}local ad=AV(
+${$AV}local ae=AV(
 a,
 b,
 c,
@@ -134,11 +139,11 @@ i,
 j,
 k
 )
-local ae={max=u,slot=v,lease=n,token=o,resend=p,max_bytes=q}
-ae.worker,ae.info,ae.test_now,ae.now=r,s,l,y and tonumber(y)
-${$DE}${$FX}${$CX}${$AK}${$FW}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$GC}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FT}${$GK}${$GL}${$HA}${$BF}${$BG}${$BZ}${$CA}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JN}${$JQ}${$JR}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$JO}${$JT}${$JU}${$JV}${$BR}${$BT}${$BU}${$HH}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JI}${$JK}${$JP}${$BM}return BM(ad,ae,w,aa,x)
+local af={max=u,slot=v,lease=n,token=o,resend=p,max_bytes=q}
+af.worker,af.info,af.test_now,af.now=r,s,l,y and tonumber(y)
+${$DE}${$FW}${$CX}${$AK}${$FV}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$FI}${$FJ}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$GB}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$FS}${$GJ}${$GK}${$GZ}${$BF}${$BG}${$BZ}${$CA}${$FM}${$BH}${$BK}${$BL}${$FD}${$FH}${$FO}${$FT}${$FU}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JM}${$JP}${$JQ}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HF}${$JN}${$JS}${$JT}${$JU}${$BR}${$BT}${$BU}${$HG}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JH}${$JJ}${$JO}${$BM}return BM(ae,af,w,aa,x)
 `;
   },
-  sha1: "a2f6543844db09c4c01c8ba26f14bd35b091367b",
-  keyLockingSha1: "b545601c0eda8e3b41538d28dae072d394341923",
+  sha1: "b31093ead6dbfe7b6f13a899c4545881e6df5ec6",
+  keyLockingSha1: "cd054ef2573584774471343f46219a3eb44400d5",
 };

@@ -3,15 +3,15 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EH, $EF, $BI, $EG, $EV } from "./parts/read-waiting.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $EH, $EF, $BI, $EG, $EU } from "./parts/read-waiting.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
 import { $ET } from "./parts/try-store.gen.ts";
-import { $GF } from "./parts/working-record.gen.ts";
-import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
+import { $GE } from "./parts/working-record.gen.ts";
+import { $EX, $EY, $FA, $FB } from "./parts/plain-stride.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -27,7 +27,7 @@ local h=ARGV
 local i=4
 local j='9007199254740991'
 ${$AH}${$AI}local k=AI(d)
-${$EY}${$FB}local l,m=FB(h,i,k)
+${$EX}${$FA}local l,m=FA(h,i,k)
 ${$ES}if not ES or not l then
 return{'not_plain'}
 end
@@ -39,10 +39,10 @@ end
 local p,q,r=o[3],o[5],o[8]
 local s=tonumber(k)
 local t,u=0,{'leased',s}
-${$AK}${$EF}${$GF}for y=1,#l do
+${$AK}${$EF}${$GE}for y=1,#l do
 local z=EF+2*y-1
 local aa,ab=o[z],o[z+1]
-local ac,ad,ae,af,ag,ah,ai=string.match(ab or'',GF)
+local ac,ad,ae,af,ag,ah,ai=string.match(ab or'',GE)
 if aa or ab then
 t=t+1
 end
@@ -53,22 +53,22 @@ AK(u,tonumber(ag),tonumber(ai)+tonumber(aj))
 end
 o[z]=m[2*y]
 end
-${$EZ}if t>0 then
+${$EY}if t>0 then
 return#u==2+2*#l and u or{'not_plain'}
-elseif EZ(p,true)then
+elseif EY(p,true)then
 return{'not_plain'}
 end
-${$JI}${$JJ}local v=JJ(r or'',s)
+${$JH}${$JI}local v=JI(r or'',s)
 if v then
-${$JK}AK(m,'~wake',JK(s,e))
+${$JJ}AK(m,'~wake',JJ(s,e))
 end
 if v and not p and not q and redis.call('EXISTS',a)==0 then
 local function w()
 return k
 end
 o[8]=false
-${$GI}${$EG}${$JK}${$ET}${$EV}local x=
-EV(b,c,l,{o},n,g,'',f,j,w,nil,m)
+${$GH}${$EG}${$JJ}${$ET}${$EU}local x=
+EU(b,c,l,{o},n,g,'',f,j,w,nil,m)
 if x then
 for ab=5,#x,5 do
 AK(u,x[ab],x[ab+1])
@@ -76,9 +76,9 @@ end
 return u
 end
 end
-${$FC}return FC(a,c,l,m)and{'ok',v and 1 or 0}or{'not_plain'}
+${$FB}return FB(a,c,l,m)and{'ok',v and 1 or 0}or{'not_plain'}
 `;
   },
-  sha1: "960135b5dd959e842c352a1c5f9d148e350bcc7a",
-  keyLockingSha1: "a33c46e9e878b2a1243bc7a6ef8e1e03b603bf11",
+  sha1: "e7edef6f97fb8a202e54eb48ba1e71b5be6c1415",
+  keyLockingSha1: "42ea761975ff3c54c930e534eebfb28ad4e83a80",
 };

@@ -4,13 +4,13 @@ import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
-import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $FA, $FD } from "./parts/store-alone.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
+import { $EX, $EY, $FA, $FB } from "./parts/plain-stride.gen.ts";
+import { $EZ, $FC } from "./parts/store-alone.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -23,11 +23,11 @@ local e=ARGV[3]
 local f=ARGV
 local g=3
 ${$AH}${$AI}local h=AI(c)
-${$ES}${$EY}if not ES then
+${$ES}${$EX}if not ES then
 return{'not_plain'}
-elseif#f==g+EY and e=='1'then
+elseif#f==g+EX and e=='1'then
 local i,j=f[g+1],f[g+2]
-${$FA}local k=FA(b,i,j,h)
+${$EZ}local k=EZ(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
@@ -35,27 +35,27 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JI}${$JJ}if m or not JJ(l[1]or'',tonumber(h))then
+${$JH}${$JI}if m or not JI(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JK}redis.call('HSET',b,'~wake',JK(h,d))
+${$JJ}redis.call('HSET',b,'~wake',JJ(h,d))
 return{'ok',-1,0}
 end
-${$FB}local i,j=FB(f,g,h)
-${$FU}${$FV}local k=i and FV(b,{'~set','~wake',unpack(i)})
-${$EZ}${$FD}if not i or FD(k,i)or EZ(k['~set'],true)then
+${$FA}local i,j=FA(f,g,h)
+${$FT}${$FU}local k=i and FU(b,{'~set','~wake',unpack(i)})
+${$EY}${$FC}if not i or FC(k,i)or EY(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JI}local m,n=JI(k['~wake'])
+${$JH}local m,n=JH(k['~wake'])
 local o=n-l
-${$JJ}if JJ(k['~wake'],l)then
+${$JI}if JI(k['~wake'],l)then
 o=0
-${$AK}${$JK}AK(j,'~wake',JK(l,d))
+${$AK}${$JJ}AK(j,'~wake',JJ(l,d))
 end
-${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
+${$FB}return FB(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "7cedd9974242ff7c87819c848c784d4ee4e97bd1",
-  keyLockingSha1: "8d73e5c40a32490f0929787e11da092310bcb9db",
+  sha1: "56a997517d6e3eacd78cc3ef922e7e653d0c8496",
+  keyLockingSha1: "6920a7d8053dfe91c8f44d906dcf82c33ce0596c",
 };

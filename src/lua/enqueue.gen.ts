@@ -2,23 +2,23 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -43,15 +43,15 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $DR, $FO } from "./parts/places-left.gen.ts";
-import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GO, $EB, $EC, $ED, $EE, $JM } from "./parts/exceeds-max-pending.gen.ts";
+import { $DR, $FN } from "./parts/places-left.gen.ts";
+import { $DS, $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $GN, $EB, $EC, $ED, $EE, $JL } from "./parts/exceeds-max-pending.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
 
 const $U = `local function U(a)
 return string.match(a or'','^1;(%d+);(%x+)$')
@@ -123,7 +123,7 @@ ac[ai],v[ah],aa[#DT+ah],ab[ah+3]=true,ai,ai,1
 w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
-${$FU}${$FV}y=FV(f,aa)
+${$FT}${$FU}y=FU(f,aa)
 ${$U}${$V}if m~=''and V(y['~slots'],m)then
 return{'moved'}
 end
@@ -146,8 +146,8 @@ return ab
 end
 end
 ${$AV}local aa=AV(a,b,c,d,nil,e,f,g,h)
-${$FJ}${$FK}local ab,ac=FK(aa,tonumber(r)),{}
-${$FY}${$GA}${$GB}${$DU}for ag=1,s do
+${$FI}${$FJ}local ab,ac=FJ(aa,tonumber(r)),{}
+${$FX}${$FZ}${$GA}${$DU}for ag=1,s do
 local ah,ai=n[o*ag+3],n[o*ag+4]
 ac[ag]=DU(v[ag],ah,ai,w[2*ag],ab.now)
 end
@@ -156,33 +156,33 @@ local ad=x~=1 and redis.call('HGET',f,v[1])
 if x~=1 and x~=0 and not ad then
 return x
 end
-${$FU}y={[v[1]]=ad and FU(ad)or nil}
+${$FT}y={[v[1]]=ad and FT(ad)or nil}
 else
 if not y then
-${$AK}${$FU}${$FV}${$DT}${$DV}y=DV(f,ac)
+${$AK}${$FT}${$FU}${$DT}${$DV}y=DV(f,ac)
 end
-${$DE}${$FW}${$DG}${$DI}${$FL}${$U}${$V}if FW(y['~slots'])then
+${$DE}${$FV}${$DG}${$DI}${$FK}${$U}${$V}if FV(y['~slots'])then
 return{'newer_schema'}
 elseif m~=''and V(y['~slots'],m)then
 return{'moved'}
-elseif FL(ab,y['~set'],y['~stats'])then
+elseif FK(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
 end
 end
 ${$DE}${$AK}${$DG}${$DI}${$CI}${$DK}${$DL}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}${$DW}${$DX}local ad,ae=DW(ab,ac,y,l=='1'),{'ok',DX(ab),0}
 ad.is_written=x~=nil
-${$FX}${$CX}${$FW}${$FZ}${$GE}${$GG}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FH}${$HC}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GO}${$EB}${$EC}${$ED}local af=ED(ad,ac,ae)
+${$FW}${$CX}${$FV}${$FY}${$GD}${$GF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$GL}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CR}${$CS}${$CT}${$CU}${$X}${$FG}${$HB}${$DQ}${$DR}${$DS}${$DY}${$DZ}${$EA}${$GN}${$EB}${$EC}${$ED}local af=ED(ad,ac,ae)
 if af then
 return{af}
 end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$JI}${$JK}${$JJ}${$JM}ae[3]=JM(ad,ag,k)and 1 or 0
+${$AS}${$AU}${$JH}${$JJ}${$JI}${$JL}ae[3]=JL(ad,ag,k)and 1 or 0
 end
-${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}${$FO}${$EE}return EE(ad)or ae
+${$AA}${$AL}${$CM}${$CP}${$AE}${$AN}${$AO}${$AS}${$AU}${$CA}${$FM}${$FD}${$FH}${$FO}${$FN}${$EE}return EE(ad)or ae
 `;
   },
-  sha1: "c9e8ff40adbe6943da5daaf05db74375fb178074",
-  keyLockingSha1: "6e1465ca71b29087c23ceceaf82e4f16dd8aa18a",
+  sha1: "22490d2e235038f6daba0f9c239737435763d454",
+  keyLockingSha1: "147c38f616bd76d90906ec9dd9e729cdf0410809",
 };

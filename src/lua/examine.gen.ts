@@ -2,12 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
@@ -19,10 +19,10 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $JS } from "./parts/lost-workers.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $JR } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -48,7 +48,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JS}local v=JS(u[1])
+${$AK}${$JR}local v=JR(u[1])
 if
 #v==0
 and not u[3]
@@ -98,8 +98,8 @@ end
 local ak=ag~=''and ag or string.gsub(string.gsub(aj,'%%3B',';'),'%%25','%%')
 return{id=ae,times=ai,at=ai[#ai],error=ak,task=af}
 end
-${$FX}local function ae(af,ag,ah)
-if ag.state~=FX.working and ag.state~=FX.waiting or tonumber(ag.attempts)==0 then
+${$FW}local function ae(af,ag,ah)
+if ag.state~=FW.working and ag.state~=FW.waiting or tonumber(ag.attempts)==0 then
 return
 end
 z=z+1
@@ -111,7 +111,7 @@ aa[#aa+1]=ai
 if not ab or ai.at>ab.at then
 ab=ai
 end
-if ag.state==FX.working and(not ac or ai.at>ac.at)then
+if ag.state==FW.working and(not ac or ai.at>ac.at)then
 ac=ai
 end
 end
@@ -126,16 +126,16 @@ aj=aj-ai[an]
 end
 return aj
 end
-${$GA}${$FZ}${$GE}local function ag()
+${$FZ}${$FY}${$GD}local function ag()
 local ah=redis.call('ZRANGE',b,'0',AH(p-1))
 local ai,aj,ak,al,am,an={},0,nil,0,0,0
 for ar,as in ipairs(x(ah))do
-local at,au=GE(as)
-if at.state==FX.working then
+local at,au=GD(as)
+if at.state==FW.working then
 ae(ah[ar],at,au)
 end
 local av,aw=tonumber(at.dequeued_at),tonumber(at.lease_number)
-if at.state==FX.working and av then
+if at.state==FW.working and av then
 if aj==0 or av<aj then
 aj,ak=av,at.worker
 end
@@ -151,14 +151,14 @@ end
 end
 return{aj,ak or'',al,AH(am),an,unpack(ai)}
 end
-${$AF}${$FR}local function ah()
-local ai=math.max(tonumber(ab.task.result_ttl or FR),AF)
+${$AF}${$FQ}local function ah()
+local ai=math.max(tonumber(ab.task.result_ttl or FQ),AF)
 local aj=AH(t)
 local ak=redis.call('ZRANGE',k,AH(w+ai),'-inf','BYSCORE','REV','LIMIT','0',aj)
 local al=0
 for ap,aq in ipairs(x(ak))do
-local ar=GE(aq)
-if ar.state==FX.completed then
+local ar=GD(aq)
+if ar.state==FW.completed then
 al=math.max(al,tonumber(ar.ended_at)or 0)
 end
 end
@@ -182,8 +182,8 @@ am(redis.call('ZRANGE',i,'0',al,'REV'))
 end
 am(redis.call('ZRANGE',j,'0',al))
 for aq,ar in ipairs(x(aj))do
-local as,at=GE(ar)
-if as.state==FX.waiting then
+local as,at=GD(ar)
+if as.state==FW.waiting then
 ae(aj[aq],as,at)
 end
 end
@@ -241,7 +241,7 @@ end
 end
 return ao
 end
-${$FW}${$FY}${$GB}${$CF}${$CJ}${$CK}${$CL}${$FU}${$FV}local function am()
+${$FV}${$FX}${$GA}${$CF}${$CJ}${$CK}${$CL}${$FT}${$FU}local function am()
 local an,ao={},0
 while#an<s do
 local ap=AH(ao*CF)
@@ -252,9 +252,9 @@ end
 an[#an+1]=aq[1]
 ao=math.floor(tonumber(AQ(aq[2]))/CF)+1
 end
-local ap,aq,ar,as=FV(c,an),{},{},{}
+local ap,aq,ar,as=FU(c,an),{},{},{}
 for aw,ax in ipairs(an)do
-local ay=GB(ap[ax]or'')
+local ay=GA(ap[ax]or'')
 if ay.group then
 ar[#ar+1]=ay
 AK(aq,'~g:'..ay.group,'~s:'..ay.group)
@@ -263,7 +263,7 @@ end
 local at=AP('HMGET',c,aq)
 for ax,ay in ipairs(ar)do
 local az,ba=at[2*ax-1],at[2*ax]
-if not(FW(az)or FW(ba))then
+if not(FV(az)or FV(ba))then
 local bb=CL(ay.group,az,ba)
 AK(as,ay.group,ba or'')
 AK(as,bb.working,bb.limited)
@@ -299,6 +299,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "6993fb683b0630b445e07fbe2272e0e84a3bdc72",
-  keyLockingSha1: "39ee5d6eb500fc363e3d72c6fc344c76ddc0c9c7",
+  sha1: "f2f61ff35837daaeed70dc3cca3d3591674d64d7",
+  keyLockingSha1: "a3d9ca528262b8efba713e89e7593922d5ba49f6",
 };

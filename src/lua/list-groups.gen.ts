@@ -4,9 +4,9 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CF } from "./parts/limited-group.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
@@ -14,8 +14,8 @@ import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
 
 export const listGroups: Script = {
   name: "listGroups",
@@ -62,9 +62,9 @@ end
 o=o and v<i
 end
 end
-${$FU}${$FV}local p=FV(c,n)
-${$AK}${$FY}${$GA}${$GB}for t,u in ipairs(n)do
-AK(l,GB(p[u]or'').group)
+${$FT}${$FU}local p=FU(c,n)
+${$AK}${$FX}${$FZ}${$GA}for t,u in ipairs(n)do
+AK(l,GA(p[u]or'').group)
 end
 local q={}
 for u,v in ipairs(l)do
@@ -72,9 +72,9 @@ AK(q,'~g:'..v,'~s:'..v)
 end
 ${$AG}${$AP}local r=AP('HMGET',c,q)
 local s={'ok',o and''or i and'from '..AH(i)or'after '..h}
-${$DE}${$FW}${$DG}${$DI}${$CJ}${$CK}${$CL}for w,x in ipairs(l)do
+${$DE}${$FV}${$DG}${$DI}${$CJ}${$CK}${$CL}for w,x in ipairs(l)do
 local y,z=r[2*w-1],r[2*w]
-if FW(y)or FW(z)then
+if FV(y)or FV(z)then
 return{'newer_schema'}
 end
 local aa=CL(x,y,z)
@@ -87,6 +87,6 @@ end
 return s
 `;
   },
-  sha1: "4202f210936a110daa27631a7588475c2fd64979",
-  keyLockingSha1: "1c71f3a55c42010e9e9fb22971409ad81eb103f5",
+  sha1: "94b6b77e5652faf5a31976b880fa03f22d385912",
+  keyLockingSha1: "b7aebd3c517f1f3a1f45ae0e8db75683e9b83e86",
 };

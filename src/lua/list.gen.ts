@@ -4,24 +4,24 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CI } from "./parts/grouped.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $GD } from "./parts/without-payload.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $GC } from "./parts/without-payload.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -59,8 +59,8 @@ local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
 ${$C}${$DE}${$D}local q=D(l)
-${$FX}local r={working=FX.working,completed=FX.completed,rejected=FX.rejected}
-local s=r[i]or FX.waiting
+${$FW}local r={working=FW.working,completed=FW.completed,rejected=FW.rejected}
+local s=r[i]or FW.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -164,8 +164,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$FY}${$GA}${$GB}${$FU}${$GD}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GD(ai.fixed)+1)or''
+${$F}${$G}${$FX}${$FZ}${$GA}${$FT}${$GC}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GC(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -179,9 +179,9 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GC}local function al(am)
+${$E}${$H}${$AK}${$GB}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==FX.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==FW.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
@@ -192,13 +192,13 @@ or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==FX.waiting
-or not(GC(am.fixed)or am.fixed=='')
+am.fixed==''and s==FW.waiting
+or not(GB(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GD(am.fixed),am.record or''
+local ao,ap=GC(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -246,7 +246,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$FW}${$FZ}${$GE}${$GG}${$P}${$Q}while ar>0 do
+${$B}${$FV}${$FY}${$GD}${$GF}${$P}${$Q}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -273,6 +273,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "b84b8acd164f454d050906025c46a02abf02212d",
-  keyLockingSha1: "87c915e295a1bec4006df226a01bf1876a027fbb",
+  sha1: "6f40a3baa43f5ad5a23ccb24971e2c3cfc6b2fd8",
+  keyLockingSha1: "8bc97ea4f4c60807ab141c2e2afc6dd141f04596",
 };

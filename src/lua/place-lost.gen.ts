@@ -2,25 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -47,25 +47,25 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HG } from "./parts/revoke.gen.ts";
-import { $GP } from "./parts/has-ended.gen.ts";
-import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
-import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
-import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
-import { $HY } from "./parts/write-repairs.gen.ts";
-import { $JH } from "./parts/repair-entries.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $HF } from "./parts/revoke.gen.ts";
+import { $GO } from "./parts/has-ended.gen.ts";
+import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
+import { $HI, $HJ, $HK, $HN, $HP, $HQ, $HR, $HT, $HV, $IY, $IZ, $JA, $JB, $JC, $JD, $JE, $JF } from "./parts/rare.gen.ts";
+import { $HS, $HU, $HW, $IW, $IV } from "./parts/set-aside.gen.ts";
+import { $HX } from "./parts/write-repairs.gen.ts";
+import { $JG } from "./parts/repair-entries.gen.ts";
 
 export const placeLost: Script = {
   name: "placeLost",
@@ -97,18 +97,18 @@ i,
 j,
 k
 )
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local p=HM(o,AJ(l))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local p=HL(o,AJ(l))
 local q,r,s={},{},{}
 local t,u=0,0
 for y=2,#m,n do
 local z=m[y]
 q[#q+1],r[z],s[z]=z,m[y+1],tonumber(m[y+2])
 end
-${$AK}${$FW}${$AG}${$AP}${$AQ}${$FU}${$HJ}${$HL}${$HP}${$HQ}${$HR}${$HS}local v=HS(p,q)
+${$AK}${$FV}${$AG}${$AP}${$AQ}${$FT}${$HI}${$HK}${$HO}${$HP}${$HQ}${$HR}local v=HR(p,q)
 if p.newer then
 return{'newer_schema'}
 end
-${$FX}${$CX}${$GA}${$FZ}${$GE}${$AM}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$FT}${$GK}${$GL}${$HN}${$HU}${$IY}local function w(x)
+${$FW}${$CX}${$FZ}${$FY}${$GD}${$AM}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$FS}${$GJ}${$GK}${$HM}${$HT}${$IX}local function w(x)
 local y,z,aa=x.id,x.task,p.plan
 if x.witness~=r[y]or x.expected<=s[y]then
 return
@@ -120,20 +120,20 @@ z.ghosts=ab>0 and AH(ab)or nil
 if x.waits==1 and s[y]==0 then
 local ac=CI(z)and aa.groups[z.group or'']
 local ad=ac and ac.bands[tonumber(z.priority or 0)]
-if ad and ad.last_tag>=IY then
+if ad and ad.last_tag>=IX then
 ad.last_tag=0
 end
-GL(z,'pending',p.now)
+GK(z,'pending',p.now)
 X(aa,y,z,'back')
-HN(p,'place_missing',y)
+HM(p,'place_missing',y)
 else
-HN(p,'ghosts_wrong',y)
+HM(p,'ghosts_wrong',y)
 end
-local ac=z.state==FX.ghost and ab==0
+local ac=z.state==FW.ghost and ab==0
 x.fixed=not ac and x.fixed
-x.record=not ac and HU(p,x)
+x.record=not ac and HT(p,x)
 end
-${$DE}${$FY}${$GB}${$GG}${$DG}${$DI}${$FL}${$GY}${$AF}${$BX}${$GM}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AS}${$AU}${$GC}${$CL}${$CO}${$CQ}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$GP}${$HK}${$HO}${$HT}${$HV}${$HW}${$HX}${$HY}${$IX}${$IW}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local x=JH(p,v,w)
+${$DE}${$FX}${$GA}${$GF}${$DG}${$DI}${$FK}${$GX}${$AF}${$BX}${$GL}${$Y}${$Z}${$CJ}${$AA}${$CE}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AN}${$AO}${$AS}${$AU}${$GB}${$CL}${$CO}${$CQ}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HF}${$GO}${$HJ}${$HN}${$HS}${$HU}${$HV}${$HW}${$HX}${$IW}${$IV}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local x=JG(p,v,w)
 if x then
 return x
 end
@@ -146,6 +146,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "3f153fac2cffb217b132e57ec902559be897e236",
-  keyLockingSha1: "4c601035e1be62023eea86c9224e3fa0b7fe2058",
+  sha1: "456e4450957dac6ee1f18d3f3115be56ea83ead4",
+  keyLockingSha1: "971f35763975d6cafd118501ac43c1bdc9d4959d",
 };

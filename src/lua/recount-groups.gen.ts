@@ -3,19 +3,19 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -39,11 +39,11 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
-import { $IS, $IT, $IU, $IV } from "./parts/count-ready.gen.ts";
+import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
+import { $IR, $IS, $IT, $IU } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -60,7 +60,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local m=HM(l,AJ(g))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local m=HL(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local function r(s)
@@ -69,14 +69,14 @@ o[#o+1],q[s]=s,CL(s)
 end
 return q[s]
 end
-${$A}${$B}${$FX}${$AK}${$FW}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$P}${$Q}${$CI}${$GC}local function s(t,u)
+${$A}${$B}${$FW}${$AK}${$FV}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$P}${$Q}${$CI}${$GB}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CI(x.task)and GC(x.fixed)then
+if CI(x.task)and GB(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -87,16 +87,16 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=CL(x,h=='1'and i[w+2]or'')
 end
-${$CC}${$CV}${$CE}${$IY}${$IS}${$IT}if h~='1'and not(s(a,IS)and s(d,IT))then
+${$CC}${$CV}${$CE}${$IX}${$IR}${$IS}if h~='1'and not(s(a,IR)and s(d,IS))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CX}${$GY}${$AM}${$FF}${$FG}${$CD}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}${$AA}${$AL}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CQ}${$CA}${$FN}${$FE}${$FI}${$FP}${$HN}${$HP}${$IU}${$IV}for x=1,#t,GY do
-CQ(n,{unpack(t,x,math.min(x+GY-1,#t))})
-for ab=x,math.min(x+GY-1,#t)do
+${$CX}${$GX}${$AM}${$FE}${$FF}${$CD}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}${$AA}${$AL}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CQ}${$CA}${$FM}${$FD}${$FH}${$FO}${$HM}${$HO}${$IT}${$IU}for x=1,#t,GX do
+CQ(n,{unpack(t,x,math.min(x+GX-1,#t))})
+for ab=x,math.min(x+GX-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
@@ -105,24 +105,24 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CF))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FW(ae)and IU(ad,q[ac],ae or'')then
+if ah and not FV(ae)and IT(ad,q[ac],ae or'')then
 ad.changed=true
-HN(m,'group_wrong',ac)
-elseif ah and not FW(ae)and IV(m,ad)then
+HM(m,'group_wrong',ac)
+elseif ah and not FV(ae)and IU(m,ad)then
 ad.changed=true
-HN(m,'timer_wrong',ac)
+HM(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FP(n)
+local y=FO(n)
 if y then
 return y
 end
-FJ(n)
+FI(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "9520952538735932abe1b4d031017ecd6bc517ee",
-  keyLockingSha1: "2e90d285f9be4d387f94e13eb8a1f093458fc314",
+  sha1: "df3b6c5770fcdb1e42a45f29fcb408b5329bd052",
+  keyLockingSha1: "2503ac0e6bab529470bc0e4365a4d067fe5ef344",
 };

@@ -4,24 +4,24 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $R, $FM, $S } from "./parts/place-after.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $R, $FL, $S } from "./parts/place-after.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -45,15 +45,15 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
-import { $JL } from "./parts/record-wake.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
+import { $JK } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -86,18 +86,18 @@ w[#w+1]=y
 end
 local y={}
 local z,aa=false,false
-${$FX}${$GC}local function ab(ac,ad)
+${$FW}${$GB}local function ab(ac,ad)
 local ae,af=ac.id,ac.task
-local ag=af.state==FX.waiting
+local ag=af.state==FW.waiting
 if y[ae]then
 return false
 elseif#w==tonumber(j)then
 return true
-elseif af.state==FX.ghost or af.state==FX.deleted or(ag and ac.fixed=='')then
+elseif af.state==FW.ghost or af.state==FW.deleted or(ag and ac.fixed=='')then
 y[ae]='not_found'
 elseif ac.lease~=''and ac.lease~=af.lease_number then
 y[ae]='lease_lost'
-elseif af.state==FX.rejected and GC(ac.fixed)then
+elseif af.state==FW.rejected and GB(ac.fixed)then
 y[ae]='redriven'
 x(ac,ad)
 else
@@ -109,24 +109,24 @@ end
 ${$E}${$F}${$G}${$H}local function ac(ad,ae)
 if#w==tonumber(j)then
 return true
-elseif ad.task.state~=FX.rejected or not GC(ad.fixed)then
+elseif ad.task.state~=FW.rejected or not GB(ad.fixed)then
 ad.left_alone=true
 elseif H(v,ad.task,ad.text)then
 x(ad,ae)
 end
 end
-${$CX}${$AK}${$FW}${$FZ}${$DG}${$DI}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$CA}${$FN}${$FE}${$FI}${$FP}${$HC}${$HD}local function ad(ae,af,ag,ah)
+${$CX}${$AK}${$FV}${$FY}${$DG}${$DI}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$CA}${$FM}${$FD}${$FH}${$FO}${$HB}${$HC}local function ad(ae,af,ag,ah)
 CQ(ae,ag)
 for al,am in ipairs(ag)do
 local an=math.floor(t+(ah+al-1)*l)
 z=z or an<=r
 am.charged,am.reason,am.ended_at='0',nil,nil
-HD(ae,af[al],am,w[ah+al].text,'back',an>r and an)
+HC(ae,af[al],am,w[ah+al].text,'back',an>r and an)
 BX(ae,'redriven',af[al])
 end
 ae.writes['ZREM expiry']=af
 ae.writes['ZREM dead']=af
-return FP(ae)
+return FO(ae)
 end
 local ae={}
 for ai=8,#p,2 do
@@ -143,10 +143,10 @@ end
 local ag=math.min(tonumber(v.ended_before or s+1),s+1)
 ${$A}${$J}${$L}${$M}ae=M(h,u,A,ag)
 end
-${$A}${$B}${$FY}${$GA}${$GB}${$GE}${$GG}${$P}local ag=P(f,ae,af and ab or ac)
+${$A}${$B}${$FX}${$FZ}${$GA}${$GD}${$GF}${$P}local ag=P(f,ae,af and ab or ac)
 local ah=#w
 if k~='1'then
-${$FJ}${$FK}${$FL}${$FM}${$GY}${$S}ah,ag=S(q,r,w,ag,ad)
+${$FI}${$FJ}${$FK}${$FL}${$GX}${$S}ah,ag=S(q,r,w,ag,ad)
 if not ag then
 return ah
 end
@@ -160,10 +160,10 @@ end
 if ai~=''then
 ai=s..' '..AH(math.ceil(t+ah*l))..' '..ai
 end
-${$JI}${$JK}${$JJ}${$JL}local aj=o~=''
+${$JH}${$JJ}${$JI}${$JK}local aj=o~=''
 and k~='1'
 and(z or aa)
-and JL(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
+and JK(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
 ${$Q}local ak={'ok',ah,ai,Q(ae,ag),aj and 1 or 0}
 for ao=1,af and ag or 0 do
 ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
@@ -171,6 +171,6 @@ end
 return ak
 `;
   },
-  sha1: "8963e42ca1f887ce8746317ca3a3829475e6b1db",
-  keyLockingSha1: "02738934a32c58407dd0c38890563995f77f2b9b",
+  sha1: "15e863e67df26848183044e7b0f4d683c61cdf6c",
+  keyLockingSha1: "b12f2b7da46a7c02de1a1119895762c1aac28c3c",
 };

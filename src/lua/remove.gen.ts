@@ -2,24 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
-import { $GN } from "./parts/forget-task.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
+import { $GM } from "./parts/forget-task.gen.ts";
 import { $T } from "./parts/erase.gen.ts";
 import { $DK } from "./parts/parse-rate.gen.ts";
 import { $DL, $AL } from "./parts/measure-rate.gen.ts";
@@ -41,25 +41,25 @@ local b=KEYS[2]
 local c=KEYS[3]
 local d=ARGV[1]
 local e=ARGV[2]
-${$FJ}${$FK}local f=FK({tasks=a,expiry=b,dead=c})
+${$FI}${$FJ}local f=FJ({tasks=a,expiry=b,dead=c})
 local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
 local h,i=g[1],g[2]
-${$DE}${$FW}${$DG}${$DI}${$FL}if FW(h)or FW(i)or FL(f,g[3],g[4])then
+${$DE}${$FV}${$DG}${$DI}${$FK}if FV(h)or FV(i)or FK(f,g[3],g[4])then
 return{'newer_schema'}
 end
-${$FX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}local j=GG(h or'',i)
-if not h or j.state==FX.ghost then
+${$FW}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}local j=GF(h or'',i)
+if not h or j.state==FW.ghost then
 return{'not_found'}
-elseif j.state==FX.deleted then
+elseif j.state==FW.deleted then
 return{j.ended_at and'removed'or'not_found'}
-elseif j.state~=FX.completed and j.state~=FX.rejected then
+elseif j.state~=FW.completed and j.state~=FW.rejected then
 return{'alive'}
 end
 ${$AH}${$AI}${$AJ}f.now=AJ(d)
-${$AK}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$GM}${$GN}${$T}T(f,e,j)
-${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}return FP(f)or{'removed'}
+${$AK}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$GL}${$GM}${$T}T(f,e,j)
+${$DK}${$DL}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CA}${$FM}${$FD}${$FH}${$FO}return FO(f)or{'removed'}
 `;
   },
-  sha1: "37fbb5d7f1e8a9130939245a7aa89d91f3d48cd9",
-  keyLockingSha1: "396907d3c59ed5ece69e9676597d24b129da74ed",
+  sha1: "dfd6a8cb2cf6eea8697c4e8f46afb91db853fb1b",
+  keyLockingSha1: "8f27820058f932d3fe4dfdc5810a4e88eb1f0837",
 };

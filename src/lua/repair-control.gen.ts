@@ -4,11 +4,11 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $DK } from "./parts/parse-rate.gen.ts";
@@ -27,14 +27,14 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
-import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
-import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
-import { $HY } from "./parts/write-repairs.gen.ts";
-import { $IA, $IB, $IC, $ID } from "./parts/settings.gen.ts";
-import { $IO, $IP, $IQ, $IR } from "./parts/pairs.gen.ts";
+import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
+import { $HS, $HU, $HW, $IW, $IV } from "./parts/set-aside.gen.ts";
+import { $HX } from "./parts/write-repairs.gen.ts";
+import { $HZ, $IA, $IB, $IC } from "./parts/settings.gen.ts";
+import { $IM, $IO, $IP, $IQ } from "./parts/pairs.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -51,21 +51,21 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$AV}local l=AV(nil,a,b,c,nil,d,e,f,nil,g)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local m=HM(l,AJ(i))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local m=HL(l,AJ(i))
 local n={}
-${$IO}${$IP}${$IQ}for r,s in ipairs(redis.call('HMGET',e,unpack(IQ)))do
-n[IQ[r]]=s
+${$IM}${$IO}${$IP}for r,s in ipairs(redis.call('HMGET',e,unpack(IP)))do
+n[IP[r]]=s
 end
-${$FW}if FW(n['~set'])then
+${$FV}if FV(n['~set'])then
 return{'newer_schema'}
 end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DE}${$AK}${$DG}${$DI}${$FF}${$FG}${$CC}${$CD}${$CB}${$AL}${$CN}${$CP}${$CO}${$FS}${$DF}${$DJ}${$HN}${$HT}${$HV}${$IA}${$IB}${$IC}${$ID}${$IX}${$IW}${$IY}${$IR}IR(m,n,o)
+${$DE}${$AK}${$DG}${$DI}${$FE}${$FF}${$CC}${$CD}${$CB}${$AL}${$CN}${$CP}${$CO}${$FR}${$DF}${$DJ}${$HM}${$HS}${$HU}${$HZ}${$IA}${$IB}${$IC}${$IW}${$IV}${$IX}${$IQ}IQ(m,n,o)
 local p={}
-for t=1,#IO,2 do
-p[IO[t]]=IO[t+1]
+for t=1,#IM,2 do
+p[IM[t]]=IM[t+1]
 end
 local function q()
 local r=''
@@ -80,7 +80,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HV(m,w,n[w],ac and AH(x)or n[w])
+HU(m,w,n[w],ac and AH(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -88,19 +88,19 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HV(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
-HN(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HU(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
+HM(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$AM}${$DK}${$DL}${$CJ}${$AA}${$CK}${$CM}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CA}${$FN}${$FE}${$FI}${$FP}${$HP}${$HX}${$HY}local r=HY(m)
+${$AM}${$DK}${$DL}${$CJ}${$AA}${$CK}${$CM}${$FG}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CA}${$FM}${$FD}${$FH}${$FO}${$HO}${$HW}${$HX}local r=HX(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IO)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IM)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "6ed192814cd0ae269a485e4470456b90beccad2f",
-  keyLockingSha1: "4da7f7a7465d41c2752555da27ffeff142909066",
+  sha1: "6af8c6e4d352974581ac58f42645800475d220d5",
+  keyLockingSha1: "1f2743d7c1bba6bcc57a5c58d8332391d3aca642",
 };

@@ -5,15 +5,15 @@ import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -39,11 +39,11 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $DR, $FO } from "./parts/places-left.gen.ts";
+import { $DR, $FN } from "./parts/places-left.gen.ts";
 
 export const runSchedules: Script = {
   name: "runSchedules",
@@ -62,7 +62,7 @@ local k=5
 local l=8000000
 local m=16
 ${$AV}local n=AV(a,b,c,d,nil,e,f)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local o=FK(n,AJ(i))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}local o=FJ(n,AJ(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped','~slots'}
 for v=1,p do
@@ -72,8 +72,8 @@ for ad in string.gmatch(z,'%d+')do
 r[#r+1]=w..'.'..ad
 end
 end
-${$FU}${$FV}local s=FV(f,r)
-${$DE}${$FW}${$DG}${$DI}${$FL}if FW(s['~slots'])or FL(o,s['~set'],s['~stats'])then
+${$FT}${$FU}local s=FU(f,r)
+${$DE}${$FV}${$DG}${$DI}${$FK}if FV(s['~slots'])or FK(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
@@ -102,7 +102,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..AH(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..AH(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$CX}${$FY}${$GA}${$GB}${$BX}${$FF}${$FG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}local function ab(ac,ad)
+${$CX}${$FX}${$FZ}${$GA}${$BX}${$FE}${$FF}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$CK}${$CN}${$AG}${$AP}${$CL}${$CO}${$CQ}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -115,9 +115,9 @@ elseif u<1 or v>l then
 w=w or u<1
 return aj,ak,ao
 end
-local ar=GB(aq)
+local ar=GA(aq)
 CQ(o,{ar})
-FG(o,'HSET tasks',ap,aq)
+FF(o,'HSET tasks',ap,aq)
 X(o,ap,ar,'back')
 BX(o,'enqueued',ap)
 aj=aj+1
@@ -154,17 +154,17 @@ AK(ac,an,tonumber(ap))
 AK(ac,aq)
 end
 ac[2]=w and 1 or 0
-${$AM}${$AA}${$CM}${$CP}${$FH}${$AE}${$CA}${$FN}FN(o)
-${$AN}${$AS}${$FO}local af=FO(o,{['~stats']=s['~stats']})
+${$AM}${$AA}${$CM}${$CP}${$FG}${$AE}${$CA}${$FM}FM(o)
+${$AN}${$AS}${$FN}local af=FN(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$AO}${$AU}${$FE}${$FI}${$FP}FP(o)
+${$AO}${$AU}${$FD}${$FH}${$FO}FO(o)
 AN('HSET',h,ad)
 AN('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "2461799eefdbd3ab2ed9729926b58c4e1da16857",
-  keyLockingSha1: "6b0a9ccc1d8235db75b801ee45a51a5c66c35647",
+  sha1: "afecbf59adcd74a6ea251ffccec2a38b5ae5e63d",
+  keyLockingSha1: "417913cf2a2a168a47970f0695cb2ae15ecf7e8e",
 };

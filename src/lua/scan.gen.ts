@@ -2,25 +2,25 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -47,32 +47,32 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $JQ } from "./parts/leases-of.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HG } from "./parts/revoke.gen.ts";
-import { $JO } from "./parts/lost-for.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $JP } from "./parts/leases-of.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $HF } from "./parts/revoke.gen.ts";
+import { $JN } from "./parts/lost-for.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
-import { $GP } from "./parts/has-ended.gen.ts";
-import { $HI, $HM, $HN, $HP, $IY } from "./parts/zsets.gen.ts";
-import { $HJ, $HK, $HL, $HO, $HQ, $HR, $HS, $HU, $HW, $IZ, $JA, $JB, $JC, $JD, $JE, $JF, $JG } from "./parts/rare.gen.ts";
-import { $HT, $HV, $HX, $IX, $IW } from "./parts/set-aside.gen.ts";
-import { $HY } from "./parts/write-repairs.gen.ts";
-import { $HZ } from "./parts/blank.gen.ts";
-import { $IA, $IB, $IC, $ID } from "./parts/settings.gen.ts";
-import { $IE, $IG, $IH, $II, $IJ, $IK, $IL, $IM } from "./parts/repair-group-settings.gen.ts";
-import { $JH } from "./parts/repair-entries.gen.ts";
+import { $GO } from "./parts/has-ended.gen.ts";
+import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
+import { $HI, $HJ, $HK, $HN, $HP, $HQ, $HR, $HT, $HV, $IY, $IZ, $JA, $JB, $JC, $JD, $JE, $JF } from "./parts/rare.gen.ts";
+import { $HS, $HU, $HW, $IW, $IV } from "./parts/set-aside.gen.ts";
+import { $HX } from "./parts/write-repairs.gen.ts";
+import { $HY } from "./parts/blank.gen.ts";
+import { $HZ, $IA, $IB, $IC } from "./parts/settings.gen.ts";
+import { $ID, $IE, $IG, $IH, $II, $IJ, $IK, $IL } from "./parts/repair-group-settings.gen.ts";
+import { $JG } from "./parts/repair-entries.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -105,7 +105,7 @@ i,
 j,
 k
 )
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HI}${$HM}local q=HM(p,AJ(l))
+${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local q=HL(p,AJ(l))
 local r,s,t,u={},{},{},{}
 ${$AK}local function v()
 local w=tonumber(n)
@@ -118,7 +118,7 @@ AK(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or AH(w+#x),y,z
 end
-${$AG}${$AP}${$HN}${$HO}${$HQ}${$II}local function w()
+${$AG}${$AP}${$HM}${$HN}${$HP}${$IH}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -127,24 +127,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-II(q,z)
+IH(q,z)
 return x[1],y
 end
-${$DE}${$FW}${$DG}${$DI}${$FF}${$FG}${$AL}${$FS}${$JO}${$DF}${$DJ}${$HP}${$HT}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$IM}local function x()
+${$DE}${$FV}${$DG}${$DI}${$FE}${$FF}${$AL}${$FR}${$JN}${$DF}${$DJ}${$HO}${$HS}${$HZ}${$IA}${$IB}${$IC}${$ID}${$IE}${$IG}${$IL}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IM(q,y[2])
+local z,aa=IL(q,y[2])
 r=aa
 return y[1],z
 end
-${$FX}${$CX}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$FL}${$GY}${$AF}${$AM}${$BX}${$GH}${$GI}${$GJ}${$GM}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GC}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$FU}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$HE}${$HG}${$GP}${$HJ}${$HK}${$HL}${$HR}${$HS}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IX}${$IW}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local function y(z,aa)
-local ab,ac=HS(q,z),{}
+${$FW}${$CX}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$FK}${$GX}${$AF}${$AM}${$BX}${$GG}${$GH}${$GI}${$GL}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CE}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GB}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$FT}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$HD}${$HF}${$GO}${$HI}${$HJ}${$HK}${$HQ}${$HR}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IW}${$IV}${$IX}${$IY}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}local function y(z,aa)
+local ab,ac=HR(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=JH(q,ab)
+local ad=JG(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -153,7 +153,7 @@ AK(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 AK(ac,ao)
-HN(q,ai.live and'two_places'or'payload_missing',ai.id)
+HM(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=CE(tonumber(ai.fair or 0))
@@ -165,24 +165,24 @@ AK(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or HZ(q,ac)
+return ad or HY(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IK}IK(q,ab)
-ad=HY(q)
-elseif m=='fair-by-group'then
 ${$IJ}IJ(q,ab)
+ad=HX(q)
+elseif m=='fair-by-group'then
+${$II}II(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HY(q)
+ad=HX(q)
 end
 elseif m=='workers'then
-${$JQ}${$IL}IL(q,ab)
-ad=HY(q)
+${$JP}${$IK}IK(q,ab)
+ad=HX(q)
 else
 ad=y(ab,ac)
 end
@@ -192,6 +192,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "2afd5f9f60a53482162818e29471f8c5ac38793e",
-  keyLockingSha1: "89aa9ffa716ff34664b715e993eadd5cb3db67a4",
+  sha1: "535704e3340293936acff9fd719a14f86d0ac909",
+  keyLockingSha1: "d7b6f62683a0e65c885cc64277458f1e8689ccda",
 };

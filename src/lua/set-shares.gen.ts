@@ -4,7 +4,7 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $DK } from "./parts/parse-rate.gen.ts";
 import { $DL, $AL } from "./parts/measure-rate.gen.ts";
@@ -12,13 +12,13 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
 import { $DF } from "./parts/format-named.gen.ts";
 import { $DH, $DM } from "./parts/totals.gen.ts";
 import { $DJ } from "./parts/format-settings.gen.ts";
 import { $DQ } from "./parts/remaining.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
-import { $JL } from "./parts/record-wake.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
+import { $JK } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -35,7 +35,7 @@ local i=ARGV[4]
 local j=ARGV[5]
 local k=ARGV[6]
 local l=redis.call('HMGET',e,'~set','~rate','~ghosts','~dropped','~wake')
-${$FW}if FW(l[1])then
+${$FV}if FV(l[1])then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local m,n=AJ(f),l[2]or''
@@ -76,13 +76,13 @@ ${$DQ}local s=redis.call('LLEN',a)
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$AL}${$AS}${$AU}${$JI}${$JK}${$DF}${$DJ}${$JJ}${$JL}local u=k~=''
+${$AL}${$AS}${$AU}${$JH}${$JJ}${$DF}${$DJ}${$JI}${$JK}local u=k~=''
 and t
 and s>0
-and JL(e,{l[5],DJ(p)},m,k)
+and JK(e,{l[5],DJ(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "46aae99f95138b1186aaff3e252ed79bb4bc964d",
-  keyLockingSha1: "d15e99024b6d8c68bf26d818f5303210f3f2f23b",
+  sha1: "e4f76061c49ca36f6dbadba952bb3c0f4ae9243f",
+  keyLockingSha1: "accea91ed4f5ffdd2edb1f086ca579dd9a9156d3",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
@@ -14,13 +14,13 @@ export const settings: Script = {
 local b=ARGV[1]
 local c=b==''and'~set'or'~s:'..b
 local d=redis.call('HMGET',a,c,'~g:'..b)
-${$FW}if FW(d[1])or FW(d[2])then
+${$FV}if FV(d[1])or FV(d[2])then
 return{'newer_schema'}
 end
 ${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local e=CL(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "f2ae019bb460231f0466c61c685e1159e3621f32",
-  keyLockingSha1: "d9e755251838d239517b07cc09e173ef1a21b1d4",
+  sha1: "c6cd0361a0fb392bbc69992c7346b1bbe4e61714",
+  keyLockingSha1: "ec8b5127651e7878b0151d11b122459dc3590431",
 };

@@ -2,24 +2,24 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -36,7 +36,7 @@ import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
 import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
 import { $CE } from "./parts/read-score.gen.ts";
-import { $DA, $AD, $AT, $AZ, $BA, $BB, $EO, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DN, $DP, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ, $EU } from "./parts/take-turn.gen.ts";
+import { $DA, $AD, $AT, $AZ, $BA, $BB, $EO, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DN, $DP, $EI, $EJ, $EL, $EP, $EM, $EN, $EQ, $ER, $BM, $BQ } from "./parts/take-turn.gen.ts";
 import { $CN } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -50,34 +50,34 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GC } from "./parts/has-payload.gen.ts";
-import { $EH, $EF, $BI, $EG, $EV } from "./parts/read-waiting.gen.ts";
+import { $GB } from "./parts/has-payload.gen.ts";
+import { $EH, $EF, $BI, $EG, $EU } from "./parts/read-waiting.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $FT } from "./parts/first-line.gen.ts";
+import { $FU } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JV, $BR, $BT, $BU, $HH } from "./parts/look-ahead.gen.ts";
-import { $JN } from "./parts/forgotten-after.gen.ts";
-import { $JQ } from "./parts/leases-of.gen.ts";
-import { $JR, $JT, $JU } from "./parts/unregister-workers.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HG } from "./parts/revoke.gen.ts";
-import { $JO } from "./parts/lost-for.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
-import { $JP } from "./parts/note-worker.gen.ts";
+import { $BP, $BN, $JU, $BR, $BT, $BU, $HG } from "./parts/look-ahead.gen.ts";
+import { $JM } from "./parts/forgotten-after.gen.ts";
+import { $JP } from "./parts/leases-of.gen.ts";
+import { $JQ, $JS, $JT } from "./parts/unregister-workers.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $HF } from "./parts/revoke.gen.ts";
+import { $JN } from "./parts/lost-for.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
+import { $JO } from "./parts/note-worker.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
 import { $ET } from "./parts/try-store.gen.ts";
-import { $GF } from "./parts/working-record.gen.ts";
-import { $GR, $EW, $EX, $GS, $GT } from "./parts/settlement.gen.ts";
-import { $HF } from "./parts/put-deadlines.gen.ts";
+import { $GE } from "./parts/working-record.gen.ts";
+import { $GQ, $EV, $EW, $GR, $GS } from "./parts/settlement.gen.ts";
+import { $HE } from "./parts/put-deadlines.gen.ts";
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
@@ -107,49 +107,54 @@ local v=ARGV
 local w=10
 ${$AH}${$AI}local x,y=AI(l),tonumber(m)
 ${$BI}local z=BI(o,y)
-local aa,ab,ac,ad,ae
-local function af()
+local aa,ab,ac,ad,ae,af
+local function ag()
 return x
 end
-${$AG}${$ES}local ag=ES and r==''and#v+2*y<=AG
-${$GR}for ak=w+3,#v,GR do
-ag=ag and v[ak]=='complete'
+${$AG}${$ES}local ah=ES and r==''and#v+2*y<=AG
+${$GQ}for al=w+3,#v,GQ do
+ah=ah and v[al]=='complete'
 end
-if ag then
+if ah then
 ac=redis.call('RPOP',a,m)
 if not ac then
 ac={}
 end
-${$EG}local ah=EG(ac,1)
-${$EH}${$GS}local ai=EH(g,z,ac,1,ah,GS({},v,w))
-${$EF}aa={ai[3],ai[4],unpack(ai,EF+2*ah+1,#ai)}
-local aj,ak,al
-if not ai.err then
-${$AF}${$GI}${$FT}${$FR}${$GF}${$EW}aj,ak,al=EW(e,h,v,w,aa,x)
+${$EG}local ai=EG(ac,1)
+${$EH}${$GR}local aj=EH(g,z,ac,1,ai,GR({},v,w))
+${$EF}aa={aj[3],aj[4],unpack(aj,EF+2*ai+1,#aj)}
+local ak,al,am
+if not aj.err then
+${$AF}${$GH}${$FS}${$FQ}${$GE}${$EV}ak,al,am=EV(e,h,v,w,aa,x)
 end
-local am={ai}
-ag=aj
-if ag and#ac<y and t~='1'then
-${$AQ}${$AR}${$BO}${$BP}${$BQ}ag,ae=BQ(e,f,af)
+local an={aj}
+ah=ak
+if ah and#ac<y then
+af=0
+if t~='1'then
+${$AQ}${$AR}${$BO}${$BP}${$BQ}ah,ae=BQ(e,f,ag)
+if ah then
+af=ae.next_due
 end
-if ag then
-${$EU}local an=ae or#ac<y and EU or nil
-${$AK}${$GI}${$JI}${$JK}${$ET}${$EV}ad=
-EV(e,g,ac,am,z,o,p,n,q,af,an,ak)
+end
+end
+if ah then
+${$AK}${$GH}${$JH}${$JJ}${$ET}${$EU}ad=
+EU(e,g,ac,an,z,o,p,n,q,ag,af,al)
 end
 if ad then
-return{aj,ad}
+return{ak,ad}
 end
-${$ET}${$EX}if aj and EX(g,h,ak,al)then
-ab=aj
+${$ET}${$EW}if ak and EW(g,h,al,am)then
+ab=ak
 else
 ae=nil
-if ai.err then
+if aj.err then
 aa=nil
 end
 end
 end
-${$AV}local ah=AV(
+${$AV}local ai=AV(
 a,
 b,
 c,
@@ -162,31 +167,31 @@ i,
 j,
 k
 )
-local ai=
+local aj=
 {max=y,slot=z,lease=n,token=o,resend=p,max_bytes=q}
-ai.worker,ai.info,ai.test_now=r,s,l
-ai.now=tonumber(x)
+aj.worker,aj.info,aj.test_now=r,s,l
+aj.now=tonumber(x)
 if not ab then
-${$DE}${$FX}${$CX}${$AK}${$FW}${$GA}${$FZ}${$GE}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$GS}${$HF}${$GT}local aj,ak=pcall(function()
+${$DE}${$FW}${$CX}${$AK}${$FV}${$FZ}${$FY}${$GD}${$FI}${$FJ}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$GR}${$HE}${$GS}local ak,al=pcall(function()
 if not aa then
-aa=AP('HMGET',g,GS({'~set','~stats'},v,w))
+aa=AP('HMGET',g,GR({'~set','~stats'},v,w))
 end
-return GT(ah,ai.now,u,v,w,aa)
+return GS(ai,aj.now,u,v,w,aa)
 end)
-if aj then
-ab=ak
+if ak then
+ab=al
 else
-${$AT}ab=AT(ak)
+${$AT}ab=AT(al)
 end
 if ab.err or ab[1]~='ok'then
 AN('RPUSH',a,AO(ac or{},1))
 return ab
 end
 end
-${$DE}${$FX}${$CX}${$AK}${$FW}${$FY}${$GA}${$GB}${$FZ}${$GE}${$GG}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$GC}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FT}${$GK}${$GL}${$HA}${$BF}${$BG}${$BZ}${$CA}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JN}${$JQ}${$JR}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$JO}${$JT}${$JU}${$JV}${$BR}${$BT}${$BU}${$HH}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JI}${$JK}${$JP}${$BM}ad=BM(ah,ai,ac,ae)
+${$DE}${$FW}${$CX}${$AK}${$FV}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$FI}${$FJ}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$CZ}${$CE}${$DA}${$AD}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EK}${$GB}${$AY}${$AZ}${$BA}${$EH}${$BB}${$CL}${$CO}${$CQ}${$EF}${$EO}${$BC}${$BD}${$BE}${$FS}${$GJ}${$GK}${$GZ}${$BF}${$BG}${$BZ}${$CA}${$FM}${$BH}${$BK}${$BL}${$FD}${$FH}${$FO}${$FT}${$FU}${$BS}${$DB}${$DC}${$DD}${$DN}${$DP}${$EG}${$EI}${$EJ}${$EL}${$BO}${$BP}${$BN}${$JM}${$JP}${$JQ}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HF}${$JN}${$JS}${$JT}${$JU}${$BR}${$BT}${$BU}${$HG}${$EP}${$EM}${$EN}${$EQ}${$ER}${$JH}${$JJ}${$JO}${$BM}ad=BM(ai,aj,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "9b90ae22257ace7d97ab67d83d33b58ae1f45b82",
-  keyLockingSha1: "f319492290ecadf4037748b2df4ad6673c0df7a5",
+  sha1: "3addb5864a9228d021c2855c04305e25c952b029",
+  keyLockingSha1: "e8c7c16e0b04abe020d1977602da466037af0e7b",
 };

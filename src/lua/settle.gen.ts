@@ -2,22 +2,22 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -44,19 +44,19 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
 import { $ES } from "./parts/plain.gen.ts";
 import { $ET } from "./parts/try-store.gen.ts";
-import { $GF } from "./parts/working-record.gen.ts";
-import { $GR, $EW, $EX, $GS, $GT } from "./parts/settlement.gen.ts";
-import { $HF } from "./parts/put-deadlines.gen.ts";
+import { $GE } from "./parts/working-record.gen.ts";
+import { $GQ, $EV, $EW, $GR, $GS } from "./parts/settlement.gen.ts";
+import { $HE } from "./parts/put-deadlines.gen.ts";
 
 export const settle: Script = {
   name: "settle",
@@ -75,19 +75,19 @@ local k=ARGV[1]
 local l=ARGV[2]
 local m=ARGV
 ${$AH}${$AI}local n=AI(k)
-${$AG}${$AP}${$GR}${$GS}local o=AP('HMGET',g,GS({'~set','~stats'},m,2))
+${$AG}${$AP}${$GQ}${$GR}local o=AP('HMGET',g,GR({'~set','~stats'},m,2))
 local p,q,r
 ${$ES}if ES then
-${$AF}${$GI}${$FT}${$FR}${$GF}${$EW}p,q,r=EW(e,h,m,2,o,n)
+${$AF}${$GH}${$FS}${$FQ}${$GE}${$EV}p,q,r=EV(e,h,m,2,o,n)
 end
-${$ET}${$EX}if p and EX(g,h,q,r)then
+${$ET}${$EW}if p and EW(g,h,q,r)then
 return p
 end
 ${$AV}local s=
 AV(a,b,c,d,e,f,g,h,i,nil,j)
-${$DE}${$FX}${$CX}${$AK}${$FW}${$GA}${$FZ}${$GE}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$GH}${$GI}${$GJ}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HF}${$GT}return GT(s,tonumber(n),l,m,2,o)
+${$DE}${$FW}${$CX}${$AK}${$FV}${$FZ}${$FY}${$GD}${$FI}${$FJ}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HE}${$GS}return GS(s,tonumber(n),l,m,2,o)
 `;
   },
-  sha1: "5d06e0d5fbe42bf45dea13042e294cbbe8ea9331",
-  keyLockingSha1: "c17ec2891853a9c59454487db0eddf489164db66",
+  sha1: "157c66e8cc6a9e68785b3692448e9c7775f53baa",
+  keyLockingSha1: "78ce6a54addb474b4c40e784a8fc99eb57dd24b1",
 };

@@ -4,13 +4,13 @@ import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
-import { $GU } from "./parts/statistics-fields.gen.ts";
-import { $GV, $GW } from "./parts/append-recent.gen.ts";
-import { $GX } from "./parts/history-fields.gen.ts";
+import { $GT } from "./parts/statistics-fields.gen.ts";
+import { $GU, $GV } from "./parts/append-recent.gen.ts";
+import { $GW } from "./parts/history-fields.gen.ts";
 
 export const statistics: Script = {
   name: "statistics",
@@ -19,24 +19,24 @@ export const statistics: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$AK}${$GU}local e=GU()
+${$AK}${$GT}local e=GT()
 local f=#e
-${$GX}for j,k in ipairs(c=='1'and GX()or{})do
+${$GW}for j,k in ipairs(c=='1'and GW()or{})do
 e[#e+1]=k
 end
 local g=redis.call('HMGET',a,'~set',unpack(e))
-${$FW}if FW(g[1])or FW(g[2])or FW(g[3])then
+${$FV}if FV(g[1])or FV(g[2])or FV(g[3])then
 return{'newer_schema'}
 end
 ${$DE}${$DG}${$DI}local h={'ok',d,DI(g[1]or nil).statistics and 1 or 0}
-${$GV}${$GW}GW(h,{unpack(g,2,f+1)},d)
+${$GU}${$GV}GV(h,{unpack(g,2,f+1)},d)
 if c=='1'then
 AK(h,'')
-GV(h,{unpack(g,f+2)},d,1440)
+GU(h,{unpack(g,f+2)},d,1440)
 end
 return h
 `;
   },
-  sha1: "dd8c84a051f15553bcb98eb18f23f898b44bde4c",
-  keyLockingSha1: "4b6836a9149a67e4d5e459fcb0936bb752c8b414",
+  sha1: "d7d87e3ce1634689c40e9659af80397e2574deec",
+  keyLockingSha1: "42f0511f459d29be6ca8f513940d9d41b994529d",
 };

@@ -2,26 +2,26 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DE } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GE } from "./parts/state.gen.ts";
+import { $FW, $FY, $GD } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GB } from "./parts/fixed-fields.gen.ts";
-import { $GA } from "./parts/parse-letters.gen.ts";
-import { $GG } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FV } from "./parts/newer.gen.ts";
+import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
+import { $FZ } from "./parts/parse-letters.gen.ts";
+import { $GF } from "./parts/parse-with.gen.ts";
+import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
 import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GY } from "./parts/max-plan-leases.gen.ts";
+import { $FK } from "./parts/read-settings.gen.ts";
+import { $GX } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
 import { $BX } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CM, $CP, $FH } from "./parts/planned-writes.gen.ts";
-import { $GH, $GJ } from "./parts/letters.gen.ts";
-import { $GI } from "./parts/join-record.gen.ts";
-import { $GM } from "./parts/bare-record.gen.ts";
-import { $GN } from "./parts/forget-task.gen.ts";
+import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
+import { $GG, $GI } from "./parts/letters.gen.ts";
+import { $GH } from "./parts/join-record.gen.ts";
+import { $GL } from "./parts/bare-record.gen.ts";
+import { $GM } from "./parts/forget-task.gen.ts";
 import { $CC, $CB } from "./parts/band.gen.ts";
 import { $CD } from "./parts/score-at.gen.ts";
 import { $CW } from "./parts/cost-of.gen.ts";
@@ -50,25 +50,25 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CL } from "./parts/parse-group.gen.ts";
 import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT, $GK, $GL } from "./parts/history.gen.ts";
-import { $HA } from "./parts/worker-lease.gen.ts";
-import { $BZ, $HE } from "./parts/note-number.gen.ts";
+import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
+import { $GZ } from "./parts/worker-lease.gen.ts";
+import { $BZ, $HD } from "./parts/note-number.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BN, $JV, $BR, $BT, $BU, $HH } from "./parts/look-ahead.gen.ts";
-import { $JN } from "./parts/forgotten-after.gen.ts";
-import { $JQ } from "./parts/leases-of.gen.ts";
-import { $JR, $JT, $JU } from "./parts/unregister-workers.gen.ts";
-import { $BY, $FQ, $GQ, $GZ, $HB } from "./parts/note-detail.gen.ts";
-import { $HC } from "./parts/score-when-due.gen.ts";
-import { $HD } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HG } from "./parts/revoke.gen.ts";
-import { $JO } from "./parts/lost-for.gen.ts";
-import { $JI, $JK } from "./parts/parse-wake.gen.ts";
-import { $GP } from "./parts/has-ended.gen.ts";
-import { $JJ } from "./parts/nobody-awake.gen.ts";
-import { $JL } from "./parts/record-wake.gen.ts";
+import { $BP, $BN, $JU, $BR, $BT, $BU, $HG } from "./parts/look-ahead.gen.ts";
+import { $JM } from "./parts/forgotten-after.gen.ts";
+import { $JP } from "./parts/leases-of.gen.ts";
+import { $JQ, $JS, $JT } from "./parts/unregister-workers.gen.ts";
+import { $BY, $FP, $GP, $GY, $HA } from "./parts/note-detail.gen.ts";
+import { $HB } from "./parts/score-when-due.gen.ts";
+import { $HC } from "./parts/wait-again.gen.ts";
+import { $FQ } from "./parts/default-result-ttl.gen.ts";
+import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $HF } from "./parts/revoke.gen.ts";
+import { $JN } from "./parts/lost-for.gen.ts";
+import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
+import { $GO } from "./parts/has-ended.gen.ts";
+import { $JI } from "./parts/nobody-awake.gen.ts";
+import { $JK } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -105,7 +105,7 @@ k
 )
 local s=tonumber(m)
 ${$AH}${$AI}${$AJ}local t=AJ(l)
-${$FX}${$AK}${$FW}${$GA}${$FZ}${$GE}${$GH}${$GI}${$GJ}${$GM}${$GN}${$AG}${$AN}${$GP}local function u()
+${$FW}${$AK}${$FV}${$FZ}${$FY}${$GD}${$GG}${$GH}${$GI}${$GL}${$GM}${$AG}${$AN}${$GO}local function u()
 local v=redis.call('ZRANGE',h,'-inf',AH(t),'BYSCORE','LIMIT','0',m)
 local w,x,y,z={},{},{},nil
 local aa,ab,ac,ad=0,0,0,16
@@ -115,16 +115,16 @@ for ai=ac+1,math.min(ac+ad,#v)do
 ae[#ae+1]='.'..v[ai]
 end
 for ai,aj in ipairs(redis.call('HMGET',g,unpack(ae)))do
-local ak,al=v[ac+ai],GE(aj)
-if FW(aj)then
+local ak,al=v[ac+ai],GD(aj)
+if FV(aj)then
 ab=ab+1
 else
 aa=aa+#(aj or'')
 w[#w+1]=ak
 if string.sub(ak,1,1)=='~'then
 x[#x+1]=ak
-elseif GP(al)then
-local am=GN(y,x,ak,al,t)
+elseif GO(al)then
+local am=GM(y,x,ak,al,t)
 if am then
 if not z then
 z={}
@@ -154,14 +154,14 @@ local x,y,z=u()
 local aa,ab,ac=0,0,0
 if not w or w.expired then
 local ad
-${$DE}${$CX}${$FY}${$GB}${$GG}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$HH}aa,ab,ac,ad=HH(r,t,s,v)
+${$DE}${$CX}${$FX}${$GA}${$GF}${$FI}${$FJ}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HF}${$HG}aa,ab,ac,ad=HG(r,t,s,v)
 if ad then
 return ad
 end
 end
 local ad,ae,af,ag=0,0,0,false
 if not w or w.due then
-${$DE}${$CX}${$FY}${$GB}${$GG}${$FJ}${$FK}${$DG}${$DI}${$FL}${$GY}${$AF}${$AM}${$BX}${$FF}${$FG}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FT}${$GK}${$GL}${$HA}${$BZ}${$CA}${$FN}${$FE}${$FI}${$FP}${$BN}${$JN}${$JQ}${$JR}${$BY}${$FQ}${$GQ}${$GZ}${$HB}${$HC}${$HD}${$FR}${$FS}${$HE}${$HG}${$JO}${$JT}${$JU}${$JV}${$BR}${$BT}${$BU}ad,ae,af,ag=BU(r,t,s,v)
+${$DE}${$CX}${$FX}${$GA}${$GF}${$FI}${$FJ}${$DG}${$DI}${$FK}${$GX}${$AF}${$AM}${$BX}${$FE}${$FF}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$Y}${$Z}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$GZ}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$BN}${$JM}${$JP}${$JQ}${$BY}${$FP}${$GP}${$GY}${$HA}${$HB}${$HC}${$FQ}${$FR}${$HD}${$HF}${$JN}${$JS}${$JT}${$JU}${$BR}${$BT}${$BU}ad,ae,af,ag=BU(r,t,s,v)
 end
 y=y or ag or aa+ab==s or ad==s
 aa,ab=aa+ae,ab+af
@@ -177,11 +177,11 @@ if ak then
 ah=ak
 end
 end
-${$DE}${$DG}${$DI}${$AS}${$AU}${$JI}${$JK}${$JJ}${$JL}local function ai()
+${$DE}${$DG}${$DI}${$AS}${$AU}${$JH}${$JJ}${$JI}${$JK}local function ai()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JL(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
+return JK(g,redis.call('HMGET',g,'~wake','~set'),t,n,q)
 end
 v[2],v[3],v[4],v[5]=ad,aa,ab,x
 v[6],v[7],v[8]=y and 1 or 0,ac+z,ai()and 1 or 0
@@ -189,6 +189,6 @@ v[9]=ah
 return v
 `;
   },
-  sha1: "01841b56161babc2ed79a0fe0100441fd3f5d6b9",
-  keyLockingSha1: "1fc35d73d3878f7800b087763307edb49073f9da",
+  sha1: "dc79d3e404f1fec879a345ca1b796d9bef6daeab",
+  keyLockingSha1: "3defcae11914677d1eab2418eb150594d90eb7a2",
 };

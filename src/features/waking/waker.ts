@@ -78,7 +78,8 @@ export interface HandOver {
 /** A waker with checked options. */
 export class CheckedWaker {
   readonly #window: string;
-  readonly #waker: Waker;
+  /** As it was given. */
+  readonly given: Waker;
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor(waker: Waker) {
@@ -86,7 +87,7 @@ export class CheckedWaker {
       throw invalidArgument("wake", "must be a Waker, such as webhookWaker makes");
     }
     onlyOptions(waker, WAKER_OPTIONS, "wake.");
-    this.#waker = waker;
+    this.given = waker;
     this.#window = String(milliseconds(waker.window ?? "5s", "wake.window", { min: 100, max: 3_600_000 }));
   }
 
@@ -95,27 +96,17 @@ export class CheckedWaker {
    * queue.
    */
   window(queue: string): string {
-    return (this.#waker.queues?.(queue) ?? true) ? this.#window : "";
+    return (this.given.queues?.(queue) ?? true) ? this.#window : "";
   }
 
   /** Whether it arranges wakes of the queue's consumer for instants to come. */
   looksAhead(queue: string): boolean {
-    return this.#waker.wakeAt !== undefined && this.window(queue) !== "";
-  }
-
-  /** What hands new tasks to a consumer of the queue that is here and can begin them at once; undefined if none is. */
-  handOver(queue: string, count: number): HandOver | undefined {
-    return this.#waker.handOver?.(queue, count);
-  }
-
-  /** Starts a consumer with tasks that were leased for it. As {@link wake}. */
-  begin(queue: string, { begin }: HandOver, taken: Taken): Promise<void> {
-    return this.#call(queue, () => begin(taken));
+    return this.given.wakeAt !== undefined && this.window(queue) !== "";
   }
 
   /** Wakes a consumer: at once, or with `waitUntil` after the response. Never throws. */
   wake(queue: string): Promise<void> {
-    return this.#call(queue, () => this.#waker.wake(queue));
+    return this.call(queue, () => this.given.wake(queue));
   }
 
   /**
@@ -124,7 +115,7 @@ export class CheckedWaker {
    */
   async wakeAt(queue: string, at: number | undefined): Promise<void> {
     if (at === undefined || !this.looksAhead(queue)) return;
-    await this.#call(queue, () => this.#waker.wakeAt?.(queue, at));
+    await this.call(queue, () => this.given.wakeAt?.(queue, at));
   }
 
   /**
@@ -132,11 +123,12 @@ export class CheckedWaker {
    * @param at epoch ms, by Redis's clock
    */
   async sweepAt(queue: string, at: number): Promise<void> {
-    if (this.#waker.sweepAt) await this.#call(queue, () => this.#waker.sweepAt?.(queue, at));
+    if (this.given.sweepAt) await this.call(queue, () => this.given.sweepAt?.(queue, at));
   }
 
-  async #call(queue: string, call: () => unknown): Promise<void> {
-    const { waitUntil, onError = logWakeFailure } = this.#waker;
+  /** Calls the waker: at once, or with `waitUntil` after the response. Never throws. */
+  async call(queue: string, call: () => unknown): Promise<void> {
+    const { waitUntil, onError = logWakeFailure } = this.given;
     const called = Promise.resolve()
       .then(call)
       .catch((error: unknown) => onError(error, queue))

@@ -7,7 +7,7 @@ end
 export const $DT = `local DT={'~set','~stats','~ghosts','~dropped','~wake','~slots'}
 `;
 export const $DU = `local function DU(a,b,c,d,e)
-local f=GB(d)
+local f=GA(d)
 f.id,f.fixed,f.again=a,d,c=='again'
 f.window,f.dedup_key=string.match(c,'^(%d+) (.*)$')
 local g=tonumber(b~=''and b or 0)
@@ -20,7 +20,7 @@ local c={unpack(DT)}
 for g,h in ipairs(b)do
 AK(c,h.id,h.dedup_key and'~d:'..h.dedup_key)
 end
-return FV(a,c)
+return FU(a,c)
 end
 `;
 export const $DW = `local function DW(a,b,c,d)
@@ -60,17 +60,17 @@ if not f then
 return nil,nil,false
 end
 if f~=''then
-g=GB(f).producer_token
+g=GA(f).producer_token
 end
 if f==''or b.again then
 local i=redis.call('HGET',c,'.'..e)
-local j=GE(i)
+local j=GD(i)
 d['.'..e]=i
-if FW(i)then
+if FV(i)then
 d[e]=i
-elseif j.state==FX.ghost then
+elseif j.state==FW.ghost then
 return nil,j,false
-elseif f==''or j.state==FX.rejected then
+elseif f==''or j.state==FW.rejected then
 g,h=j.producer_token,j
 end
 end
@@ -94,7 +94,7 @@ h,j=DY(f,b.producer_token)
 else
 h,i,j=DZ(a,b)
 end
-if FW(a.stored[d])then
+if FV(a.stored[d])then
 return' newer_schema',nil
 elseif j then
 return' reused',nil
@@ -120,35 +120,35 @@ end
 return h and 1 or 0,nil
 end
 `;
-export const $GO = `local function GO(a,b,c)
+export const $GN = `local function GN(a,b,c)
 local d=b and b.ghosts~='0'and b.ghosts or nil
-local e=b and b.version and b.state~=FX.ghost and AH(b.version+1)or'1'
-local f=(d or e~='1'or c)and GM(FX.waiting,d,e)
-return f and c and GJ(GG(a,f))or f
+local e=b and b.version and b.state~=FW.ghost and AH(b.version+1)or'1'
+local f=(d or e~='1'or c)and GL(FW.waiting,d,e)
+return f and c and GI(GF(a,f))or f
 end
 `;
 export const $EB = `local function EB(a,b,c)
 local d,e,f=a.plan,b.id,b.due>a.plan.now
 if c or not a.is_written then
-FG(d,'HSET tasks',e,b.fixed)
+FF(d,'HSET tasks',e,b.fixed)
 end
-if c and c.state~=FX.ghost then
-FG(d,'ZREM expiry',e)
-FG(d,'ZREM dead',e)
+if c and c.state~=FW.ghost then
+FF(d,'ZREM expiry',e)
+FF(d,'ZREM dead',e)
 end
 if f then
-FG(d,'ZADD delayed',HC(b,b.due),e)
+FF(d,'ZADD delayed',HB(b,b.due),e)
 elseif c and tonumber(c.ghosts or 0)>0 and not CI(b)then
 AM(c,'ghosts',-1)
 d.ghosts=d.ghosts+1
 else
 X(d,e,b,'back')
 end
-local g=GO(b.fixed,c,f and CI(b))
+local g=GN(b.fixed,c,f and CI(b))
 if g then
-FG(d,'HSET tasks','.'..e,g)
+FF(d,'HSET tasks','.'..e,g)
 elseif c then
-FG(d,'HDEL tasks','.'..e)
+FF(d,'HDEL tasks','.'..e)
 end
 BX(d,'enqueued',e)
 a.answers[e],a.makers[e]=0,a.each and(b.producer_token or'')or nil
@@ -159,15 +159,15 @@ local h=b.dedup_key
 if h then
 local i=AH(d.now+b.window)
 a.windows[h]=i..' '..e
-FG(d,'HSET tasks','~d:'..h,a.windows[h])
-FG(d,'ZADD expiry',i,'~d:'..h)
+FF(d,'HSET tasks','~d:'..h,a.windows[h])
+FF(d,'ZADD expiry',i,'~d:'..h)
 end
 end
 `;
 export const $EC = `local function EC(a)
-return FH(a,'LPUSH pending')
+return FG(a,'LPUSH pending')
 +a.ghosts
-+(FH(a,'ZADD fair')+FH(a,'ZADD limited'))/2
++(FG(a,'ZADD fair')+FG(a,'ZADD limited'))/2
 end
 `;
 export const $ED = `local function ED(a,b,c,d)
@@ -197,28 +197,28 @@ end
 `;
 export const $EE = `local function EE(a)
 local b=a.plan
-FN(b)
-local c=FO(b,a.stored)
+FM(b)
+local c=FN(b,a.stored)
 if c then
 return c
 end
-FP(b)
+FO(b)
 if b.ghosts>0 then
 redis.call('HINCRBY',b.keys.tasks,'~dropped',AH(b.ghosts))
 end
 end
 `;
-export const $JM = `local function JM(a,b,c)
+export const $JL = `local function JL(a,b,c)
 local d=a.plan
 local e=a.any_resent and 0 or nil
-if not JJ(b[1],d.now,e)or DI(b[2]or nil).paused then
+if not JI(b[1],d.now,e)or DI(b[2]or nil).paused then
 return false
 end
-local f={'~wake',JK(d.now,c)}
-if FH(d,'HSET tasks')==0 then
+local f={'~wake',JJ(d.now,c)}
+if FG(d,'HSET tasks')==0 then
 return not AU(d.keys.tasks,f)
 end
-FG(d,'HSET tasks',unpack(f))
+FF(d,'HSET tasks',unpack(f))
 return true
 end
 `;

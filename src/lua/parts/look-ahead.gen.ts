@@ -10,7 +10,7 @@ end
 `;
 export const $BN = `local BN=60000
 `;
-export const $JV = `local function JV(a,b,c)
+export const $JU = `local function JU(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 local k={}
@@ -28,12 +28,12 @@ local w=r and not string.find(r,'^1;%d+;%d')
 if not w then
 local x,y,z
 x,y,z,u,v=
-JU(a,q,b,AG-i-j,c)
+JT(a,q,b,AG-i-j,c)
 i,j=i+x,j+y
 end
 AK(k,r and not u and i+j==t and s or nil)
-if w and JQ(a,q,'0',1)[1]then
-AK(h,AH(b+JN/60),q)
+if w and JP(a,q,'0',1)[1]then
+AK(h,AH(b+JM/60),q)
 else
 AK((u or v)and g or f,q)
 end
@@ -41,12 +41,12 @@ end
 AN('HDEL',a.tasks,k)
 AN('ZREM',a.expiry,k)
 AN('ZADD',a.workers,h)
-JR(a,f)
-JR(a,g,true)
-local m,n=AR(a.workers),FK(a,b)
+JQ(a,f)
+JQ(a,g,true)
+local m,n=AR(a.workers),FJ(a,b)
 if m then
-FG(n,'timers',AH(m),'~w')
-FP(n)
+FF(n,'timers',AH(m),'~w')
+FO(n)
 if AU(a.tasks,{'~alarm',AH(m)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -59,7 +59,7 @@ end
 export const $BR = `local function BR(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',AH(#b))
-local e,f,g=FK(a,c),{},false
+local e,f,g=FJ(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -72,39 +72,39 @@ for k,l in ipairs(f)do
 CR(e,l)
 end
 Z(e)
-if FP(e)then
-local h=FK(a,c)
+if FO(e)then
+local h=FJ(a,c)
 for l,m in ipairs(f)do
-FG(h,'timers',AH(c+BN),'~g:'..m.group)
+FF(h,'timers',AH(c+BN),'~g:'..m.group)
 end
-FP(h)
+FO(h)
 end
 if g then
-return JV(a,c,d)
+return JU(a,c,d)
 end
 return 0,0,false
 end
 `;
 export const $BT = `local function BT(a,b,c)
-for g=1,#b,GY do
+for g=1,#b,GX do
 local h={}
-for l=g,math.min(g+GY-1,#b)do
+for l=g,math.min(g+GX-1,#b)do
 h[#h+1]='.'..b[l]
 end
 local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=FK(a,c),{}
+local j,k=FJ(a,c),{}
 for o=1,#h do
-k[o]=GE(i[o])
+k[o]=GD(i[o])
 end
 CQ(j,k)
 for o,p in ipairs(k)do
-if FW(i[o])then
-FG(j,'ZADD delayed',AH(c+BN)..'.5',b[g+o-1])
+if FV(i[o])then
+FF(j,'ZADD delayed',AH(c+BN)..'.5',b[g+o-1])
 else
 X(j,b[g+o-1],p,'back')
 end
 end
-if FP(j)then
+if FO(j)then
 for o=g,#b do
 redis.call('ZADD',a.delayed,AH(c+BN)..'.5',b[o])
 end
@@ -140,9 +140,9 @@ local o,p,q=BR(a,l,b,d)
 return#i,o,p,q or n
 end
 `;
-export const $HH = `local function HH(a,b,c,d)
+export const $HG = `local function HG(a,b,c,d)
 local e=redis.call('ZRANGE',a.working,'-inf',AH(b),'BYSCORE','LIMIT','0',AH(c))
-return HG(a,e,b,function()
+return HF(a,e,b,function()
 return true
 end,d)
 end

@@ -2,7 +2,7 @@
 
 export const $X = `local function X(a,b,c,d)
 if not CI(c)then
-FG(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
+FF(a,d=='back'and'LPUSH pending'or'RPUSH pending',b)
 return
 end
 local e,f=CR(a,c),tonumber(c.priority or 0)
@@ -17,7 +17,7 @@ e[h],e.limited,e.newly_limited=
 e[h]+1,e.limited+1,e.newly_limited+1
 a.times.limited=a.times.limited+1
 local i=e[h]+(d=='aside'and 0 or CH)
-FG(
+FF(
 a,
 'ZADD limited',
 AH(e.settings.number*CF+(9-f)*CG+i),

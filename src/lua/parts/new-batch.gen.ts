@@ -8,7 +8,7 @@ end
 `;
 export const $AX = `local function AX(a,b,c,d)
 if not a.entries[b]then
-local e,f=GG(c or'',d)
+local e,f=GF(c or'',d)
 a.entries[b]={id=b,fixed=c,record=d,task=e,text=f}
 end
 return a.entries[b]
@@ -30,7 +30,7 @@ a.ghost_entries[#a.ghost_entries+1]=b
 end
 return true
 end
-if d.state~=FX.waiting or not GC(b.fixed)then
+if d.state~=FW.waiting or not GB(b.fixed)then
 a.broken=a.broken+1
 return true
 end
@@ -43,11 +43,11 @@ for h,i in ipairs(a.ghost_entries)do
 if not i.written then
 local j,k='.'..i.id,i.task.ghosts
 local l,m,n=string.match(i.record,'^1;(%d+);(%d*);%d+;%d+;(%a?)')
-if k or m~=''or(n~=FX.ghost and l~='1')then
+if k or m~=''or(n~=FW.ghost and l~='1')then
 local o=string.gsub(i.record,';g=%d+',k and';g='..k or'',1)
 AK(c,j,o)
 else
-AK(d,j,n==FX.ghost and i.id or nil)
+AK(d,j,n==FW.ghost and i.id or nil)
 end
 end
 end

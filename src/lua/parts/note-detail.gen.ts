@@ -12,17 +12,17 @@ a.events[b].details=g
 end
 end
 `;
-export const $FQ = `local FQ=10
+export const $FP = `local FP=10
 `;
-export const $GQ = `local function GQ(a)
-local b=tonumber(a.max_attempts or FQ)
+export const $GP = `local function GP(a)
+local b=tonumber(a.max_attempts or FP)
 return b>0 and tonumber(a.charged)>=b
 end
 `;
-export const $GZ = `local function GZ(a,b,c)
+export const $GY = `local function GY(a,b,c)
 local d=16
 local e=1800
-local f=a.attempts..' '..GK(a.enqueued_at,b)
+local f=a.attempts..' '..GJ(a.enqueued_at,b)
 if c then
 local g=#c>e and'j""'or string.gsub(c,'[\\n\\t]',' ')
 f=f..' '..string.gsub(string.gsub(g,'%%','%%25'),';','%%3B')
@@ -35,10 +35,10 @@ end
 a.errors=g
 end
 `;
-export const $HB = `local function HB(a,b,c)
-FG(a,'ZREM working',b)
+export const $HA = `local function HA(a,b,c)
+FF(a,'ZREM working',b)
 if c.worker then
-FG(a,'ZREM worker_leases',HA(c.worker,c.lease_number,b))
+FF(a,'ZREM worker_leases',GZ(c.worker,c.lease_number,b))
 end
 if CI(c)then
 local d=CR(a,c)

@@ -22,30 +22,30 @@ AM(a.counts,b..AH(e),1)
 AM(a.counts,b..'ms',d)
 end
 `;
-export const $HE = `local function HE(a,b,c,d,e,f,g)
+export const $HD = `local function HD(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
-h=tonumber(g or c.result_ttl or FR)
+h=tonumber(g or c.result_ttl or FQ)
 elseif f~='cancelled'then
-h=tonumber(g or c.dead_ttl or FS)
+h=tonumber(g or c.dead_ttl or FR)
 end
-c.state=e=='completed'and FX.completed or FX.rejected
+c.state=e=='completed'and FW.completed or FW.rejected
 c.lease_token,c.leased_for='',''
-GL(c,e,a.now)
+GK(c,e,a.now)
 c.reason=f~=''and f or nil
 c.ended_at=AH(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
 if e=='rejected'and h>0 then
-FG(a,'ZADD dead',c.ended_at,b)
+FF(a,'ZADD dead',c.ended_at,b)
 else
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FG(a,'HSET tasks',b,'')
+FF(a,'HSET tasks',b,'')
 end
 if h==0 then
 c.errors=nil
 end
-FG(a,'HSET tasks','.'..b,GJ(c,h>0 and d or''))
-FG(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
+FF(a,'HSET tasks','.'..b,GI(c,h>0 and d or''))
+FF(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
 BX(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
 BZ(a,'attempts',tonumber(c.attempts))

@@ -7,15 +7,15 @@ end
 return b>0 and a[b].place or c
 end
 `;
-export const $FM = `local function FM(a,b)
-local c,d=FK(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
-return not FL(c,d[1],d[2])and c
+export const $FL = `local function FL(a,b)
+local c,d=FJ(a,b),redis.call('HMGET',a.tasks,'~set','~stats')
+return not FK(c,d[1],d[2])and c
 end
 `;
 export const $S = `local function S(a,b,c,d,e)
-for i=1,#c,GY do
-local j,k,l=FM(a,b),{},{}
-for p=i,math.min(i+GY-1,#c)do
+for i=1,#c,GX do
+local j,k,l=FL(a,b),{},{}
+for p=i,math.min(i+GX-1,#c)do
 AK(k,c[p].id)
 AK(l,c[p].task)
 end

@@ -9,8 +9,8 @@ local e=redis.call('LLEN',b.pending)-DQ(c,'~ghosts','~dropped')
 return tonumber(a.max_pending)-e-d
 end
 `;
-export const $FO = `local function FO(a,b)
-local c,d=a.keys.tasks,FF(a,'HSET tasks')
+export const $FN = `local function FN(a,b)
+local c,d=a.keys.tasks,FE(a,'HSET tasks')
 for h=1,#d,AG do
 local i=math.min(h+AG-1,#d)
 local j=AS(redis.pcall('HSET',c,unpack(d,h,i)))

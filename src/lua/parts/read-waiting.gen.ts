@@ -36,7 +36,7 @@ export const $EG = `local function EG(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
-export const $EV = `local function EV(
+export const $EU = `local function EU(
 a,
 b,
 c,
@@ -64,7 +64,7 @@ end
 if w and w~=''then
 AK(z,'~wake','')
 end
-return(#z==0 or ET(b,z))and{'ok',k.next_due}or nil
+return(#z==0 or ET(b,z))and{'ok',k}or nil
 end
 local z,aa,ab=j(),tonumber(i),0
 local ac=tonumber(z)
@@ -78,7 +78,7 @@ ao={'~lease','',e,'','','',unpack(l)}
 else
 ao={'~lease','',e,'','',''}
 end
-local ap={'ok',k and k.next_due or ac,'',0,0,0,''}
+local ap={'ok',k or ac,'',0,0,0,''}
 for at=1,#c do
 local au=c[at]
 if at>o then
@@ -126,7 +126,7 @@ am[2*at]=au
 local ba=(at>1 and an or 0)+2*at+3
 ao[ba]='.'..au
 ao[ba+1]=
-GI('2',ay,'1','1','w',ak,f,z,af,al,'')
+GH('2',ay,'1','1','w',ak,f,z,af,al,'')
 local bb=5*at-2
 ap[bb]=au
 ap[bb+1]=1
@@ -136,7 +136,7 @@ ap[bb+4]=aw
 end
 ao[2],ao[4]=ak,f..' '..table.concat(c,' ')
 if w and w~=''then
-AK(ao,'~wake',JK(ac,nil,w))
+AK(ao,'~wake',JJ(ac,nil,w))
 end
 local aq=redis.pcall('ZADD',a,unpack(am))==#c and ET(b,ao)
 if not aq then

@@ -4,7 +4,7 @@ export const $CZ = `local function CZ(a,b,c,d)
 local e,f=CR(a,b),tonumber(b.priority or 0)
 local g=CV(e,f,-1)
 local h=CX(e.name,c,d)
-FG(a,'ZREM fair_by_group',h)
+FF(a,'ZREM fair_by_group',h)
 a.removed_turns[h]=true
 g.removed=(g.removed or 0)+1
 return g
@@ -40,9 +40,9 @@ if not d.moved_up_to or p.tag<=d.moved_up_to then
 q=math.max(q,p.tag-j*f)
 end
 if q<p.tag then
-FG(a,'ZADD fair XX',AH(e+q),p.id)
-FG(a,'ZADD fair_by_group','0',CX(b.name,e+q,p.id))
-FG(a,'ZREM fair_by_group',CX(b.name,e+p.tag,p.id))
+FF(a,'ZADD fair XX',AH(e+q),p.id)
+FF(a,'ZADD fair_by_group','0',CX(b.name,e+q,p.id))
+FF(a,'ZREM fair_by_group',CX(b.name,e+p.tag,p.id))
 end
 k=math.min(q,p.tag)
 end

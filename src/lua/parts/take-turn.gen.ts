@@ -56,7 +56,7 @@ return false
 end
 a.most,a.bytes=d,e
 a[#a+1]=b
-c.state=FX.working
+c.state=FW.working
 return true
 end
 `;
@@ -97,7 +97,7 @@ export const $BC = `local function BC(a,b,c,d,e,f)
 local g,h={},nil
 for l=d,e do
 local m,n=f[EF+2*(l-d)+1],f[EF+2*(l-d)+2]
-if FW(m)or FW(n)then
+if FV(m)or FV(n)then
 h=l
 break
 end
@@ -140,7 +140,7 @@ local f,g,h={},{},{}
 for l=d,e do
 local m=b[l]
 local n=m.task
-GL(n,'working',a.now)
+GK(n,'working',a.now)
 AM(n,'attempts',1)
 AM(n,'charged',1)
 n.lease_number,n.lease_token,n.dequeued_at=AH(c.counter+l),c.token,AH(a.now)
@@ -149,18 +149,18 @@ n.leased_for=string.match(m.fixed,'^[^\\n]*;l=(%d+)')or c.lease
 m.deadline,m.written=a.now+tonumber(n.leased_for),true
 f[#f+1]=m.id
 AK(g,AH(m.deadline),m.id)
-FG(a,'HSET tasks','.'..m.id,GJ(n,m.text))
+FF(a,'HSET tasks','.'..m.id,GI(n,m.text))
 AK(
 h,
 c.worker and'0',
-c.worker and HA(c.worker,n.lease_number,m.id)
+c.worker and GZ(c.worker,n.lease_number,m.id)
 )
 end
 local i=AS(redis.pcall('ZADD',a.keys.working,unpack(g)))
 if i then
 return i
 end
-i=AU(a.keys.tasks,FF(a,'HSET tasks'))
+i=AU(a.keys.tasks,FE(a,'HSET tasks'))
 if i then
 redis.call('ZREM',a.keys.working,unpack(f))
 else
@@ -174,7 +174,7 @@ for g=#b,c,-1 do
 local h=b[g]
 redis.call('RPUSH',a.keys.pending,h.id)
 local i=h.task.ghosts
-h.task,h.text=GG(h.fixed,h.record)
+h.task,h.text=GF(h.fixed,h.record)
 h.task.ghosts,h.written,b[g]=i,nil,nil
 end
 a.drained=false
@@ -189,15 +189,15 @@ if tonumber(j.task.attempts or 0)==0 then
 BZ(a,'w',a.now-tonumber(j.task.enqueued_at))
 end
 end
-FN(a)
+FM(a)
 if#c==0 then
 return nil
 end
-FG(a,'HSET tasks','~lease',AH(d.counter+#c))
-FG(a,'HSET tasks',d.slot,table.concat(e,' '))
+FF(a,'HSET tasks','~lease',AH(d.counter+#c))
+FF(a,'HSET tasks',d.slot,table.concat(e,' '))
 if a.settings.rate then
 local f,g,h=DL(a.settings.rate,d.used,a.now,#c)
-FG(a,'HSET tasks','~rate',h)
+FF(a,'HSET tasks','~rate',h)
 end
 for i=1,#c,BE do
 local j=math.min(i+BE-1,#c)
@@ -231,8 +231,8 @@ local g=AP('HMGET',a.tasks,f)
 local h=AP('ZMSCORE',a.working,e)
 local i={'ok',b}
 for m,n in ipairs(e)do
-local o=GE(g[2*m])
-if o.state==FX.working and o.lease_token==c then
+local o=GD(g[2*m])
+if o.state==FW.working and o.lease_token==c then
 BK(i,n,o,tonumber(h[m]or 0),g[2*m-1])
 end
 end
@@ -240,7 +240,7 @@ return i
 end
 `;
 export const $BS = `local function BS(a,b,c)
-local d,e,f,g=FK(a,b),{},{},c.reset_from or 0
+local d,e,f,g=FJ(a,b),{},{},c.reset_from or 0
 while g and#e<32 do
 local h=AH(g*CF)
 local i=
@@ -253,9 +253,9 @@ else
 g=nil
 end
 end
-local h,i=FV(a.tasks,f),{}
+local h,i=FU(a.tasks,f),{}
 for m,n in ipairs(e)do
-i[m]=GG(h[n]or'',h['.'..n])
+i[m]=GF(h[n]or'',h['.'..n])
 end
 c.written_at,c.reset_from=b,g
 d.times,d.fair_changed=c,true
@@ -266,7 +266,7 @@ CR(d,n)
 end
 end
 Z(d)
-FP(d)
+FO(d)
 end
 `;
 export const $DN = `local DN=1000
@@ -319,7 +319,7 @@ local g=f.deadline
 local h=f.expired
 local i=a.dead_letters or{}
 if f.expired then
-HH(e,d(),math.max(c,32),i)
+HG(e,d(),math.max(c,32),i)
 end
 if f.due then
 local j,k,l=BU(e,d(),math.max(c,32),i)
@@ -394,7 +394,7 @@ if a.drained and b.times and b.times.limited>0 and b.times.stuck>0 then
 local d=b.now+DN
 c=math.min(c>0 and c or d,d)
 end
-local d=FF(b,'timers')
+local d=FE(b,'timers')
 for h=1,#d,2 do
 local i=tonumber(d[h])
 if d[h+1]~='~w'then
@@ -409,7 +409,7 @@ local f=200
 local g=90
 local h=200
 local i,j,k,l,m=a.tasks,b.max,b.slot,b.token,b.worker
-local n,o=FK(a,b.now),EJ(a,c,d,e)
+local n,o=FJ(a,b.now),EJ(a,c,d,e)
 local p=AW(j,tonumber(b.max_bytes))
 local q,r,s,t
 local function u()
@@ -434,9 +434,9 @@ end
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
 local z=BL(a,u(),l,string.sub(x.slot,#l+1))
-local aa=#z==2 and not FW(x.set)and DI(x.set or nil).paused
+local aa=#z==2 and not FV(x.set)and DI(x.set or nil).paused
 return aa and{'paused'}or z,false
-elseif FL(n,x.set,x.stats)then
+elseif FK(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
 v()
@@ -527,8 +527,8 @@ elseif z then
 AK(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JP(n,m,b.info,s)
-return FP(n)or z
+JO(n,m,b.info,s)
+return FO(n)or z
 end
 return z
 end
@@ -536,7 +536,7 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JP(n,m,b.info,s)
+JO(n,m,b.info,s)
 end
 EL(o)
 n.drained=o.drained
@@ -545,9 +545,9 @@ local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-FG(n,'HSET tasks','~wake',JK(n.now,nil,t))
+FF(n,'HSET tasks','~wake',JJ(n.now,nil,t))
 end
-local ac=BH(n,o,p,ab)or FP(n)
+local ac=BH(n,o,p,ab)or FO(n)
 if ac then
 EO(o,1)
 return ac
@@ -574,6 +574,4 @@ local d,e=pcall(BP,a,b,c)
 local f=d and e or nil
 return f and not(f.due or f.expired),f
 end
-`;
-export const $EU = `local EU={next_due=0}
 `;
