@@ -19,7 +19,7 @@ export class HandedOver {
 
   /** Adds tasks for the next dequeue of a drain. */
   add(taken: Taken): void {
-    // If nothing was due, it is at most some seconds until a sweep looks.
+    // Of what is due, sweeps take care: a drain that begins with tasks need not look at once.
     if (this.#waiting.length === 0) this.#looked(null);
     this.#waiting.push(taken);
   }
@@ -49,7 +49,9 @@ export class HandedOver {
   });
 
   async #settleAndTake(next: Store, batch: SettleBatch, request: TakeRequest) {
-    const readyOnly = this.#isKnown && batch.settlements.every(({ outcome }) => outcome === "complete");
+    const { last } = request;
+    const readyOnly =
+      last && this.#isKnown && batch.settlements.every(({ outcome }) => outcome === "complete");
     const reply = await next.settleAndTake(batch, { ...request, readyOnly });
     const taken = async () => {
       const taken = await reply.taken();
