@@ -32,7 +32,16 @@ export class Dequeues<T> {
   constructor(options: CheckedOptions & PaceOptions, parts: Parts<T>) {
     this.#options = options;
     this.#parts = parts;
-    this.#pace = new Pace(options, parts.handlers, parts.requests.roundTrip);
+    this.#pace = new Pace(options, parts.handlers, parts.requests);
+  }
+
+  /**
+   * Whether the next dequeue goes out before waiting handlers begin, although another one may be under way. Not if
+   * requests are limited.
+   */
+  get areAhead(): boolean {
+    const { requests, remaining, share } = this.#parts;
+    return remaining.hasMore && !share && requests.dequeues < 2 && this.#pace.isQuick;
   }
 
   /**
@@ -51,7 +60,9 @@ export class Dequeues<T> {
   ): DequeueRequest | "budget" | "requests" | "turn" | undefined {
     const { handlers, requests, remaining, suspects, share } = this.#parts;
     const { isIdle, hasFreeHandler, longestDuration, firstEndAt = 0 } = handlers;
-    const { buffer, roundTrip } = requests;
+    const { buffer, roundTrip, dequeues } = requests;
+    const { areAhead } = this;
+    if (dequeues > 0 && !areAhead) return undefined;
     const { hasMore, mayHaveMore, dequeueAgainAt, gatherUntil } = remaining;
     const prefetch = hasMore && this.#pace.runsOut;
     if (!(hasFreeHandler || prefetch) || !suspects.mayDequeue(isDue)) return undefined;
@@ -76,7 +87,7 @@ export class Dequeues<T> {
     const mostWait = Math.min(wait, share?.longestWait ?? wait);
     const longestWait = Math.min(mostWait, Math.floor(left - longestDuration - LAST_LOOK));
     // If tasks are left, the dequeue need not wait.
-    if (longestWait <= 0 || (hasMore && !isIdle)) return dequeue;
+    if (longestWait <= 0 || areAhead || (hasMore && !isIdle)) return dequeue;
     // With a token of its own, which costs one more command, the dequeue can be sent again after it was cut
     // short.
     return { ...dequeue, wait: longestWait, token: newToken() };

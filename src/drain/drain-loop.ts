@@ -32,12 +32,17 @@ export class DrainLoop<T> {
   readonly #share: RequestShare | undefined;
   readonly #hooks: DrainHooks | undefined;
   #finish: (failure?: { readonly error: unknown }) => void = () => {};
-  readonly #alarm = new Alarm(() => this.#tick());
+  readonly #alarm = new Alarm(() => {
+    if (this.#turnsLeft > 0) this.#turnsLeft--;
+    this.#tick();
+  });
   /** The latest time of the next step. */
   #nextStepAt = 0;
   /** Whether a step is to come in this turn of the event loop. */
   #stepScheduled = false;
   #isOver = false;
+  /** How many turns of the event loop handlers wait for a request to be written. */
+  #turnsLeft = 0;
   /** Why the drain begins no more tasks; undefined while it does. */
   #closedBy: DrainReport["ended"] | undefined;
   /** Whether the running handlers were stopped. */
@@ -108,8 +113,8 @@ export class DrainLoop<T> {
     this.#remaining.notify();
     this.#stepSoon();
     // A reply that is under way may fill the free handlers. Beside a suspect no task begins.
-    const { isDequeuing, isPolling } = this.#requests;
-    if (this.#closedBy || (isDequeuing && !isPolling)) return false;
+    const { dequeues, isPolling } = this.#requests;
+    if (this.#closedBy || (dequeues > 0 && !isPolling)) return false;
     return this.#handlers.hasFreeHandler && this.#suspects.mayDequeue(this.#isDue);
   };
 
@@ -187,6 +192,10 @@ export class DrainLoop<T> {
     this.#suspects.release(this.#handlers.hasSuspect);
     if (this.#requests.failure) this.#close("aborted");
     if (this.#closedBy) return this.#handlers.handBackWaiting();
+    if (this.#dequeueAhead()) {
+      this.#nextStepAt = 0;
+      return;
+    }
     const { isIdle, buffer } = this.#requests;
     // Before a suspect begins, all that has ended is settled.
     const obstacle = this.#handlers.begin(
@@ -199,6 +208,17 @@ export class DrainLoop<T> {
     if (obstacle === "suspect") this.#clearTheWay();
   }
 
+  /**
+   * Sends a dequeue before handlers begin, if they are quick.
+   * @returns whether they are to begin later: a client writes in the second turn of the event loop from now at the latest
+   */
+  #dequeueAhead(): boolean {
+    const { dequeues } = this.#requests;
+    if (this.#turnsLeft === 0 && this.#dequeues.areAhead) this.#send(true);
+    if (this.#requests.dequeues > dequeues) this.#turnsLeft = 2;
+    return this.#turnsLeft > 0;
+  }
+
   /** Ends all that must not be under way while the next task runs. */
   #clearTheWay(): void {
     if (!this.#suspects.claim()) this.#handlers.handBackWaiting();
@@ -207,16 +227,16 @@ export class DrainLoop<T> {
 
   /** @param hadTurn false if handlers may still end in this turn of the event loop */
   #send(hadTurn: boolean): void {
-    const { isSettling, isDequeuing, isPolling, hasGivenUp, failure, retryAt, buffer } = this.#requests;
+    const { settles, dequeues, isPolling, hasGivenUp, failure, retryAt, buffer } = this.#requests;
     const { isIdle } = this.#handlers;
-    if (isSettling || hasGivenUp || (failure && !isIdle && !this.#isDue(retryAt))) return;
+    if (settles > 0 || hasGivenUp || (failure && !isIdle && !this.#isDue(retryAt))) return;
     if (this.#share && !this.#maySend(this.#share)) return;
     const extend = this.#handlers.mustExtend(this.#isDue);
     const isLate = this.#isDue(buffer.dueAt);
     // No other settlement is about to join, and no dequeue is about to take it along.
-    const isAlone = !this.#handlers.isLikelyToEndBy(buffer.dueAt) && (!isDequeuing || isPolling);
+    const isAlone = !this.#handlers.isLikelyToEndBy(buffer.dueAt) && (dequeues === 0 || isPolling);
     const settle = isLate || (isAlone && buffer.size > 0);
-    const dequeue = isDequeuing ? undefined : this.#nextDequeue(settle, hadTurn);
+    const dequeue = this.#nextDequeue(settle, hadTurn);
     // A long poll replies late. So leases are extended first, in a request without a dequeue.
     if (dequeue && !(dequeue.wait && extend)) this.#request(dequeue);
     else if (settle || extend) this.#request(undefined);
@@ -229,7 +249,7 @@ export class DrainLoop<T> {
    */
   #maySend(share: RequestShare): boolean {
     if (!share.maySend) this.#close("requests");
-    share.isLast = this.#closedBy !== undefined && this.#handlers.isIdle && !this.#requests.isDequeuing;
+    share.isLast = this.#closedBy !== undefined && this.#handlers.isIdle && this.#requests.dequeues === 0;
     if (share.maySend) return true;
     const settleBy = Math.min(this.#handlers.settleBy(this.#times.stopTime), this.#requests.buffer.settleBy);
     if (!this.#handlersStopped && this.#isDue(settleBy)) {

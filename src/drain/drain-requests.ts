@@ -27,18 +27,20 @@ export type DequeueRequest = Pick<DequeueOptions, "max" | "lease" | "worker" | "
 export type OnSettled<T> = (settlement: OutgoingSettlement<T>, reply: Settled, sentAt: number) => void;
 
 /**
- * A drain's requests. At most two run at a time: one that dequeues, and settles finished tasks; and, while
- * that one waits for tasks or is slow, one that only settles. All times are on the clock of
+ * A drain's requests: one that dequeues, and settles finished tasks, over TCP perhaps two; and, while they wait for
+ * tasks or are slow, one that only settles. All times are on the clock of
  * `performance.now()`.
  */
 export class DrainRequests<T> {
   /** The settlements to send. */
   readonly buffer = new SettlementBuffer<T>();
   readonly roundTrip = new DurationEstimator();
-  isDequeuing = false;
+  /** How many dequeues are under way. */
+  dequeues = 0;
   /** Whether the dequeue waits for tasks. */
   isPolling = false;
-  isSettling = false;
+  /** How many requests are under way that only settle: at most one. */
+  settles = 0;
   /** The failure of the first request that failed. */
   failure: { readonly error: unknown } | undefined;
   /** When to try again after a failure. */
@@ -65,7 +67,7 @@ export class DrainRequests<T> {
   }
 
   get isIdle(): boolean {
-    return !this.isDequeuing && !this.isSettling;
+    return this.dequeues + this.settles === 0;
   }
 
   /** Cuts a long poll short, and allows no other. */
@@ -105,8 +107,8 @@ export class DrainRequests<T> {
     this.#sentAt = sentAt;
     this.#abortAt = undefined;
     if (dequeue) this.interruptedPoll = undefined;
-    const pending = dequeue ? "isDequeuing" : "isSettling";
-    this[pending] = true;
+    const pending = dequeue ? "dequeues" : "settles";
+    this[pending]++;
     if (dequeue) this.isPolling = polls;
     const { signal } = polls ? this.#polls : this.#otherRequests;
     const reply = await this.#exchange(settlements, dequeue, signal).catch((error: unknown) => {
@@ -116,7 +118,7 @@ export class DrainRequests<T> {
       if (polls && wasCut) this.interruptedPoll = { ...dequeue, wait: undefined };
       else if (!isRefused) this.#fail(error, isLast);
     });
-    this[pending] = false;
+    this[pending]--;
     if (dequeue) this.isPolling = false;
     if (!reply) return;
     const answeredAt = performance.now();

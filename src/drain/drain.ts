@@ -10,7 +10,7 @@ import type { BatchHandler, DrainOptions, DrainReport, Handler, Task, TaskOutcom
  *
  * - Finished tasks are settled by the request that dequeues the next ones. If no dequeue is due, they are
  *   settled at once, or within about a second together with others that are about to finish.
- * - If handlers are quick, the drain dequeues before they run out of tasks.
+ * - If handlers are quick, the drain dequeues before they run out of tasks. Over TCP, two dequeues may be under way.
  * - Leases are extended, all in one request, before they expire and at least every fifteen seconds. The reply
  *   also reports cancelled tasks.
  * - The drain begins no task that is unlikely to end in time, and hands back the tasks that it did not begin.

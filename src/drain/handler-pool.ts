@@ -126,7 +126,7 @@ export class HandlerPool<T> {
     const spare = ms - this.longestDuration;
     if (spare < 0) return 0;
     const { mean } = this.#duration;
-    const rounds = mean > 0 ? Math.min(most, Math.floor(spare / mean)) : most;
+    const rounds = mean > 0 ? Math.floor(spare / mean) : most;
     const begun = this.#running.size + this.#waiting.length;
     return Math.max(0, Math.min(most, this.#options.concurrency * (rounds + 1) - begun));
   }

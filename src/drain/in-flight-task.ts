@@ -39,6 +39,38 @@ class Stopper {
   }
 }
 
+/**
+ * A task as its handler sees it. A class, because V8 makes the getter of a literal among old objects: there it keeps
+ * the task in memory until the next full garbage collection, and each small one copies all that it keeps.
+ */
+class HandlerTask<T> implements Task<T> {
+  readonly id: string;
+  readonly receipt: string;
+  readonly payload: T;
+  readonly attempt: number;
+  readonly enqueuedAt: number;
+  readonly headers: Task["headers"];
+  readonly group: string | undefined;
+  readonly extend: Task["extend"];
+  readonly #stopper: Stopper;
+
+  constructor(leased: LeasedTask<T>, stopper: Stopper, extend: Task["extend"]) {
+    this.id = leased.id;
+    this.receipt = leased.receipt;
+    this.payload = leased.payload;
+    this.attempt = leased.attempt;
+    this.enqueuedAt = leased.enqueuedAt;
+    this.headers = leased.headers;
+    this.group = leased.group;
+    this.extend = extend;
+    this.#stopper = stopper;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopper.signal;
+  }
+}
+
 /** A leased task, until its handler has ended or its lease is lost. */
 export class InFlightTask<T> {
   readonly leased: LeasedTask<T>;
@@ -84,27 +116,12 @@ export class InFlightTask<T> {
     const third = left > 0 ? left / 3 : this.#extendEvery;
     this.#pause = Math.max(SHORTEST_PAUSE, Math.min(this.#extendEvery, third));
     this.#extendedAt = leasedAt;
-    const { id, receipt, payload, attempt, enqueuedAt, headers, group } = leased;
-    const stopper = this.#stopper;
-    const extend: Task<T>["extend"] = async (lease, options) => {
+    this.forHandler = new HandlerTask(leased, this.#stopper, async (lease, options) => {
       const sentAt = performance.now();
       const reply = await extendTask(lease, options);
       onExtended(this, reply, sentAt);
       return reply;
-    };
-    this.forHandler = {
-      id,
-      receipt,
-      payload,
-      attempt,
-      enqueuedAt,
-      headers,
-      group,
-      get signal() {
-        return stopper.signal;
-      },
-      extend,
-    };
+    });
   }
 
   get isStopped(): boolean {

@@ -1,9 +1,11 @@
-import type { DurationEstimator } from "./duration-estimator.ts";
+import type { DrainRequests } from "./drain-requests.ts";
 import type { HandlerPool } from "./handler-pool.ts";
 
 /** Fewest and most tasks of one dequeue if the drain has no `batch`; the HTTP interface allows 100. */
 const SMALLEST_BATCH = 10;
 const LARGEST_BATCH = 100;
+/** Over TCP, handlers are quick if they begin the tasks of two of the largest batches within this time, ms. */
+const QUICK = 10;
 /** A dequeue asks for the tasks of a round trip and of at most this time after it, ms. */
 const MAX_PREFETCH = 50;
 
@@ -22,6 +24,8 @@ type PacedHandlers = Pick<
   "isIdle" | "waitingCalls" | "freeHandlers" | "meanDuration" | "callsBegunWithin"
 >;
 
+type PacedRequests = Pick<DrainRequests<never>, "dequeues" | "roundTrip">;
+
 /**
  * Decides when a drain dequeues, and how many tasks. The drain dequeues before its handlers run out of tasks,
  * so that none waits for a request. It takes no more tasks than that needs: another consumer could work on
@@ -30,32 +34,41 @@ type PacedHandlers = Pick<
 export class Pace {
   readonly #options: PaceOptions;
   readonly #handlers: PacedHandlers;
-  readonly #roundTrip: DurationEstimator;
+  readonly #requests: PacedRequests;
 
-  constructor(options: PaceOptions, handlers: PacedHandlers, roundTrip: DurationEstimator) {
+  constructor(options: PaceOptions, handlers: PacedHandlers, requests: PacedRequests) {
     this.#options = options;
     this.#handlers = handlers;
-    this.#roundTrip = roundTrip;
+    this.#requests = requests;
+  }
+
+  /** Whether two dequeues may be under way: Redis works on one while the tasks of the other one begin. */
+  get isQuick(): boolean {
+    const { batch, connected } = this.#options;
+    return connected && !batch && this.#handlers.callsBegunWithin(QUICK) >= 2 * LARGEST_BATCH;
   }
 
   /** Whether every waiting task will have begun when a dequeue is answered. */
   get runsOut(): boolean {
     const { concurrency, batch = LARGEST_BATCH, wholeBatches } = this.#options;
-    if (wholeBatches || concurrency === 1 || this.#handlers.isIdle) return false;
-    const meanwhile = this.#handlers.callsBegunWithin(this.#roundTrip.mean);
-    return this.#handlers.waitingCalls + 1 <= Math.min(meanwhile, batch / 2);
+    const { isIdle, waitingCalls } = this.#handlers;
+    const { dequeues, roundTrip } = this.#requests;
+    if (this.isQuick) return waitingCalls <= LARGEST_BATCH * (1 - dequeues);
+    if (wholeBatches || concurrency === 1 || isIdle) return false;
+    return waitingCalls + 1 <= Math.min(this.#handlers.callsBegunWithin(roundTrip.mean), batch / 2);
   }
 
   /** How many tasks a dequeue asks for, if time allows. */
   get batch(): number {
     const { batch, connected } = this.#options;
     if (batch !== undefined) return batch;
+    if (this.isQuick) return LARGEST_BATCH;
     const { freeHandlers, waitingCalls, meanDuration } = this.#handlers;
     if (connected) {
-      const begin = freeHandlers + this.#handlers.callsBegunWithin(this.#roundTrip.mean);
+      const begin = freeHandlers + this.#handlers.callsBegunWithin(this.#requests.roundTrip.mean);
       return Math.max(1, Math.min(Math.floor(begin) - waitingCalls, LARGEST_BATCH));
     }
-    const ahead = this.#roundTrip.mean + Math.min(meanDuration / 2, MAX_PREFETCH);
+    const ahead = this.#requests.roundTrip.mean + Math.min(meanDuration / 2, MAX_PREFETCH);
     const begin = this.#handlers.callsBegunWithin(ahead);
     return Math.max(SMALLEST_BATCH, Math.min(Math.ceil(freeHandlers + begin) - waitingCalls, LARGEST_BATCH));
   }

@@ -11,9 +11,11 @@ function pace(
     roundTrip,
     waiting = 0,
     running,
+    dequeues = 0,
   }: Record<"mean" | "roundTrip", number> & {
     readonly waiting?: number;
     readonly running?: number;
+    readonly dequeues?: number;
   },
   options: Partial<PaceOptions> = {},
 ): Pace {
@@ -27,7 +29,7 @@ function pace(
     meanDuration: mean,
     callsBegunWithin: (ms: number) => (mean === 0 ? 0 : (concurrency * ms) / mean),
   };
-  return new Pace({ concurrency, batch, wholeBatches, connected }, handlers, trips);
+  return new Pace({ concurrency, batch, wholeBatches, connected }, handlers, { dequeues, roundTrip: trips });
 }
 
 describe("a drain dequeues ahead", () => {
@@ -73,5 +75,33 @@ describe("a dequeue asks for", () => {
     ["at most 100", 100, { mean: 0.1, roundTrip: 5 }, {}],
   ])("%s: %i", (_, batch, state, options) => {
     expect(pace(state, options).batch).toBe(batch);
+  });
+});
+
+describe("over TCP, with handlers so quick that they begin 200 tasks in 10 ms", () => {
+  const quick = { mean: 1, roundTrip: 1 };
+  const connected = { connected: true };
+
+  test("a dequeue asks for 100 tasks", () => {
+    const { isQuick, batch } = pace(quick, connected);
+    expect([isQuick, batch]).toEqual([true, 100]);
+  });
+
+  test.each([
+    [0, 0, true],
+    [100, 0, true],
+    [101, 0, false],
+    [0, 1, true],
+    [1, 1, false],
+  ])("%i tasks wait, %i dequeues are under way: another one may go out: %s", (waiting, dequeues, runsOut) => {
+    expect(pace({ ...quick, waiting, dequeues }, connected).runsOut).toBe(runsOut);
+  });
+
+  test.each<[string, number, Partial<PaceOptions>]>([
+    ["for slower handlers", 1.1, connected],
+    ["with a given batch", 1, { ...connected, batch: 100 }],
+    ["over HTTP", 1, {}],
+  ])("not %s", (_, mean, options) => {
+    expect(pace({ mean, roundTrip: 1 }, options).isQuick).toBe(false);
   });
 });

@@ -17,7 +17,7 @@ import {
 import { decodeBatch, nextToken, type RawBatch } from "./decode-tasks.ts";
 import type { Batch, TaskSettler } from "./leased-task.ts";
 import type { LeasingRequests } from "./leasing-requests.ts";
-import { pollForTasks, waitMilliseconds } from "./long-poll.ts";
+import { waitMilliseconds } from "./long-poll.ts";
 import { workerArguments } from "./worker-info.ts";
 import type { Values } from "../values/values.ts";
 import type { Store, Taken, TakeRequest } from "../store.ts";
@@ -95,6 +95,7 @@ export class Delivery<Out> {
       },
       check: (ask: { readonly due: boolean; readonly time: boolean }) => store.peek({ ...ask, signal }),
     };
+    const { pollForTasks } = await import("./poll-for-tasks.ts");
     return pollForTasks(batch, this.#wait, steps, signal);
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { pollForTasks } from "../../src/kernel/lease/long-poll.ts";
+import { pollForTasks } from "../../src/kernel/lease/poll-for-tasks.ts";
 
 // What a long poll does at which time, on a simulated clock.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
