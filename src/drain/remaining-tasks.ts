@@ -10,7 +10,7 @@ const CONNECTED_PAUSE = 100;
  * In a drain that waits for tasks, except over TCP: the longest time from a dequeue that emptied the queue to the next
  * one, ms. Tasks that arrive one by one are then leased together.
  */
-const GATHER = 500;
+const GATHER = 1_000;
 
 /** What a drain knows of the tasks that are left in its queue, and when to dequeue again. */
 export class RemainingTasks {

@@ -124,7 +124,7 @@ export interface DrainOptions {
   readonly storeStack?: boolean | undefined;
   /**
    * How long to wait for tasks when the queue is empty, within the budget, up to "1m". After a dequeue that
-   * emptied the queue, the next one goes out half a second later, or after `wait` if that is less.
+   * emptied the queue, the next one goes out a second later, or after `wait` if that is less.
    * @default 0: the drain ends
    */
   readonly wait?: Duration | undefined;
