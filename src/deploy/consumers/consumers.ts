@@ -120,11 +120,11 @@ export class Consumers<Env extends object> {
     const most = Math.min(concurrency, batch, affordable);
     if (count > Math.min(most, MOST_HANDED_OVER)) return undefined;
     const lease = milliseconds(work.lease ?? queue.options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
-    const begin = (taken: Taken) => {
-      // Another call has started it meanwhile.
-      if (own.isRunning(name)) return this.#handBack(name, [taken], drains);
-      own.handedOver(name).add(taken);
-      return this.work(name, time(), drains);
+    const begin = async (taken: Taken) => {
+      // If another call has started it meanwhile, it may have no free handler. It looks for them when it has one.
+      if (own.isRunning(name)) await this.#handBack(name, [taken], drains);
+      else own.handedOver(name).add(taken);
+      await this.work(name, time(), drains);
     };
     return { addPlainly: addLeased(lease), begin };
   }
@@ -159,14 +159,19 @@ export class Consumers<Env extends object> {
     });
   }
 
-  /** Runs a drain. It may end before it begins the tasks that were handed over to it. */
+  /** Runs a drain. */
   async #run(name: string, drains: Drains, drain: () => Promise<DrainReport>): Promise<DrainReport> {
     try {
       return await drains.run(name, drain);
     } finally {
-      const rest = drains.handedOver(name).takeRest();
-      if (rest.length > 0) await this.#handBack(name, rest, drains).catch(() => {});
+      await this.#handBackRest(name, drains);
     }
+  }
+
+  /** Hands back the tasks that were handed over to a drain which has ended before it began them. Never throws. */
+  async #handBackRest(name: string, drains: Drains): Promise<void> {
+    const rest = drains.handedOver(name).takeRest();
+    if (rest.length > 0) await this.#handBack(name, rest, drains).catch(() => {});
   }
 
   #processDrain(name: string): () => Promise<DrainReport> {
@@ -288,7 +293,10 @@ export class Consumers<Env extends object> {
     const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(others.release);
     if (tasksOf(report) > 0) log(drained(name, report));
     if (report.ended === "requests") this.#sayLimit();
-    if (isEarly(report.ended) || report.ended === "aborted") await others.takeOver();
+    if (isEarly(report.ended) || report.ended === "aborted") {
+      await this.#handBackRest(name, drains);
+      await others.takeOver();
+    }
     return report;
   }
 }

@@ -3,7 +3,6 @@ import { queueKeys } from "../../../src/kernel/names/keys.ts";
 import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { dequeueScript } from "../../../src/kernel/scripts/take-scripts.ts";
-import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { fixChance } from "../../support/day.ts";
 import { byBothScripts, byHandOver, type PlainItem } from "../../support/plain-enqueue.ts";
 import { QUEUE, START, useRig } from "../../support/rig.ts";

@@ -1,0 +1,352 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { Platform, ServiceOptions } from "../../src/deploy/service.ts";
+import { defineQueue, type Duration, type NewTask, type Task, type Transport } from "../../src/index.ts";
+import { offload } from "../../src/features/offload/offload.ts";
+import { memoryStore } from "../../src/testing/memory-store.ts";
+import { encrypting } from "../support/encrypting.ts";
+import { useRig } from "../support/rig.ts";
+import { useDeployments } from "./deployments.ts";
+
+// An enqueue in a deployment leases lone tasks for the consumer that it would wake.
+const rig = useRig();
+const its = useDeployments(rig);
+
+/** The scripts that were called, in order. */
+const called: string[] = [];
+/** Called after each request, before its answer is returned. */
+let answered: (script: string | undefined) => unknown;
+beforeEach(() => {
+  called.splice(0);
+  answered = () => {};
+});
+
+const recording = (): Transport => ({
+  async send(commands, options) {
+    const last = commands.at(-1);
+    const script = last && "script" in last ? last.script.name : undefined;
+    if (script) called.push(script);
+    const outcomes = await rig.transport.send(commands, options);
+    await answered(script);
+    return outcomes;
+  },
+});
+
+type Options = Pick<ServiceOptions, "consumers" | "queues" | "offload" | "fetch">;
+
+/** A deployment whose requests enqueue tasks, together if there are several. */
+function deployment(
+  consumers: ServiceOptions["consumers"],
+  tasks: readonly NewTask<unknown>[] = [{ payload: 1 }],
+  { platform, ...options }: Options & { readonly platform?: Partial<Platform> | undefined } = {},
+) {
+  const fetch: ServiceOptions["fetch"] = async (_, { queue }) =>
+    Response.json(await queue("emails").enqueueMany(tasks));
+  const around = its.deployment({ consumers, fetch, ...options }, { transport: recording, ...platform });
+  return {
+    ...around,
+    /** Makes a request, and waits until the consumers have ended. */
+    async request(path?: string, json?: unknown) {
+      const response = await around.call(path, json);
+      await around.ended();
+      return response;
+    },
+  };
+}
+
+/** Whether tasks were leased by their enqueue: the consumer began without a dequeue. */
+const wereHandedOver = () => called[called.indexOf("enqueueAndLease") + 1] !== "dequeue";
+
+const noneLeft = { pending: 0, working: 0, delayed: 0, rejected: 0 };
+
+test("a lone task costs two requests, and no dequeue", async () => {
+  const done: unknown[] = [];
+  await deployment({ emails: ({ payload }) => void done.push(payload) }).request();
+  expect([done, called]).toEqual([[1], ["enqueueAndLease", "settleAndDequeue"]]);
+  expect(await its.queue().counts()).toMatchObject(noneLeft);
+  // The consumer has ended: the next task is a lone one again.
+  await deployment({ emails: ({ payload }) => void done.push(payload) }).request();
+  expect([done, called.length]).toEqual([[1, 1], 4]);
+});
+
+describe("a handler gets the same task as from a dequeue", () => {
+  const schema = z.object({ to: z.string(), times: z.number().default(3) });
+  const everything = {
+    headers: { from: "edge", ü: "ä" },
+    lease: "1m",
+    maxAttempts: 2,
+    resultTtl: "2h",
+    deadTtl: "3d",
+  } as const;
+
+  interface Consumer {
+    readonly schema?: z.ZodType;
+    readonly encryption?: () => ReturnType<typeof encrypting>;
+    readonly lease?: Duration;
+    readonly offload?: () => ReturnType<typeof offload>;
+  }
+
+  test.each<[string, readonly NewTask<unknown>[], Consumer?]>([
+    ["with JSON", [{ payload: { to: "ü\u0000\u2028😀", deep: [null, 1e21, ""] } }]],
+    ["with bytes", [{ payload: new Uint8Array([0, 255, 10]) }]],
+    ["with an empty payload", [{ payload: "" }]],
+    ["with null", [{ payload: null }]],
+    ["with half a surrogate pair", [{ payload: "\ud800" }]],
+    ["with a megabyte", [{ payload: "x".repeat(1_000_000) }]],
+    ["with every option", [{ payload: 1, ...everything }]],
+    ["among others", [{ payload: 1, ...everything }, { payload: 2 }, { payload: 3, lease: "2m" }]],
+    ["of a consumer with a schema that changes it", [{ payload: { to: "a" } }], { schema }],
+    ["of a consumer with an encryption", [{ payload: { to: "a" } }], { encryption: () => encrypting() }],
+    ["of a consumer with a lease", [{ payload: 1 }], { lease: "7s" }],
+    [
+      "of a consumer with an offload",
+      [{ payload: "x".repeat(2_000) }],
+      { offload: () => offload({ store: memoryStore(), over: 1_000 }) },
+    ],
+  ])("%s", async (_, tasks, consumer = {}) => {
+    const seen: Record<string, unknown>[] = [];
+    const handler = async ({ id, receipt, payload, attempt, enqueuedAt, headers, group }: Task<never>) => {
+      const deadline = await rig.command("ZSCORE", "sluice:{emails}:working", id);
+      const lease = receipt.split(".").slice(0, 3);
+      seen.push({ lease, payload, attempt, enqueuedAt, headers, group, deadline });
+    };
+    const { offload: large, ...ofConsumer } = consumer;
+    const consumers = { emails: { handler, ...ofConsumer } };
+    const { request } = deployment(consumers, tasks, { offload: large });
+    await request();
+    expect(wereHandedOver()).toBe(true);
+    const handed = seen.splice(0);
+    const records = await recordsOf();
+
+    await rig.command("FLUSHALL");
+    // A process without a consumer enqueues, and another one dequeues.
+    const { service, ring } = deployment(consumers, [], { offload: large });
+    await service.open("emails").queue().enqueueMany(tasks);
+    await ring("wake");
+    expect(handed).toEqual(seen);
+    expect(handed).toHaveLength(tasks.length);
+    expect(records).toEqual(await recordsOf());
+  });
+
+  /** What is left of the tasks, without their ids and tokens. */
+  async function recordsOf() {
+    const { tasks } = await rig.space();
+    return [...tasks]
+      .filter(([field]) => field.startsWith("."))
+      .map(([, record]) => record.replace(/;p=\d+,[^,]+/, ";p="))
+      .toSorted();
+  }
+});
+
+describe("it is leased", () => {
+  const done: unknown[] = [];
+  const consumers = { emails: ({ payload }: Task<never>) => void done.push(payload) };
+  beforeEach(() => void done.splice(0));
+
+  test("by the HTTP interface of the deployment", async () => {
+    const { request } = deployment(consumers, [], { fetch: undefined });
+    expect((await request("/v1/queues/emails/tasks", { payload: "one" })).status).toBe(201);
+    expect([done, called]).toEqual([["one"], ["enqueueAndLease", "settleAndDequeue"]]);
+    const tasks = [{ payload: "two" }, { payload: "three", headers: { a: "b" } }];
+    expect((await request("/v1/queues/emails/tasks", { tasks })).status).toBe(201);
+    expect([done, called.slice(2)]).toEqual([
+      ["one", "two", "three"],
+      ["enqueueAndLease", "settleAndDequeue"],
+    ]);
+  });
+
+  test("by calls that share a request, together", async () => {
+    const fetch: ServiceOptions["fetch"] = async (_, { queue }) => {
+      const emails = queue("emails");
+      return Response.json(await Promise.all([1, 2, 3].map((payload) => emails.enqueue(payload))));
+    };
+    await deployment(consumers, [], { fetch }).request();
+    expect([done, called]).toEqual([
+      [1, 2, 3],
+      ["enqueueAndLease", "settleAndDequeue"],
+    ]);
+  });
+
+  test("by a declared queue", async () => {
+    const emails = defineQueue<number>("emails", { lease: "1m", maxAttempts: 4 });
+    const consumer = emails.consumer((task) => void done.push(task.payload));
+    const fetch: ServiceOptions["fetch"] = async (_, { queue }) =>
+      Response.json(await queue(emails).enqueue(5));
+    await deployment([consumer], [], { fetch, queues: [emails] }).request();
+    expect([done, wereHandedOver()]).toEqual([[5], true]);
+  });
+
+  test("by a handler, for the consumer of another queue in the same invocation", async () => {
+    const chained: ServiceOptions["consumers"] = {
+      emails: async ({ payload }, _, { queue }) => void (await queue("sent").enqueue(payload)),
+      sent: ({ payload }) => void done.push(payload),
+    };
+    await deployment(chained).request();
+    expect([done, called.filter((script) => script === "enqueueAndLease").length]).toEqual([[1], 2]);
+    expect(called).not.toContain("dequeue");
+  });
+
+  test("by a handler for its own queue, or by others meanwhile, not: the running drain finds it", async () => {
+    const own: ServiceOptions["consumers"] = {
+      emails: async ({ payload }, _, { queue }) => {
+        done.push(payload);
+        if (Number(payload) < 3) await queue("emails").enqueue(Number(payload) + 1);
+      },
+    };
+    await deployment(own).request();
+    expect([done, called.filter((script) => script === "enqueueAndLease").length]).toEqual([[1, 2, 3], 1]);
+    expect(await its.queue().counts()).toMatchObject(noneLeft);
+  });
+});
+
+describe("it is not leased, and its consumer is woken,", () => {
+  const done: unknown[] = [];
+  beforeEach(() => void done.splice(0));
+  const handler = ({ payload }: Task<never>) => void done.push(payload);
+  const many = (count: number) => Array.from({ length: count }, (_, payload) => ({ payload }));
+
+  test.each<[string, object, readonly NewTask<unknown>[], Partial<Platform>?]>([
+    ["if there are more tasks than handlers", { concurrency: 2 }, many(3)],
+    ["if there are more tasks than in a batch", { batch: 2 }, many(3)],
+    ["if there are more tasks than the script takes", { concurrency: 90 }, many(33)],
+    ["if its consumer has a worker", { worker: { name: "w" } }, many(1)],
+    ["if the platform's drains have a worker", {}, many(1), { drains: { worker: { name: "w" } } }],
+    ["if too few requests are left", { requestsPerTask: 9 }, many(5), { requests: 50 }],
+    ["if it has a group", {}, [{ payload: 0, group: "a" }]],
+    ["if it has an id", {}, [{ payload: 0, id: "a" }]],
+    ["if it has a dedup key", {}, [{ payload: 0, dedup: { key: "k", window: "1m" } }]],
+  ])("%s", async (_, consumer, tasks, platform) => {
+    const { request, cron } = deployment({ emails: { handler, ...consumer } }, tasks, { platform });
+    await request();
+    expect(called.slice(called.indexOf("enqueueAndLease") + 1)).toContain("dequeue");
+    // For what needs more requests than the invocation had, a minute later.
+    await rig.command("HDEL", "sluice:{emails}:tasks", "~wake");
+    await cron();
+    expect(done.toSorted((a, b) => Number(a) - Number(b))).toEqual(tasks.map(({ payload }) => payload));
+  });
+
+  test("if the queue is paused, and then by none", async () => {
+    await rig.operator().pause();
+    const { request } = deployment({ emails: handler });
+    await request();
+    expect([done, await its.queue().counts()]).toMatchObject([[], { pending: 1, working: 0 }]);
+    await rig.operator().resume();
+    await request();
+    expect(done).toEqual([1, 1]);
+  });
+
+  test("if too little time is left in the invocation", async () => {
+    const chained: ServiceOptions["consumers"] = {
+      async emails({ payload }, _, { queue }) {
+        await new Promise((resolve) => setTimeout(resolve, 950));
+        await queue("sent").enqueue(payload);
+      },
+      sent: handler,
+    };
+    await deployment(chained, undefined, { platform: { budget: "1900ms" } }).request();
+    expect(called.filter((script) => script === "enqueueAndLease")).toHaveLength(1);
+    expect(done).toEqual([1]);
+  });
+
+  test("if the queue has partitions", async () => {
+    const emails = defineQueue<number>("emails", { partitions: 3 });
+    const consumer = emails.consumer((task) => void done.push(task.payload));
+    const fetch: ServiceOptions["fetch"] = async (_, { queue }) =>
+      Response.json(await queue(emails).enqueue(5));
+    const { request } = deployment([consumer], [], { fetch, queues: [emails] });
+    await request();
+    expect([done, called.includes("enqueueAndLease")]).toEqual([[5], false]);
+  });
+});
+
+describe("a task that was handed over", () => {
+  test("is delivered again, as attempt 2, if the invocation dies", async () => {
+    const attempts: number[] = [];
+    const dies = deployment({
+      emails: ({ attempt }) => {
+        attempts.push(attempt);
+        return new Promise(() => {});
+      },
+    });
+    void dies.call();
+    await vi.waitUntil(() => attempts.length === 1, { interval: 5 });
+    // No heartbeat has extended it: the process is gone.
+    rig.now += 300_000;
+    await deployment({ emails: ({ attempt }) => void attempts.push(attempt) }).cron();
+    expect(attempts).toEqual([1, 2]);
+    expect(await its.queue().counts()).toMatchObject(noneLeft);
+  });
+
+  test("is worked on once if the reply to its enqueue was lost", async () => {
+    const done: unknown[] = [];
+    const around = deployment({ emails: ({ payload, attempt }) => void done.push([payload, attempt]) });
+    let lost = 0;
+    const { send } = rig.transport;
+    rig.transport.send = async (commands, options) => {
+      const outcomes = await send(commands, options);
+      const last = commands.at(-1);
+      if (!last || !("script" in last) || last.script.name !== "enqueueAndLease" || lost++ > 0)
+        return outcomes;
+      return rig.transport.send(commands, options);
+    };
+    await around.request();
+    expect([done, lost]).toEqual([[[1, 1]], 2]);
+    expect(called).toEqual(["enqueueAndLease", "settleAndDequeue"]);
+  });
+
+  test("is handed back unstarted by a process that closes, and another one begins it", async () => {
+    const closing = new AbortController();
+    const attempts: [string, number][] = [];
+    const processOf = (name: string, signal?: AbortSignal) =>
+      deployment({ emails: ({ attempt }) => void attempts.push([name, attempt]) }, undefined, {
+        platform: { afterResponse: "any", drains: { closing: signal } },
+      });
+    answered = (script) => {
+      if (script === "enqueueAndLease") closing.abort();
+    };
+    await processOf("closing", closing.signal).request();
+    expect(attempts).toEqual([]);
+    const [task] = await rig
+      .operator()
+      .list({ state: "pending" })
+      .then(({ tasks }) => tasks);
+    expect(task).toMatchObject({ state: "pending", attempt: 1, charged: 0 });
+    // The sweep of another one takes the consumer that was to begin for lost.
+    rig.now += 1_000;
+    await processOf("other").cron();
+    expect(attempts).toEqual([["other", 2]]);
+  });
+
+  test("is begun by a drain that another call has started meanwhile", async () => {
+    const done: unknown[] = [];
+    const begunAt: number[] = [];
+    const process = deployment(
+      {
+        emails: {
+          concurrency: 2,
+          async handler({ payload }) {
+            begunAt.push(performance.now());
+            if (payload === "long") await new Promise((resolve) => setTimeout(resolve, 2_000));
+            done.push(payload);
+          },
+        },
+      },
+      undefined,
+      { platform: { afterResponse: "any" } },
+    );
+    let started: Promise<unknown> | undefined;
+    answered = async (script) => {
+      if (script !== "enqueueAndLease" || started) return;
+      // Before its answer arrives, a wake starts the consumer.
+      await its.queue().enqueue("long");
+      started = process.ring("wake");
+      await its.during(vi.waitUntil(() => begunAt.length === 1, { interval: 5 }));
+    };
+    await process.request();
+    await started;
+    // At once, and not only when it looks again by itself.
+    expect(done).toEqual([1, "long"]);
+    expect(Number(begunAt[1]) - Number(begunAt[0])).toBeLessThan(100);
+    expect(await its.queue().counts()).toMatchObject(noneLeft);
+  });
+});
