@@ -8,7 +8,7 @@ import type { RequestShare } from "./request-share.ts";
 import type { Suspects } from "./suspects.ts";
 
 /**
- * How long a free handler waits for others that are about to end, ms: one request then serves all of them.
+ * How long a free handler waits for others that are about to end, ms: one request then serves all of them. Not over TCP.
  */
 const LINGER = 5;
 /** A long poll ends this much before the last task could begin, ms: its last dequeue takes a request. */
@@ -25,7 +25,7 @@ interface Parts<T> {
 
 /** Decides whether a drain dequeues now, and what it asks for. */
 export class Dequeues<T> {
-  readonly #options: Pick<CheckedOptions, "wholeBatches" | "wait" | "lease" | "worker">;
+  readonly #options: Pick<CheckedOptions, "wholeBatches" | "wait" | "lease" | "worker"> & PaceOptions;
   readonly #parts: Parts<T>;
   readonly #pace: Pace;
 
@@ -59,6 +59,7 @@ export class Dequeues<T> {
     isDue: (at: number) => boolean,
   ): DequeueRequest | "budget" | "requests" | "turn" | undefined {
     const { handlers, requests, remaining, suspects, share } = this.#parts;
+    const { wholeBatches, wait, lease, worker, connected } = this.#options;
     const { isIdle, hasFreeHandler, longestDuration, firstEndAt = 0 } = handlers;
     const { buffer, roundTrip, dequeues } = requests;
     const { areAhead } = this;
@@ -71,10 +72,11 @@ export class Dequeues<T> {
     const wanted =
       isIdle && buffer.size === 0
         ? !remaining.isEmpty(handlers.endedCalls)
-        : settle || prefetch || (mayHaveMore && isDue(Math.max(firstEndAt + LINGER, dequeueAgainAt)));
+        : settle ||
+          prefetch ||
+          (mayHaveMore && isDue(Math.max(firstEndAt + (connected ? 0 : LINGER), dequeueAgainAt)));
     if (!wanted || !isDue(gatherUntil)) return undefined;
     if (!settle && !isIdle && !hadTurn) return "turn";
-    const { wholeBatches, wait, lease, worker } = this.#options;
     const left = stopAt - performance.now() - roundTrip.mean;
     const { batch } = this.#pace;
     const room = handlers.callsThatFit(left, wholeBatches ? 1 : batch);

@@ -6,6 +6,8 @@ const SMALLEST_BATCH = 10;
 const LARGEST_BATCH = 100;
 /** Over TCP, handlers are quick if they begin the tasks of two of the largest batches within this time, ms. */
 const QUICK = 10;
+/** Over TCP a dequeue asks for the tasks of one and a half round trips and of this time after it, ms. */
+const SOON = 5;
 /** A dequeue asks for the tasks of a round trip and of at most this time after it, ms. */
 const MAX_PREFETCH = 50;
 
@@ -48,14 +50,21 @@ export class Pace {
     return connected && !batch && this.#handlers.callsBegunWithin(QUICK) >= 2 * LARGEST_BATCH;
   }
 
+  /** How many tasks handlers begin so soon that a drain over TCP holds them. */
+  get #begunSoon(): number {
+    return this.#handlers.callsBegunWithin(1.5 * this.#requests.roundTrip.mean + SOON);
+  }
+
   /** Whether every waiting task will have begun when a dequeue is answered. */
   get runsOut(): boolean {
-    const { concurrency, batch = LARGEST_BATCH, wholeBatches } = this.#options;
+    const { concurrency, batch = LARGEST_BATCH, wholeBatches, connected } = this.#options;
     const { isIdle, waitingCalls } = this.#handlers;
     const { dequeues, roundTrip } = this.#requests;
     if (this.isQuick) return waitingCalls <= LARGEST_BATCH * (1 - dequeues);
-    if (wholeBatches || concurrency === 1 || isIdle) return false;
-    return waitingCalls + 1 <= Math.min(this.#handlers.callsBegunWithin(roundTrip.mean), batch / 2);
+    if (wholeBatches || isIdle || (concurrency === 1 && !connected)) return false;
+    const meanwhile = this.#handlers.callsBegunWithin(roundTrip.mean);
+    if (connected && waitingCalls > 2 * meanwhile) return false;
+    return waitingCalls + 1 <= Math.min(connected ? this.#begunSoon : meanwhile, batch / 2);
   }
 
   /** How many tasks a dequeue asks for, if time allows. */
@@ -65,8 +74,7 @@ export class Pace {
     if (this.isQuick) return LARGEST_BATCH;
     const { freeHandlers, waitingCalls, meanDuration } = this.#handlers;
     if (connected) {
-      const begin = freeHandlers + this.#handlers.callsBegunWithin(this.#requests.roundTrip.mean);
-      return Math.max(1, Math.min(Math.floor(begin) - waitingCalls, LARGEST_BATCH));
+      return Math.max(1, Math.min(Math.floor(freeHandlers + this.#begunSoon) - waitingCalls, LARGEST_BATCH));
     }
     const ahead = this.#requests.roundTrip.mean + Math.min(meanDuration / 2, MAX_PREFETCH);
     const begin = this.#handlers.callsBegunWithin(ahead);

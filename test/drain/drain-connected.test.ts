@@ -58,6 +58,28 @@ test.each<[at: number, drain: string, connected: boolean, Handler, DrainOptions]
   expect(seen.most).toBe(most);
 });
 
+test.each<[over: string, connected: boolean, wait: number]>([
+  ["TCP", true, 0],
+  ["HTTP", false, 5],
+])(
+  "over %s (%s) a handler that has ended waits %i ms for others, if no task waits",
+  async (_, connected, wait) => {
+    const { queue } = observed(connected);
+    await queue.enqueueMany(numbered(3));
+    const start = performance.now();
+    const begun: number[] = [];
+    await drain(
+      queue,
+      async () => {
+        begun.push(performance.now() - start);
+        await pause(begun.length === 1 ? 100 : 300);
+      },
+      { concurrency: 2, batch: 2 },
+    );
+    expect(begun).toEqual([0, 0, 100 + wait]);
+  },
+);
+
 test("if one of two dequeues fails, all tasks of the other one are settled or handed back", async () => {
   const { queue } = observed(true, (sent) => {
     if (sent === 4) throw new SluiceError("redis_unreachable", "it does not answer");

@@ -50,10 +50,26 @@ describe("a drain dequeues ahead", () => {
     ["if a batch is one task", { mean: 1, roundTrip: 5 }, { batch: 1 }],
     ["if no handler runs", { mean: 1, roundTrip: 5, running: 0 }, {}],
     ["beyond half of a batch", { mean: 1, roundTrip: 5, waiting: 5 }, { batch: 10 }],
+    // 20 calls of 25 ms: in 12.5 ms ten calls start, in a round trip four.
+    ["over TCP beyond two round trips", { mean: 25, roundTrip: 5, waiting: 9 }, { connected: true }],
+    ["over TCP if none ends soon", { mean: 1_000, roundTrip: 5 }, { connected: true, concurrency: 5 }],
   ])("not %s", (_, state, options) => {
     expect(pace(state, options).runsOut).toBe(false);
   });
 });
+
+test.each([
+  [20, 8],
+  [1, 0],
+])(
+  "over TCP also if they start within two, or one handler works: %i handlers, %i waiting",
+  (concurrency, waiting) => {
+    expect(
+      pace({ mean: (25 * concurrency) / 20, roundTrip: 5, waiting }, { connected: true, concurrency })
+        .runsOut,
+    ).toBe(true);
+  },
+);
 
 describe("a dequeue asks for", () => {
   test.each<[string, number, Parameters<typeof pace>[0], Partial<PaceOptions>]>([
@@ -65,7 +81,7 @@ describe("a dequeue asks for", () => {
       { mean: 0, roundTrip: 5, running: 0 },
       { concurrency: 5, connected: true },
     ],
-    ["those that begin until the reply too", 24, { mean: 25, roundTrip: 5, running: 0 }, { connected: true }],
+    ["over TCP also those that begin soon", 30, { mean: 25, roundTrip: 5, running: 0 }, { connected: true }],
     ["at least 1", 1, { mean: 1_000, roundTrip: 5, waiting: 1 }, { connected: true }],
     ["at least 10", 10, { mean: 0, roundTrip: 5, running: 0 }, { concurrency: 5 }],
     ["10 for long handlers", 10, { mean: 60_000, roundTrip: 5 }, { concurrency: 200 }],
