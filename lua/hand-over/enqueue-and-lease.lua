@@ -12,16 +12,19 @@ local new = ARGV -- then for each task, at most 32: id, record from options, as 
 --          else was ready, and no consumer counted as awake. Also for a copy of such a call, while it has the
 --          leases
 --      or {'ok', 1 if the caller must wake a consumer}: all tasks are pending
---      or {'not_plain'}: nothing was written. The queue has settings that concern enqueues, an id is known or
---          given twice, or Redis is full. The caller sends the tasks with `enqueue`
+--      or {'known'}: nothing was written, because an id is known or given twice. The caller sends the tasks
+--          with `enqueue`, as after the next answer
+--      or {'not_plain'}: nothing was written. The queue has settings that concern enqueues, or Redis is full
 
 -- How many arguments are in front of the tasks.
 local FRONT = 4
 local NO_LIMIT = '9007199254740991'
 local now_text = clock_text(test_now)
 local ids, fields = read_plain_tasks(new, FRONT, now_text)
-if not PLAIN or not ids then
+if not PLAIN then
   return { 'not_plain' }
+elseif not ids then
+  return { 'known' }
 end
 
 local slot = slot_of(token, #ids)
@@ -48,7 +51,7 @@ for i = 1, #ids do
 end
 if known > 0 then
   -- A copy of this call gets the same answer as long as all its leases last.
-  return #leased == 2 + 2 * #ids and leased or { 'not_plain' }
+  return #leased == 2 + 2 * #ids and leased or { 'known' }
 elseif concerns_enqueues(settings, true) then
   return { 'not_plain' }
 end

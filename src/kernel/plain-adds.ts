@@ -31,7 +31,8 @@ export function plainAdds(queue: QueueRef): Adds {
       const options = { signal, onSend };
       const note = shard.note();
       const mayBePlain = note.mayTakePlain && !full.isLoading;
-      const isPlain = mayBePlain && items.length === drafts.length && arePlain(drafts, items);
+      const isPlain =
+        mayBePlain && items.length === drafts.length && arePlain(drafts, items, batch.plainWithIds);
       if (isPlain) {
         const reply = await run(transport, addPlainly(shard, note, items, wakeWindow), options);
         if (reply) return { items, added: items.map(() => CREATED), ...reply, after: [] };

@@ -73,6 +73,8 @@ export interface AddBatch extends SendOptions {
   readonly wakeWindow?: string | undefined;
   /** Adds them if they are plain, and the queue is not divided. @default the script `enqueue-plain` */
   readonly addPlainly?: AddPlainly | undefined;
+  /** Whether `addPlainly` also takes tasks with ids of the caller's. Known ones cost a further request. @default false */
+  readonly plainWithIds?: boolean | undefined;
   /** The ids, if they are chosen already. @default the store chooses them */
   readonly ids?: readonly string[] | undefined;
   /** Whether a copy with these ids was sent before to other keys, which have changed nothing. @default false */

@@ -28,8 +28,10 @@ local i=4
 local j='9007199254740991'
 ${$AH}${$AI}local k=AI(d)
 ${$EX}${$FA}local l,m=FA(h,i,k)
-${$ES}if not ES or not l then
+${$ES}if not ES then
 return{'not_plain'}
+elseif not l then
+return{'known'}
 end
 ${$BI}local n=BI(g,#l)
 ${$EH}local o=EH(c,n,l,1,#l)
@@ -54,7 +56,7 @@ end
 o[z]=m[2*y]
 end
 ${$EY}if t>0 then
-return#u==2+2*#l and u or{'not_plain'}
+return#u==2+2*#l and u or{'known'}
 elseif EY(p,true)then
 return{'not_plain'}
 end
@@ -79,6 +81,6 @@ end
 ${$FB}return FB(a,c,l,m)and{'ok',v and 1 or 0}or{'not_plain'}
 `;
   },
-  sha1: "e7edef6f97fb8a202e54eb48ba1e71b5be6c1415",
-  keyLockingSha1: "42ea761975ff3c54c930e534eebfb28ad4e83a80",
+  sha1: "1a222fc53234c8c97f574eae7a7c8b7f5e2bab11",
+  keyLockingSha1: "c27a38cc24e7b4b4d601e33a12d1919923081536",
 };

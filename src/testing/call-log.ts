@@ -67,8 +67,9 @@ export class CallLog {
 
   #addHandedOver(queue: string, command: ScriptCall, reply: Reply): void {
     const added = enqueueAndLeaseScript.decode(reply);
-    if (added) this.#addEnqueued(queue, command, enqueueAndLeaseScript);
-    this.#delivered += (added?.leased?.leases.length ?? 0) / 2;
+    if (!added || "isKnown" in added) return;
+    this.#addEnqueued(queue, command, enqueueAndLeaseScript);
+    this.#delivered += (added.leased?.leases.length ?? 0) / 2;
   }
 
   #addDequeued(partition: string, { tasks, nextDueAt }: Dequeued): void {

@@ -167,6 +167,30 @@ describe("it is leased", () => {
     ]);
   });
 
+  test("with an id of its own, once: a known one changes nothing, and keeps no other task from being leased", async () => {
+    const tasks: NewTask<unknown>[] = [{ payload: 1, id: "mine" }];
+    const { request } = deployment(consumers, tasks);
+    expect(await (await request()).json()).toEqual([{ id: "mine", created: true }]);
+    const leased = ["enqueueAndLease", "settleAndDequeue"];
+    expect([done, called.splice(0)]).toEqual([[1], leased]);
+    const before = await rig.keySpace();
+    expect(await (await request()).json()).toEqual([{ id: "mine", created: false }]);
+    expect([done, called.splice(0)]).toEqual([[1], ["enqueueAndLease", "enqueue"]]);
+    expect(await rig.keySpace()).toEqual(before);
+    tasks[0] = { payload: 2, id: "another" };
+    await request();
+    expect([done, called]).toEqual([[1, 2], leased]);
+  });
+
+  test("with an idempotency key, once", async () => {
+    const fetch: ServiceOptions["fetch"] = async (_, { queue }) =>
+      Response.json(await queue("emails").enqueue(1, { idempotencyKey: "k" }));
+    const { request } = deployment(consumers, [], { fetch });
+    const first = (await (await request()).json()) as object;
+    expect(await (await request()).json()).toEqual(first);
+    expect([first, done]).toEqual([{ id: expect.any(String), created: true }, [1]]);
+  });
+
   test("by a declared queue", async () => {
     const emails = defineQueue<number>("emails", { lease: "1m", maxAttempts: 4 });
     const consumer = emails.consumer((task) => void done.push(task.payload));
@@ -213,7 +237,6 @@ describe("it is not leased, and its consumer is woken,", () => {
     ["if the platform's drains have a worker", {}, many(1), { drains: { worker: { name: "w" } } }],
     ["if too few requests are left", { requestsPerTask: 9 }, many(5), { requests: 50 }],
     ["if it has a group", {}, [{ payload: 0, group: "a" }]],
-    ["if it has an id", {}, [{ payload: 0, id: "a" }]],
     ["if it has a dedup key", {}, [{ payload: 0, dedup: { key: "k", window: "1m" } }]],
   ])("%s", async (_, consumer, tasks, platform) => {
     const { request, cron } = deployment({ emails: { handler, ...consumer } }, tasks, { platform });

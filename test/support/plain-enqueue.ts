@@ -77,7 +77,8 @@ export async function byHandOver(
   args: Readonly<Record<"testNow" | "wake" | "lease" | "token", string>>,
 ) {
   const call = callOf(enqueueAndLeaseScript, keys, args, items);
-  const reply = enqueueAndLeaseScript.decode(lastReply(await transport.send([call])));
+  const answer = enqueueAndLeaseScript.decode(lastReply(await transport.send([call])));
+  const reply = answer && "isKnown" in answer ? undefined : answer;
   const { created, wake } = reply
     ? { created: items.map(() => true), wake: reply.wake }
     : await byFullScript(transport, keys, items, args);

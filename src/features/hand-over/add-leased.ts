@@ -19,8 +19,10 @@ export const addLeased =
       ...call,
       read: (outcome) => {
         const reply = call.read(outcome);
-        if (!reply?.leased) return reply;
-        return { wake: false, taken: { ...taken(items, reply.leased), token, place: shard.place } };
+        if (!reply || "isKnown" in reply) return undefined;
+        const { wake, leased } = reply;
+        if (!leased) return { wake };
+        return { wake, taken: { ...taken(items, leased), token, place: shard.place } };
       },
     };
   };

@@ -10,10 +10,11 @@ export const enqueueAndLeaseScript = {
   each: ["id", "record"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("enqueueAndLease", reply);
-    const status = reader.status("ok", "leased", "not_plain");
+    const status = reader.status("ok", "leased", "known", "not_plain");
     // Nothing was written, and the tasks must be sent with `enqueueScript`.
     if (status === "not_plain") return undefined;
     const mustReadSettings = false;
+    if (status === "known") return { mustReadSettings, isKnown: true } as const;
     if (status === "ok") return { mustReadSettings, wake: reader.integer() === 1, leased: undefined };
     const enqueuedAt = reader.integer();
     const leases = reader.rest((item) => item.integer());

@@ -11,8 +11,12 @@ export async function addAndWake(next: Adds, waker: CheckedWaker, batch: AddBatc
   const { queue } = next;
   const { name } = queue;
   const handOver = waker.given.handOver?.(name, batch.drafts.length);
-  const addPlainly = handOver?.addPlainly ?? addWaking;
-  const reply = await next.add({ ...batch, wakeWindow: waker.window(name), addPlainly });
+  const reply = await next.add({
+    ...batch,
+    wakeWindow: waker.window(name),
+    addPlainly: handOver?.addPlainly ?? addWaking,
+    plainWithIds: handOver !== undefined,
+  });
   const { wake, taken, items, added } = reply;
   const wakes: Promise<void>[] = [];
   if (wake) wakes.push(waker.wake(name));

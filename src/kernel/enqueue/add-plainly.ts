@@ -9,12 +9,13 @@ const MOST = 490;
 /**
  * Whether tasks are plain: for now, without group, priority or anything that makes them unique. Their ids are new, so
  * the script finds none of them, except in a resend.
+ * @param withIds whether they may have ids of the caller's, which the script may find
  */
-export function arePlain(drafts: readonly Draft[], items: readonly Item[]): boolean {
+export function arePlain(drafts: readonly Draft[], items: readonly Item[], withIds = false): boolean {
   if (items.length > MOST) return false;
   const isNew = ({ id, derivedId }: Draft) => id === undefined && derivedId === undefined;
   return (
-    drafts.every(isNew) &&
+    (withIds || drafts.every(isNew)) &&
     items.every(({ when, unique, front }) => when === "" && unique === "" && !/^[^\n]*;[GP]=/.test(front))
   );
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { overHttp } from "../../../src/deploy/deployment.ts";
 import { Service } from "../../../src/deploy/service.ts";
-import { defineQueue, drain, Queue, type Waker } from "../../../src/index.ts";
+import { defineQueue, drain, type EnqueueOptions, Queue, type Waker } from "../../../src/index.ts";
 import { dollars } from "../../../src/local/index.ts";
 import { useBilled } from "../../support/billed.ts";
 import { many } from "../../support/new-tasks.ts";
@@ -15,16 +15,19 @@ const { cost } = billed;
 beforeEach(() => void vi.spyOn(console, "info").mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 
+let instances = 0;
+
 /** What a request to a deployment costs that enqueues a task, up to the task's end; `requests` are those of the second. */
-async function alone(): Promise<{ first: number; further: number; requests: number }> {
-  let completed = 0;
+async function alone(options: (count: number) => EnqueueOptions = () => ({}), tasks = 2) {
+  let [completed, enqueued] = [0, 0];
   const env = { UPSTASH_REDIS_REST_URL: billed.gateway.url, UPSTASH_REDIS_REST_TOKEN: billed.gateway.token };
   const requestTo = (name: string) => async () => {
     const service = new Service<object>(
       env,
       {
         consumers: { [name]: () => void completed++ },
-        fetch: async (_, { queue }) => Response.json(await queue(name).enqueue({ to: "a@example.com" })),
+        fetch: async (_, { queue }) =>
+          Response.json(await queue(name).enqueue({ to: "a@example.com" }, options(enqueued++))),
       },
       { transport: overHttp, budget: "5s", afterResponse: "bounded" },
     );
@@ -33,9 +36,9 @@ async function alone(): Promise<{ first: number; further: number; requests: numb
     await Promise.all(after);
   };
   // This process has not registered the queue yet.
-  const request = requestTo(billed.queue.name.replace("emails", "alone"));
+  const request = requestTo(`${billed.queue.name}-alone-${instances++}`);
   const [first, further] = [await cost(request), await cost(request)];
-  expect(completed).toBe(2);
+  expect(completed).toBe(tasks);
   return { first, further, requests: billed.gateway.usage().requests };
 }
 
@@ -80,8 +83,11 @@ function idleCommands(): number {
 const million = (commands: number) => dollars(commands * 1_000_000).toFixed(2);
 const price = (commands: number) => [String(commands), million(commands)];
 
-test("a lone task of a deployment costs two requests", async () => {
-  expect((await alone()).requests).toBe(2);
+test("a lone task of a deployment costs two requests, also with an id of its own; one whose id is known two, and 7 commands", async () => {
+  const plain = await alone();
+  expect(plain.requests).toBe(2);
+  expect(await alone((i) => ({ id: `mine-${i}` }))).toEqual(plain);
+  expect(await alone(() => ({ id: "same" }), 1)).toMatchObject({ further: 7, requests: 2 });
 });
 
 test("a pull over HTTP costs one request, also the first of an instance", async () => {
