@@ -5,7 +5,7 @@ import { deadLetters, group, oneGroup, priority, type Case, worker, working } fr
 export const operating: Record<string, Case> = {
   "redrive 1,000": async (bench) => {
     await deadLetters(bench);
-    return () => bench.operator().redrive({ limit: 1_000 });
+    return () => bench.operator().redrive({ limit: 1_000, reason: "rejected" });
   },
   "redrive 1,000 by id": async (bench) => {
     await deadLetters(bench);
@@ -15,12 +15,12 @@ export const operating: Record<string, Case> = {
   "redrive 1,000 of 20 groups, with events": async (bench) => {
     await bench.operator().configure({ events: true, statistics: true });
     await deadLetters(bench, priority);
-    return () => bench.operator().redrive({ limit: 1_000 });
+    return () => bench.operator().redrive({ limit: 1_000, reason: "rejected" });
   },
-  "redrive a few among 20,000": async (bench) => {
+  "redrive none of 4,000": async (bench) => {
     await bench.fill(4_000);
     await bench.settle(await bench.lease(4_000), "reject");
-    return () => bench.operator().redrive({ text: "nowhere" });
+    return () => bench.operator().redrive({ text: "nowhere", reason: "rejected" });
   },
   "purge 1,000 pending": async (bench) => {
     await bench.fill(3_000);
@@ -59,6 +59,25 @@ export const operating: Record<string, Case> = {
     bench.now += 600_000;
     return () => bench.operator().purge({ state: "rejected" });
   },
+  "cancel one of a group with 20,000 behind it": async (bench) => {
+    await bench.fill(bench.size, oneGroup);
+    return async () => {
+      for (let i = 0; i < 20; i++) await bench.queue().cancel(`t${i}`);
+    };
+  },
+  "configure: a limit over a backlog, loosened": async (bench) => {
+    await bench.operator().configureGroup("g", { maxWorking: 1 });
+    await bench.fill(bench.size, oneGroup);
+    return () => bench.operator().configureGroup("g", { maxWorking: 100_000 });
+  },
+  "deleteQueue with 20,000": async (bench) => {
+    await bench.fill(bench.size);
+    return () => bench.operator().deleteQueue({ force: true });
+  },
+};
+
+/** Pages of the largest size that a caller may ask for. */
+export const pages: Record<string, Case> = {
   "list 1,000 pending": async (bench) => {
     await bench.fill(3_000);
     return () => bench.operator().list({ state: "pending", size: 1_000 });
@@ -81,20 +100,5 @@ export const operating: Record<string, Case> = {
     for (let i = 0; i < 1_000; i++)
       await bench.queue().dequeue({ worker: { ...worker, incarnation: String(i) } });
     return () => bench.operator().workers({ size: 1_000 });
-  },
-  "cancel one of a group with 20,000 behind it": async (bench) => {
-    await bench.fill(bench.size, oneGroup);
-    return async () => {
-      for (let i = 0; i < 20; i++) await bench.queue().cancel(`t${i}`);
-    };
-  },
-  "configure: a limit over a backlog, loosened": async (bench) => {
-    await bench.operator().configureGroup("g", { maxWorking: 1 });
-    await bench.fill(bench.size, oneGroup);
-    return () => bench.operator().configureGroup("g", { maxWorking: 100_000 });
-  },
-  "deleteQueue with 20,000": async (bench) => {
-    await bench.fill(bench.size);
-    return () => bench.operator().deleteQueue({ force: true });
   },
 };

@@ -2,8 +2,11 @@
 
 import { priority, group, oneGroup, type Case, worker, working } from "./bench.ts";
 
+/** What the goals are multiples of. */
+export const plainEnqueue: Case = async (bench) => () => bench.fill(1_000);
+
 export const tasks: Record<string, Case> = {
-  "enqueue 1,000": async (bench) => () => bench.fill(1_000),
+  "enqueue 1,000": plainEnqueue,
   "enqueue 1,000 of 20 groups with priorities": async (bench) => () => bench.fill(1_000, priority),
   "enqueue 1,000 of 1,000 groups, each with a limit": async (bench) => {
     for (let i = 0; i < 1_000; i++) await bench.operator().configureGroup(`h${i}`, { maxWorking: 1 });

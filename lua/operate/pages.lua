@@ -196,8 +196,9 @@ local function count_left_alone(entries, done)
 end
 
 -- The place at which the next call continues; empty if there are no more entries.
-local function place_after(entries, done, place)
-  if done == #entries and done < LOOK then
+-- most: how many were asked for (nil: LOOK).
+local function place_after(entries, done, place, most)
+  if done == #entries and done < (most or LOOK) then
     return ''
   end
   return done > 0 and entries[done].place or place

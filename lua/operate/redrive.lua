@@ -23,6 +23,7 @@ local items = ARGV -- then for each: id, lease (the last lease number it must ha
 --      or {'newer_schema'}
 
 local keys = queue_keys(pending, fair, fair_by_group, limited, nil, delayed, tasks, expiry, dead)
+local MOST_LOOKED_AT = 500 -- dead letters, whose long records take long to read
 local now = clock(test_now)
 -- Tasks that are rejected after the first call are left for a later redrive.
 local began, first_due, place = string.match(cursor, '^(%d+) (%d+) (.+)$')
@@ -97,7 +98,7 @@ if not by_id then
     place = place_from(wanted.ended_from)
   end
   local before = math.min(tonumber(wanted.ended_before or began + 1), began + 1)
-  entries = entries_after(dead, place, LOOK, before)
+  entries = entries_after(dead, place, MOST_LOOKED_AT, before)
 end
 local done = visit_entries(tasks, entries, by_id and choose_by_id or choose_matching)
 local count = #chosen
@@ -110,7 +111,7 @@ end
 
 local next_place = ''
 if not by_id then
-  next_place = place_after(entries, done, place)
+  next_place = place_after(entries, done, place, MOST_LOOKED_AT)
 elseif done < #entries then
   next_place = place_from()
 end

@@ -3,7 +3,7 @@
 
 -- max: how many were asked for; bytes: the limit of the bytes of their records.
 local function new_batch(max, bytes)
-  local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, entries = {} }
+  local batch = { max = max, most = max, most_bytes = bytes, bytes = 0, work = 0, entries = {} }
   batch.ghosts, batch.broken, batch.ghost_entries = 0, 0, {} -- ghost_entries: those that lost a ghost
   return batch
 end
@@ -54,17 +54,19 @@ end
 
 -- Adds a task to the batch. Returns false if the batch must end before it.
 local function add_to_batch(batch, entry)
+  -- More work would keep Redis busy for too long. A task that was leased before is two: it has a history.
+  local MOST_WORK = 1000
   -- A task whose lease expired k times travels in a batch of at most max / 10^k tasks, so that a task that
   -- crashes its consumer does not take others along.
   local task, most = entry.task, batch.most
   if task.expired_leases then
     most = math.min(most, math.max(1, math.floor(batch.max / 10 ^ tonumber(task.expired_leases))))
   end
-  local size = batch.bytes + #entry.fixed
-  if #batch >= most or (#batch > 0 and size > batch.most_bytes) then
+  local size, work = batch.bytes + #entry.fixed, batch.work + (entry.record and 2 or 1)
+  if #batch >= most or (#batch > 0 and (size > batch.most_bytes or work > MOST_WORK)) then
     return false
   end
-  batch.most, batch.bytes = most, size
+  batch.most, batch.bytes, batch.work = most, size, work
   batch[#batch + 1] = entry
   task.state = STATE.working
   return true

@@ -94,64 +94,78 @@ local function reset_timers(keys, now, times)
   commit(plan)
 end
 
--- Promotes due tasks that go to `fair` or `limited`.
+-- Promotes due tasks that go to `fair` or `limited`, at most MAX_PLAN_LEASES.
 local function promote_grouped(keys, ids, now)
-  for first = 1, #ids, MAX_PLAN_LEASES do
-    local names = {}
-    for i = first, math.min(first + MAX_PLAN_LEASES - 1, #ids) do
-      names[#names + 1] = '.' .. ids[i]
+  if #ids == 0 then
+    return
+  end
+  local names = {}
+  for i, id in ipairs(ids) do
+    names[i] = '.' .. id
+  end
+  local records = redis.call('HMGET', keys.tasks, unpack(names))
+  local plan, tasks = new_plan(keys, now), {}
+  for i = 1, #ids do
+    tasks[i] = parse(records[i])
+  end
+  open_groups(plan, tasks)
+  for i, task in ipairs(tasks) do
+    if newer(records[i]) then
+      -- Only that release can promote the task. Until then it is due again and again.
+      plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[i])
+    else
+      make_ready(plan, ids[i], task, 'back')
     end
-    local records = redis.call('HMGET', keys.tasks, unpack(names))
-    local plan, tasks = new_plan(keys, now), {}
-    for i = 1, #names do
-      tasks[i] = parse(records[i])
-    end
-    open_groups(plan, tasks)
-    for i, task in ipairs(tasks) do
-      if newer(records[i]) then
-        -- Only that release can promote the task. Until then it is due again and again.
-        plan_write(plan, 'ZADD delayed', int(now + RETRY) .. '.5', ids[first + i - 1])
-      else
-        make_ready(plan, ids[first + i - 1], task, 'back')
-      end
-    end
-    if commit(plan) then
-      for i = first, #ids do
-        redis.call('ZADD', keys.delayed, int(now + RETRY) .. '.5', ids[i])
-      end
-      return
+  end
+  if commit(plan) then
+    for _, id in ipairs(ids) do
+      redis.call('ZADD', keys.delayed, int(now + RETRY) .. '.5', id)
     end
   end
 end
 
--- promote: delayed -> pending, at the back, in the order in which they became due. (I6 I8)
--- dead_letters: as in `revoke`.
--- Returns four values: how many became due; of the tasks of silent workers, how many wait again and how many
--- ended; and true if more is due.
-local function promote(keys, now, limit, dead_letters)
+-- What is due: `promoted`, the ids of tasks; of these `plain` go to the list, and `fair` to `fair` or
+-- `limited`; `timers`; and `more`, true if more is due.
+local function read_due(keys, now, limit)
   -- Due timers do not count towards the limit.
   local TIMERS = 100 -- at most, in one call
   local latest, most = int(now) .. '.5', int(limit + TIMERS)
-  local due = redis.call('ZRANGE', keys.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
-  local promoted, plain, fair, timers, left = {}, {}, {}, {}, 0
-  for i = 1, #due, 2 do
-    local id, score = due[i], due[i + 1]
+  local found =
+    redis.call('ZRANGE', keys.delayed, '-inf', latest, 'BYSCORE', 'LIMIT', '0', most, 'WITHSCORES')
+  local due = { promoted = {}, plain = {}, fair = {}, timers = {}, more = #found == 2 * (limit + TIMERS) }
+  for i = 1, #found, 2 do
+    local id, ids = found[i], due.plain
     if string.sub(id, 1, 1) == '~' then
-      left = left + (#timers == TIMERS and 1 or 0)
-      append(timers, #timers < TIMERS and id or nil)
-    elseif #promoted < limit then
-      promoted[#promoted + 1] = id
-      local ids = string.sub(score, -2) == '.5' and fair or plain
+      ids = due.timers
+    elseif string.sub(found[i + 1], -2) == '.5' then
+      ids = due.fair
+    end
+    if ids == due.timers and #ids < TIMERS then
       ids[#ids + 1] = id
+    elseif ids ~= due.timers and #due.promoted < limit and #due.fair < MAX_PLAN_LEASES then
+      append(due.promoted, id)
+      ids[#ids + 1] = id
+    else
+      due.more = true
     end
   end
-  write('ZREM', keys.delayed, promoted)
-  write('LPUSH', keys.pending, plain)
-  promote_grouped(keys, fair, now)
-  local more = left > 0 or #due == 2 * (limit + TIMERS)
-  if #timers == 0 then
-    return #promoted, 0, 0, more
+  return due
+end
+
+-- promote: delayed -> pending, at the back, in the order in which they became due. (I6 I8)
+-- due: the result of `read_due`. first: the first id of `plain` that goes to the list; the caller takes those
+-- before it. dead_letters: as in `revoke`.
+-- Returns four values: how many became due; of the tasks of silent workers, how many wait again and how many
+-- ended; and true if more is due.
+local function promote(keys, now, due, first, dead_letters)
+  write('ZREM', keys.delayed, due.promoted)
+  for from = first, #due.plain, SLICE do
+    redis.call('LPUSH', keys.pending, unpack(due.plain, from, math.min(from + SLICE - 1, #due.plain)))
   end
-  local waiting, ended, unfinished = run_timers(keys, timers, now, dead_letters)
-  return #promoted, waiting, ended, unfinished or more
+  promote_grouped(keys, due.fair, now)
+  if #due.timers == 0 then
+    return #due.promoted, 0, 0, due.more
+  end
+  local waiting, ended, unfinished = run_timers(keys, due.timers, now, dead_letters)
+  return #due.promoted, waiting, ended, unfinished or due.more
 end

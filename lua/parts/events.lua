@@ -13,13 +13,14 @@ end
 -- stored; empty if there is none. A long value is left out, and one after some 64 KB of others.
 local function note_detail(plan, event, task, due, reason, value)
   if plan.settings.events then
-    local others = plan.events[event].details or ''
-    if #value > 1800 or #others > 64000 or string.find(value, '\n') then
+    local noted = plan.events[event]
+    noted.details, noted.bytes = noted.details or {}, noted.bytes or 0
+    if #value > 1800 or noted.bytes > 64000 or string.find(value, '\n', 1, true) then
       value = '+'
     end
-    plan.events[event].details = others
-      .. '\n'
-      .. table.concat({ task.attempts, int(due), reason, value }, ' ')
+    local line = table.concat({ '\n' .. task.attempts, int(due), reason, value }, ' ')
+    append(noted.details, line)
+    noted.bytes = noted.bytes + #line
   end
 end
 

@@ -133,19 +133,35 @@ end
 -- delayed task is due or lease expires (0: none); and `dead_letters`, as in `revoke` (nil: none). Returns
 -- true if anything was due. Then the entries from `first` on were put back: reclaimed tasks go before them,
 -- promoted ones behind them.
-local function bring_due(taken, first, most, time)
+-- places: the list is empty, and so many promoted tasks may be taken without going through it (nil: none).
+-- Sets `direct`: how many were; nil if the entries were put back.
+local function bring_due(taken, first, most, time, places)
   local keys, ahead = taken.keys, taken.ahead or look_ahead(taken.keys.working, taken.keys.delayed, time)
-  taken.ahead, taken.next_due = nil, ahead.next_due
+  taken.ahead, taken.next_due, taken.direct = nil, ahead.next_due, nil
   if ahead.due or ahead.expired then
-    put_back(taken, first)
     local deadline = ahead.deadline
     local leases_end = ahead.expired
-    local dead_letters = taken.dead_letters or {}
+    local dead_letters, limit = taken.dead_letters or {}, math.max(most, 32)
+    if ahead.expired or not places then
+      places = nil
+      put_back(taken, first)
+    end
     if ahead.expired then
-      reclaim(keys, time(), math.max(most, 32), dead_letters)
+      reclaim(keys, time(), limit, dead_letters)
     end
     if ahead.due then
-      local _, waiting, ended = promote(keys, time(), math.max(most, 32), dead_letters)
+      local due, place = read_due(keys, time(), limit), 1
+      if places and #due.timers == 0 then
+        while place <= places and due.plain[place] do
+          taken[#taken + 1] = { id = due.plain[place] }
+          place = place + 1
+        end
+        taken.reads, taken.direct = nil, place - 1
+      elseif places then
+        -- What a timer brings back goes to the front.
+        put_back(taken, first)
+      end
+      local _, waiting, ended = promote(keys, time(), due, place, dead_letters)
       leases_end = leases_end or waiting + ended > 0
     end
     taken.dead_letters = dead_letters[1] and dead_letters or nil
@@ -162,15 +178,21 @@ end
 -- Sets `drained` if nothing more is ready.
 local function fetch(taken, most, time)
   local first = #taken + 1
-  taken.drained = pop(taken, most) < most
+  local count = pop(taken, most)
+  taken.drained = count < most
   -- Groups or statistics that the caller has read must not change meanwhile.
   if
     taken.drained
     and not taken.next_due
     and not taken.groups_in_use
-    and bring_due(taken, first, most, time)
+    and bring_due(taken, first, most, time, most - count)
   then
-    taken.drained = pop(taken, most) < most
+    if taken.direct then
+      count = count + taken.direct
+    else
+      count = pop(taken, most)
+    end
+    taken.drained = count < most
     -- A call that has read the control fields before does not see what went to `fair` or `limited`.
     taken.fair_unseen = taken.control_read
   end

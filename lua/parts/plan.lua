@@ -146,7 +146,7 @@ local function commit(plan)
     local channel = string.gsub(own, '}?/%d+}?:events$', '}:events')
     for _, event in ipairs(sorted_keys(plan.events)) do
       local ids = plan.events[event]
-      local text = table.concat(ids, ' ') .. (ids.details or '')
+      local text = table.concat(ids, ' ') .. table.concat(ids.details or {})
       redis.call('PUBLISH', channel, event .. ' ' .. int(plan.now) .. ' ' .. text)
     end
   end

@@ -84,16 +84,16 @@ local CHANGING_FIELDS = {
   p = 'last_settlement',
 }
 
+-- The letters that are not checked as whole numbers, in either kind of record. (`h` is a number in a fixed
+-- record, and a text in a changing one.)
+local TEXTS = 'typhGWOTE'
+
 -- Reads the letters at the end of a record's first line. An unreadable number counts as absent.
 -- names: letter -> the name of its field in `task`.
 local function parse_letters(task, letters, names)
-  -- The letters that are not checked as whole numbers, in either kind of record. (`h` is a number in a fixed
-  -- record, and a text in a changing one.)
-  local TEXTS = '[typhGWOTE]'
   for letter, value in string.gmatch(letters, ';(%a)=([^;]*)') do
     local name = names[letter]
-    local is_text = string.find(letter, TEXTS)
-    if name and (is_text or (#value <= 16 and string.find(value, '^%d+$'))) then
+    if name and (string.find(TEXTS, letter, 1, true) or (#value <= 16 and string.find(value, '^%d+$'))) then
       task[name] = value
     end
   end
@@ -121,13 +121,13 @@ end
 -- unreadable record gives an empty table: the task then begins anew.
 local function parse(record)
   -- The fields that change most have no letter, only a position. `format` writes them.
-  local CHANGING_RECORD = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;]*);(%d*);(%d*)(.*)$'
+  local CHANGING_RECORD = '^1;(%d+);(%d*);(%d+);(%d+);(%a?);(%d+);([^;\n]*);(%d*);(%d*)([^\n]*)'
   local stop = record and string.find(record, '\n', 1, true)
   if not stop then
     return {}, ''
   end
   local version, enqueued_at, attempts, charged, state, number, token, dequeued_at, leased_for, letters =
-    string.match(string.sub(record, 1, stop - 1), CHANGING_RECORD)
+    string.match(record, CHANGING_RECORD)
   if not version then
     return {}, ''
   end
@@ -212,12 +212,14 @@ end
 
 -- The changing record of a task.
 local function format(task, text)
-  local letters = ''
+  -- Redis hashes all bytes of each text that Lua makes: so long letters are put together once.
+  local letters, count = {}, 0
   for i = 1, #LETTERS do
     local letter = LETTERS[i]
     local value = task[CHANGING_FIELDS[letter]]
     if value then
-      letters = letters .. ';' .. letter .. '=' .. value
+      letters[count + 1], letters[count + 2], letters[count + 3] = ';' .. letter, '=', value
+      count = count + 3
     end
   end
   return join_record(
@@ -230,7 +232,7 @@ local function format(task, text)
     task.lease_token,
     task.dequeued_at,
     task.leased_for,
-    letters,
+    table.concat(letters),
     text
   )
 end

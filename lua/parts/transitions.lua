@@ -1,6 +1,7 @@
 -- transitions: the changes of state that several scripts make, added to a plan.
 
--- How many leases one plan may end: no command of `commit` then has more than SLICE arguments.
+-- How many leases one plan may end: no command of `commit` then has more than SLICE arguments. As many leases
+-- one call reclaims, and as many tasks it promotes to `fair`: more would keep Redis busy for too long.
 local MAX_PLAN_LEASES = 160
 
 -- Adds the end of an attempt to the errors of its task.
@@ -13,12 +14,19 @@ local function note_error(task, now, short)
     local text = #short > BYTES and 'j""' or string.gsub(short, '[\n\t]', ' ')
     entry = entry .. ' ' .. string.gsub(string.gsub(text, '%%', '%%25'), ';', '%%3B')
   end
-  local errors = (task.errors and task.errors .. '\t' or '') .. entry
-  local _, tabs = string.gsub(errors, '\t', '')
-  if tabs == ERRORS then
+  local errors, count, tab = task.errors, 0, 0
+  if not errors then
+    task.errors = entry
+    return
+  end
+  repeat
+    count = count + 1
+    tab = string.find(errors, '\t', tab + 1, true)
+  until not tab
+  if count >= ERRORS then
     errors = string.match(errors, '^[^\t]*\t(.*)$')
   end
-  task.errors = errors
+  task.errors = errors .. '\t' .. entry
 end
 
 -- The member of `worker-leases` for a lease. Members sort by worker, then by lease number.
@@ -173,9 +181,12 @@ local function revoke(keys, ids, now, is_current, dead_letters, reason)
 end
 
 -- reclaim: working with an expired lease -> pending, at the front, or rejected. (I5 I6 I8)
+-- Returns what `revoke` returns, and true if more leases may have expired that the next call can reclaim.
 local function reclaim(keys, now, limit, dead_letters)
-  local ids = redis.call('ZRANGE', keys.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(limit))
-  return revoke(keys, ids, now, function()
+  local most = math.min(limit, MAX_PLAN_LEASES)
+  local ids = redis.call('ZRANGE', keys.working, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(most))
+  local waiting, ended, left, failed = revoke(keys, ids, now, function()
     return true
   end, dead_letters)
+  return waiting, ended, left, failed, #ids == most and waiting + ended > 0
 end

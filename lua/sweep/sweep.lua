@@ -12,7 +12,7 @@ local dead = KEYS[9] -- zset  id -> when it was rejected (ms)
 local workers = KEYS[10] -- zset  worker -> when it counts as silent (ms)
 local worker_leases = KEYS[11] -- zset  '<worker> <lease number> <id>' of each lease
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
-local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000
+local limit = ARGV[2] -- at most this many tasks of each kind, 1 to 10,000; see `MAX_PLAN_LEASES`
 local wake = ARGV[3] -- how long (ms) a wake of a consumer counts; empty: no consumer is woken
 local ahead = ARGV[4] -- '1' to also return when the next task is due or lease expires
 -- Returns {'ok', promoted, reclaimed, rejected, expired, 1 if a limit was reached, records left to a
@@ -21,6 +21,8 @@ local ahead = ARGV[4] -- '1' to also return when the next task is due or lease e
 --          expired: id, attempts}
 
 local MAX_BYTES = 8000000
+-- How many records one call deletes: more would keep Redis busy for too long.
+local MAX_EXPIRED = 500
 -- How long (ms) a sweep waits for a consumer that was woken.
 local UNHEARD = 1000
 local keys = queue_keys(
@@ -42,7 +44,8 @@ local now = clock(test_now)
 -- completed | rejected -> nothing, except a tombstone while the id is unique. Returns how many, true if some
 -- are left, and how many a later release wrote.
 local function expire()
-  local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', limit)
+  local count = math.min(most, MAX_EXPIRED)
+  local ids = redis.call('ZRANGE', expiry, '-inf', int(now), 'BYSCORE', 'LIMIT', '0', int(count))
   local expired_ids, removed, left_of, kept = {}, {}, {}, nil
   local bytes, left, last, slice = 0, 0, 0, 16
   -- Redis returns results too: each read has some megabytes at most, and so has the whole call.
@@ -83,7 +86,7 @@ local function expire()
   if kept then
     write('ZADD', expiry, kept)
   end
-  return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == most), left
+  return #expired_ids, #expired_ids > 0 and (last < #ids or #expired_ids == count), left
 end
 
 -- The counts are set at the end. The dead letters go behind them.
@@ -93,19 +96,19 @@ local looked = ahead == '1' and look_ahead(working, delayed, function()
   return now
 end)
 local expired, more, old_left = expire()
-local reclaimed, rejected, left = 0, 0, 0
+local reclaimed, rejected, left, unreclaimed = 0, 0, 0, false
 if not looked or looked.expired then
   local failed
-  reclaimed, rejected, left, failed = reclaim(keys, now, most, reply)
+  reclaimed, rejected, left, failed, unreclaimed = reclaim(keys, now, most, reply)
   if failed then
     return failed
   end
 end
 local promoted, returned, ended, unfinished = 0, 0, 0, false
 if not looked or looked.due then
-  promoted, returned, ended, unfinished = promote(keys, now, most, reply)
+  promoted, returned, ended, unfinished = promote(keys, now, read_due(keys, now, most), 1, reply)
 end
-more = more or unfinished or reclaimed + rejected == most or promoted == most
+more = more or unfinished or unreclaimed or promoted == most
 reclaimed, rejected = reclaimed + returned, rejected + ended
 
 local next_due = looked and looked.next_due or 0

@@ -119,7 +119,7 @@ local function fail_silent_workers(keys, now, dead_letters)
   end
   local found = read('HMGET', keys.tasks, names)
   for i, worker in ipairs(silent) do
-    if waiting + ended == SLICE then
+    if waiting + ended == MAX_PLAN_LEASES then
       break
     end
     local info, note = found[2 * i - 1], found[2 * i] and names[2 * i]
@@ -129,7 +129,7 @@ local function fail_silent_workers(keys, now, dead_letters)
     if not listed then
       local returned, rejected, _
       returned, rejected, _, failed, more =
-        fail_worker(keys, worker, now, SLICE - waiting - ended, dead_letters)
+        fail_worker(keys, worker, now, MAX_PLAN_LEASES - waiting - ended, dead_letters)
       waiting, ended = waiting + returned, ended + rejected
     end
     append(came_back, info and not failed and waiting + ended == before and note or nil)

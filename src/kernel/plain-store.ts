@@ -4,24 +4,30 @@ import { firstDueCall, pendingCall, timeCall } from "./lease/peek.ts";
 import { plainAdds } from "./plain-adds.ts";
 import type { QueueRef } from "./queue-ref.ts";
 import type { Store } from "./store.ts";
-import { bothCall, settleCall, takeCall, takenBy } from "./lease/lease-calls.ts";
+import { bothCall, MOST_SETTLED, settleCall, takeCall, takenBy } from "./lease/lease-calls.ts";
 
 /** The store of a queue that is not divided. */
 export function plainStore(queue: QueueRef): Store {
   const adds = plainAdds(queue);
   const shard = adds.shard(0);
   const { transport } = queue;
-  return {
+  const store: Store = {
     ...adds,
     async take(request) {
       const call = takeCall(shard, request);
       return takenBy(shard, request, call, await run(request.requests.over(transport), call));
     },
-    async settle({ settlements, items, token, signal }) {
-      const call = settleCall(shard, await items, token);
-      return { settled: readSettled(settlements, await run(transport, call, { signal })), after: [] };
+    async settle({ settlements, items: given, token, signal }) {
+      const items = await given;
+      const replies = await (items.length > MOST_SETTLED
+        ? (await import("./lease/settle-slices.ts")).settleAll(shard, items, token, { signal })
+        : run(transport, settleCall(shard, items, token), { signal }));
+      return { settled: readSettled(settlements, replies), after: [] };
     },
-    async settleAndTake({ settlements, items, token }, request) {
+    async settleAndTake(batch, request) {
+      const { settlements, items, token } = batch;
+      if (settlements.length > MOST_SETTLED)
+        return { ...(await store.settle(batch)), taken: () => store.take(request) };
       const take = takeCall(shard, request);
       const call = bothCall(settleCall(shard, await items, token), take);
       const { settled, taken } = await run(request.requests.over(transport), call);
@@ -41,4 +47,5 @@ export function plainStore(queue: QueueRef): Store {
       };
     },
   };
+  return store;
 }

@@ -131,8 +131,9 @@ export class Queue<In = unknown, Out = In> extends Producer<In, Out> {
   }
 
   /**
-   * Settles, then dequeues, in one atomic request, which no other call shares. If no task is there and `wait`
-   * is set, it waits as {@link dequeue} does. Without settlements it is a plain dequeue. If `signal` aborts, what was
+   * Settles, then dequeues, in one atomic request, which no other call shares. More than 240
+   * settlements have a request of their own. If no task is there and `wait` is set, it waits as {@link dequeue} does. Without
+   * settlements it is a plain dequeue. If `signal` aborts, what was
    * leased is handed back as for {@link dequeue}, and the caller does not learn whether the tasks were settled: the
    * message says only whether a request was sent. Settling them again is safe: a copy gets the same results.
    * @returns the results of {@link settle}, and the tasks of {@link dequeue}

@@ -3,15 +3,15 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $GH } from "./parts/join-record.gen.ts";
+import { $GJ } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EH, $EF, $BI, $EG, $EU } from "./parts/read-waiting.gen.ts";
-import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
-import { $ES } from "./parts/plain.gen.ts";
-import { $ET } from "./parts/try-store.gen.ts";
-import { $GE } from "./parts/working-record.gen.ts";
-import { $EX, $EY, $FA, $FB } from "./parts/plain-stride.gen.ts";
-import { $JI } from "./parts/nobody-awake.gen.ts";
+import { $EI, $EG, $BI, $EH, $EV } from "./parts/read-waiting.gen.ts";
+import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $ET } from "./parts/plain.gen.ts";
+import { $EU } from "./parts/try-store.gen.ts";
+import { $GG } from "./parts/working-record.gen.ts";
+import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
+import { $JK } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -27,24 +27,24 @@ local h=ARGV
 local i=4
 local j='9007199254740991'
 ${$AH}${$AI}local k=AI(d)
-${$EX}${$FA}local l,m=FA(h,i,k)
-${$ES}if not ES then
+${$EY}${$FB}local l,m=FB(h,i,k)
+${$ET}if not ET then
 return{'not_plain'}
 elseif not l then
 return{'known'}
 end
 ${$BI}local n=BI(g,#l)
-${$EH}local o=EH(c,n,l,1,#l)
+${$EI}local o=EI(c,n,l,1,#l)
 if o.err then
 return o
 end
 local p,q,r=o[3],o[5],o[8]
 local s=tonumber(k)
 local t,u=0,{'leased',s}
-${$AK}${$EF}${$GE}for y=1,#l do
-local z=EF+2*y-1
+${$AK}${$EG}${$GG}for y=1,#l do
+local z=EG+2*y-1
 local aa,ab=o[z],o[z+1]
-local ac,ad,ae,af,ag,ah,ai=string.match(ab or'',GE)
+local ac,ad,ae,af,ag,ah,ai=string.match(ab or'',GG)
 if aa or ab then
 t=t+1
 end
@@ -55,22 +55,22 @@ AK(u,tonumber(ag),tonumber(ai)+tonumber(aj))
 end
 o[z]=m[2*y]
 end
-${$EY}if t>0 then
+${$EZ}if t>0 then
 return#u==2+2*#l and u or{'known'}
-elseif EY(p,true)then
+elseif EZ(p,true)then
 return{'not_plain'}
 end
-${$JH}${$JI}local v=JI(r or'',s)
+${$JJ}${$JK}local v=JK(r or'',s)
 if v then
-${$JJ}AK(m,'~wake',JJ(s,e))
+${$JL}AK(m,'~wake',JL(s,e))
 end
 if v and not p and not q and redis.call('EXISTS',a)==0 then
 local function w()
 return k
 end
 o[8]=false
-${$GH}${$EG}${$JJ}${$ET}${$EU}local x=
-EU(b,c,l,{o},n,g,'',f,j,w,nil,m)
+${$GJ}${$EH}${$JL}${$EU}${$EV}local x=
+EV(b,c,l,{o},n,g,'',f,j,w,nil,m)
 if x then
 for ab=5,#x,5 do
 AK(u,x[ab],x[ab+1])
@@ -78,9 +78,9 @@ end
 return u
 end
 end
-${$FB}return FB(a,c,l,m)and{'ok',v and 1 or 0}or{'not_plain'}
+${$FC}return FC(a,c,l,m)and{'ok',v and 1 or 0}or{'not_plain'}
 `;
   },
-  sha1: "1a222fc53234c8c97f574eae7a7c8b7f5e2bab11",
-  keyLockingSha1: "c27a38cc24e7b4b4d601e33a12d1919923081536",
+  sha1: "d002e5335e99b3f6cb6a4e3256d577de1e7c69f7",
+  keyLockingSha1: "81821c40114ca8800243bd58c9ed523212458d0e",
 };

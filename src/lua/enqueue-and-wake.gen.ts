@@ -4,13 +4,13 @@ import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FT } from "./parts/first-line.gen.ts";
-import { $FU } from "./parts/read-first-lines.gen.ts";
-import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
-import { $ES } from "./parts/plain.gen.ts";
-import { $EX, $EY, $FA, $FB } from "./parts/plain-stride.gen.ts";
-import { $EZ, $FC } from "./parts/store-alone.gen.ts";
-import { $JI } from "./parts/nobody-awake.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $ET } from "./parts/plain.gen.ts";
+import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
+import { $FA, $FD } from "./parts/store-alone.gen.ts";
+import { $JK } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -23,11 +23,11 @@ local e=ARGV[3]
 local f=ARGV
 local g=3
 ${$AH}${$AI}local h=AI(c)
-${$ES}${$EX}if not ES then
+${$ET}${$EY}if not ET then
 return{'not_plain'}
-elseif#f==g+EX and e=='1'then
+elseif#f==g+EY and e=='1'then
 local i,j=f[g+1],f[g+2]
-${$EZ}local k=EZ(b,i,j,h)
+${$FA}local k=FA(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
@@ -35,27 +35,27 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JH}${$JI}if m or not JI(l[1]or'',tonumber(h))then
+${$JJ}${$JK}if m or not JK(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JJ}redis.call('HSET',b,'~wake',JJ(h,d))
+${$JL}redis.call('HSET',b,'~wake',JL(h,d))
 return{'ok',-1,0}
 end
-${$FA}local i,j=FA(f,g,h)
-${$FT}${$FU}local k=i and FU(b,{'~set','~wake',unpack(i)})
-${$EY}${$FC}if not i or FC(k,i)or EY(k['~set'],true)then
+${$FB}local i,j=FB(f,g,h)
+${$FU}${$FV}local k=i and FV(b,{'~set','~wake',unpack(i)})
+${$EZ}${$FD}if not i or FD(k,i)or EZ(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JH}local m,n=JH(k['~wake'])
+${$JJ}local m,n=JJ(k['~wake'])
 local o=n-l
-${$JI}if JI(k['~wake'],l)then
+${$JK}if JK(k['~wake'],l)then
 o=0
-${$AK}${$JJ}AK(j,'~wake',JJ(l,d))
+${$AK}${$JL}AK(j,'~wake',JL(l,d))
 end
-${$FB}return FB(a,b,i,j)and{'ok',0,o}or{'not_plain'}
+${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "56a997517d6e3eacd78cc3ef922e7e653d0c8496",
-  keyLockingSha1: "6920a7d8053dfe91c8f44d906dcf82c33ce0596c",
+  sha1: "9d88380beb46dbdb4210d418c69bf34f748d82d2",
+  keyLockingSha1: "65a82b329dd7ec56ccd834bb24bb74cb93402416",
 };

@@ -3,11 +3,11 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FT } from "./parts/first-line.gen.ts";
-import { $FU } from "./parts/read-first-lines.gen.ts";
-import { $ES } from "./parts/plain.gen.ts";
-import { $EX, $EY, $FA, $FB } from "./parts/plain-stride.gen.ts";
-import { $EZ, $FC } from "./parts/store-alone.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $ET } from "./parts/plain.gen.ts";
+import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
+import { $FA, $FD } from "./parts/store-alone.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -19,25 +19,25 @@ local d=ARGV[2]
 local e=ARGV
 local f=2
 ${$AH}${$AI}local g=AI(c)
-${$ES}${$EX}if not ES then
+${$ET}${$EY}if not ET then
 return{'not_plain'}
-elseif#e==f+EX and d~='1'then
+elseif#e==f+EY and d~='1'then
 local h,i=e[f+1],e[f+2]
-${$EZ}local j=EZ(b,h,i,g)
+${$FA}local j=FA(b,h,i,g)
 if j then
 return j
 end
 redis.call('LPUSH',a,h)
 return{'ok',-1}
 end
-${$FA}local h,i=FA(e,f,g)
-${$FT}${$FU}local j=h and FU(b,{'~set',unpack(h)})
-${$EY}${$FC}if not h or FC(j,h)or EY(j['~set'],false)then
+${$FB}local h,i=FB(e,f,g)
+${$FU}${$FV}local j=h and FV(b,{'~set',unpack(h)})
+${$EZ}${$FD}if not h or FD(j,h)or EZ(j['~set'],false)then
 return{'not_plain'}
 end
-${$FB}return FB(a,b,h,i)and{'ok',0}or{'not_plain'}
+${$FC}return FC(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
-  sha1: "e8d867d06b01534210784f8148c8a19eb93684b8",
-  keyLockingSha1: "73528887f28f45098439a2982ab215b4666aa7bc",
+  sha1: "dc1b0ebe53e6122ff8e12cc1609e7f78dad85abf",
+  keyLockingSha1: "fb96a1129abc370561f43cb0e917e62083ee9827",
 };

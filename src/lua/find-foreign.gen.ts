@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FT } from "./parts/first-line.gen.ts";
-import { $FU } from "./parts/read-first-lines.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $FV } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FT}${$FU}local l=FU(a,k)
+${$FU}${$FV}local l=FV(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "4a9c1ba712b9034955663b77ce849e7b17d6590e",
-  keyLockingSha1: "8f8a033991ab38b075fd702c347bd61cfdd09a32",
+  sha1: "6c60bc8e8863e1ae11790a0fb8932743ccea59b4",
+  keyLockingSha1: "c89fb288659e41c7acd01dc37ea6f060888ba1fa",
 };

@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FV}for n=1,#g-1,2 do
+${$AK}${$FW}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FV(o)then
+if FW(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "8a009e2d8a6de10ac9205e90b35c2aab719ec88e",
-  keyLockingSha1: "bb19694ed0cd3f2f934fe2340a7f23c0778bef32",
+  sha1: "ec449a1ac292c326bb0b861d2f3eaa80d9e2332c",
+  keyLockingSha1: "61fd5161e4dab1d9d9c68e38df596660f074730c",
 };

@@ -3,25 +3,25 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DE } from "./parts/parse-named.gen.ts";
-import { $FW, $FY, $GD } from "./parts/state.gen.ts";
+import { $DF } from "./parts/parse-named.gen.ts";
+import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
-import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
-import { $FZ } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $CC, $CB } from "./parts/band.gen.ts";
-import { $CI } from "./parts/grouped.gen.ts";
-import { $CN } from "./parts/clock-fields.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
+import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $GH } from "./parts/parse-with.gen.ts";
+import { $CD, $CC } from "./parts/band.gen.ts";
+import { $CJ } from "./parts/grouped.gen.ts";
+import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FT } from "./parts/first-line.gen.ts";
-import { $GC } from "./parts/without-payload.gen.ts";
+import { $GD } from "./parts/has-payload.gen.ts";
+import { $CP } from "./parts/parse-clock.gen.ts";
+import { $FU } from "./parts/first-line.gen.ts";
+import { $GE } from "./parts/without-payload.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -58,9 +58,9 @@ local m=ARGV[5]
 local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
-${$C}${$DE}${$D}local q=D(l)
-${$FW}local r={working=FW.working,completed=FW.completed,rejected=FW.rejected}
-local s=r[i]or FW.waiting
+${$C}${$DF}${$D}local q=D(l)
+${$FX}local r={working=FX.working,completed=FX.completed,rejected=FX.rejected}
+local s=r[i]or FX.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -68,13 +68,13 @@ return N(v,w,x)
 end
 return M(v,w,x)
 end
-${$CC}${$CB}${$CN}${$AO}${$CO}local function v(w,x)
+${$CD}${$CC}${$CO}${$AO}${$CP}local function v(w,x)
 local y,z,aa=string.match(w,'^(%d+) (%S+ %S+) (%S+ %S+)$')
 y=tonumber(y)
 local ab=redis.call('HGET',f,'~fair')
 local ac={}
 local function ad()
-local ae=CO(ab)
+local ae=CP(ab)
 local af,ag,ah
 if o=='1'then
 af=redis.call('LRANGE',a,AH(y),AH(y+x-1))
@@ -85,10 +85,10 @@ af=AO(redis.call('LRANGE',a,AH(-y-x),AH(-y-1)),1)
 ag,ah=y,1
 end
 local ai=ab and u(b,z,x)or{}
-local aj=9*CC+(ae.list_tag or(ae[0]or 0)+CB)
+local aj=9*CD+(ae.list_tag or(ae[0]or 0)+CC)
 local ak,al=1,1
 while#ac<x and(af[ak]or ai[al])do
-local am=ai[al]and tonumber(ai[al].score)-aj-ag*CB
+local am=ai[al]and tonumber(ai[al].score)-aj-ag*CC
 if af[ak]and not(am and(ah==1 and am<0 or ah==-1 and am>=0))then
 ac[#ac+1]={id=af[ak],from='list'}
 ak,ag=ak+1,ag+ah
@@ -128,12 +128,12 @@ end,
 #ac<x
 end
 local w={}
-${$CI}local function x(y)
+${$CJ}local function x(y)
 local z=y.task
 if y.from~='list'or tonumber(z.ghosts or 0)==0 then
 return false
 end
-local aa=w[y.id]or CI(z)or redis.call('ZSCORE',e,y.id)
+local aa=w[y.id]or CJ(z)or redis.call('ZSCORE',e,y.id)
 w[y.id]=true
 return aa
 end
@@ -164,8 +164,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$FX}${$FZ}${$GA}${$FT}${$GC}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GC(ai.fixed)+1)or''
+${$F}${$G}${$FY}${$GA}${$GB}${$GC}${$FU}${$GE}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GE(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -179,9 +179,9 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GB}local function al(am)
+${$E}${$H}${$AK}${$GD}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==FW.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==FX.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
@@ -192,13 +192,13 @@ or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==FW.waiting
-or not(GB(am.fixed)or am.fixed=='')
+am.fixed==''and s==FX.waiting
+or not(GD(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GC(am.fixed),am.record or''
+local ao,ap=GE(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -246,7 +246,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$FV}${$FY}${$GD}${$GF}${$P}${$Q}while ar>0 do
+${$B}${$FW}${$FZ}${$GF}${$GH}${$P}${$Q}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -273,6 +273,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "6f40a3baa43f5ad5a23ccb24971e2c3cfc6b2fd8",
-  keyLockingSha1: "8bc97ea4f4c60807ab141c2e2afc6dd141f04596",
+  sha1: "24f7b81cb2982f5d1b9fad34f80d714abeb053ce",
+  keyLockingSha1: "958a4a66f8d324ba11b6c17a73abe8fb8bbb41f1",
 };

@@ -3,41 +3,41 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DE } from "./parts/parse-named.gen.ts";
-import { $FW, $FY, $GD } from "./parts/state.gen.ts";
+import { $DF } from "./parts/parse-named.gen.ts";
+import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
+import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
-import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
-import { $FZ } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $R, $FL, $S } from "./parts/place-after.gen.ts";
-import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
-import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FK } from "./parts/read-settings.gen.ts";
-import { $GX } from "./parts/max-plan-leases.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
+import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $GH } from "./parts/parse-with.gen.ts";
+import { $R, $FM, $S } from "./parts/place-after.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GZ } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
-import { $BX } from "./parts/note-event.gen.ts";
-import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
-import { $GG, $GI } from "./parts/letters.gen.ts";
-import { $GH } from "./parts/join-record.gen.ts";
-import { $GL } from "./parts/bare-record.gen.ts";
-import { $GM } from "./parts/forget-task.gen.ts";
+import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $BY } from "./parts/note-event.gen.ts";
+import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
+import { $GI, $GK } from "./parts/letters.gen.ts";
+import { $GJ } from "./parts/join-record.gen.ts";
+import { $GN } from "./parts/bare-record.gen.ts";
+import { $GO } from "./parts/forget-task.gen.ts";
 import { $T } from "./parts/erase.gen.ts";
-import { $CC, $CB } from "./parts/band.gen.ts";
-import { $CD } from "./parts/score-at.gen.ts";
-import { $CW } from "./parts/cost-of.gen.ts";
-import { $CI } from "./parts/grouped.gen.ts";
-import { $CR } from "./parts/group-of.gen.ts";
-import { $DK } from "./parts/parse-rate.gen.ts";
-import { $DL, $AL } from "./parts/measure-rate.gen.ts";
-import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
-import { $CZ, $DB, $DC, $DD } from "./parts/remove-from-fair.gen.ts";
+import { $CD, $CC } from "./parts/band.gen.ts";
+import { $CE } from "./parts/score-at.gen.ts";
+import { $CX } from "./parts/cost-of.gen.ts";
+import { $CJ } from "./parts/grouped.gen.ts";
+import { $CS } from "./parts/group-of.gen.ts";
+import { $DL } from "./parts/parse-rate.gen.ts";
+import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
-import { $CN } from "./parts/clock-fields.gen.ts";
+import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -47,18 +47,18 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EK, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CL } from "./parts/parse-group.gen.ts";
-import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
-import { $BZ, $HD } from "./parts/note-number.gen.ts";
-import { $FQ } from "./parts/default-result-ttl.gen.ts";
-import { $FR } from "./parts/default-dead-ttl.gen.ts";
+import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GD } from "./parts/has-payload.gen.ts";
+import { $CM } from "./parts/parse-group.gen.ts";
+import { $CP } from "./parts/parse-clock.gen.ts";
+import { $FT, $GL, $GM } from "./parts/history.gen.ts";
+import { $CA, $HF } from "./parts/note-number.gen.ts";
+import { $FR } from "./parts/default-result-ttl.gen.ts";
+import { $FS } from "./parts/default-dead-ttl.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
-local f,g='('..CX(b,d,e),'('..b..'!'
+local f,g='('..CY(b,d,e),'('..b..'!'
 local h={}
 local i=redis.call('ZRANGE',a,f,g,'BYLEX','LIMIT','0',AH(A))
 for m,n in ipairs(i)do
@@ -86,13 +86,13 @@ local l=ARGV[4]
 local m=ARGV[5]
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
-${$C}${$DE}${$D}local q=D(m)
-${$FW}local r=j=='completed'and FW.completed
-or j=='rejected'and FW.rejected
-or FW.waiting
-local s=r~=FW.waiting
+${$C}${$DF}${$D}local q=D(m)
+${$FX}local r=j=='completed'and FX.completed
+or j=='rejected'and FX.rejected
+or FX.waiting
+local s=r~=FX.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CX}${$O}${$AK}${$FV}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$P}${$Q}${$R}${$FI}${$FJ}${$DG}${$DI}${$FK}${$FL}${$GX}${$S}${$AF}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$GL}${$GM}${$T}${$CC}${$CD}${$CV}${$CB}${$CW}${$CI}${$CR}${$DK}${$DL}${$CJ}${$AA}${$CZ}${$AB}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GB}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$BZ}${$CA}${$FM}${$FD}${$FH}${$FO}${$DB}${$DC}${$DD}${$FQ}${$FR}${$HD}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$P}${$Q}${$R}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$FM}${$GZ}${$S}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$GN}${$GO}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CJ}${$CS}${$DL}${$DM}${$CK}${$AA}${$DA}${$AB}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GD}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$DC}${$DD}${$DE}${$FR}${$FS}${$HF}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -106,7 +106,7 @@ local aa=P(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(GB(aa.fixed)and(v==e or CI(ac)))then
+elseif not s and not(GD(aa.fixed)and(v==e or CJ(ac)))then
 aa.left_alone=true
 elseif ac.state==r and H(q,ac,aa.text)then
 aa.number=ab
@@ -120,20 +120,20 @@ if s then
 for al,am in ipairs(af)do
 T(ae,am,ag[al])
 end
-return FO(ae)
+return FP(ae)
 end
-CQ(ae,v~=e and ag or{})
+CR(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
 AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-HD(ae,am,ag[al],'','rejected','cancelled')
+HF(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
-DD(ae)
-local ai=FO(ae)
+DE(ae)
+local ai=FP(ae)
 AN('ZREM',v,ai and{}or af)
-local aj=ai and{}or FE(ae,'ZADD fair XX')
+local aj=ai and{}or FF(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
 ac=math.min(ac or math.huge,tonumber(aj[an]))
@@ -146,13 +146,13 @@ end
 local ae=ac and K(AH(ac))or R(z,aa,w)
 t[2],t[3],t[4]=ad,ae,Q(z,aa)
 end
-${$AW}${$AX}${$EK}${$AY}${$BD}local function v()
-local w=FL(n,o)
+${$AW}${$AX}${$EL}${$AY}${$BD}local function v()
+local w=FM(n,o)
 if not w then
 return{'newer_schema'},nil
 end
 local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(GX))or{})do
+for ad,ae in ipairs(redis.call('RPOP',a,AH(GZ))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -163,10 +163,10 @@ end
 local ac=AX(y,ab.id,ab.fixed,ab.record)
 if not AY(y,ac,ab)then
 aa,ac.written=aa+1,true
-HD(w,ab.id,ac.task,'','rejected','cancelled')
+HF(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=FO(w)
+local ac=FP(w)
 for ag=#x,1,-1 do
 AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -176,7 +176,7 @@ return t[2]==0 and ac,nil
 end
 BD(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<GX)
+local ae=#z<#x and not(ad and#x<GZ)
 t[2],t[3]=aa,ae and'pending '..K()or''
 t[4]=ae and 0 or Q(x,ab)
 return nil,ae and ad
@@ -202,7 +202,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..K()
 end
 return y or t
 end
-for ad=1,math.ceil(p/GX)do
+for ad=1,math.ceil(p/GZ)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -210,6 +210,6 @@ end
 return y or t
 `;
   },
-  sha1: "02074c93463506df1b2d37cb3d0259c5bde817d7",
-  keyLockingSha1: "c7e7dfe5cb2d3384d3b676ebbb9fe085155ef2f1",
+  sha1: "18e18c74965f3acca35c606b44226cf39dc8b025",
+  keyLockingSha1: "aa4088c37f06debecd03b3128ccbddd981c39330",
 };

@@ -3,12 +3,12 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
-import { $BV, $BW } from "./parts/earlier-answer.gen.ts";
+import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 
 export const putSchedule: Script = {
   name: "putSchedule",
@@ -24,7 +24,7 @@ local h=ARGV[5]
 local i=ARGV[6]
 local j=ARGV[7]
 local k=redis.call('HGET',b,'.'..f)or''
-${$FV}if FV(k)then
+${$FW}if FW(k)then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local function l()
@@ -33,11 +33,11 @@ return{'changed',AJ(d),k,tonumber(string.match(m,'^%d+$')or 0)}
 end
 local m,n
 if e~=''and(g~='?'or k=='')then
-${$BV}m,n=BV(c,e)
+${$BW}m,n=BW(c,e)
 end
 local o=k==''and i==''and g~='*'
 if n and not m and(g=='!'or o)then
-${$AF}${$BW}BW(c,n,e,'refused')
+${$AF}${$BX}BX(c,n,e,'refused')
 end
 if g=='?'or g=='!'then
 return l()
@@ -63,13 +63,13 @@ redis.call('ZREM',a,f)
 end
 m=(k~=''and'1'or'0')..','..j
 if n then
-${$AF}${$BW}BW(c,n,e,m)
+${$AF}${$BX}BX(c,n,e,m)
 end
 end
 local p,q=string.match(m,'^(%d),(%d+)$')
 return{'ok',tonumber(p),tonumber(q)}
 `;
   },
-  sha1: "c7cde5386dd712aee49ba89f86d778fdf343f51f",
-  keyLockingSha1: "f03ac3c2cc40512a11a5bb5063b9c2fd260faa83",
+  sha1: "904eb78f1a305c439fd4eb9ffb4fe13bdd2fdfcb",
+  keyLockingSha1: "d26b5f72c4cae288ab2468950fba21c305ffdc6a",
 };

@@ -2,34 +2,34 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
-import { $DE } from "./parts/parse-named.gen.ts";
-import { $FW, $FY, $GD } from "./parts/state.gen.ts";
+import { $DF } from "./parts/parse-named.gen.ts";
+import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
+import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
-import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
-import { $FZ } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
-import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $GX } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
-import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
-import { $CC, $CB } from "./parts/band.gen.ts";
-import { $CD } from "./parts/score-at.gen.ts";
-import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
-import { $CF } from "./parts/limited-group.gen.ts";
-import { $CG } from "./parts/limited-band.gen.ts";
-import { $CH } from "./parts/limited-later.gen.ts";
-import { $CI } from "./parts/grouped.gen.ts";
-import { $DK } from "./parts/parse-rate.gen.ts";
-import { $DL, $AL } from "./parts/measure-rate.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
+import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $GH } from "./parts/parse-with.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
+import { $CD, $CC } from "./parts/band.gen.ts";
+import { $CE } from "./parts/score-at.gen.ts";
+import { $CX } from "./parts/cost-of.gen.ts";
+import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $CG } from "./parts/limited-group.gen.ts";
+import { $CH } from "./parts/limited-band.gen.ts";
+import { $CI } from "./parts/limited-later.gen.ts";
+import { $CJ } from "./parts/grouped.gen.ts";
+import { $DL } from "./parts/parse-rate.gen.ts";
+import { $DM, $AL } from "./parts/measure-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
-import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
-import { $CE } from "./parts/read-score.gen.ts";
-import { $CN } from "./parts/clock-fields.gen.ts";
+import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
+import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -39,11 +39,11 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CL } from "./parts/parse-group.gen.ts";
-import { $CO } from "./parts/parse-clock.gen.ts";
-import { $HH, $HL, $HM, $HO, $IX } from "./parts/zsets.gen.ts";
-import { $IR, $IS, $IT, $IU } from "./parts/count-ready.gen.ts";
+import { $GD } from "./parts/has-payload.gen.ts";
+import { $CM } from "./parts/parse-group.gen.ts";
+import { $CP } from "./parts/parse-clock.gen.ts";
+import { $HJ, $HN, $HO, $HQ, $IZ } from "./parts/zsets.gen.ts";
+import { $IT, $IU, $IV, $IW } from "./parts/count-ready.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -60,23 +60,23 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FI}${$FJ}${$AI}${$AJ}${$HH}${$HL}local m=HL(l,AJ(g))
+${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HJ}${$HN}local m=HN(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
-${$DE}${$DG}${$DI}${$CJ}${$CK}${$CL}local function r(s)
+${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local function r(s)
 if not q[s]then
-o[#o+1],q[s]=s,CL(s)
+o[#o+1],q[s]=s,CM(s)
 end
 return q[s]
 end
-${$A}${$B}${$FW}${$AK}${$FV}${$FX}${$FZ}${$GA}${$FY}${$GD}${$GF}${$P}${$Q}${$CI}${$GB}local function s(t,u)
+${$A}${$B}${$FX}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$P}${$Q}${$CJ}${$GD}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CI(x.task)and GB(x.fixed)then
+if CJ(x.task)and GD(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -85,44 +85,44 @@ end
 for w=3,#i,j do
 local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
-q[x]=CL(x,h=='1'and i[w+2]or'')
+q[x]=CM(x,h=='1'and i[w+2]or'')
 end
-${$CC}${$CV}${$CE}${$IX}${$IR}${$IS}if h~='1'and not(s(a,IR)and s(d,IS))then
+${$CD}${$CW}${$CF}${$IZ}${$IT}${$IU}if h~='1'and not(s(a,IT)and s(d,IU))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CX}${$GX}${$AM}${$FE}${$FF}${$CD}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$DK}${$DL}${$CS}${$CT}${$CU}${$Y}${$Z}${$AA}${$AL}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CO}${$CQ}${$CA}${$FM}${$FD}${$FH}${$FO}${$HM}${$HO}${$IT}${$IU}for x=1,#t,GX do
-CQ(n,{unpack(t,x,math.min(x+GX-1,#t))})
-for ab=x,math.min(x+GX-1,#t)do
+${$CY}${$GZ}${$AM}${$FF}${$FG}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$DL}${$DM}${$CT}${$CU}${$CV}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CP}${$CR}${$CB}${$FN}${$FE}${$FI}${$FP}${$HO}${$HQ}${$IV}${$IW}for x=1,#t,GZ do
+CR(n,{unpack(t,x,math.min(x+GZ-1,#t))})
+for ab=x,math.min(x+GZ-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
-local ag=af and AH(af*CF)
+local ag=af and AH(af*CG)
 q[ac].limited=af
-and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CF))
+and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CG))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FV(ae)and IT(ad,q[ac],ae or'')then
+if ah and not FW(ae)and IV(ad,q[ac],ae or'')then
 ad.changed=true
-HM(m,'group_wrong',ac)
-elseif ah and not FV(ae)and IU(m,ad)then
+HO(m,'group_wrong',ac)
+elseif ah and not FW(ae)and IW(m,ad)then
 ad.changed=true
-HM(m,'timer_wrong',ac)
+HO(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FO(n)
+local y=FP(n)
 if y then
 return y
 end
-FI(n)
+FJ(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "df3b6c5770fcdb1e42a45f29fcb408b5329bd052",
-  keyLockingSha1: "2503ac0e6bab529470bc0e4365a4d067fe5ef344",
+  sha1: "142c9d4cdf152be5b087a26290db1300a119608a",
+  keyLockingSha1: "be57fada90feb7903a4473cbb2e93e67cfe93137",
 };

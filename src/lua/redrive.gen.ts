@@ -3,39 +3,39 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
-import { $DE } from "./parts/parse-named.gen.ts";
-import { $FW, $FY, $GD } from "./parts/state.gen.ts";
+import { $DF } from "./parts/parse-named.gen.ts";
+import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CX, $CV, $CQ } from "./parts/turn-of.gen.ts";
+import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
-import { $FX, $GA } from "./parts/fixed-fields.gen.ts";
-import { $FZ } from "./parts/parse-letters.gen.ts";
-import { $GF } from "./parts/parse-with.gen.ts";
-import { $R, $FL, $S } from "./parts/place-after.gen.ts";
-import { $FI, $FJ } from "./parts/clear-plan.gen.ts";
-import { $DG, $DI } from "./parts/setting-names.gen.ts";
-import { $FK } from "./parts/read-settings.gen.ts";
-import { $GX } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CA, $FM, $FD, $FH, $FO } from "./parts/add.gen.ts";
-import { $BX } from "./parts/note-event.gen.ts";
-import { $FE, $FF, $AA, $CM, $CP, $FG } from "./parts/planned-writes.gen.ts";
-import { $GG, $GI } from "./parts/letters.gen.ts";
-import { $GH } from "./parts/join-record.gen.ts";
-import { $CC, $CB } from "./parts/band.gen.ts";
-import { $CD } from "./parts/score-at.gen.ts";
-import { $CW } from "./parts/cost-of.gen.ts";
-import { $CY, $W, $CS, $CT, $CU } from "./parts/add-to-fair.gen.ts";
-import { $CF } from "./parts/limited-group.gen.ts";
-import { $CG } from "./parts/limited-band.gen.ts";
-import { $CH } from "./parts/limited-later.gen.ts";
-import { $CI } from "./parts/grouped.gen.ts";
-import { $CR } from "./parts/group-of.gen.ts";
-import { $DK } from "./parts/parse-rate.gen.ts";
-import { $DL, $AL } from "./parts/measure-rate.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
+import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
+import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $GH } from "./parts/parse-with.gen.ts";
+import { $R, $FM, $S } from "./parts/place-after.gen.ts";
+import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $DH, $DJ } from "./parts/setting-names.gen.ts";
+import { $FL } from "./parts/read-settings.gen.ts";
+import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $BY } from "./parts/note-event.gen.ts";
+import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
+import { $GI, $GK } from "./parts/letters.gen.ts";
+import { $GJ } from "./parts/join-record.gen.ts";
+import { $CD, $CC } from "./parts/band.gen.ts";
+import { $CE } from "./parts/score-at.gen.ts";
+import { $CX } from "./parts/cost-of.gen.ts";
+import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $CG } from "./parts/limited-group.gen.ts";
+import { $CH } from "./parts/limited-band.gen.ts";
+import { $CI } from "./parts/limited-later.gen.ts";
+import { $CJ } from "./parts/grouped.gen.ts";
+import { $CS } from "./parts/group-of.gen.ts";
+import { $DL } from "./parts/parse-rate.gen.ts";
+import { $DM, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
-import { $CJ, $CK } from "./parts/count-stuck.gen.ts";
-import { $CN } from "./parts/clock-fields.gen.ts";
+import { $CK, $CL } from "./parts/count-stuck.gen.ts";
+import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
@@ -45,15 +45,15 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GB } from "./parts/has-payload.gen.ts";
-import { $CL } from "./parts/parse-group.gen.ts";
-import { $CO } from "./parts/parse-clock.gen.ts";
-import { $FS, $GJ, $GK } from "./parts/history.gen.ts";
-import { $HB } from "./parts/score-when-due.gen.ts";
-import { $HC } from "./parts/wait-again.gen.ts";
-import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
-import { $JI } from "./parts/nobody-awake.gen.ts";
-import { $JK } from "./parts/record-wake.gen.ts";
+import { $GD } from "./parts/has-payload.gen.ts";
+import { $CM } from "./parts/parse-group.gen.ts";
+import { $CP } from "./parts/parse-clock.gen.ts";
+import { $FT, $GL, $GM } from "./parts/history.gen.ts";
+import { $HD } from "./parts/score-when-due.gen.ts";
+import { $HE } from "./parts/wait-again.gen.ts";
+import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $JK } from "./parts/nobody-awake.gen.ts";
+import { $JM } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -75,102 +75,103 @@ local n=ARGV[6]
 local o=ARGV[7]
 local p=ARGV
 ${$AV}local q=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$AI}${$AJ}local r=AJ(i)
-local s,t,u=string.match(m,'^(%d+) (%d+) (.+)$')
-t=math.max(tonumber(t or r),r)
-${$C}${$DE}${$D}local v=D(n)
-local w={}
-local function x(y,z)
-y.number=z
-w[#w+1]=y
+local r=500
+${$AH}${$AI}${$AJ}local s=AJ(i)
+local t,u,v=string.match(m,'^(%d+) (%d+) (.+)$')
+u=math.max(tonumber(u or s),s)
+${$C}${$DF}${$D}local w=D(n)
+local x={}
+local function y(z,aa)
+z.number=aa
+x[#x+1]=z
 end
-local y={}
-local z,aa=false,false
-${$FW}${$GB}local function ab(ac,ad)
-local ae,af=ac.id,ac.task
-local ag=af.state==FW.waiting
-if y[ae]then
+local z={}
+local aa,ab=false,false
+${$FX}${$GD}local function ac(ad,ae)
+local af,ag=ad.id,ad.task
+local ah=ag.state==FX.waiting
+if z[af]then
 return false
-elseif#w==tonumber(j)then
+elseif#x==tonumber(j)then
 return true
-elseif af.state==FW.ghost or af.state==FW.deleted or(ag and ac.fixed=='')then
-y[ae]='not_found'
-elseif ac.lease~=''and ac.lease~=af.lease_number then
-y[ae]='lease_lost'
-elseif af.state==FW.rejected and GB(ac.fixed)then
-y[ae]='redriven'
-x(ac,ad)
+elseif ag.state==FX.ghost or ag.state==FX.deleted or(ah and ad.fixed=='')then
+z[af]='not_found'
+elseif ad.lease~=''and ad.lease~=ag.lease_number then
+z[af]='lease_lost'
+elseif ag.state==FX.rejected and GD(ad.fixed)then
+z[af]='redriven'
+y(ad,ae)
 else
-local ah=ag and string.find(af.history or'','r%d+[pd]%d+$')
-y[ae]=ah and'redriven'or'not_dead_letter'
-aa=aa or ah
+local ai=ah and string.find(ag.history or'','r%d+[pd]%d+$')
+z[af]=ai and'redriven'or'not_dead_letter'
+ab=ab or ai
 end
 end
-${$E}${$F}${$G}${$H}local function ac(ad,ae)
-if#w==tonumber(j)then
+${$E}${$F}${$G}${$H}local function ad(ae,af)
+if#x==tonumber(j)then
 return true
-elseif ad.task.state~=FW.rejected or not GB(ad.fixed)then
-ad.left_alone=true
-elseif H(v,ad.task,ad.text)then
-x(ad,ae)
+elseif ae.task.state~=FX.rejected or not GD(ae.fixed)then
+ae.left_alone=true
+elseif H(w,ae.task,ae.text)then
+y(ae,af)
 end
 end
-${$CX}${$AK}${$FV}${$FY}${$DG}${$DI}${$AM}${$BX}${$FE}${$FF}${$GG}${$GH}${$GI}${$CC}${$CD}${$CV}${$CB}${$CW}${$CY}${$W}${$CF}${$CG}${$CH}${$CI}${$CR}${$DK}${$DL}${$CS}${$CT}${$CU}${$X}${$CJ}${$AA}${$AL}${$CK}${$CM}${$CN}${$CP}${$FG}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CL}${$CO}${$CQ}${$FS}${$GJ}${$GK}${$CA}${$FM}${$FD}${$FH}${$FO}${$HB}${$HC}local function ad(ae,af,ag,ah)
-CQ(ae,ag)
-for al,am in ipairs(ag)do
-local an=math.floor(t+(ah+al-1)*l)
-z=z or an<=r
-am.charged,am.reason,am.ended_at='0',nil,nil
-HC(ae,af[al],am,w[ah+al].text,'back',an>r and an)
-BX(ae,'redriven',af[al])
+${$CY}${$AK}${$FW}${$FZ}${$DH}${$DJ}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$CB}${$FN}${$FE}${$FI}${$FP}${$HD}${$HE}local function ae(af,ag,ah,ai)
+CR(af,ah)
+for am,an in ipairs(ah)do
+local ao=math.floor(u+(ai+am-1)*l)
+aa=aa or ao<=s
+an.charged,an.reason,an.ended_at='0',nil,nil
+HE(af,ag[am],an,x[ai+am].text,'back',ao>s and ao)
+BY(af,'redriven',ag[am])
 end
-ae.writes['ZREM expiry']=af
-ae.writes['ZREM dead']=af
-return FO(ae)
+af.writes['ZREM expiry']=ag
+af.writes['ZREM dead']=ag
+return FP(af)
 end
-local ae={}
-for ai=8,#p,2 do
-ae[#ae+1]={id=p[ai],lease=p[ai+1]}
+local af={}
+for aj=8,#p,2 do
+af[#af+1]={id=p[aj],lease=p[aj+1]}
 end
-local af=#ae>0
-if not s then
-s=AH(r)
+local ag=#af>0
+if not t then
+t=AH(s)
 end
-if not af then
-if not u then
-${$K}u=K(v.ended_from)
-end
-local ag=math.min(tonumber(v.ended_before or s+1),s+1)
-${$A}${$J}${$L}${$M}ae=M(h,u,A,ag)
-end
-${$A}${$B}${$FX}${$FZ}${$GA}${$GD}${$GF}${$P}local ag=P(f,ae,af and ab or ac)
-local ah=#w
-if k~='1'then
-${$FI}${$FJ}${$FK}${$FL}${$GX}${$S}ah,ag=S(q,r,w,ag,ad)
 if not ag then
-return ah
+if not v then
+${$K}v=K(w.ended_from)
+end
+local ah=math.min(tonumber(w.ended_before or t+1),t+1)
+${$J}${$L}${$M}af=M(h,v,r,ah)
+end
+${$A}${$B}${$FY}${$GA}${$GB}${$GC}${$GF}${$GH}${$P}local ah=P(f,af,ag and ac or ad)
+local ai=#x
+if k~='1'then
+${$FJ}${$FK}${$FL}${$FM}${$GZ}${$S}ai,ah=S(q,s,x,ah,ae)
+if not ah then
+return ai
 end
 end
-local ai=''
-if not af then
-${$R}ai=R(ae,ag,u)
-elseif ag<#ae then
-${$K}ai=K()
+local aj=''
+if not ag then
+${$R}aj=R(af,ah,v,r)
+elseif ah<#af then
+${$K}aj=K()
 end
-if ai~=''then
-ai=s..' '..AH(math.ceil(t+ah*l))..' '..ai
+if aj~=''then
+aj=t..' '..AH(math.ceil(u+ai*l))..' '..aj
 end
-${$JH}${$JJ}${$JI}${$JK}local aj=o~=''
+${$JJ}${$JL}${$JK}${$JM}local ak=o~=''
 and k~='1'
-and(z or aa)
-and JK(f,redis.call('HMGET',f,'~wake','~set'),r,o,aa and 0)
-${$Q}local ak={'ok',ah,ai,Q(ae,ag),aj and 1 or 0}
-for ao=1,af and ag or 0 do
-ak[ao+5]=ae[ao].left_alone and'newer_schema'or y[ae[ao].id]or'not_found'
+and(aa or ab)
+and JM(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
+${$Q}local al={'ok',ai,aj,Q(af,ah),ak and 1 or 0}
+for ap=1,ag and ah or 0 do
+al[ap+5]=af[ap].left_alone and'newer_schema'or z[af[ap].id]or'not_found'
 end
-return ak
+return al
 `;
   },
-  sha1: "15e863e67df26848183044e7b0f4d683c61cdf6c",
-  keyLockingSha1: "b12f2b7da46a7c02de1a1119895762c1aac28c3c",
+  sha1: "b59b49fc4ed83114ec77feda01fc7b80b9354752",
+  keyLockingSha1: "b022921eaa156d9d54be2e2b1fc9edcbadd7dc4a",
 };

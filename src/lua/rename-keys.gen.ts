@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FV } from "./parts/newer.gen.ts";
+import { $FW } from "./parts/newer.gen.ts";
 
 export const renameKeys: Script = {
   name: "renameKeys",
@@ -38,7 +38,7 @@ local ab=KEYS[28]
 local ac=ARGV[1]
 local ad=redis.pcall('GET',g)
 if type(ad)=='string'then
-${$FV}if FV(ad)then
+${$FW}if FW(ad)then
 return{'newer_schema'}
 elseif not string.find(ad,'^1;')then
 redis.call('HLEN',g)
@@ -94,6 +94,6 @@ redis.call('HSETNX',u,'~slots','1;0;'..string.rep('f',64))
 return{'ok',tonumber((string.match(ad,'^1;(%d+)$')))}
 `;
   },
-  sha1: "51c46586c408154f6d8b3fce7495f954f018ba62",
-  keyLockingSha1: "38fc366019d8f8ca4d9849e047cc1b47caa123dc",
+  sha1: "17124e42d45d860b23c346c86afa73855ca3079b",
+  keyLockingSha1: "e6cd94e62570b232ff497e2dd092594730594839",
 };

@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JH, $JJ } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -15,14 +15,14 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$JH}local e,f,g=JH(redis.call('HGET',a,'~wake'))
+${$JJ}local e,f,g=JJ(redis.call('HGET',a,'~wake'))
 if d>=e and d<e+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JJ}local h=AU(a,{'~wake',JJ(d,math.max(tonumber(c),g))})
+${$AS}${$AU}${$JL}local h=AU(a,{'~wake',JL(d,math.max(tonumber(c),g))})
 return{'ok',h and 0 or 1}
 `;
   },
-  sha1: "5f871700bc51d7d538b84624b5a2b87c8370ca3b",
-  keyLockingSha1: "4ae8ee901edf51041972855831b8189c6880bc26",
+  sha1: "1f28d9c017e36cff1e1b04bde7b4c6ba19a4b5d1",
+  keyLockingSha1: "806a8b6ed18e75b5bd73f8d653c017e89f337e00",
 };

@@ -27,7 +27,10 @@ export interface DurationCounts {
   readonly classes: readonly number[];
 }
 
-/** How many calls of each kind there were that caused an event. Calls that found no task are not counted. */
+/**
+ * How many calls of each kind there were that caused an event. Calls that found no task are not counted. A settle of
+ * more than 240 tasks counts as several.
+ */
 export interface CallCounts {
   readonly enqueue: number;
   readonly dequeue: number;

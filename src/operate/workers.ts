@@ -15,12 +15,16 @@ import {
   REQUEST_OPTIONS,
   wholeNumber,
 } from "../kernel/options/validation.ts";
+import { MAX_STEP } from "./paged-run.ts";
 import { failWorkerScript, forgetWorkerScript, listWorkersScript } from "./operate-scripts.ts";
 import { readWorkerInfo } from "../kernel/lease/worker-info.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 
 /** Most ids of tasks that the list has for each worker. */
 const MAX_LISTED_TASKS = 100;
+
+/** Workers that a script call reads: more would keep Redis busy for too long. */
+const LISTED_PER_CALL = 250;
 
 /** A worker as the list shows it. Instants are epoch ms. */
 export interface WorkerInfo extends WorkerName {
@@ -127,7 +131,7 @@ async function readWorkersOfAll(
   const readAll = async (shard: Shard) => {
     let cursor = "0";
     do {
-      const page = await readPage(shard, { cursor, size: String(MAX_BATCH) });
+      const page = await readPage(shard, { cursor, size: String(LISTED_PER_CALL) });
       for (const worker of page.workers) {
         const name = nameOf(worker);
         const known = workers.get(name);
@@ -161,6 +165,13 @@ function merged(one: WorkerInfo, other: WorkerInfo): WorkerInfo {
   };
 }
 
+/** The limits of the script calls that fail so many tasks. */
+function stepsOf(count: number): number[] {
+  return Array.from({ length: Math.ceil(count / MAX_STEP) }, (_, i) =>
+    Math.min(MAX_STEP, count - i * MAX_STEP),
+  );
+}
+
 /** Fails a worker that is dead: see `Operator.failWorker`. */
 export async function failWorker(
   { store }: OperatedQueue,
@@ -177,23 +188,31 @@ export async function failWorker(
     const shards = await store.shards({ ...options, fresh: true });
     // Each shard gets a part of the limit. Those that get none are for the next call.
     const limits = shards.map((_, i) => Math.floor((limit + shards.length - 1 - i) / shards.length));
-    const asked = shards.filter((_, i) => (limits[i] ?? 0) > 0);
-    const calls = asked.map((shard, i) =>
-      shard.call(
-        failWorkerScript,
-        { ...args, limit: String(limits[i]) },
-        [],
-        shard.isPart ? shard.note() : undefined,
-      ),
-    );
-    const replies = await runAll(store.queue.transport, calls, options);
-    for (const { deadLetters } of replies) store.expired(deadLetters);
-    await store.ready({ now: replies.some(({ wake }) => wake) });
-    return {
-      returned: replies.reduce((sum, { failed }) => sum + failed.returned, 0),
-      rejected: replies.reduce((sum, { failed }) => sum + failed.rejected, 0),
-      more: asked.length < shards.length || replies.some(({ failed }) => failed.more),
+    const asked = shards.flatMap((shard, i) => (limits[i] ? [{ shard, left: limits[i] }] : []));
+    const total = { returned: 0, rejected: 0 };
+    const unfinished = new Set<Shard>();
+    let wake = false;
+    const fail = async (parts: typeof asked) => {
+      const steps = parts.flatMap(({ shard, left }) => stepsOf(left).map((limit) => ({ shard, limit })));
+      const calls = steps.map(({ shard, limit }) => {
+        const note = shard.isPart ? shard.note() : undefined;
+        return shard.call(failWorkerScript, { ...args, limit: String(limit) }, [], note);
+      });
+      const replies = await runAll(store.queue.transport, calls, options);
+      for (const [i, reply] of replies.entries()) {
+        total.returned += reply.failed.returned;
+        total.rejected += reply.failed.rejected;
+        unfinished[reply.failed.more ? "add" : "delete"]((steps[i] as (typeof steps)[number]).shard);
+        wake ||= reply.wake;
+        store.expired(reply.deadLetters);
+      }
     };
+    // Most workers have few tasks, so only one that has more gets several calls.
+    await fail(asked.map(({ shard, left }) => ({ shard, left: Math.min(left, MAX_STEP) })));
+    const others = asked.map(({ shard, left }) => ({ shard, left: left - MAX_STEP }));
+    await fail(others.filter(({ shard, left }) => left > 0 && unfinished.has(shard)));
+    await store.ready({ now: wake });
+    return { ...total, more: asked.length < shards.length || unfinished.size > 0 };
   }, options);
 }
 

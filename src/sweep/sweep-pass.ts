@@ -5,6 +5,7 @@ import { reportExpired } from "../kernel/record/dead-letter.ts";
 import { LAST_INSTANT } from "../kernel/options/instants.ts";
 import { readShardName } from "../kernel/names/keys.ts";
 import { wholeNumber } from "../kernel/options/validation.ts";
+import { slicesOf } from "../kernel/slices.ts";
 import { isWrongType } from "../kernel/scripts/wrong-type.ts";
 import { sweepScript } from "../kernel/scripts/sweep-scripts.ts";
 import type { Transport } from "../kernel/transport.ts";
@@ -14,8 +15,11 @@ import { checkOldQueues, isLeftOut, updateNotes } from "./registry-notes.ts";
 import type { RegistryPage } from "./registry.ts";
 import type { SweepOptions, SweepReport } from "./types.ts";
 
-/** Queues swept in one request. */
-const QUEUES_PER_REQUEST = 50;
+/** Script calls of one request. */
+const CALLS_PER_REQUEST = 50;
+
+/** Most tasks of each kind that one script call moves: more would keep Redis busy for too long. */
+const MAX_PER_CALL = 1_000;
 
 interface PassOptions extends SweepOptions {
   readonly only: string | undefined;
@@ -126,23 +130,34 @@ export class SweepPass implements CurrentSweep {
 
   async #sweepUntilDone(queues: readonly string[]): Promise<void> {
     let rest = queues;
-    while (rest.length > 0) {
-      // Each sweep takes a step, or slow requests would keep back its work for ever.
-      if (this.#hasTakenStep && performance.now() >= this.deadline) {
-        this.more = true;
-        return;
+    // The first look at a queue is one call: most have little to do.
+    for (let callsEach = 1; rest.length > 0; callsEach = Math.ceil(this.limit / MAX_PER_CALL)) {
+      const unfinished: string[] = [];
+      for (const names of slicesOf(rest, Math.ceil(CALLS_PER_REQUEST / callsEach))) {
+        // Each sweep takes a step, or slow requests would keep back its work for ever.
+        if (this.#hasTakenStep && performance.now() >= this.deadline) {
+          this.more = true;
+          return;
+        }
+        this.#hasTakenStep = true;
+        unfinished.push(...(await this.#sweepOnce(names, callsEach)));
       }
-      this.#hasTakenStep = true;
-      const names = rest.slice(0, QUEUES_PER_REQUEST);
-      const calls = names.map((name) => {
-        const wake = this.waker?.window(queueOf(name)) ?? "";
-        const ahead = this.waker?.looksAhead(queueOf(name)) ? "1" : "";
-        return this.shardOf(name).call(sweepScript, { limit: String(this.limit), wake, ahead });
-      });
-      const replies = await exchange(eachAlone(this.transport), calls, this.options);
-      const unfinished = names.filter((name, i) => this.#add(name, replies[i] as Swept));
-      rest = [...rest.slice(QUEUES_PER_REQUEST), ...unfinished];
+      rest = unfinished;
     }
+  }
+
+  /** Sweeps queues by so many calls each, in one request. @returns those that have work left */
+  async #sweepOnce(names: readonly string[], callsEach: number): Promise<string[]> {
+    const limit = String(Math.min(this.limit, MAX_PER_CALL));
+    const calls = names.flatMap((name) => {
+      const wake = this.waker?.window(queueOf(name)) ?? "";
+      const ahead = this.waker?.looksAhead(queueOf(name)) ? "1" : "";
+      const call = this.shardOf(name).call(sweepScript, { limit, wake, ahead });
+      return Array.from({ length: callsEach }, () => call);
+    });
+    const replies = await exchange(eachAlone(this.transport), calls, this.options);
+    const swept = slicesOf(replies, callsEach);
+    return names.filter((name, i) => swept[i]?.map((reply) => this.#add(name, reply)).at(-1));
   }
 
   /** Adds the counts of one queue to the report. @returns whether the queue has work left */

@@ -12,7 +12,10 @@ export interface SweepOptions {
   readonly queue?: string | undefined;
   /** Whether to sweep a registered queue. @default all of them */
   readonly queues?: ((name: string) => boolean) | undefined;
-  /** Most tasks of each kind that one script call moves, 1 to 10,000. @default 1,000 */
+  /**
+   * About how many tasks of each kind one request moves in a queue, 1 to 10,000. Each thousand has a script call of its
+   * own. A call ends early if its tasks take Redis long. @default 1,000
+   */
   readonly limit?: number | undefined;
   /**
    * Wakes a consumer of each queue that has ready tasks and no active consumer. If it has `wakeAt` or

@@ -75,8 +75,9 @@ test("two thousand unique ids are swept into tombstones and forgotten, each at i
     await queue.settle(tasks.map(({ receipt }) => ({ receipt, outcome: "complete" })));
   }
   rig.now += 300_000;
-  expect(await rig.sweepOnce(1_500)).toEqual(["ok", 0, 0, 0, 1_500, 1, 0, 0]);
-  expect(await rig.sweepOnce(1_500)).toEqual(["ok", 0, 0, 0, 500, 0, 0, 0]);
+  for (let call = 0; call < 4; call++)
+    expect(await rig.sweepOnce(1_500)).toEqual(["ok", 0, 0, 0, 500, 1, 0, 0]);
+  expect(await rig.sweepOnce(1_500)).toEqual(["ok", 0, 0, 0, 0, 0, 0, 0]);
   const { expiry } = await rig.space();
   expect(expiry.size).toBe(1_000);
   expect(new Set(expiry.values())).toEqual(new Set([START + HOUR]));

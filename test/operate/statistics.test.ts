@@ -96,12 +96,12 @@ describe("statistics", () => {
     expect(failedAttempts(totals)).toBe(6);
   });
 
-  test("count large batches exactly, with groups and limits too, and a call that settles in several steps once", async () => {
+  test("count large batches exactly, with groups and limits too, and each script call of a settle once", async () => {
     const queue = rig.queue();
     await on();
     await queue.enqueueMany(many(1_000));
     await complete(await queue.dequeue({ max: 1_000 }));
-    expect((await statistics()).totals.calls).toEqual({ enqueue: 1, dequeue: 1, settle: 1, other: 0 });
+    expect((await statistics()).totals.calls).toEqual({ enqueue: 1, dequeue: 1, settle: 5, other: 0 });
     await rig.operator().configureGroup("a", { maxWorking: 40 });
     await queue.enqueueMany(many(200, { group: "a" }));
     for (let done = 0; done < 200;) {

@@ -1,6 +1,7 @@
 import { runAll } from "../../kernel/call.ts";
 import { readSettled } from "../../kernel/lease/settlements.ts";
-import { settleCall, type SettleReply } from "../../kernel/lease/lease-calls.ts";
+import type { SettleReply } from "../../kernel/lease/lease-calls.ts";
+import { joinReplies, settleSlices } from "../../kernel/lease/settle-slices.ts";
 import { groupedBy } from "../../kernel/slices.ts";
 import type { SettleBatch, SettlementArguments, Store } from "../../kernel/store.ts";
 import { partitionedAdds } from "./partitioned-adds.ts";
@@ -20,16 +21,11 @@ export function partitionedStore(plain: Store, wanted: number | undefined): Divi
   const split = async ({ settlements, items: given, token }: SettleBatch) => {
     const items = await given;
     const places = groupedBy([...items.keys()], (i) => (items[i] as SettlementArguments).place);
-    const parts = Array.from(places, ([partition, own]): SettlePart => {
-      const ownItems = own.map((i) => items[i] as SettlementArguments);
-      return { partition, call: settleCall(partitions.shard(partition), ownItems, token) };
-    });
-    const settled = (replies: readonly SettleReply[]) => {
-      const all: SettleReply = [];
-      for (const [i, own] of [...places.values()].entries())
-        for (const [j, one] of (replies[i] ?? []).entries()) all[own[j] as number] = one;
-      return readSettled(settlements, all);
-    };
+    const parts = Array.from(places).flatMap(([partition, own]): SettlePart[] =>
+      settleSlices(partitions.shard(partition), items, own, token).map((slice) => ({ partition, ...slice })),
+    );
+    const settled = (replies: readonly SettleReply[]) =>
+      readSettled(settlements, joinReplies(parts, replies));
     return { parts, settled };
   };
 

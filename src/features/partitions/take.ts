@@ -8,6 +8,7 @@ import {
   takenBy,
   type TakeReply,
 } from "../../kernel/lease/lease-calls.ts";
+import type { SettleSlice } from "../../kernel/lease/settle-slices.ts";
 import { newToken } from "../../kernel/names/ids.ts";
 import { writeReceipt } from "../../kernel/names/receipt.ts";
 import { readFixed } from "../../kernel/record/read-record.ts";
@@ -17,10 +18,9 @@ import type { Partitions } from "./partitions.ts";
 import { headScript } from "./turn-scripts.ts";
 import { type PartitionHead, PartitionTurns, type WorkReply } from "./turns.ts";
 
-/** The settlements of one partition, which the first request of a take also does. */
-export interface SettlePart {
+/** Settlements of one partition, which the first request of a take also does. */
+export interface SettlePart extends SettleSlice {
   readonly partition: number;
-  readonly call: CallOfScript<SettleReply>;
 }
 
 /** What a settle and a take in one request have answered. */
@@ -159,7 +159,7 @@ class Round {
     const { transport } = partitions.queue;
     const own = partition === undefined ? undefined : this.#takeFrom(partition);
     if (partition !== undefined) this.#tried.add(partition);
-    const joined = own && settle.find((part) => part.partition === partition);
+    const joined = own && settle.findLast((part) => part.partition === partition);
     const both = own && joined && bothCall(joined.call, own.call);
     const heads = looks.map((other) => ({ other, call: partitions.shard(other).call(headScript, {}) }));
     // A round that finds nothing must have read it, because a producer may just have noted a partition.

@@ -48,6 +48,9 @@ export function isStart({ part, cursor }: Position): boolean {
 const PAGE_BYTES = 4_000_000;
 const PAGE_ENTRIES = 400;
 
+/** Entries of the first page of records: all of them may need a repair, which takes longer. */
+const FIRST_RECORDS = 100;
+
 /** Most ids that are compared with the list at once. Further ids are compared with the whole list again. */
 const MAX_EXPECTED = 100_000;
 
@@ -162,6 +165,7 @@ export class DeepPass {
 
   /** Scans a page of a part, and adapts the size of the next. */
   async #scanPage({ part, cursor }: Position) {
+    if (part === "tasks" && cursor === "0") this.#size = Math.min(this.#size, FIRST_RECORDS);
     const call = this.#shard.call(scanScript, { part, cursor, size: String(this.#size) });
     const page = await run(this.#shard.queue.transport, call, this.#options);
     this.#report(page);
@@ -171,7 +175,7 @@ export class DeepPass {
     if (page.entries > 0 || page.cursor !== "0") {
       const affordable = Math.floor((PAGE_BYTES * Math.max(1, page.entries)) / Math.max(1, page.bytes));
       // Entries of groups, long records and repairs take longer.
-      const work = page.entries + page.members.length / 2 + page.bytes / 1_500 + 8 * page.faults.length;
+      const work = page.entries + page.members.length / 2 + page.bytes / 1_000 + 8 * page.faults.length;
       const quick = Math.floor((PAGE_ENTRIES * Math.max(1, page.entries)) / Math.max(1, work));
       this.#size = Math.max(1, Math.min(quick, 16 * this.#size, affordable));
     }

@@ -6,6 +6,12 @@ import { type Call, type CallOfScript, run } from "../call.ts";
 import type { Shard } from "../shard.ts";
 import type { SettlementArguments, Taken, TakeRequest } from "../store.ts";
 
+/**
+ * Most settlements of one script call: more would keep Redis busy for too long. As many are plain, if they complete
+ * plain tasks.
+ */
+export const MOST_SETTLED = 240;
+
 /** Most script calls of one take. Each skips about 200 entries that cannot be delivered. */
 const MAX_CALLS = 50;
 

@@ -10,18 +10,18 @@ for f,g in pairs(a.groups)do
 if g.changed then
 AA(a,g)
 g.newly_limited=0
-b=b+CJ(g)-g.stuck
-g.stuck=CJ(g)
+b=b+CK(g)-g.stuck
+g.stuck=CK(g)
 g.version=math.max(a.now,(g.version or 0)+1)
-local h=CM(g)
+local h=CN(g)
 if h==''then
-FF(a,'HDEL tasks','~g:'..g.name)
+FG(a,'HDEL tasks','~g:'..g.name)
 else
-FF(a,'HSET tasks','~g:'..g.name,h)
+FG(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FF(a,'HDEL tasks','~s:'..g.name)
+FG(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,15 +39,15 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FG(a,'ZADD fair')==0
+and FH(a,'ZADD fair')==0
 then
-FF(a,'HDEL tasks','~fair')
+FG(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FF(a,'HSET tasks','~fair',CP(a.times))
+FG(a,'HSET tasks','~fair',CQ(a.times))
 end
 end
 `;
-export const $CA = `local function CA(a)
+export const $CB = `local function CB(a)
 local function b(c,d,e)
 for i,j in string.gmatch(d,';(%w+)=(%d+)')do
 AM(e,i,j)
@@ -63,7 +63,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if FV(a.stats)then
+if FW(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -72,14 +72,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AH(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not FV(j[1])then
+if j and not FW(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-FF(a,'HSET tasks','~m'..AH(f%60),a.stats)
-FF(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+FG(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FG(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AH(h)..';.*')or''
-FF(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+FG(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AM(e,n,#o)
@@ -90,20 +90,20 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-FF(a,'HSET tasks','~stats',a.stats)
+FG(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FM = `local function FM(a)
+export const $FN = `local function FN(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
-CA(a)
+CB(a)
 end
 a.finished=true
 end
 end
 `;
-export const $FD = `local FD={
+export const $FE = `local FE={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -122,8 +122,8 @@ export const $FD = `local FD={
 'ZADD dead',
 }
 `;
-export const $FH = `local function FH(a)
-for e,f in ipairs(FD)do
+export const $FI = `local function FI(a)
+for e,f in ipairs(FE)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -137,19 +137,19 @@ end
 end
 end
 `;
-export const $FO = `local function FO(a)
-local b,c=a.keys,FE(a,'ZREM working')
+export const $FP = `local function FP(a)
+local b,c=a.keys,FF(a,'ZREM working')
 AN('ZREM',b.working,c)
-FM(a)
-local d=FG(a,'HSET tasks')>0
-and AU(b.tasks,FE(a,'HSET tasks'))
+FN(a)
+local d=FH(a,'HSET tasks')>0
+and AU(b.tasks,FF(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FH(a)
+FI(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))
@@ -159,7 +159,7 @@ local f=string.gsub(a.keys.tasks,'tasks$','events')
 local g=string.gsub(f,'}?/%d+}?:events$','}:events')
 for k,l in ipairs(AL(a.events))do
 local m=a.events[l]
-local n=table.concat(m,' ')..(m.details or'')
+local n=table.concat(m,' ')..table.concat(m.details or{})
 redis.call('PUBLISH',g,l..' '..AH(a.now)..' '..n)
 end
 end

@@ -4,21 +4,21 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FW.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=FX.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FF(a,'HSET tasks',b,'')
-FF(a,'HSET tasks','.'..b,GI(c,''))
-FF(a,'ZADD expiry',AH(d),b)
+FG(a,'HSET tasks',b,'')
+FG(a,'HSET tasks','.'..b,GK(c,''))
+FG(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FE(a,'HSET tasks'),FE(a,'HDEL tasks')
-local g=GM(e,f,b,c,a.now)
+local e,f=FF(a,'HSET tasks'),FF(a,'HDEL tasks')
+local g=GO(e,f,b,c,a.now)
 if g then
-FF(a,'ZADD expiry',g,b)
+FG(a,'ZADD expiry',g,b)
 else
-FF(a,'ZREM expiry',b)
+FG(a,'ZREM expiry',b)
 end
 end
-FF(a,'ZREM dead',b)
-BX(a,'deleted',b)
+FG(a,'ZREM dead',b)
+BY(a,'deleted',b)
 end
 `;

@@ -8,9 +8,34 @@ local h,i=e and e<=g,d and d<=g
 return{due=h,expired=i,deadline=d,next_due=f or 0}
 end
 `;
+export const $BU = `local function BU(a,b,c)
+local d=100
+local e,f=AH(b)..'.5',AH(c+d)
+local g=
+redis.call('ZRANGE',a.delayed,'-inf',e,'BYSCORE','LIMIT','0',f,'WITHSCORES')
+local h={promoted={},plain={},fair={},timers={},more=#g==2*(c+d)}
+for l=1,#g,2 do
+local m,n=g[l],h.plain
+if string.sub(m,1,1)=='~'then
+n=h.timers
+elseif string.sub(g[l+1],-2)=='.5'then
+n=h.fair
+end
+if n==h.timers and#n<d then
+n[#n+1]=m
+elseif n~=h.timers and#h.promoted<c and#h.fair<GZ then
+AK(h.promoted,m)
+n[#n+1]=m
+else
+h.more=true
+end
+end
+return h
+end
+`;
 export const $BN = `local BN=60000
 `;
-export const $JU = `local function JU(a,b,c)
+export const $JW = `local function JW(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 local k={}
@@ -19,7 +44,7 @@ AK(e,'~w:'..p,'~f:'..p)
 end
 local l=AP('HMGET',a.tasks,e)
 for p,q in ipairs(d)do
-if i+j==AG then
+if i+j==GZ then
 break
 end
 local r,s=l[2*p-1],l[2*p]and e[2*p]
@@ -28,12 +53,12 @@ local w=r and not string.find(r,'^1;%d+;%d')
 if not w then
 local x,y,z
 x,y,z,u,v=
-JT(a,q,b,AG-i-j,c)
+JV(a,q,b,GZ-i-j,c)
 i,j=i+x,j+y
 end
 AK(k,r and not u and i+j==t and s or nil)
-if w and JP(a,q,'0',1)[1]then
-AK(h,AH(b+JM/60),q)
+if w and JR(a,q,'0',1)[1]then
+AK(h,AH(b+JO/60),q)
 else
 AK((u or v)and g or f,q)
 end
@@ -41,12 +66,12 @@ end
 AN('HDEL',a.tasks,k)
 AN('ZREM',a.expiry,k)
 AN('ZADD',a.workers,h)
-JQ(a,f)
-JQ(a,g,true)
-local m,n=AR(a.workers),FJ(a,b)
+JS(a,f)
+JS(a,g,true)
+local m,n=AR(a.workers),FK(a,b)
 if m then
-FF(n,'timers',AH(m),'~w')
-FO(n)
+FG(n,'timers',AH(m),'~w')
+FP(n)
 if AU(a.tasks,{'~alarm',AH(m)})then
 redis.call('HDEL',a.tasks,'~alarm')
 end
@@ -59,7 +84,7 @@ end
 export const $BR = `local function BR(a,b,c,d)
 redis.call('ZREM',a.delayed,unpack(b))
 redis.call('HINCRBY',a.tasks,'~elapsed',AH(#b))
-local e,f,g=FJ(a,c),{},false
+local e,f,g=FK(a,c),{},false
 for k,l in ipairs(b)do
 if string.sub(l,2,2)=='g'then
 f[#f+1]={group=string.sub(l,4)}
@@ -67,83 +92,71 @@ else
 g=true
 end
 end
-CQ(e,f)
+CR(e,f)
 for k,l in ipairs(f)do
-CR(e,l)
+CS(e,l)
 end
 Z(e)
-if FO(e)then
-local h=FJ(a,c)
+if FP(e)then
+local h=FK(a,c)
 for l,m in ipairs(f)do
-FF(h,'timers',AH(c+BN),'~g:'..m.group)
+FG(h,'timers',AH(c+BN),'~g:'..m.group)
 end
-FO(h)
+FP(h)
 end
 if g then
-return JU(a,c,d)
+return JW(a,c,d)
 end
 return 0,0,false
 end
 `;
 export const $BT = `local function BT(a,b,c)
-for g=1,#b,GX do
-local h={}
-for l=g,math.min(g+GX-1,#b)do
-h[#h+1]='.'..b[l]
-end
-local i=redis.call('HMGET',a.tasks,unpack(h))
-local j,k=FJ(a,c),{}
-for o=1,#h do
-k[o]=GD(i[o])
-end
-CQ(j,k)
-for o,p in ipairs(k)do
-if FV(i[o])then
-FF(j,'ZADD delayed',AH(c+BN)..'.5',b[g+o-1])
-else
-X(j,b[g+o-1],p,'back')
-end
-end
-if FO(j)then
-for o=g,#b do
-redis.call('ZADD',a.delayed,AH(c+BN)..'.5',b[o])
-end
+if#b==0 then
 return
 end
+local d={}
+for h,i in ipairs(b)do
+d[h]='.'..i
+end
+local e=redis.call('HMGET',a.tasks,unpack(d))
+local f,g=FK(a,c),{}
+for k=1,#b do
+g[k]=GF(e[k])
+end
+CR(f,g)
+for k,l in ipairs(g)do
+if FW(e[k])then
+FG(f,'ZADD delayed',AH(c+BN)..'.5',b[k])
+else
+X(f,b[k],l,'back')
 end
 end
-`;
-export const $BU = `local function BU(a,b,c,d)
-local e=100
-local f,g=AH(b)..'.5',AH(c+e)
-local h=redis.call('ZRANGE',a.delayed,'-inf',f,'BYSCORE','LIMIT','0',g,'WITHSCORES')
-local i,j,k,l,m={},{},{},{},0
-for q=1,#h,2 do
-local r,s=h[q],h[q+1]
-if string.sub(r,1,1)=='~'then
-m=m+(#l==e and 1 or 0)
-AK(l,#l<e and r or nil)
-elseif#i<c then
-i[#i+1]=r
-local t=string.sub(s,-2)=='.5'and k or j
-t[#t+1]=r
+if FP(f)then
+for k,l in ipairs(b)do
+redis.call('ZADD',a.delayed,AH(c+BN)..'.5',l)
 end
 end
-AN('ZREM',a.delayed,i)
-AN('LPUSH',a.pending,j)
-BT(a,k,b)
-local n=m>0 or#h==2*(c+e)
-if#l==0 then
-return#i,0,0,n
-end
-local o,p,q=BR(a,l,b,d)
-return#i,o,p,q or n
 end
 `;
-export const $HG = `local function HG(a,b,c,d)
-local e=redis.call('ZRANGE',a.working,'-inf',AH(b),'BYSCORE','LIMIT','0',AH(c))
-return HF(a,e,b,function()
+export const $BV = `local function BV(a,b,c,d,e)
+AN('ZREM',a.delayed,c.promoted)
+for i=d,#c.plain,AG do
+redis.call('LPUSH',a.pending,unpack(c.plain,i,math.min(i+AG-1,#c.plain)))
+end
+BT(a,c.fair,b)
+if#c.timers==0 then
+return#c.promoted,0,0,c.more
+end
+local f,g,h=BR(a,c.timers,b,e)
+return#c.promoted,f,g,h or c.more
+end
+`;
+export const $HI = `local function HI(a,b,c,d)
+local e=math.min(c,GZ)
+local f=redis.call('ZRANGE',a.working,'-inf',AH(b),'BYSCORE','LIMIT','0',AH(e))
+local g,h,i,j=HH(a,f,b,function()
 return true
 end,d)
+return g,h,i,j,#f==e and g+h>0
 end
 `;

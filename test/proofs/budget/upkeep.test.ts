@@ -11,15 +11,43 @@ const { cost } = billed;
 let queue: Queue;
 beforeEach(() => void ({ queue } = billed));
 
+/** Lets the time of the tasks be over. Half a millisecond in `delayed` marks those of groups. */
+const makeDue = (part: string, score = 1, count = 100) =>
+  billed.rescore(
+    part,
+    score,
+    numbered(count).map(({ id }) => id),
+  );
+
+test("a dequeue of due tasks, one or a hundred, costs 5 more, and 1 more if it leaves some", async () => {
+  const dequeued = async (max: number, due: number, ready = 0) => {
+    await queue.enqueueMany(numbered(due, { delay: "1h" }));
+    await queue.enqueueMany(numbered(ready, {}, "r"));
+    await makeDue("delayed", 1, due);
+    const tasks: string[] = [];
+    const commands = await cost(async () => {
+      tasks.push(...(await queue.dequeue({ max })).map(({ id }) => id));
+    });
+    expect(tasks).toHaveLength(Math.min(max, due + ready));
+    await billed.client.flushall();
+    return commands;
+  };
+  expect(await dequeued(1, 1)).toBe(6 + 5);
+  expect(await dequeued(100, 100)).toBe(7 + 5);
+  expect(await dequeued(100, 50, 50)).toBe(7 + 5);
+  expect(await dequeued(1, 20)).toBe(6 + 5 + 1);
+});
+
+test("a settle of 1,000 costs 6 for each 240, and a copy of it 3", async () => {
+  await queue.enqueueMany(numbered(1_000));
+  const batch = await queue.dequeue({ max: 1_000 });
+  const settlements = batch.map(({ receipt }) => ({ receipt, outcome: "complete" as const }));
+  expect(await cost(() => queue.settle(settlements))).toBe(5 * 6);
+  expect(await cost(() => queue.settle(settlements))).toBe(5 * 3);
+});
+
 describe("a sweep", () => {
   const swept = () => cost(() => sweep(billed.transport));
-  /** Lets the time of the tasks be over. Half a millisecond in `delayed` marks those of groups. */
-  const makeDue = (part: string, score = 1) =>
-    billed.rescore(
-      part,
-      score,
-      numbered(100).map(({ id }) => id),
-    );
 
   test.each([
     [2, 4, "100 tasks", {}, 1],

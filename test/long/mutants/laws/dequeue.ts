@@ -58,8 +58,17 @@ export const dequeue: LawMutants = {
     breaks: "law 11: it takes its whole batch to the dead letters",
   },
   "a task over the bound on bytes is never given": {
-    lua: change("#batch > 0 and size > batch.most_bytes", "size > batch.most_bytes"),
+    lua: change("#batch > 0 and (size > batch.most_bytes or _1)", "size > batch.most_bytes or _1"),
     breaks: "law 7: one large task stops the queue",
+  },
+  "a dequeue of tasks with a history may be as large as one of new tasks": {
+    lua: never("work > MOST_WORK"),
+    breaks: "law 7: all other clients wait for it",
+  },
+  "due tasks are delivered before those that a timer takes from a silent worker": {
+    lua: always("#due.timers == 0"),
+    in: "bring_due",
+    breaks: "I8: what has waited longest waits once more behind all",
   },
   "what is put aside as broken is not counted": {
     lua: drop("batch.broken = batch.broken + 1"),

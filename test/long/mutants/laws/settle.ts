@@ -1,6 +1,10 @@
 import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const settle: LawMutants = {
+  "of many tasks handed back the last ones go to the front": {
+    src: drop("slices.reverse()"),
+    breaks: "I8: the tasks of a large batch change their order",
+  },
   "settle takes any lease number": {
     lua: change(
       "task.lease_number .. ',' .. task.lease_token ~= proof",

@@ -9,6 +9,14 @@ export const sweep: LawMutants = {
     lua: never("promoted == most"),
     breaks: "law 7: due tasks wait a minute longer for each thousand in front of them",
   },
+  "sweep says done after as many reclaims as a call may make": {
+    lua: never("unreclaimed"),
+    breaks: "law 7: expired leases wait a minute longer for each 160 in front of them",
+  },
+  "sweep reclaims as many leases as its limit allows": {
+    lua: change("math.min(limit, MAX_PLAN_LEASES)", "limit"),
+    breaks: "law 7: all other clients wait for it",
+  },
   "sweep reclaims a second late": {
     lua: change("reclaim(keys, now, …)", "reclaim(keys, now - 1000, …)"),
     breaks: "I6: an expired lease is left for another minute",
@@ -32,7 +40,7 @@ export const sweep: LawMutants = {
     breaks: "cancelling: a cancelled task runs once more",
   },
   "due tasks are put in line and stay delayed": {
-    lua: drop("write('ZREM', keys.delayed, promoted)"),
+    lua: drop("write('ZREM', keys.delayed, due.promoted)"),
     breaks: "I1: a task is delivered at each sweep",
   },
   "a later release's due task is dropped": {
