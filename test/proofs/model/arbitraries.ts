@@ -72,6 +72,22 @@ export const task = (grouped: boolean) =>
     ...(once.startsWith("k") && { dedup: { key: once, window: 2_000 } }),
   }));
 
+/** A task without an id, plain unless it is delayed or has a group. */
+export const newTask = (grouped: boolean) =>
+  record(
+    {
+      payload,
+      headers: maybe(constant({ from: "edge" }), 4),
+      delay: maybe(oneOf(1, 700), 12),
+      lease: maybe(leaseTime, 5),
+      maxAttempts: maybe(oneOf(0, 1, 2, 3), 3),
+      resultTtl: maybe(oneOf(0, 1_000, 400_000), 4),
+      deadTtl: maybe(oneOf(0, 1_000, 400_000), 4),
+      ...(grouped && { group: maybe(group, 12) }),
+    },
+    { requiredKeys: ["payload"] },
+  );
+
 export const pull = record({
   token: nat(2 ** 30).map((n) => `token-${n.toString(36).padStart(6, "0")}`),
   max: oneOf(1, 1, 2, 3, 5, 20, 200),
@@ -79,6 +95,7 @@ export const pull = record({
   single: maybe(constant(true), 6),
   worker: maybe(worker, 2),
   flagged: boolean(),
+  readyOnly: maybe(constant(true), 3),
 }) as Arbitrary<Pull>;
 
 export const settlement = record({

@@ -6,6 +6,8 @@ import type { Happened } from "./real.ts";
 const CASES = [
   "enqueue true",
   "enqueue false",
+  "handed over",
+  "not handed over",
   "dequeue none",
   "dequeue one",
   "dequeue more",
@@ -46,6 +48,10 @@ export function casesOf(operation: Operation, { answer, after }: Happened): stri
   const answers = answer as readonly Answered[] & { readonly settled?: readonly Answered[] };
   if (operation.does === "enqueue" && Array.isArray(answer)) {
     met.push(...answers.map((one) => `enqueue ${nameOf(one)}`));
+  }
+  if (operation.does === "enqueueNew" && operation.consumer === "here") {
+    const { leased = [] } = answer as { readonly leased?: readonly unknown[] };
+    met.push(leased.length > 0 ? "handed over" : "not handed over");
   }
   if (operation.does === "dequeue") met.push(`dequeue ${["none", "one"][answers.length] ?? "more"}`);
   if (operation.does === "settle") {

@@ -13,8 +13,10 @@ import {
 import { callOf } from "../../../src/kernel/scripts/binding.ts";
 import { reportExpired } from "../../../src/kernel/record/dead-letter.ts";
 import { queueKeys } from "../../../src/kernel/names/keys.ts";
+import type { Store } from "../../../src/kernel/store.ts";
 import { lastReply } from "../../../src/kernel/scripts/replies.ts";
 import { sweepScript } from "../../../src/kernel/scripts/sweep-scripts.ts";
+import { enqueueNew } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
 import { StepwiseDeepSweep } from "./stepwise-deep-sweep.ts";
 import type { Of, Operation, OperationSettlement, Pull } from "./operations.ts";
@@ -42,6 +44,8 @@ export class Client {
   readonly queue: Queue;
   /** The same queue, with enqueues that wake consumers. */
   readonly waking: Queue;
+  /** The same queue, which dequeues only what is ready. */
+  readonly ready: Queue;
   readonly operator: Operator;
   /** The same operator, whose calls wake consumers. */
   readonly wakingOperator: Operator;
@@ -55,6 +59,7 @@ export class Client {
     this.wake = { wake, window: WINDOW };
     this.queue = new Queue(name, options);
     this.waking = new Queue(name, { ...options, wake: this.wake });
+    this.ready = new Queue(name, { ...options, layer: readyOnly });
     this.operator = new Operator(name, options);
     this.wakingOperator = new Operator(name, { ...options, wake: this.wake });
     this.schedules = new Schedules(name, options);
@@ -70,11 +75,12 @@ export class Client {
 
 const CALLS: { readonly [D in Operation["does"]]: (client: Client, operation: Of<D>) => Promise<unknown> } = {
   enqueue: ({ queue, waking }, { key, tasks, waker }) => enqueueTo(waker ? waking : queue, tasks, key),
-  dequeue: ({ queue }, pull) => queue.dequeue(dequeueOptions(pull)),
-  settle: ({ queue }, { key: idempotencyKey, items, pull }) =>
+  enqueueNew: ({ options }, operation) => enqueueNew(options, operation),
+  dequeue: (client, pull) => dequeueing(client, pull).dequeue(dequeueOptions(pull)),
+  settle: (client, { key: idempotencyKey, items, pull }) =>
     pull
-      ? queue.settleAndDequeue(items.map(settlementOf), dequeueOptions(pull))
-      : queue.settle(items.map(settlementOf), { idempotencyKey }),
+      ? dequeueing(client, pull).settleAndDequeue(items.map(settlementOf), dequeueOptions(pull))
+      : client.queue.settle(items.map(settlementOf), { idempotencyKey }),
   cancel: ({ queue }, { id, lease }) => queue.cancel(id, { lease }),
   cancelMany: async ({ queue }, { ids }) => {
     const answers: unknown[] = [];
@@ -162,6 +168,15 @@ export async function enqueueTo<T>(
   const { payload, ...options } = lone;
   return [await queue.enqueue(payload, { ...options, idempotencyKey })];
 }
+
+/** A layer whose dequeues take only what is ready. */
+const readyOnly = (next: Store): Store => ({
+  ...next,
+  take: (request) => next.take({ ...request, readyOnly: true }),
+  settleAndTake: (batch, request) => next.settleAndTake(batch, { ...request, readyOnly: true }),
+});
+
+const dequeueing = ({ queue, ready }: Client, pull: Pull) => (pull.readyOnly ? ready : queue);
 
 const operatorOf = ({ operator, wakingOperator }: Client, waker: boolean | undefined) =>
   waker ? wakingOperator : operator;

@@ -44,6 +44,8 @@ export interface Seen {
   readonly moving: boolean;
   /** Whether due tasks have been put in line; after cancelled entries the call looks for them. */
   readonly brought: boolean;
+  /** Whether it has looked for what is due, if it had to: otherwise only if it is not plain. */
+  readonly looked: boolean;
   /** The groups whose rates had counted ahead of a clock that was set back. */
   readonly ahead: ReadonlySet<string>;
   /** The list afterwards, the next one first. */
@@ -77,7 +79,7 @@ function lookOnce(
 ): ModelBatch & { readonly goesOn?: boolean } {
   const { ghosts } = queue;
   const slot = slotOf(call);
-  const line = new Line(queue, now);
+  const line = new Line(queue, now, seen.looked);
   line.fetch(call.max);
   const remembered = queue.slots.get(slot);
   if (remembered?.token === call.token) {

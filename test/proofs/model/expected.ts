@@ -2,6 +2,7 @@
 import type { LeasedTask, Settled } from "../../../src/index.ts";
 import { WINDOW } from "./client.ts";
 import { enqueue } from "./enqueue.ts";
+import { newlyAdded } from "./hand-over.ts";
 import { INVALID } from "./invalid.ts";
 import { counts, groups, list, outOfTurn, usesGroups, statistics, workers } from "./reads.ts";
 import {
@@ -45,7 +46,8 @@ type Expectation = (world: World, operation: Operation, happened: Happened, copy
 const settingsOf = ({ queue }: World) => queue.settings;
 
 const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
-  enqueue: (world, { waker, key, tasks }, { look, answer }) => {
+  enqueue: (world, { waker, key, tasks }, { adding, answer }) => {
+    const look = adding.at(-1)?.look === true;
     const call = { producer: key, asked: JSON.stringify(tasks), look, wake: waker ? WINDOW : undefined };
     const named = world.named(key, tasks, answer);
     const added = enqueue(world.queue, world.now, named, call);
@@ -54,6 +56,7 @@ const EXPECTED: { readonly [D in Operation["does"]]: Expect<D> } = {
     if (added.wake) world.woken++;
     return added.tasks;
   },
+  enqueueNew: (world, operation, happened, copy) => newlyAdded(world, operation, happened, copy),
   dequeue: (world, pull, happened, copy) =>
     world.pulled(pull, happened.answer as readonly LeasedTask[], happened, { copy, afterSettle: false }),
   settle: (world, { key, items, pull }, happened, copy) => {

@@ -10,7 +10,7 @@ import { Described } from "../../long/fuzz/document.ts";
 import { fetched, tokens } from "../../long/fuzz/stack.ts";
 import { written } from "../../long/fuzz/valid-request.ts";
 import { Client, dequeueOptions, settlementOf, type ClientOptions } from "./client.ts";
-import type { Of, Operation } from "./operations.ts";
+import type { Of, Operation, Pull } from "./operations.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -27,8 +27,9 @@ interface Asked {
 
 type Requests = { readonly [D in Operation["does"]]?: (operation: Of<D>) => Asked | undefined };
 
-/** A request dequeues fewer tasks than the library. */
-const isTooMany = ({ max }: { readonly max: number }) => max > bounds.pull;
+/** A request dequeues fewer tasks than the library, and looks for what is due. */
+const isTooMany = ({ max, readyOnly }: Pick<Pull, "max" | "readyOnly">) =>
+  max > bounds.pull || readyOnly === true;
 
 /** The requests of all operations that have a route. */
 const REQUESTS: Requests = {

@@ -23,9 +23,13 @@ export class Line {
   readonly #now: number;
   #fetched = false;
 
-  constructor(queue: QueueState, now: number) {
+  readonly #looks: boolean;
+
+  /** @param looks whether the call looks for what is due if too few wait */
+  constructor(queue: QueueState, now: number, looks: boolean) {
     this.#queue = queue;
     this.#now = now;
+    this.#looks = looks;
   }
 
   /** Pops the next ones; if they are too few, due tasks are put in line first, once a call. */
@@ -50,6 +54,10 @@ export class Line {
 
   /** Puts due tasks in line. Returns whether there were any. */
   bringDue(first: number, most: number): boolean {
+    if (!this.#looks) {
+      this.asked = 0;
+      return false;
+    }
     const due = dueTasks(this.#queue, this.#now);
     if (due.expired || due.due) this.putBack(first);
     const limit = Math.max(most, 32);

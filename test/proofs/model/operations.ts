@@ -29,6 +29,8 @@ export interface Pull {
   readonly worker?: OperationWorker | undefined;
   /** Whether it is marked as a possible copy; a first copy is not. */
   readonly flagged: boolean;
+  /** Whether it takes only what is ready, as a drain does that began with tasks that were handed over. */
+  readonly readyOnly?: boolean | undefined;
 }
 
 export type GroupSetting = {
@@ -69,6 +71,15 @@ export type Operation =
       /** One without an id gets one that is made from the key. */
       readonly tasks: readonly AskedTask[];
       readonly waker: boolean;
+    }
+  | {
+      readonly does: "enqueueNew";
+      /** Tasks without ids, in a call without a key: they may be plain. */
+      readonly tasks: readonly Omit<AskedTask, "id" | "again" | "unique" | "dedup">[];
+      /** Whether it wakes a consumer, or has one that can begin the tasks at once. */
+      readonly consumer: "none" | "elsewhere" | "here";
+      /** Of tasks that are handed over, ms. */
+      readonly lease: number;
     }
   | ({ readonly does: "dequeue" } & Pull)
   | {

@@ -1,7 +1,10 @@
 /** The real queue: three clients, one of them over the HTTP interface, on a Redis of their own. */
 import type { Command } from "../../../src/index.ts";
+import type { Script } from "../../../src/kernel/transport.ts";
 import { dequeueScript, settleAndDequeueScript } from "../../../src/kernel/scripts/take-scripts.ts";
 import { enqueuePlainScript } from "../../../src/kernel/scripts/enqueue-plain-script.ts";
+import { enqueueAndWakeScript } from "../../../src/kernel/scripts/enqueue-and-wake-script.ts";
+import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { enqueueScript } from "../../../src/kernel/scripts/enqueue-script.ts";
 import { readQueueSpace, type QueueSpace } from "../../support/key-space.ts";
 import { casesOf } from "./cases.ts";
@@ -14,13 +17,28 @@ import { Way } from "./way.ts";
 /** The name of the queue. */
 export const NAME = "emails";
 
+/** Whether the scripts that add tasks read the settings for one task too, by their arguments. */
+const LOOKS = new Map<Script, (args: readonly string[]) => boolean>([
+  [enqueueScript.script, ([, withSettings]) => withSettings === "1"],
+  [enqueuePlainScript.script, ([, withSettings]) => withSettings === "1"],
+  [enqueueAndWakeScript.script, ([, , ifEmpty]) => ifEmpty === ""],
+  [enqueueAndLeaseScript.script, () => true],
+]);
+
 const CLIENTS = [Client, Client, HttpClient] as const;
+
+/** A script that adds tasks, as it was called. */
+export interface Adding {
+  readonly script: "enqueue" | "enqueuePlain" | "enqueueAndWake" | "enqueueAndLease";
+  /** Whether it reads the settings for one task too. */
+  readonly look: boolean;
+}
 
 /** The result of one call. */
 export interface Happened {
   readonly answer: unknown;
-  /** Whether an enqueue read the settings. */
-  readonly look: boolean;
+  /** What the call has sent to add tasks: another script if the first has written nothing. */
+  readonly adding: readonly Adding[];
   /** Whether the queue was in the registry before. */
   readonly registered: boolean;
   readonly before: QueueSpace;
@@ -40,7 +58,7 @@ export class Real {
   readonly way: Way;
   #space: QueueSpace;
   #clients: readonly Client[] = [];
-  #look = false;
+  #adding: Adding[] = [];
   #registered = false;
   #flagged = true;
 
@@ -76,8 +94,8 @@ export class Real {
 
   #onItsWay(command: Command): Command {
     if (!("script" in command)) return command;
-    const adds = [enqueueScript.script, enqueuePlainScript.script].includes(command.script);
-    if (adds) this.#look = command.args[1] === "1";
+    const look = LOOKS.get(command.script)?.(command.args);
+    if (look !== undefined) this.#adding.push({ script: command.script.name as Adding["script"], look });
     // A first copy has no mark; the transport's own resends have one.
     // Its arguments are the first of a settle with dequeue too.
     const pulls = [dequeueScript.script, settleAndDequeueScript.script].includes(command.script);
@@ -100,12 +118,13 @@ export class Real {
     this.#flagged = pullOf(operation)?.flagged ?? true;
     this.calls++;
     this.deadLetters = [];
+    this.#adding = [];
     const answer = await this.way.call(mishap, 1, () => client.call(operation));
     const before = this.#space;
     const registered = this.#registered;
     this.#registered = (await this.way.direct.sendCommand(["ZSCORE", "sluice:queues", NAME])) !== null;
     this.#space = await readQueueSpace(this.way.direct, NAME);
-    const happened = { answer, look: this.#look, registered, before, after: this.#space };
+    const happened = { answer, adding: this.#adding, registered, before, after: this.#space };
     for (const one of casesOf(operation, happened)) this.met.add(one);
     return happened;
   }

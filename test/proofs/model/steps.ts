@@ -6,6 +6,7 @@ import {
   id,
   leaseTime,
   maybe,
+  newTask,
   oneOf,
   plainTask,
   pull,
@@ -66,6 +67,18 @@ export function allSteps({
     withKey(5, "enqueue", record({ tasks: keyedTasks, waker: wakes })),
     // Those that go the short way of a script, and of which two may have one id.
     withKey(4, "enqueue", record({ tasks: array(plainTask, { minLength: 2, maxLength: 4 }), waker: wakes })),
+    asDrawn(
+      16,
+      "enqueueNew",
+      record({
+        tasks: oneof(
+          array(newTask(grouped), { minLength: 1, maxLength: 1 }),
+          array(newTask(grouped), { minLength: 2, maxLength: 4 }),
+        ),
+        consumer: oneOf("none", ...(waker ? (["elsewhere", "elsewhere"] as const) : []), "here", "here"),
+        lease: leaseTime,
+      }),
+    ),
     // Under the key of another enqueue.
     step(3, tuple(nat(), nat(2)), ([back, way], { calls }) => {
       const before = calls.filter(

@@ -185,7 +185,14 @@ export class World {
       [...there].some(
         ([id, due]) => Math.floor(due) <= this.now && left.get(id) !== due && !id.startsWith("~g:"),
       );
+    const brought = wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working);
+    const { nextDueAt } = given as unknown as ModelBatch;
+    const hasTime = nextDueAt !== null && (given.length === 0 || copy === "only");
+    const isPlain = !pull.worker && !before.tasks.has("~set") && !before.tasks.has("~fair");
+    // If it must not look, it does so nevertheless if the tasks that it finds are not plain.
+    const looked = pull.readyOnly !== true || !isPlain || brought || hasTime;
     const seen: Seen = {
+      looked,
       given: given.map(({ id }) => id),
       // A settle in the same request may bring groups into use, too.
       usesGroups: before.tasks.has("~fair") || after.tasks.has("~fair"),
@@ -193,7 +200,7 @@ export class World {
       // A settle in the same request may have let in tasks that a limit held before.
       holding: [...before.limited.keys()].some((id) => !afterSettle || after.limited.has(id)),
       moving: [...before.tasks].some(([field, text]) => field.startsWith("~g:") && /;\d=\d+,\d+,/.test(text)),
-      brought: wasDue(before.delayed, after.delayed) || wasDue(this.queue.working, after.working),
+      brought,
       ahead: groupsAhead(this.queue, this.now, before.tasks),
       line: after.pending.toReversed(),
     };
@@ -205,17 +212,21 @@ export class World {
       const { payload, headers, group, enqueuedAt, fixedLease, charged, expired } = this.queue.task(id);
       const delivery = charged < attempt || expired > 0 ? `${attempt},${charged},${expired}` : attempt;
       const receipt = `1.${delivery}.${number}.${token}.${id}`;
-      this.receipts = [...new Set([...this.receipts, receipt])].slice(-RECEIPTS);
+      this.keep(receipt);
       const leasedFor = fixedLease ?? lease;
       return { id, receipt, payload, attempt, enqueuedAt, deadlineAt, leasedFor, headers, group };
     });
-    const { nextDueAt } = given as unknown as ModelBatch;
-    if (batch.nextDueAt === undefined) this.#notTooLate(nextDueAt, new Set(seen.given));
+    if (batch.nextDueAt === undefined && looked) this.#notTooLate(nextDueAt, new Set(seen.given));
     return {
       tasks,
       nextDueAt: batch.nextDueAt === undefined ? nextDueAt : batch.nextDueAt,
       paused: batch.paused,
     };
+  }
+
+  /** Keeps a receipt, to be used again. */
+  keep(receipt: string): void {
+    this.receipts = [...new Set([...this.receipts, receipt])].slice(-RECEIPTS);
   }
 
   /** A sweep that looks ahead must report what is due next: a task, a lease, or a timer before them. */
