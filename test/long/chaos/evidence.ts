@@ -24,6 +24,7 @@ export interface Call extends Span {
   readonly queue: string;
   readonly pull: boolean;
   readonly wait: boolean;
+  readonly handOver: boolean;
   failed: boolean;
 }
 
@@ -59,6 +60,8 @@ export class Evidence {
   readonly lives = new Map<string, Life>();
   readonly calls: Call[] = [];
   readonly deliveries: Delivery[] = [];
+  /** How many tasks were delivered by their enqueue. */
+  handedOver = 0;
   /** By key, lease and outcome. */
   readonly asked = new Map<string, Asked>();
   /** Marks of tasks that some producer asked to enqueue. */
@@ -120,11 +123,13 @@ export class Evidence {
         return;
       case "ask": {
         const settle = line.settle.map(([receipt, outcome]) => this.#ask(line, receipt, outcome));
-        this.calls.push(this.#begin(line, { pull: line.pull, wait: line.wait, settle }));
+        const { pull, wait, handOver = false } = line;
+        this.calls.push(this.#begin(line, { pull, wait, handOver, settle }));
         return;
       }
       case "answer": {
-        const { queue = "", settle = [] } = this.#end(line) ?? {};
+        const { queue = "", settle = [], handOver } = this.#end(line) ?? {};
+        if (handOver) this.handedOver += line.receipts.length;
         for (const [i, said] of line.settled.entries()) settle[i]?.reported.push(said);
         for (const receipt of line.receipts) {
           const { id, lease, attempt, token } = readReceipt(receipt, "receipt");
@@ -175,10 +180,24 @@ export class Evidence {
 
   #begin(
     { at, by, call, queue }: Written & { readonly call: number; readonly queue: string },
-    more: { pull?: boolean; wait?: boolean; settle?: Asked[]; marks?: readonly string[] },
+    more: Partial<Pick<Call, "pull" | "wait" | "handOver">> & {
+      settle?: Asked[];
+      marks?: readonly string[];
+    },
   ) {
-    const { pull = false, wait = false, settle = [], marks = [] } = more;
-    const begun = { by, queue, pull, wait, settle, marks, from: at, until: Infinity, failed: false };
+    const { pull = false, wait = false, handOver = false, settle = [], marks = [] } = more;
+    const begun = {
+      by,
+      queue,
+      pull,
+      wait,
+      handOver,
+      settle,
+      marks,
+      from: at,
+      until: Infinity,
+      failed: false,
+    };
     this.#open.set(`${by} ${call}`, begun);
     return begun;
   }

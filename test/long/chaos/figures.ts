@@ -6,6 +6,8 @@ import type { Tally } from "./verdict.ts";
 export interface Figures extends Tally {
   readonly seconds: number;
   readonly processes: number;
+  /** Tasks that were delivered by their enqueue. */
+  readonly handedOver: number;
   /** By the role of the process. */
   readonly kills: Readonly<Record<string, number>>;
   readonly pauses: Readonly<Record<string, number>>;

@@ -65,8 +65,7 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
     if (tag === undefined || !/^h(?:set|setnx|mset)$/i.test(name)) continue;
     const { queue, place: partition } = readShardName(tag);
     const place = nameOfShard(queue, partition);
-    for (let i = 0; i < rest.length; i += 2) {
-      const [field = "", value = ""] = rest.slice(i, i + 2);
+    for (const [field, value] of fieldsOf(rest)) {
       if (/^~r\d/i.test(field)) slots.write(`${place} ${field}`, value.split(" ")[0] as string);
       if (field.startsWith("~")) continue;
       const id = field.replace(/^\./, "");
@@ -86,6 +85,16 @@ export function readHistory(commands: Iterable<readonly string[]>): History {
     lease.lateCopy ||= slots.hasLeasedApart(lease.token);
   if (tasks.size === 0) faults.push("the history has no task, so nothing was checked");
   return { tasks, faults };
+}
+
+/** What a command writes into a hash: an enqueue that leases its tasks has their changing records in front. */
+function fieldsOf(words: readonly string[]): [field: string, value: string][] {
+  const all = Array.from({ length: words.length / 2 }, (_, i): [string, string] => {
+    const [field = "", value = ""] = words.slice(2 * i);
+    return [field, value];
+  });
+  const isChanging = ([field]: (typeof all)[number]) => field.startsWith(".");
+  return [...all.filter((one) => !isChanging(one)), ...all.filter(isChanging)];
 }
 
 /** @param working how many tasks of each queue are working */

@@ -42,6 +42,8 @@ interface Ask {
   pull: boolean;
   /** Whether the pull is to wait for tasks: then a long call is no sign of trouble. */
   wait: boolean;
+  /** Whether it pulls what it enqueues. */
+  handOver?: boolean;
 }
 
 /** What the director did to a process, or saw of it. */

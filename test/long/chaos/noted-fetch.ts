@@ -6,12 +6,13 @@ import {
   settleAndDequeueScript,
   settleScript,
 } from "../../../src/kernel/scripts/take-scripts.ts";
+import { enqueueAndLeaseScript } from "../../../src/features/hand-over/index.ts";
 import { keyLocking, type Reply } from "../../../src/kernel/transport.ts";
 import { readSettled } from "../../../src/kernel/lease/settlements.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunProcess } from "./run-process.ts";
 
-const bindings = [dequeueScript, settleScript, settleAndDequeueScript] as const;
+const bindings = [dequeueScript, settleScript, settleAndDequeueScript, enqueueAndLeaseScript] as const;
 /** By each form in which a request names a script: its hash, or its text. */
 const byName = new Map(
   bindings.flatMap((binding) => {
@@ -63,7 +64,7 @@ function resultsIn(text: string): readonly Result[] | undefined {
   }
 }
 
-/** A call of a script that pulls or settles. */
+/** A call of a script that pulls or settles, or leases what it enqueues. */
 interface Call {
   readonly number: number;
   readonly binding: (typeof bindings)[number];
@@ -73,6 +74,15 @@ interface Call {
   readonly receipts: readonly string[];
   /** Of the leases that it takes. */
   readonly token: string;
+  /** The tasks that it enqueues. */
+  readonly ids: readonly string[];
+}
+
+/** A task that a call has leased. */
+interface Given {
+  readonly id: string;
+  readonly delivery: number | string;
+  readonly lease: number;
 }
 
 /** What a process writes down of its calls. */
@@ -93,9 +103,14 @@ class CallNotes {
     const args = words.slice(Number(keys));
     const token = args[(binding.args as readonly string[]).indexOf("token")] ?? "";
     const settle: (readonly [receipt: string, outcome: string])[] = [];
+    const ids: string[] = [];
     const size = "each" in binding ? binding.each.length : Infinity;
     for (let i = binding.args.length; i < args.length; i += size) {
-      const [id, proof = "", terms = ""] = args.slice(i, i + size);
+      const [id = "", proof = "", terms = ""] = args.slice(i, i + size);
+      if (binding === enqueueAndLeaseScript) {
+        ids.push(id);
+        continue;
+      }
       const receipt = this.#receipts.get(`${queue}/${place} ${proof.split(",")[0]}`);
       if (receipt === undefined)
         this.#ledger.write({
@@ -112,15 +127,23 @@ class CallNotes {
       settle,
       pull: binding !== settleScript,
       wait: false,
+      handOver: binding === enqueueAndLeaseScript,
     });
-    return { number, binding, queue, place, receipts: settle.map(([receipt]) => receipt), token };
+    return { number, binding, queue, place, receipts: settle.map(([receipt]) => receipt), token, ids };
   }
 
   /** @param answer undefined if the call got none */
   end(call: Call, answer: Result | undefined): void {
-    const { number, receipts } = call;
+    const { number, receipts, binding } = call;
     if (answer === undefined) {
       this.#ledger.write({ what: "failed", call: number, code: "unreachable" });
+      return;
+    }
+    if (binding === enqueueAndLeaseScript) {
+      const leased = answer.result === undefined ? undefined : binding.decode(answer.result)?.leased;
+      const given = call.ids.map((id, i) => ({ id, delivery: 1, lease: leased?.leases[2 * i] ?? 0 }));
+      const received = leased ? this.#given(call, given) : [];
+      this.#ledger.write({ what: "answer", call: number, settled: [], receipts: received });
       return;
     }
     const [settled, dequeued] = answer.result === undefined ? [] : repliesTo(call, answer.result);
@@ -132,12 +155,12 @@ class CallNotes {
       what: "answer",
       call: number,
       settled: results.map((one) => (one.ok ? one.state : `!${one.code}`)),
-      receipts: dequeued === undefined ? [] : this.#given(call, dequeued),
+      receipts: dequeued === undefined ? [] : this.#given(call, dequeueScript.decode(dequeued).tasks),
     });
   }
 
-  #given({ queue, place, token }: Call, dequeued: Reply): string[] {
-    return dequeueScript.decode(dequeued).tasks.map(({ id, delivery, lease }) => {
+  #given({ queue, place, token }: Call, tasks: readonly Given[]): string[] {
+    return tasks.map(({ id, delivery, lease }) => {
       const receipt = writeReceipt({ id, delivery, lease, token, place });
       this.#receipts.set(`${queue}/${place} ${lease}`, receipt);
       return receipt;

@@ -1,5 +1,6 @@
 // A producer: enqueues tasks of all kinds, one or some at a time, and cancels a few. Its style: `partitions` declares
-// how many partitions the queues have; without, it knows of none.
+// how many partitions the queues have; `lone` lets a deployment enqueue a few plain tasks at a time; without, it knows of
+// no partitions.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewTask } from "../../../src/index.ts";
@@ -96,6 +97,34 @@ async function recall(): Promise<void> {
 
 const some = (make: () => NewTask<Errand>) => Array.from({ length: 1 + roll(8) }, make);
 
+/** Lets the deployment enqueue plain tasks. */
+async function post(): Promise<void> {
+  const tasks = Array.from({ length: roll(3) === 0 ? 1 + roll(6) : 1 }, () => {
+    const [does, options] = drawErrand(roll);
+    return task(does, options);
+  });
+  const call = ledger.nextCall();
+  ledger.write({ what: "enqueue", call, queue: "lone", marks: tasks.map(({ payload }) => payload.mark) });
+  try {
+    const response = await fetch(`${runProcess.env.CHAOS_SERVER}/lone`, {
+      method: "POST",
+      body: JSON.stringify(tasks),
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (!response.ok) throw new Error(`it answered ${response.status}`);
+    const made = (await response.json()) as readonly { readonly id: string; readonly created: boolean }[];
+    ledger.write({
+      what: "enqueued",
+      call,
+      ids: made.map(({ id }) => id),
+      created: made.map(({ created }) => created),
+    });
+  } catch {
+    // Whatever went wrong there, it may have enqueued them.
+    ledger.write({ what: "failed", call, code: "unreachable" });
+  }
+}
+
 const acts: (() => Promise<unknown>)[] = [
   () => enqueue("plain", some(plain)),
   () => enqueue("plain", some(plain)),
@@ -112,7 +141,7 @@ const acts: (() => Promise<unknown>)[] = [
 ];
 
 while (!runProcess.ending.aborted) {
-  await acts[roll(acts.length)]?.();
+  await (runProcess.style === "lone" ? post() : acts[roll(acts.length)]?.());
   await sleep(40 + roll(200));
 }
 await runProcess.close();

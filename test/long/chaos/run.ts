@@ -82,14 +82,18 @@ export async function chaos({
       ...judgement.tally,
       seconds: Math.round((Date.now() - began) / 1_000),
       processes: evidence.lives.size,
+      handedOver: evidence.handedOver,
       kills: counted(rolesOf(({ killed }) => (killed ? 1 : 0))),
       pauses: counted(rolesOf(({ pauses }) => pauses.length)),
       faults: counted(evidence.faults.map(({ kind }) => kind)),
       looks: director.looks,
       recoveryFromRedis: recovery(history, kills(/^redis/)),
-      recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker|node|lambda)/)),
+      recoveryFromConsumer: recovery(history, kills(/^(?:drain|hand|worker|node|lambda|edge)/)),
     };
     violations.push(...judgement.violations, ...faults);
+    const { processes } = stack;
+    const handsOver = processes.of("deployment").some(({ style }) => style === "edge");
+    if (handsOver && evidence.handedOver === 0) violations.push("no task was handed over");
     violations.push(...idle(stack, folder).map((role) => `no ${role} was ever given a task`));
     const troubles = { ...figures.kills, ...figures.faults };
     violations.push(

@@ -191,6 +191,7 @@ export class SingleStack extends Stack {
   readonly redis: TestRedis;
   readonly shares: Shares = {
     consumer: { kill: 4, pause: 3 },
+    deployment: { kill: 2, pause: 2 },
     producer: ONCE,
     sweeper: ONCE,
     deepSweeper: ONCE,
@@ -206,6 +207,17 @@ export class SingleStack extends Stack {
   protected constructor(redis: TestRedis, options: StackOptions, urls: Urls) {
     super(options, urls);
     this.redis = redis;
+  }
+
+  /** Also a deployment, and producers through it. */
+  protected override async players(): Promise<readonly Role[]> {
+    const url = await freeUrl();
+    return [
+      ...PLAYERS,
+      { name: "edge-1", program: "deployment", style: "edge", url },
+      { name: "producer-4", program: "producer", style: "lone", url },
+      { name: "producer-5", program: "producer", style: "lone", url },
+    ];
   }
 
   troubles(pause: (role: Role) => void): readonly Trouble[] {

@@ -19,6 +19,8 @@ export const QUEUES = {
   long: "long",
   /** Tasks of which most are cancelled before a consumer pulls: consumers find mostly their ghosts. */
   recalled: "recalled",
+  /** Tasks that a deployment enqueues and begins in the same invocation, if nothing else is to be done. */
+  lone: "lone",
   /** What a schedule enqueues, each second. */
   ticks: "ticks",
 } as const;
