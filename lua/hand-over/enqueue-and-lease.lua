@@ -32,7 +32,7 @@ local found = read_waiting(tasks, slot, ids, 1, #ids)
 if found.err then
   return found
 end
-local settings, groups, awake = found[3], found[5], found[8]
+local settings, awake = found[3], found[8]
 local now = tonumber(now_text)
 local known, leased = 0, { 'leased', now }
 for i = 1, #ids do
@@ -60,8 +60,9 @@ local must_wake = nobody_awake(awake or '', now)
 if must_wake then
   append(fields, '~wake', awake_text(now, wake))
 end
--- Anything that waits is older than these tasks.
-if must_wake and not settings and not groups and redis.call('EXISTS', pending) == 0 then
+-- Anything that waits is older than these tasks. In a queue with settings or groups, `lease_plainly` leases
+-- nothing.
+if must_wake and redis.call('EXISTS', pending) == 0 then
   local function time()
     return now_text
   end

@@ -38,49 +38,49 @@ ${$EI}local o=EI(c,n,l,1,#l)
 if o.err then
 return o
 end
-local p,q,r=o[3],o[5],o[8]
-local s=tonumber(k)
-local t,u=0,{'leased',s}
-${$AK}${$EG}${$GG}for y=1,#l do
-local z=EG+2*y-1
-local aa,ab=o[z],o[z+1]
-local ac,ad,ae,af,ag,ah,ai=string.match(ab or'',GG)
-if aa or ab then
-t=t+1
+local p,q=o[3],o[8]
+local r=tonumber(k)
+local s,t=0,{'leased',r}
+${$AK}${$EG}${$GG}for x=1,#l do
+local y=EG+2*x-1
+local z,aa=o[y],o[y+1]
+local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GG)
+if z or aa then
+s=s+1
 end
-if ah==g then
-local aj=string.match(aa or'','^[^\\n]*;l=(%d+)')or f
-u[2]=tonumber(ai)
-AK(u,tonumber(ag),tonumber(ai)+tonumber(aj))
+if ag==g then
+local ai=string.match(z or'','^[^\\n]*;l=(%d+)')or f
+t[2]=tonumber(ah)
+AK(t,tonumber(af),tonumber(ah)+tonumber(ai))
 end
-o[z]=m[2*y]
+o[y]=m[2*x]
 end
-${$EZ}if t>0 then
-return#u==2+2*#l and u or{'known'}
+${$EZ}if s>0 then
+return#t==2+2*#l and t or{'known'}
 elseif EZ(p,true)then
 return{'not_plain'}
 end
-${$JJ}${$JK}local v=JK(r or'',s)
-if v then
-${$JL}AK(m,'~wake',JL(s,e))
+${$JJ}${$JK}local u=JK(q or'',r)
+if u then
+${$JL}AK(m,'~wake',JL(r,e))
 end
-if v and not p and not q and redis.call('EXISTS',a)==0 then
-local function w()
+if u and redis.call('EXISTS',a)==0 then
+local function v()
 return k
 end
 o[8]=false
-${$GJ}${$EH}${$JL}${$EU}${$EV}local x=
-EV(b,c,l,{o},n,g,'',f,j,w,nil,m)
-if x then
-for ab=5,#x,5 do
-AK(u,x[ab],x[ab+1])
+${$GJ}${$EH}${$JL}${$EU}${$EV}local w=
+EV(b,c,l,{o},n,g,'',f,j,v,nil,m)
+if w then
+for aa=5,#w,5 do
+AK(t,w[aa],w[aa+1])
 end
-return u
+return t
 end
 end
-${$FC}return FC(a,c,l,m)and{'ok',v and 1 or 0}or{'not_plain'}
+${$FC}return FC(a,c,l,m)and{'ok',u and 1 or 0}or{'not_plain'}
 `;
   },
-  sha1: "d002e5335e99b3f6cb6a4e3256d577de1e7c69f7",
-  keyLockingSha1: "81821c40114ca8800243bd58c9ed523212458d0e",
+  sha1: "a4aa2ca69248f4b70333b927cea623469b6a6699",
+  keyLockingSha1: "1ed98082a70785f897a95066d7514aa6c08d360b",
 };

@@ -1,63 +1,18 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Platform, ServiceOptions } from "../../src/deploy/service.ts";
-import { defineQueue, type Duration, type NewTask, type Task, type Transport } from "../../src/index.ts";
+import { defineQueue, type Duration, type NewTask, type Task } from "../../src/index.ts";
 import { offload } from "../../src/features/offload/offload.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
 import { encrypting } from "../support/encrypting.ts";
 import { useRig } from "../support/rig.ts";
 import { useDeployments } from "./deployments.ts";
+import { noneLeft, useHandOvers } from "./hand-overs.ts";
 
 // An enqueue in a deployment leases lone tasks for the consumer that it would wake.
 const rig = useRig();
 const its = useDeployments(rig);
-
-/** The scripts that were called, in order. */
-const called: string[] = [];
-/** Called after each request, before its answer is returned. */
-let answered: (script: string | undefined) => unknown;
-beforeEach(() => {
-  called.splice(0);
-  answered = () => {};
-});
-
-const recording = (): Transport => ({
-  async send(commands, options) {
-    const last = commands.at(-1);
-    const script = last && "script" in last ? last.script.name : undefined;
-    if (script) called.push(script);
-    const outcomes = await rig.transport.send(commands, options);
-    await answered(script);
-    return outcomes;
-  },
-});
-
-type Options = Pick<ServiceOptions, "consumers" | "queues" | "offload" | "fetch">;
-
-/** A deployment whose requests enqueue tasks, together if there are several. */
-function deployment(
-  consumers: ServiceOptions["consumers"],
-  tasks: readonly NewTask<unknown>[] = [{ payload: 1 }],
-  { platform, ...options }: Options & { readonly platform?: Partial<Platform> | undefined } = {},
-) {
-  const fetch: ServiceOptions["fetch"] = async (_, { queue }) =>
-    Response.json(await queue("emails").enqueueMany(tasks));
-  const around = its.deployment({ consumers, fetch, ...options }, { transport: recording, ...platform });
-  return {
-    ...around,
-    /** Makes a request, and waits until the consumers have ended. */
-    async request(path?: string, json?: unknown) {
-      const response = await around.call(path, json);
-      await around.ended();
-      return response;
-    },
-  };
-}
-
-/** Whether tasks were leased by their enqueue: the consumer began without a dequeue. */
-const wereHandedOver = () => called[called.indexOf("enqueueAndLease") + 1] !== "dequeue";
-
-const noneLeft = { pending: 0, working: 0, delayed: 0, rejected: 0 };
+const { called, deployment, wereHandedOver } = useHandOvers(rig, its);
 
 test("a lone task costs two requests, and no dequeue", async () => {
   const done: unknown[] = [];
@@ -279,97 +234,5 @@ describe("it is not leased, and its consumer is woken,", () => {
     const { request } = deployment([consumer], [], { fetch, queues: [emails] });
     await request();
     expect([done, called.includes("enqueueAndLease")]).toEqual([[5], false]);
-  });
-});
-
-describe("a task that was handed over", () => {
-  test("is delivered again, as attempt 2, if the invocation dies", async () => {
-    const attempts: number[] = [];
-    const dies = deployment({
-      emails: ({ attempt }) => {
-        attempts.push(attempt);
-        return new Promise(() => {});
-      },
-    });
-    void dies.call();
-    await vi.waitUntil(() => attempts.length === 1, { interval: 5 });
-    // No heartbeat has extended it: the process is gone.
-    rig.now += 300_000;
-    await deployment({ emails: ({ attempt }) => void attempts.push(attempt) }).cron();
-    expect(attempts).toEqual([1, 2]);
-    expect(await its.queue().counts()).toMatchObject(noneLeft);
-  });
-
-  test("is worked on once if the reply to its enqueue was lost", async () => {
-    const done: unknown[] = [];
-    const around = deployment({ emails: ({ payload, attempt }) => void done.push([payload, attempt]) });
-    let lost = 0;
-    const { send } = rig.transport;
-    rig.transport.send = async (commands, options) => {
-      const outcomes = await send(commands, options);
-      const last = commands.at(-1);
-      if (!last || !("script" in last) || last.script.name !== "enqueueAndLease" || lost++ > 0)
-        return outcomes;
-      return rig.transport.send(commands, options);
-    };
-    await around.request();
-    expect([done, lost]).toEqual([[[1, 1]], 2]);
-    expect(called).toEqual(["enqueueAndLease", "settleAndDequeue"]);
-  });
-
-  test("is handed back unstarted by a process that closes, and another one begins it", async () => {
-    const closing = new AbortController();
-    const attempts: [string, number][] = [];
-    const processOf = (name: string, signal?: AbortSignal) =>
-      deployment({ emails: ({ attempt }) => void attempts.push([name, attempt]) }, undefined, {
-        platform: { afterResponse: "any", drains: { closing: signal } },
-      });
-    answered = (script) => {
-      if (script === "enqueueAndLease") closing.abort();
-    };
-    await processOf("closing", closing.signal).request();
-    expect(attempts).toEqual([]);
-    const [task] = await rig
-      .operator()
-      .list({ state: "pending" })
-      .then(({ tasks }) => tasks);
-    expect(task).toMatchObject({ state: "pending", attempt: 1, charged: 0 });
-    // The sweep of another one takes the consumer that was to begin for lost.
-    rig.now += 1_000;
-    await processOf("other").cron();
-    expect(attempts).toEqual([["other", 2]]);
-  });
-
-  test("is begun by a drain that another call has started meanwhile", async () => {
-    const done: unknown[] = [];
-    const begunAt: number[] = [];
-    const process = deployment(
-      {
-        emails: {
-          concurrency: 2,
-          async handler({ payload }) {
-            begunAt.push(performance.now());
-            if (payload === "long") await new Promise((resolve) => setTimeout(resolve, 2_000));
-            done.push(payload);
-          },
-        },
-      },
-      undefined,
-      { platform: { afterResponse: "any" } },
-    );
-    let started: Promise<unknown> | undefined;
-    answered = async (script) => {
-      if (script !== "enqueueAndLease" || started) return;
-      // Before its answer arrives, a wake starts the consumer.
-      await its.queue().enqueue("long");
-      started = process.ring("wake");
-      await its.during(vi.waitUntil(() => begunAt.length === 1, { interval: 5 }));
-    };
-    await process.request();
-    await started;
-    // At once, and not only when it looks again by itself.
-    expect(done).toEqual([1, "long"]);
-    expect(Number(begunAt[1]) - Number(begunAt[0])).toBeLessThan(100);
-    expect(await its.queue().counts()).toMatchObject(noneLeft);
   });
 });

@@ -57,6 +57,41 @@ describe("a hand-over leaves the same data as an enqueue that wakes and a dequeu
   });
 });
 
+describe("a copy of a hand-over leases nothing", () => {
+  const given = items(3);
+
+  test.each<[string, (receipts: readonly string[]) => Promise<unknown>]>([
+    [
+      "if a task of it is completed",
+      ([receipt = ""]) => rig.queue().settle([{ receipt, outcome: "complete" }]),
+    ],
+    [
+      "if a task of it is pending again",
+      ([receipt = ""]) => rig.queue().settle([{ receipt, outcome: "requeue" }]),
+    ],
+    [
+      "if its leases have expired, and other consumers have the tasks",
+      async () => {
+        rig.now += 30_000;
+        // A task whose lease has expired is delivered alone.
+        for (let taken = 0; taken < 3; taken++) await rig.queue().dequeue();
+      },
+    ],
+  ])("%s (I2)", async (_, change) => {
+    const { leases } = await handOver(given);
+    await change(given.map(({ id }, i) => `1.1.${leases[2 * i]}.${args.token}.${id}`));
+    const { "sluice:{emails}:tasks": __, ...before } = await rig.keySpace();
+    const records = await recordsOf();
+    // As `enqueue` answers for tasks of its caller. It asks for a wake again, which may have been lost.
+    expect(await handOver(given)).toMatchObject({ created: [true, true, true], leases: [] });
+    const { "sluice:{emails}:tasks": ___, ...after } = await rig.keySpace();
+    expect([after, await recordsOf()]).toEqual([before, records]);
+  });
+
+  /** All but who is awake. */
+  const recordsOf = async () => [...(await rig.space()).tasks].filter(([field]) => field !== "~wake");
+});
+
 describe("tasks are enqueued as by an enqueue that wakes", () => {
   const two = [{ id: "id1", record: ";t=mine\nj1" }, ...items(1)];
   test.each<[string, () => Promise<unknown>]>([

@@ -11,24 +11,39 @@ export const handOver: LawMutants = {
     lua: never("holder == token"),
     breaks: "law 5: after a lost reply the task waits until its lease expires",
   },
+  "a late copy of an enqueue gets the tasks of another consumer": {
+    in: "enqueue-and-lease",
+    lua: change("holder == token", "holder"),
+    breaks: "I2: two consumers have the same lease",
+  },
+  "a copy of a hand-over gets some of its tasks": {
+    in: "enqueue-and-lease",
+    lua: change("#leased == 2 + 2 * #ids", "#leased > 2"),
+    breaks: "I2: the leases are of other tasks than the consumer takes them for",
+  },
+  "a copy of a hand-over takes a task's own lease for the consumer's": {
+    in: "enqueue-and-lease",
+    lua: change("string.match(fixed or '', '^[^\\n]*;l=(%d+)') or lease", "lease"),
+    breaks: "law 5: the copy says another deadline",
+  },
   "a hand-over goes before tasks that wait": {
     in: "enqueue-and-lease",
     lua: change("redis.call('EXISTS', pending) == 0", "true"),
     breaks: "I8: the task that was enqueued last is delivered first",
   },
-  "a hand-over ignores settings": {
+  "a hand-over ignores settings that concern enqueues": {
     in: "enqueue-and-lease",
-    lua: change("must_wake and not settings", "must_wake"),
-    breaks: "law 11: a queue at its limit delivers a further task",
+    lua: never("concerns_enqueues(settings, true)"),
+    breaks: "law 11: a queue takes more tasks than it may",
   },
-  "a hand-over ignores groups": {
-    in: "enqueue-and-lease",
-    lua: change("not groups", "true"),
-    breaks: "I8: a task of a group that waits is passed",
+  "a hand-over ignores settings and groups": {
+    in: "lease_plainly",
+    lua: change("set or times or a_copy", "a_copy"),
+    breaks: "law 11: a queue at its limit delivers a further task, or a task of a group is passed",
   },
   "a hand-over happens beside a consumer that is awake": {
     in: "enqueue-and-lease",
-    lua: change("must_wake and not settings", "not settings"),
+    lua: change("must_wake and redis.call('EXISTS', pending) == 0", "redis.call('EXISTS', pending) == 0"),
     breaks: "law 3: a busy queue pays for each task what only a lone task should cost",
   },
   "a hand-over starts no wait for the next wake": {
@@ -45,6 +60,62 @@ export const handOver: LawMutants = {
     in: "HandedOver",
     src: change("outcome === 'complete'", "outcome !== undefined"),
     breaks: "I6: a task that is requeued for two seconds waits for the next sweep",
+  },
+  "a drain that began with a task ignores what its handler has delayed": {
+    in: "HandedOver",
+    src: change("performance.now() - this.#lookedAt < LOOK_EVERY && !this.#mustLook()", "true"),
+    breaks:
+      "I6: a task that is delayed for a moment, or was before a long one began, waits for the next sweep",
+  },
+  "a drain dequeues beside the tasks that were handed over": {
+    in: "HandedOver",
+    src: change("this.#waiting.shift() ?? _1", "_1"),
+    breaks: "law 3: a lone task costs a request more, and is handed back when the drain ends",
+  },
+  "tasks are handed over to a consumer that works": {
+    in: "Consumers.handOver",
+    src: change("own.isRunning(name) || _1", "_1"),
+    breaks: "law 3: the drain may have no free handler, and the tasks are handed back",
+  },
+  "tasks are handed over to a consumer with a worker's name": {
+    in: "Consumers.handOver",
+    src: change("work.worker ?? platform.drains?.worker", "false"),
+    breaks: "workers: the tasks of a worker that failed are not returned with it",
+  },
+  "more tasks are handed over than a consumer can begin": {
+    in: "Consumers.handOver",
+    src: change("count > Math.min(most, MOST_HANDED_OVER)", "count > MOST_HANDED_OVER"),
+    breaks: "law 11: tasks wait for a free handler under leases that other consumers could have",
+  },
+  "tasks are handed back to a running drain, which does not learn of it": {
+    in: "Consumers.handOver",
+    src: drop("await this.work(name, time(), drains)"),
+    breaks: "waking: the tasks wait although a handler is free",
+  },
+  "tasks that no drain has begun stay leased": {
+    in: "Consumers",
+    src: never("rest.length > 0"),
+    breaks: "law 10: after a process has closed, its tasks wait until their leases expire",
+  },
+  "an enqueue that wakes does so in a paused queue": {
+    in: "enqueue-and-wake",
+    lua: change("is_paused or _1", "_1"),
+    breaks: "waking: each task of a paused queue starts a consumer that finds nothing",
+  },
+  "a plain dequeue does not keep its consumer awake": {
+    in: "lease_plainly",
+    lua: drop("append(fields, '~wake', awake_text(now, nil, wake))"),
+    breaks: "waking: a consumer is woken beside one that works for longer than the window",
+  },
+  "a dequeue looks for what is due although it need not": {
+    in: "settle-and-dequeue",
+    lua: change("ready_only ~= '1'", "true"),
+    breaks: "law 3: the end of a drain costs two commands more",
+  },
+  "a dequeue never looks for what is due": {
+    in: "dequeue",
+    lua: never("ready_only ~= '1'"),
+    breaks: "I6: due tasks wait for the next sweep",
   },
   "an enqueue that wakes overwrites known tasks": {
     in: "enqueue-and-wake",
