@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { sweep, type Waker } from "../../../src/index.ts";
+import { type Queue, sweep, type Waker } from "../../../src/index.ts";
 import { abreast } from "../../support/abreast.ts";
 import { START, useRig } from "../../support/rig.ts";
 import { many } from "../../support/new-tasks.ts";
@@ -26,6 +26,29 @@ describe("an enqueue wakes a consumer", () => {
     expect(woken).toHaveLength(1);
     rig.now += 1;
     await queue.enqueue(3);
+    expect(woken).toHaveLength(2);
+  });
+
+  test.each([
+    ["takes a task", (queue: Queue) => queue.dequeue()],
+    [
+      "takes a task, and completes another in the same call",
+      async (queue: Queue) => {
+        const [task] = await rig.queue().dequeue();
+        return queue.settleAndDequeue([{ receipt: task?.receipt ?? "", outcome: "complete" }]);
+      },
+    ],
+  ])("not for the window after one %s", async (_, take) => {
+    const queue = producer();
+    await queue.enqueueMany(many(3));
+    rig.now += 3_000;
+    await take(rig.queue());
+    expect(await field()).toBe(`${START} ${START + 8_000} 5000`);
+    rig.now += 4_999;
+    await queue.enqueue("later");
+    expect(woken).toHaveLength(1);
+    rig.now += 1;
+    await queue.enqueue("after it");
     expect(woken).toHaveLength(2);
   });
 

@@ -72,10 +72,11 @@ export const task = (grouped: boolean) =>
     ...(once.startsWith("k") && { dedup: { key: once, window: 2_000 } }),
   }));
 
-/** A task without an id, plain unless it is delayed or has a group. */
+/** A task that is plain unless it is delayed or has a group. */
 export const newTask = (grouped: boolean) =>
   record(
     {
+      id: maybe(id, 3),
       payload,
       headers: maybe(constant({ from: "edge" }), 4),
       delay: maybe(oneOf(1, 700), 12),

@@ -56,12 +56,12 @@ export function newlyAdded(
 ): unknown {
   const { adding, answer } = happened;
   const [first, last] = [adding[0] as Adding, adding.at(-1) as Adding];
-  // The first copy of a script that writes nothing has no effect.
-  if (copy === "unheard" && refuses(first, tasks.length, happened)) return undefined;
-  const by = copy === "unheard" ? first : last;
   const { tasks: added = [], leased = [] } = answer as Partial<Answer>;
-  const key = `new ${added[0]?.id}`;
+  const key = `new ${happened.nth}`;
   const named = world.named(key, tasks, added);
+  // The first copy of a script that writes nothing has no effect.
+  if (copy === "unheard" && refuses(first, named, world, happened)) return undefined;
+  const by = copy === "unheard" ? first : last;
   if (by.script === "enqueueAndLease") return handedOver(world, named, { key, lease, leased, happened });
   const { queue, now } = world;
   // It looks who is awake only if no task waits.
@@ -74,11 +74,18 @@ export function newlyAdded(
   return { tasks: reply.tasks, leased: [] };
 }
 
-/** Whether a script leaves it to `enqueue` to add new tasks. */
-function refuses({ script, look }: Adding, count: number, { before }: Happened): boolean {
+/** Whether a script leaves it to `enqueue` to add tasks. */
+function refuses(
+  { script, look }: Adding,
+  tasks: readonly ModelNewTask[],
+  { queue }: World,
+  { before }: Happened,
+): boolean {
   if (script === "enqueue") return false;
   if (process.env["SLUICE_LANES"] === "full") return true;
-  if (!look && count === 1) return false;
+  const ids = new Set(tasks.map(({ id }) => id));
+  if (ids.size < tasks.length || [...ids].some((id) => queue.tasks.has(id))) return true;
+  if (!look && tasks.length === 1) return false;
   const settings = before.tasks.get("~set") ?? "";
   return /;[bes]=/.test(settings) || (script !== "enqueuePlain" && /;p=/.test(settings));
 }

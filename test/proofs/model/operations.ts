@@ -74,8 +74,8 @@ export type Operation =
     }
   | {
       readonly does: "enqueueNew";
-      /** Tasks without ids, in a call without a key: they may be plain. */
-      readonly tasks: readonly Omit<AskedTask, "id" | "again" | "unique" | "dedup">[];
+      /** Tasks that may be plain, in a call without a key. */
+      readonly tasks: readonly Omit<AskedTask, "again" | "unique" | "dedup">[];
       /** Whether it wakes a consumer, or has one that can begin the tasks at once. */
       readonly consumer: "none" | "elsewhere" | "here";
       /** Of tasks that are handed over, ms. */

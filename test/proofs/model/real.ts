@@ -36,6 +36,8 @@ export interface Adding {
 
 /** The result of one call. */
 export interface Happened {
+  /** Which one it is. */
+  readonly nth: number;
   readonly answer: unknown;
   /** What the call has sent to add tasks: another script if the first has written nothing. */
   readonly adding: readonly Adding[];
@@ -124,7 +126,14 @@ export class Real {
     const registered = this.#registered;
     this.#registered = (await this.way.direct.sendCommand(["ZSCORE", "sluice:queues", NAME])) !== null;
     this.#space = await readQueueSpace(this.way.direct, NAME);
-    const happened = { answer, adding: this.#adding, registered, before, after: this.#space };
+    const happened = {
+      nth: this.calls,
+      answer,
+      adding: this.#adding,
+      registered,
+      before,
+      after: this.#space,
+    };
     for (const one of casesOf(operation, happened)) this.met.add(one);
     return happened;
   }
