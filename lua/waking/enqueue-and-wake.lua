@@ -29,7 +29,8 @@ elseif #new == FRONT + PLAIN_STRIDE and if_empty == '1' then
   if is_paused or not nobody_awake(found[1] or '', tonumber(now_text)) then
     return { 'ok', -1, -1 }
   end
-  redis.call('HSET', tasks, '~wake', awake_text(now_text, window))
+  -- If Redis has no room for this, the next enqueue wakes too.
+  redis.pcall('HSET', tasks, '~wake', awake_text(now_text, window))
   return { 'ok', -1, 0 }
 end
 

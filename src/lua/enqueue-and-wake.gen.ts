@@ -38,7 +38,7 @@ local m=string.find(l[2]or'',';p=',1,true)
 ${$JJ}${$JK}if m or not JK(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JL}redis.call('HSET',b,'~wake',JL(h,d))
+${$JL}redis.pcall('HSET',b,'~wake',JL(h,d))
 return{'ok',-1,0}
 end
 ${$FB}local i,j=FB(f,g,h)
@@ -56,6 +56,6 @@ end
 ${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "9d88380beb46dbdb4210d418c69bf34f748d82d2",
-  keyLockingSha1: "65a82b329dd7ec56ccd834bb24bb74cb93402416",
+  sha1: "37b65eae43205bdc50e2b8a6ad2e5b7b9700b4c0",
+  keyLockingSha1: "d758c6a9706d0652040baed7e79b8b67138c63d4",
 };

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Queue, sweep, type Transport, type Waker } from "../../../src/index.ts";
+import { queueKeys } from "../../../src/kernel/names/keys.ts";
 import { many } from "../../support/new-tasks.ts";
 import { roomFor } from "../../support/no-room.ts";
-import { useRig } from "../../support/rig.ts";
+import { byPlainScript } from "../../support/plain-enqueue.ts";
+import { QUEUE, useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 
@@ -58,6 +60,14 @@ describe("with room for a task and not for the note of its wake", () => {
     expect(await queue.enqueue(1, { id: "x" })).toEqual({ id: "x", created: true });
     expect([(await rig.space()).pending, woken, await field()]).toEqual([["x"], [], undefined]);
     expect(await sweep(transport, { now: () => rig.now, wake: waker() })).toMatchObject({ woken: 1 });
+  });
+
+  test("a lone plain task that finds the queue empty is added, and wakes a consumer", async () => {
+    const args = { testNow: String(rig.now), wake: "60000", ifEmpty: "1" };
+    const task = { id: "x", record: "\nj1" };
+    const answer = await byPlainScript(transport, queueKeys(QUEUE), [task], args);
+    expect(answer).toEqual({ created: [true], wake: true });
+    expect([(await rig.space()).pending, await field()]).toEqual([["x"], undefined]);
   });
 
   test("wakeAnother wakes no consumer, because each one would wake another", async () => {
