@@ -40,8 +40,10 @@ export class Dequeues<T> {
    * requests are limited.
    */
   get areAhead(): boolean {
-    const { requests, remaining, share } = this.#parts;
-    return remaining.hasMore && !share && requests.dequeues < 2 && this.#pace.isQuick;
+    const { handlers, requests, remaining, share } = this.#parts;
+    // What runs ends soon, and is settled by the same request.
+    const settles = requests.buffer.size + handlers.freeHandlers > 0;
+    return settles && remaining.hasMore && !share && requests.dequeues < 2 && this.#pace.isQuick;
   }
 
   /**
@@ -65,7 +67,7 @@ export class Dequeues<T> {
     const { areAhead } = this;
     if (dequeues > 0 && !areAhead) return undefined;
     const { hasMore, mayHaveMore, dequeueAgainAt, gatherUntil } = remaining;
-    const prefetch = hasMore && this.#pace.runsOut;
+    const prefetch = hasMore && this.#pace.runsOut && (areAhead || !this.#pace.isQuick);
     if (!(hasFreeHandler || prefetch) || !suspects.mayDequeue(isDue)) return undefined;
     // Of several last requests, only the last one dequeues: then its reply counts no lease of this drain.
     if (isIdle && !buffer.fitsOneRequest) return undefined;
