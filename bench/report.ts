@@ -6,7 +6,11 @@ export { printTable } from "./table.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    server: { type: "string" },
+  },
 });
 
 /** `--quick`: a tenth of the work, to see that a bench runs. Its figures are not to be quoted. */
@@ -14,6 +18,9 @@ export const quick = values.quick;
 
 /** `--only`: the one part of a bench that is to run. */
 export const only = values.only;
+
+/** `--server`: the program of another Redis or a Valkey, for the benches that take it. @default redis-server */
+export const server = values.server;
 
 /** The other arguments, which select cases of a bench. */
 export const words = positionals;

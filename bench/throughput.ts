@@ -7,12 +7,13 @@ import { createClient } from "@redis/client";
 import { resp } from "../src/transports/resp.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { BATCH, bullmq, CALLERS, type Contestant, sluice } from "./contestants.ts";
-import { median, printGoal, printTable, quick, words, whole } from "./report.ts";
+import { redisCpu } from "./redis-cpu.ts";
+import { median, printGoal, printTable, quick, server, words, whole } from "./report.ts";
 
 const ROUNDS = quick ? 3 : 9;
 const WARM_UP = quick ? 1_000 : 10_000;
 
-const redis = await startRedis();
+const redis = await startRedis({ program: server });
 const control = await createClient({ url: redis.url }).connect();
 const transport = resp(redis.url);
 const ours = sluice(transport, { coalesce: false });
@@ -76,27 +77,20 @@ interface Cost {
   readonly clientCpu: number;
 }
 
-async function redisCpu(): Promise<number> {
-  const info = await control.info("cpu");
-  return (
-    [...info.matchAll(/^used_cpu_(?:sys|user):([\d.]+)/gm)].reduce((sum, [, s]) => sum + Number(s), 0) * 1e6
-  );
-}
-
 async function cost(contestant: Contestant, tasks: number): Promise<Cost> {
   await control.flushAll();
   const halves: number[] = [];
   let onRedis = 0;
   let onClient = 0;
   await contestant(tasks, async (half) => {
-    const redisBefore = await redisCpu();
+    const redisBefore = await redisCpu(control);
     const clientBefore = process.cpuUsage();
     const start = performance.now();
     await half();
     halves.push(((performance.now() - start) * 1_000) / tasks);
     const { user, system } = process.cpuUsage(clientBefore);
     onClient += (user + system) / tasks;
-    onRedis += ((await redisCpu()) - redisBefore) / tasks;
+    onRedis += ((await redisCpu(control)) - redisBefore) / tasks;
   });
   const [enqueue = Number.NaN, consume = Number.NaN] = halves;
   return { enqueue, consume, cycle: enqueue + consume, redisCpu: onRedis, clientCpu: onClient };

@@ -25,6 +25,8 @@ export interface TestRedis {
 }
 
 export interface StartRedisOptions {
+  /** Its program. @default "redis-server" */
+  readonly program?: string | undefined;
   /** Further arguments of redis-server, such as `["--maxmemory", "10mb"]`. */
   readonly args?: readonly string[];
   /** The range of its port. @default 20,000 to 32,000 */
@@ -41,18 +43,20 @@ const startDeadline = 20_000;
  * It ends with {@link TestRedis.stop}, or with this process, however that ends.
  */
 export async function startRedis({
+  program = "redis-server",
   args = [],
   ports: [first, last] = [firstPort, lastPort],
 }: StartRedisOptions = {}): Promise<TestRedis> {
   for (let tries = 0; tries < 20; tries++) {
     const port = first + Math.floor(Math.random() * (last - first));
-    const redis = await tryPort(port, args);
+    const redis = await tryPort(port, [program, ...args]);
     if (redis) return redis;
   }
   throw new Error(`no free port found between ${first} and ${last}`);
 }
 
-async function tryPort(port: number, args: readonly string[]): Promise<TestRedis | undefined> {
+/** @param command the program and its arguments */
+async function tryPort(port: number, command: readonly string[]): Promise<TestRedis | undefined> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-redis-"));
   let server: Awaited<ReturnType<typeof launch>>;
   const stop = async () => {
@@ -60,7 +64,7 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    server = await launch(port, folder, args);
+    server = await launch(port, folder, command);
   } catch (error) {
     await stop();
     throw error;
@@ -76,8 +80,8 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
     kill: async () => server?.kill(),
     signal: (signal) => server?.signal(signal),
     async restart() {
-      server = await launch(port, folder, args);
-      if (!server) throw new Error(`port ${port} was taken while redis-server was down`);
+      server = await launch(port, folder, command);
+      if (!server) throw new Error(`port ${port} was taken while the server was down`);
     },
     stop,
   };
@@ -90,7 +94,7 @@ async function tryPort(port: number, args: readonly string[]): Promise<TestRedis
 async function launch(
   port: number,
   folder: string,
-  args: readonly string[],
+  [program = "", ...args]: readonly string[],
 ): Promise<{ kill(): Promise<void>; signal(signal: NodeJS.Signals): void } | undefined> {
   const own = [
     "--bind",
@@ -104,7 +108,7 @@ async function launch(
     "--appendonly",
     "no",
   ];
-  const server = spawn("redis-server", [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(program, [...own, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let log = "";
   noteBlocks(server.stdout);
   server.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
@@ -123,19 +127,19 @@ async function launch(
   for (const deadline = Date.now() + startDeadline; ; await sleep(10)) {
     if (failure) {
       await kill();
-      throw new Error(`redis-server does not start: ${failure.message}`);
+      throw new Error(`${program} does not start: ${failure.message}`);
     }
     if (server.exitCode !== null || server.signalCode !== null) {
       await kill();
       if (/address already in use/i.test(log)) return undefined;
-      throw new Error(`redis-server ended before it was ready:\n${log}`);
+      throw new Error(`${program} ended before it was ready:\n${log}`);
     }
     // The process id distinguishes our server from another one that had the port already.
     if (server.pid !== undefined && (await answeringProcess(port)) === server.pid)
       return { kill, signal: (signal) => void server.kill(signal) };
     if (Date.now() > deadline) {
       await kill();
-      throw new Error(`redis-server was not ready within ${startDeadline} ms:\n${log}`);
+      throw new Error(`${program} was not ready within ${startDeadline} ms:\n${log}`);
     }
   }
 }
