@@ -23,6 +23,7 @@ const platform: Platform = {
   budget: "4m",
   afterResponse: "bounded",
   cronIsRequest: true,
+  beginsAfterResponse: true,
 };
 
 /** Calls `after` of Next.js, which throws outside of a request, such as in a script. */

@@ -5,13 +5,13 @@ local working = KEYS[2] -- zset  id -> lease deadline (ms)
 local tasks = KEYS[3] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local wake = ARGV[2] -- how long (ms) the consumer counts as awake
-local lease = ARGV[3] -- lease (ms) of tasks without one of their own
+local lease = ARGV[3] -- lease (ms) of tasks without one of their own; '' if no task may be leased
 local token = ARGV[4] -- the caller's lease token, a new one for each call
 local new = ARGV -- then for each task, at most 32: id, record from options, as in `enqueue`
 -- Returns {'leased', when they were enqueued (ms), then for each task: lease number, deadline (ms)}: nothing
 --          else was ready, and no consumer counted as awake. Also for a copy of such a call, while it has the
 --          leases
---      or {'ok', 1 if the caller must wake a consumer}: all tasks are pending
+--      or {'ok', how long (ms) a consumer counts as awake; 0: the caller must wake one}: all are pending
 --      or {'known'}: nothing was written, because an id is known or given twice. The caller sends the tasks
 --          with `enqueue`, as after the next answer
 --      or {'not_plain'}: nothing was written. The queue has settings that concern enqueues, or Redis is full
@@ -56,13 +56,15 @@ elseif concerns_enqueues(settings, true) then
   return { 'not_plain' }
 end
 
-local must_wake = nobody_awake(awake or '', now)
+local _, awake_until = parse_wake(awake or '')
+local left, must_wake = awake_until - now, nobody_awake(awake or '', now)
 if must_wake then
-  append(fields, '~wake', awake_text(now, wake))
+  left = 0
+  append(fields, '~wake', awake_text(now, wake, awake))
 end
 -- Anything that waits is older than these tasks. In a queue with settings or groups, `lease_plainly` leases
 -- nothing.
-if must_wake and redis.call('EXISTS', pending) == 0 then
+if must_wake and lease ~= '' and redis.call('EXISTS', pending) == 0 then
   local function time()
     return now_text
   end
@@ -76,4 +78,4 @@ if must_wake and redis.call('EXISTS', pending) == 0 then
     return leased
   end
 end
-return put_in_line(pending, tasks, ids, fields) and { 'ok', must_wake and 1 or 0 } or { 'not_plain' }
+return put_in_line(pending, tasks, ids, fields) and { 'ok', left } or { 'not_plain' }

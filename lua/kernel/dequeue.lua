@@ -18,7 +18,6 @@ local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: as in `note_worker`
-local ready_only = ARGV[9] -- '1' to look for tasks that are due only if the call is not plain; '' to look
 -- Returns {'ok', when more will be ready (ms; 0: not known), then for each task:
 --          id, delivery, lease number, deadline (ms), fixed record}; delivery: the attempt, or
 --          '<attempt>,<charged attempts>,<expired leases>' if it says more
@@ -41,12 +40,9 @@ end
 
 local plain = PLAIN and worker == '' and #ids <= LEASES
 if plain and #ids < max then
-  next_due = 0
-  if ready_only ~= '1' then
-    plain, ahead = nothing_due(working, delayed, time)
-    if plain then
-      next_due = ahead.next_due
-    end
+  plain, ahead = nothing_due(working, delayed, time)
+  if plain then
+    next_due = ahead.next_due
   end
 end
 if plain then

@@ -18,7 +18,7 @@ local resend = ARGV[5] -- '1' if an earlier copy of this call may have been sent
 local max_bytes = ARGV[6] -- limit of the bytes of the records in the reply
 local worker = ARGV[7] -- '<name> <incarnation>'; empty for none
 local info = ARGV[8] -- of the worker: as in `note_worker`
-local ready_only = ARGV[9] -- as in dequeue
+local look_after = ARGV[9] -- how long (ms) a plain call relies on the last look for what is due; '': it looks
 local call = ARGV[10] -- as in settle
 local items = ARGV -- then for each: id, proof, terms, text; as in settle
 -- Returns {the reply of settle, that of dequeue}; {'newer_schema'} for both
@@ -54,10 +54,16 @@ if plain then
   plain = completed
   if plain and #ids < max then
     next_due = 0
-    if ready_only ~= '1' then
+    if is_look_due(found[CONTROL], tonumber(now_text), look_after) then
       plain, ahead = nothing_due(working, delayed, time)
       if plain then
         next_due = ahead.next_due
+      end
+      if plain and look_after ~= '' then
+        found[CONTROL] = looked_text(found[CONTROL], tonumber(now_text))
+        if not has_wake(found[CONTROL]) then
+          append(fields, '~wake', found[CONTROL])
+        end
       end
     end
   end

@@ -38,7 +38,7 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     end
     local rate = control.rate or ''
     used, alarm = rate, control.alarm
-    if control.wake and control.wake ~= '' then
+    if control.wake and has_wake(control.wake) then
       wake = control.wake
     end
     if control.slot and string.match(control.slot, '^%S+') == token then

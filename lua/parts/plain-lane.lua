@@ -33,6 +33,7 @@ local function lease_plainly(
   local last_lease, slot_text, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
   local number = tonumber(last_lease or 0)
   local a_copy = slot_text and string.find(slot_text, token, 1, true) == 1
+  local is_awake = wake and has_wake(wake)
   if set or times or a_copy or not number or found.err then
     return nil
   elseif #ids == 0 then
@@ -40,9 +41,8 @@ local function lease_plainly(
     if resend == '1' then
       append(spent, slot, token)
     end
-    if wake and wake ~= '' then
-      -- The consumer that was awake stops here, so the next enqueue must wake another.
-      append(spent, '~wake', '')
+    if is_awake then
+      append(spent, '~wake', asleep_text(wake))
     end
     return (#spent == 0 or try_store(tasks, spent)) and { 'ok', next_due } or nil
   end
@@ -121,7 +121,7 @@ local function lease_plainly(
     reply[next + 4] = fixed
   end
   fields[2], fields[4] = number_text, token .. ' ' .. table.concat(ids, ' ')
-  if wake and wake ~= '' then
+  if is_awake then
     append(fields, '~wake', awake_text(now, nil, wake))
   end
   -- Redis adds fewer if an id is in the list twice.

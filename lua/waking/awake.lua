@@ -1,10 +1,21 @@
 -- awake: whether a consumer counts as awake, or is to be woken.
 
--- Parses the field `~wake`: when the last wake was sent; until when a consumer counts as awake; the window
--- (ms).
+-- Parses the field `~wake`: when the last wake was sent; until when a consumer counts as awake (0: none); the
+-- window (ms); when a consumer that looks only at times has last looked for what is due (0: not known).
 local function parse_wake(text)
-  local sent, awake, window = string.match(text or '', '^(%d+) (%d+) (%d+)$')
-  return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0)
+  local sent, awake, window, looked = string.match(text or '', '^(%d+) (%d+) (%d+) ?(%d*)$')
+  return tonumber(sent or 0), tonumber(awake or 0), tonumber(window or 0), tonumber(looked or 0) or 0
+end
+
+local function format_wake(sent, awake, window, looked)
+  local text = int(sent) .. ' ' .. int(awake) .. ' ' .. int(window)
+  return looked > 0 and text .. ' ' .. int(looked) or text
+end
+
+-- Whether a consumer was woken, and has not found the queue empty.
+local function has_wake(text)
+  local _, awake = parse_wake(text)
+  return awake > 0
 end
 
 -- True if no consumer counts as awake.
@@ -17,12 +28,20 @@ local function nobody_awake(text, now, patience)
   return over or (patience and awake == sent + window and now >= sent + patience)
 end
 
--- The new value of `~wake` after a wake was sent; or, with the field's `text`, after a consumer took tasks. A
+-- The new value of `~wake` after a wake was sent; or, without a window, after a consumer took tasks. A
 -- consumer then counts as awake until the window is over.
+-- text: the field so far.
 local function awake_text(now, window, text)
-  local sent, _, given = parse_wake(text)
-  window = tonumber(window or given)
-  return int(text and sent or now) .. ' ' .. int(now + window) .. ' ' .. int(window)
+  local sent, _, given, looked = parse_wake(text)
+  local length = tonumber(window or given)
+  return format_wake(window and now or sent, now + length, length, looked)
+end
+
+-- The new value of `~wake` after the consumer that was awake has found nothing: the next enqueue must wake
+-- another.
+local function asleep_text(text)
+  local _, _, _, looked = parse_wake(text)
+  return looked > 0 and format_wake(0, 0, 0, looked) or ''
 end
 
 -- Records a wake in `tasks`, unless a consumer counts as awake or the queue is paused. Returns true if the
@@ -33,7 +52,7 @@ local function record_wake(tasks, found, now, window, patience)
     return false
   end
   -- If Redis has no room for this, the wake is not recorded, and each sweep sends another.
-  store_fields(tasks, { '~wake', awake_text(now, window) })
+  store_fields(tasks, { '~wake', awake_text(now, window, found[1]) })
   return true
 end
 
@@ -47,7 +66,7 @@ local function plan_wake(call, found, window)
   if not nobody_awake(found[1], plan.now, patience) or parse_settings(found[2] or nil).paused then
     return false
   end
-  local sent = { '~wake', awake_text(plan.now, window) }
+  local sent = { '~wake', awake_text(plan.now, window, found[1]) }
   if planned_count(plan, 'HSET tasks') == 0 then
     -- The tasks are written already, so a full Redis must not refuse them here. The next sweep wakes a
     -- consumer.
@@ -55,4 +74,20 @@ local function plan_wake(call, found, window)
   end
   plan_write(plan, 'HSET tasks', unpack(sent))
   return true
+end
+
+-- Whether to look for what is due: if it is not known that a call has looked within a time (ms).
+-- text: the field `~wake`. after: that time; '' to look in any case.
+local function is_look_due(text, now, after)
+  if after == '' then
+    return true
+  end
+  local _, _, _, looked = parse_wake(text)
+  return now < looked or now >= looked + tonumber(after)
+end
+
+-- The new value of `~wake` after a look for what is due.
+local function looked_text(text, now)
+  local sent, awake, window = parse_wake(text)
+  return format_wake(sent, awake, window, now)
 end

@@ -4,7 +4,7 @@ local pending = KEYS[1] -- list  ids; in at the left, out at the right
 local tasks = KEYS[2] -- hash  records and control fields
 local test_now = ARGV[1] -- test clock (ms); empty for Redis's own time
 local window = ARGV[2] -- how long (ms) a wake of a consumer counts
-local if_empty = ARGV[3] -- '1' to look who is awake only if no task waits; '' to look
+local if_empty = ARGV[3] -- '1' to look who is awake only if no other task waits; '' to look
 local new = ARGV -- then for each task, at most 490: id, record from options, as in `enqueue`
 -- Returns {'ok', 0 if the queue has no settings that concern enqueues, -1 if this call has not read them, how
 --          long (ms) a consumer counts as awake; 0: the caller must wake one; -1: not known}: all tasks were
@@ -30,7 +30,7 @@ elseif #new == FRONT + PLAIN_STRIDE and if_empty == '1' then
     return { 'ok', -1, -1 }
   end
   -- If Redis has no room for this, the next enqueue wakes too.
-  redis.pcall('HSET', tasks, '~wake', awake_text(now_text, window))
+  redis.pcall('HSET', tasks, '~wake', awake_text(tonumber(now_text), window, found[1]))
   return { 'ok', -1, 0 }
 end
 
@@ -44,6 +44,6 @@ local _, awake = parse_wake(stored['~wake'])
 local left = awake - now
 if nobody_awake(stored['~wake'], now) then
   left = 0
-  append(fields, '~wake', awake_text(now, window))
+  append(fields, '~wake', awake_text(now, window, stored['~wake']))
 end
 return put_in_line(pending, tasks, ids, fields) and { 'ok', 0, left } or { 'not_plain' }

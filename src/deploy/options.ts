@@ -176,6 +176,12 @@ export interface Platform {
    * connected with this deployment, because the process can wait for what they start.
    */
   readonly waitUntil?: WaitUntil | undefined;
+  /**
+   * Whether consumers begin only after the response. An enqueue then leases no tasks for them, because their leases
+   * would not be extended until then.
+   * @default false
+   */
+  readonly beginsAfterResponse?: boolean | undefined;
   /** Runs consumers and hooks, which are asynchronous. @default at once, in the context in which the service is made */
   readonly inOwnContext?: InContext | undefined;
 }

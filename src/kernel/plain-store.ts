@@ -29,7 +29,7 @@ export function plainStore(queue: QueueRef): Store {
       if (settlements.length > MOST_SETTLED)
         return { ...(await store.settle(batch)), taken: () => store.take(request) };
       const take = takeCall(shard, request);
-      const call = bothCall(settleCall(shard, await items, token), take);
+      const call = bothCall(settleCall(shard, await items, token), take, request.lookAfter);
       const { settled, taken } = await run(request.requests.over(transport), call);
       return {
         settled: readSettled(settlements, settled),

@@ -40,6 +40,12 @@ export interface Failed {
   readonly failed: unknown;
 }
 
+/** What an {@link AddPlainly} has done. */
+export interface PlainlyAdded extends Pick<AddReply, "wake" | "taken"> {
+  /** How long a consumer counts as awake from then on, ms. @default not known */
+  readonly awakeFor?: number | undefined;
+}
+
 /**
  * Makes the call that adds plain tasks to a shard.
  * @returns a call whose reply is undefined if it has written nothing, and the tasks must be added as any others
@@ -49,7 +55,7 @@ export type AddPlainly = (
   note: Note,
   items: readonly Item[],
   wakeWindow: string,
-) => Call<Pick<AddReply, "wake" | "taken"> | undefined>;
+) => Call<PlainlyAdded | undefined>;
 
 /** Tasks to add: those of one call, or of several. */
 export interface AddBatch extends SendOptions {
@@ -171,10 +177,10 @@ export interface TakeRequest {
   /** Whether no other request with this token follows. */
   readonly last: boolean;
   /**
-   * Whether to take only tasks that are ready, if the queue is plain: nothing is promoted or reclaimed, and when more
-   * will be ready is not known. That costs two commands less if too few are ready. @default false
+   * How long a plain `settleAndTake` relies on the last one that has looked for what is due, ms. Until then it takes only
+   * what is ready, and does not know when more will be, which costs two commands less. @default it looks
    */
-  readonly readyOnly?: boolean | undefined;
+  readonly lookAfter?: number | undefined;
   /** Whether it may share a request with others. */
   readonly mayShare: boolean;
   /** Sends the requests of the dequeue, and hands back what they lease if its caller aborts it. */

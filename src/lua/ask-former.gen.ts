@@ -48,11 +48,11 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
 import { $DR } from "./parts/remaining.gen.ts";
 import { $DS, $FO } from "./parts/places-left.gen.ts";
-import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JN } from "./parts/exceeds-max-pending.gen.ts";
-import { $JK } from "./parts/nobody-awake.gen.ts";
+import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -105,12 +105,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JJ}${$JL}${$JK}${$JN}if j~=''and t.any_ready and JN(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JQ}if j~=''and t.any_ready and JQ(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
 ${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FN}${$FE}${$FI}${$FP}${$FO}${$EF}return EF(t)or u
 `;
   },
-  sha1: "489770d3acaaa14c03dee2e1e042a889cd53d20c",
-  keyLockingSha1: "3c867931752f86afa324930b4263e2d85c17e71f",
+  sha1: "2971aa852920746c7db2f502d27461ef8f4d7683",
+  keyLockingSha1: "e1d8fbf0f9948f9f8965f063f7e643807c9a589b",
 };

@@ -35,15 +35,15 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DN } from "./parts/totals.gen.ts";
 import { $DK } from "./parts/format-settings.gen.ts";
 import { $GV } from "./parts/statistics-fields.gen.ts";
 import { $GY } from "./parts/history-fields.gen.ts";
-import { $JK } from "./parts/nobody-awake.gen.ts";
-import { $JM } from "./parts/record-wake.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -71,9 +71,9 @@ ${$FW}if FW(p[1])or FW(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BW}local q,r=BW(g,i)
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JL}${$JK}${$JM}local function s(t,u,v)
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JP}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)>0
-return w and JM(f,{t,u},n.now,k,v)and 1 or 0
+return w and JP(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -147,6 +147,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "c91a490d16a398e971c38f588c3304749fc2b5ec",
-  keyLockingSha1: "8b20fddfa44373648950bc50722ff8e03e1c5df5",
+  sha1: "9b3bad7bc2346f640607d74b8f7e9be24d6119f1",
+  keyLockingSha1: "4ee70683252b32e42314995bb13880c3290417c3",
 };

@@ -51,7 +51,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GD } from "./parts/has-payload.gen.ts";
-import { $EI, $EG, $BI, $EH, $EV } from "./parts/read-waiting.gen.ts";
+import { $EI, $EG, $BI, $EH, $JL, $JO, $EV } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
@@ -60,19 +60,19 @@ import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JW, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JO } from "./parts/forgotten-after.gen.ts";
-import { $JR } from "./parts/leases-of.gen.ts";
-import { $JS, $JU, $JV } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $KB, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
+import { $JT } from "./parts/forgotten-after.gen.ts";
+import { $JW } from "./parts/leases-of.gen.ts";
+import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JP } from "./parts/lost-for.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
-import { $JQ } from "./parts/note-worker.gen.ts";
+import { $JU } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JV } from "./parts/note-worker.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EU } from "./parts/try-store.gen.ts";
 
@@ -98,35 +98,31 @@ local p=ARGV[5]
 local q=ARGV[6]
 local r=ARGV[7]
 local s=ARGV[8]
-local t=ARGV[9]
-local u=tonumber(m)
-${$AH}${$BI}local v=BI(o,u)
-local w,x=redis.call('RPOP',a,m)or{},{}
-local y,z,aa,ab
-${$AI}local function ac()
-if not y then
-y=AI(l)
+local t=tonumber(m)
+${$AH}${$BI}local u=BI(o,t)
+local v,w=redis.call('RPOP',a,m)or{},{}
+local x,y,z,aa
+${$AI}local function ab()
+if not x then
+x=AI(l)
 end
+return x
+end
+${$BE}${$ET}local ac=ET and r==''and#v<=BE
+if ac and#v<t then
+${$AQ}${$AR}${$BO}${$BP}${$BQ}ac,z=BQ(e,f,ab)
+if ac then
+aa=z.next_due
+end
+end
+if ac then
+${$EI}${$EH}w[1]=EI(g,u,v,1,EH(v,1))
+${$AK}${$GJ}${$EG}${$JJ}${$JL}${$JK}${$JN}${$EU}${$JO}${$EV}y=EV(e,g,v,w,u,o,p,n,q,ab,aa)
+end
+if y then
 return y
 end
-${$BE}${$ET}local ad=ET and r==''and#w<=BE
-if ad and#w<u then
-ab=0
-if t~='1'then
-${$AQ}${$AR}${$BO}${$BP}${$BQ}ad,aa=BQ(e,f,ac)
-if ad then
-ab=aa.next_due
-end
-end
-end
-if ad then
-${$EI}${$EH}x[1]=EI(g,v,w,1,EH(w,1))
-${$AK}${$GJ}${$EG}${$JJ}${$JL}${$EU}${$EV}z=EV(e,g,w,x,v,o,p,n,q,ac,ab)
-end
-if z then
-return z
-end
-${$AV}local ae=AV(
+${$AV}local ad=AV(
 a,
 b,
 c,
@@ -139,11 +135,11 @@ i,
 j,
 k
 )
-local af={max=u,slot=v,lease=n,token=o,resend=p,max_bytes=q}
-af.worker,af.info,af.test_now,af.now=r,s,l,y and tonumber(y)
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JO}${$JR}${$JS}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JP}${$JU}${$JV}${$JW}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JL}${$JQ}${$BM}return BM(ae,af,w,aa,x)
+local ae={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
+ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
+${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JT}${$JW}${$JX}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}${$KB}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JL}${$JK}${$JN}${$JV}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "f90fc4402a7511ecf6d510ce6b3955dfb5345942",
-  keyLockingSha1: "6fa77313e2b6ce63603f73d56cba99e470c891ad",
+  sha1: "68888e3732a0488bd16616efb70bf807c45b05c6",
+  keyLockingSha1: "83772a126db952aa119a0a416c721ab8c4b08e8f",
 };

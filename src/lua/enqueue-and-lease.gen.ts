@@ -5,13 +5,13 @@ import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GJ } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EI, $EG, $BI, $EH, $EV } from "./parts/read-waiting.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $EI, $EG, $BI, $EH, $JL, $JO, $EV } from "./parts/read-waiting.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EU } from "./parts/try-store.gen.ts";
 import { $GG } from "./parts/working-record.gen.ts";
 import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $JK } from "./parts/nobody-awake.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -60,27 +60,29 @@ return#t==2+2*#l and t or{'known'}
 elseif EZ(p,true)then
 return{'not_plain'}
 end
-${$JJ}${$JK}local u=JK(q or'',r)
-if u then
-${$JL}AK(m,'~wake',JL(r,e))
+${$JJ}local u,v=JJ(q or'')
+${$JM}local w,x=v-r,JM(q or'',r)
+if x then
+w=0
+${$JK}${$JN}AK(m,'~wake',JN(r,e,q))
 end
-if u and redis.call('EXISTS',a)==0 then
-local function v()
+if x and f~=''and redis.call('EXISTS',a)==0 then
+local function y()
 return k
 end
 o[8]=false
-${$GJ}${$EH}${$JL}${$EU}${$EV}local w=
-EV(b,c,l,{o},n,g,'',f,j,v,nil,m)
-if w then
-for aa=5,#w,5 do
-AK(t,w[aa],w[aa+1])
+${$GJ}${$EH}${$JL}${$JK}${$JN}${$EU}${$JO}${$EV}local z=
+EV(b,c,l,{o},n,g,'',f,j,y,nil,m)
+if z then
+for ad=5,#z,5 do
+AK(t,z[ad],z[ad+1])
 end
 return t
 end
 end
-${$FC}return FC(a,c,l,m)and{'ok',u and 1 or 0}or{'not_plain'}
+${$FC}return FC(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "a4aa2ca69248f4b70333b927cea623469b6a6699",
-  keyLockingSha1: "1ed98082a70785f897a95066d7514aa6c08d360b",
+  sha1: "16543222a0fd0b92ca680a0cd1575546c45d3f36",
+  keyLockingSha1: "c2d093f66c144d9ab22a204b4f0e5848dff82ad5",
 };

@@ -6,11 +6,11 @@ import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
 import { $FA, $FD } from "./parts/store-alone.gen.ts";
-import { $JK } from "./parts/nobody-awake.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -35,10 +35,10 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JJ}${$JK}if m or not JK(l[1]or'',tonumber(h))then
+${$JJ}${$JM}if m or not JM(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JL}redis.pcall('HSET',b,'~wake',JL(h,d))
+${$JK}${$JN}redis.pcall('HSET',b,'~wake',JN(tonumber(h),d,l[1]))
 return{'ok',-1,0}
 end
 ${$FB}local i,j=FB(f,g,h)
@@ -49,13 +49,13 @@ end
 local l=tonumber(h)
 ${$JJ}local m,n=JJ(k['~wake'])
 local o=n-l
-${$JK}if JK(k['~wake'],l)then
+${$JM}if JM(k['~wake'],l)then
 o=0
-${$AK}${$JL}AK(j,'~wake',JL(l,d))
+${$AK}${$JK}${$JN}AK(j,'~wake',JN(l,d,k['~wake']))
 end
 ${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "37b65eae43205bdc50e2b8a6ad2e5b7b9700b4c0",
-  keyLockingSha1: "d758c6a9706d0652040baed7e79b8b67138c63d4",
+  sha1: "eef20644f2fc91ccc2f8587d41a5a9e152a020f6",
+  keyLockingSha1: "78984206018f01ab7d4a6bca6fa196642d74794b",
 };

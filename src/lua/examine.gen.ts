@@ -22,7 +22,7 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $JT } from "./parts/lost-workers.gen.ts";
+import { $JY } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -48,7 +48,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JT}local v=JT(u[1])
+${$AK}${$JY}local v=JY(u[1])
 if
 #v==0
 and not u[3]
@@ -299,6 +299,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "8da1e44695a7d9c392c1a5a3bfa6beadffc8614c",
-  keyLockingSha1: "370b158cdb9b641d4c444daac2d1696c6b46c3c4",
+  sha1: "87dc18c15ffc4b897a7d6fdfbc1cf42021afd5ed",
+  keyLockingSha1: "7e2ca0bd33e5ac956ce00fed373ba5c29d9710bd",
 };

@@ -23,9 +23,9 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
-import { $JO } from "./parts/forgotten-after.gen.ts";
-import { $JR } from "./parts/leases-of.gen.ts";
-import { $JQ } from "./parts/note-worker.gen.ts";
+import { $JT } from "./parts/forgotten-after.gen.ts";
+import { $JW } from "./parts/leases-of.gen.ts";
+import { $JV } from "./parts/note-worker.gen.ts";
 import { $HG } from "./parts/put-deadlines.gen.ts";
 
 export const heartbeat: Script = {
@@ -56,7 +56,7 @@ AK(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$HB}${$JR}local t=JR(n,g,j,p+1)
+${$HB}${$JW}local t=JW(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$AK}for x,y in ipairs(t)do
@@ -94,7 +94,7 @@ AK(y,ae)
 end
 ${$AS}${$HG}HG(n,v)
 ${$FJ}${$FK}local aa=FK(n,o)
-${$FF}${$FG}${$JO}${$JQ}JQ(aa,g,h,t[3])
+${$FF}${$FG}${$JT}${$JV}JV(aa,g,h,t[3])
 ${$AM}${$DL}${$DM}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}local ab=FP(aa)
 if ab then
 return ab
@@ -104,6 +104,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "31b017f41cda79bc6a7b9ddce5b26bde691f3386",
-  keyLockingSha1: "598e8eb22cebe3c020721522d879c3e97b33c10d",
+  sha1: "4b0edc82764dee06be7e8a076857cf7f181aa888",
+  keyLockingSha1: "f04c9e63aed9cef1b1fa6442801c3fe1c5f6ca66",
 };

@@ -51,9 +51,9 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
-import { $JK } from "./parts/nobody-awake.gen.ts";
-import { $JM } from "./parts/record-wake.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -161,10 +161,10 @@ end
 if aj~=''then
 aj=t..' '..AH(math.ceil(u+ai*l))..' '..aj
 end
-${$JJ}${$JL}${$JK}${$JM}local ak=o~=''
+${$JJ}${$JK}${$JN}${$JM}${$JP}local ak=o~=''
 and k~='1'
 and(aa or ab)
-and JM(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
+and JP(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
 ${$Q}local al={'ok',ai,aj,Q(af,ah),ak and 1 or 0}
 for ap=1,ag and ah or 0 do
 al[ap+5]=af[ap].left_alone and'newer_schema'or z[af[ap].id]or'not_found'
@@ -172,6 +172,6 @@ end
 return al
 `;
   },
-  sha1: "b59b49fc4ed83114ec77feda01fc7b80b9354752",
-  keyLockingSha1: "b022921eaa156d9d54be2e2b1fc9edcbadd7dc4a",
+  sha1: "87e8ec86e2b8ecf3933e1212ce6087846fd72dab",
+  keyLockingSha1: "9b3020536ac8aef3793ed056580088881c5fddd1",
 };

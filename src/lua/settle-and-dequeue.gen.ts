@@ -51,7 +51,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GD } from "./parts/has-payload.gen.ts";
-import { $EI, $EG, $BI, $EH, $EV } from "./parts/read-waiting.gen.ts";
+import { $EI, $EG, $BI, $EH, $JL, $JO, $EV } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
@@ -60,25 +60,38 @@ import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JW, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JO } from "./parts/forgotten-after.gen.ts";
-import { $JR } from "./parts/leases-of.gen.ts";
-import { $JS, $JU, $JV } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $KB, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
+import { $JT } from "./parts/forgotten-after.gen.ts";
+import { $JW } from "./parts/leases-of.gen.ts";
+import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JP } from "./parts/lost-for.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
-import { $JQ } from "./parts/note-worker.gen.ts";
+import { $JU } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JV } from "./parts/note-worker.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EU } from "./parts/try-store.gen.ts";
 import { $GG } from "./parts/working-record.gen.ts";
 import { $GS, $EW, $EX, $GT, $GU } from "./parts/settlement.gen.ts";
 import { $HG } from "./parts/put-deadlines.gen.ts";
 
+const $JR = `local function JR(a,b,c)
+if c==''then
+return true
+end
+local d,e,f,g=JJ(a)
+return b<g or b>=g+tonumber(c)
+end
+`;
+const $JS = `local function JS(a,b)
+local c,d,e=JJ(a)
+return JK(c,d,e,b)
+end
+`;
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
   get source() {
@@ -131,15 +144,21 @@ local an={aj}
 ah=ak
 if ah and#ac<y then
 af=0
-if t~='1'then
+${$JJ}${$JR}if JR(aj[EG],tonumber(x),t)then
 ${$AQ}${$AR}${$BO}${$BP}${$BQ}ah,ae=BQ(e,f,ag)
 if ah then
 af=ae.next_due
 end
+if ah and t~=''then
+${$JK}${$JS}aj[EG]=JS(aj[EG],tonumber(x))
+${$JL}if not JL(aj[EG])then
+${$AK}AK(al,'~wake',aj[EG])
+end
+end
 end
 end
 if ah then
-${$AK}${$GJ}${$JJ}${$JL}${$EU}${$EV}ad=
+${$AK}${$GJ}${$JJ}${$JL}${$JK}${$JN}${$EU}${$JO}${$EV}ad=
 EV(e,g,ac,an,z,o,p,n,q,ag,af,al)
 end
 if ad then
@@ -188,10 +207,10 @@ AN('RPUSH',a,AO(ac or{},1))
 return ab
 end
 end
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$BE}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JO}${$JR}${$JS}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JP}${$JU}${$JV}${$JW}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JL}${$JQ}${$BM}ad=BM(ai,aj,ac,ae)
+${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$BE}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JT}${$JW}${$JX}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}${$KB}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JL}${$JK}${$JN}${$JV}${$BM}ad=BM(ai,aj,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "ec892d1f4b5d347651f08399225cc6a1db434fef",
-  keyLockingSha1: "5ff0aae9a620689a39c3406c25c8f609823dbb11",
+  sha1: "785d16fa94e39f7eff8a7905af28dc1f00415d5e",
+  keyLockingSha1: "e9576631db00e4b8a36d16365a15724aedb179fa",
 };

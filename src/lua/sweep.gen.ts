@@ -54,21 +54,21 @@ import { $FT, $GL, $GM } from "./parts/history.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
 import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JW, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JO } from "./parts/forgotten-after.gen.ts";
-import { $JR } from "./parts/leases-of.gen.ts";
-import { $JS, $JU, $JV } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $KB, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
+import { $JT } from "./parts/forgotten-after.gen.ts";
+import { $JW } from "./parts/leases-of.gen.ts";
+import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JP } from "./parts/lost-for.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $JU } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
 import { $GQ } from "./parts/has-ended.gen.ts";
-import { $JK } from "./parts/nobody-awake.gen.ts";
-import { $JM } from "./parts/record-wake.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -163,7 +163,7 @@ end
 end
 local af,ag,ah,ai=0,0,0,false
 if not x or x.due then
-${$DF}${$CY}${$FY}${$GC}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BU}${$BN}${$JO}${$JR}${$JS}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JP}${$JU}${$JV}${$JW}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
+${$DF}${$CY}${$FY}${$GC}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BU}${$BN}${$JT}${$JW}${$JX}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}${$KB}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
 end
 z=z or ai or ae or af==t
 ab,ac=ab+ag,ac+ah
@@ -179,11 +179,11 @@ if am then
 aj=am
 end
 end
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JL}${$JK}${$JM}local function ak()
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JP}local function ak()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JM(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
+return JP(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
 end
 w[2],w[3],w[4],w[5]=af,ab,ac,y
 w[6],w[7],w[8]=z and 1 or 0,ad+aa,ak()and 1 or 0
@@ -191,6 +191,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "9a0ae3d33054093f78e886a187eef44816fde451",
-  keyLockingSha1: "ab46d01b06e3c77a239e4cc7a67af854951e01a7",
+  sha1: "9e7bf66979d4ad9bbee2ae4ccaea140c9db9cba0",
+  keyLockingSha1: "cd7c2fdf1b47ea25fd15ef55ee7709f4ed4a3568",
 };

@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JJ, $JL } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -15,14 +15,15 @@ export const wake: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$JJ}local e,f,g=JJ(redis.call('HGET',a,'~wake'))
-if d>=e and d<e+tonumber(c)then
+local e=redis.call('HGET',a,'~wake')
+${$JJ}local f,g,h=JJ(e)
+if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JL}local h=AU(a,{'~wake',JL(d,math.max(tonumber(c),g))})
-return{'ok',h and 0 or 1}
+${$AS}${$AU}${$JK}${$JN}local i=AU(a,{'~wake',JN(d,math.max(tonumber(c),h),e)})
+return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "1f28d9c017e36cff1e1b04bde7b4c6ba19a4b5d1",
-  keyLockingSha1: "806a8b6ed18e75b5bd73f8d653c017e89f337e00",
+  sha1: "e869a2c0deeb996dbe3bf75fe584a5ed453e83e0",
+  keyLockingSha1: "597651c48d063b3a4a697b84549ab972e69d41e6",
 };

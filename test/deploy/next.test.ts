@@ -63,7 +63,7 @@ describe("an application with Next.js", () => {
     const { queue } = newApp(() => ` ${isInRequest() ? "in a request" : "in none"}`);
     await request(async () => {
       await queue(emails).enqueue("a");
-      expect(await queue(emails).counts()).toMatchObject({ working: 1 });
+      expect(await queue(emails).counts()).toMatchObject({ pending: 1 });
       seen.push("response");
     });
     await work.settled();

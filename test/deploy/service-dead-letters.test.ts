@@ -48,7 +48,12 @@ describe("one line, and one call of the hook, for a task", () => {
 
   test("whose last lease expired, found by a consumer", async () => {
     await expire("a");
-    await deployment({ consumers: { emails: () => {} } }).ring("wake");
+    const { call, ended } = deployment({
+      consumers: { emails: () => {} },
+      fetch: async (_, tools) => Response.json(await tools.queue("emails").enqueue(1)),
+    });
+    await call("/signup");
+    await ended();
     expectLetters({ id: "a", reason: "lease_expired" });
   });
 

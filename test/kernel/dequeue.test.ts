@@ -92,7 +92,7 @@ describe("a dequeue continues behind entries that are not deliverable", () => {
   test("in calls of the script that each skip between 200 and 400 (law 7)", async () => {
     await enqueueAndCancel(700, 600);
     const args = { testNow: String(rig.now), maxTasks: "1", lease: "1000", token: "token-01", resend: "1" };
-    const more = { maxBytes: "1000", worker: "", info: "", readyOnly: "" } as const;
+    const more = { maxBytes: "1000", worker: "", info: "" } as const;
     const call = callOf(dequeueScript, queueKeys(QUEUE), { ...args, ...more });
     const left: number[] = [];
     for (const reply of [

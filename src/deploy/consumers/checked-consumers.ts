@@ -35,6 +35,11 @@ export interface CheckedConsumer<Env> {
   readonly queueIn: (env: Env) => QueueDefinition<unknown, never>;
 }
 
+/** A consumer, and its queue in the environment of the deployment. */
+export interface ConsumerHere<Env> extends Omit<CheckedConsumer<Env>, "queueIn"> {
+  readonly queue: QueueDefinition<unknown, never>;
+}
+
 /**
  * Checks the consumers, without their environment.
  * @returns the consumers by their queues

@@ -4,32 +4,18 @@ import { type DrainReport, type Task } from "../../drain/types.ts";
 import { opening } from "../../open/opening.ts";
 import { timeUntil } from "../../kernel/clock.ts";
 import type { QueueDefinition } from "../../open/definition.ts";
-import { addLeased } from "../../features/hand-over/index.ts";
 import type { HandOver, Waker } from "../../features/waking/index.ts";
-import { writeReceipt } from "../../kernel/names/receipt.ts";
-import { milliseconds } from "../../kernel/options/duration.ts";
-import { DEFAULT_LEASE } from "../../kernel/record/record.ts";
 import type { Taken } from "../../kernel/store.ts";
 import { drainBegan, drained, requestsUsed, wakeFailed } from "../../log/lines.ts";
 import { sleep } from "../../sleep.ts";
+import { addingFor, handBack } from "./hand-over.ts";
 import { otherConsumers } from "./other-consumers.ts";
 import type { ConsumerHandler } from "../consumer.ts";
 import type { Setup } from "../setup.ts";
-import type { CheckedConsumer } from "./checked-consumers.ts";
+import type { ConsumerHere } from "./checked-consumers.ts";
 import { Drains, sum } from "../drains.ts";
 import { type InvocationTools, LEAST_TIME, type ServiceContext } from "../invocation.ts";
 import { withWaitUntil } from "../pending-work.ts";
-
-/** Most tasks that the script hands over in one call. */
-const MOST_HANDED_OVER = 32;
-
-/** Requests of a drain that begins with tasks, beside those of their handlers. */
-const DRAIN_REQUESTS = 10;
-
-/** A consumer, and its queue in the environment of the deployment. */
-interface ConsumerHere<Env> extends Omit<CheckedConsumer<Env>, "queueIn"> {
-  readonly queue: QueueDefinition<unknown, never>;
-}
 
 /** The consumers of a deployment. */
 export class Consumers<Env extends object> {
@@ -97,11 +83,10 @@ export class Consumers<Env extends object> {
   }
 
   /**
-   * What hands new tasks to the consumer of a queue, which begins them at once.
+   * What hands new tasks to the consumer of a queue, which begins them at once; see {@link addingFor}.
    * @param count how many tasks
    * @param time how long it may take, ms
    * @param drains those of the invocation. @default no other drain runs in the invocation
-   * @returns undefined if the consumer works here already, has a worker's name, or cannot begin as many at once
    */
   handOver(
     name: string,
@@ -109,37 +94,16 @@ export class Consumers<Env extends object> {
     time: () => number,
     drains = this.#context.newDrains(),
   ): HandOver | undefined {
-    const { isProcess, platform, hooks } = this.#setup;
-    const { work, queue } = this.#all.get(name) as ConsumerHere<Env>;
-    const own = isProcess ? this.#drains : drains;
-    // A task that is handed over has no worker.
-    if (own.isRunning(name) || (work.worker ?? platform.drains?.worker)) return undefined;
-    const { concurrency = 5, batch = concurrency, requestsPerTask = 1 } = work;
-    const free = own.requests?.free ?? Number.POSITIVE_INFINITY;
-    const affordable = Math.floor((free - DRAIN_REQUESTS) / (requestsPerTask + hooks));
-    const most = Math.min(concurrency, batch, affordable);
-    if (count > Math.min(most, MOST_HANDED_OVER)) return undefined;
-    const lease = milliseconds(work.lease ?? queue.options.lease ?? DEFAULT_LEASE, "lease", { min: 1 });
+    const own = this.#setup.isProcess ? this.#drains : drains;
+    const consumer = this.#all.get(name) as ConsumerHere<Env>;
+    const addPlainly = addingFor(name, count, consumer, this.#setup, own);
     const begin = async (taken: Taken) => {
       // If another call has started it meanwhile, it may have no free handler. It looks for them when it has one.
-      if (own.isRunning(name)) await this.#handBack(name, [taken], drains);
+      if (own.isRunning(name)) await handBack(name, [taken], this.#context, drains);
       else own.handedOver(name).add(taken);
       await this.work(name, time(), drains);
     };
-    return { addPlainly: addLeased(lease), begin };
-  }
-
-  /** Hands tasks back unstarted that were handed over to a drain. */
-  async #handBack(name: string, all: readonly Taken[], drains: Drains): Promise<void> {
-    const { ofQueues, wakerIn } = this.#context;
-    const transport = drains.counted(this.#setup.transport);
-    const queue = opening({ ...ofQueues, transport, wake: wakerIn({ timeLeft: undefined }) })(name).queue();
-    const receipts = all.flatMap(({ tasks, token, place }) =>
-      tasks.map(({ id, delivery, lease }) => writeReceipt({ id, delivery, lease, token, place })),
-    );
-    await queue.settle(
-      receipts.map((receipt) => ({ receipt, outcome: "requeue", unstarted: true }) as const),
-    );
+    return addPlainly && { addPlainly, begin };
   }
 
   /** Calls a handler. In stacks its name separates the frames of the handler from those of the library: `ownFrames`. */
@@ -171,7 +135,7 @@ export class Consumers<Env extends object> {
   /** Hands back the tasks that were handed over to a drain which has ended before it began them. Never throws. */
   async #handBackRest(name: string, drains: Drains): Promise<void> {
     const rest = drains.handedOver(name).takeRest();
-    if (rest.length > 0) await this.#handBack(name, rest, drains).catch(() => {});
+    if (rest.length > 0) await handBack(name, rest, this.#context, drains).catch(() => {});
   }
 
   #processDrain(name: string): () => Promise<DrainReport> {

@@ -5,6 +5,12 @@ import type { AddPlainly, Item, Taken } from "../../kernel/store.ts";
 import { enqueueAndLeaseScript } from "./hand-over-script.ts";
 
 /**
+ * A task with one attempt. It is not leased by its enqueue: if the reply is lost, it would become a dead letter, and no
+ * handler would have seen it.
+ */
+const ONE_ATTEMPT = /^[^\n]*;m=1[;\n]/;
+
+/**
  * The call that adds plain tasks for a consumer that can begin them at once. If nothing else is ready and no consumer
  * counts as awake, the script leases them, and the reply has them as a dequeue would.
  * @param lease of tasks that have none of their own, ms
@@ -13,16 +19,17 @@ export const addLeased =
   (lease: number): AddPlainly =>
   (shard, note, items, wakeWindow) => {
     const token = newToken();
-    const args = { wake: wakeWindow, lease: String(lease), token };
+    const mayLease = !items.some(({ front }) => ONE_ATTEMPT.test(front));
+    const args = { wake: wakeWindow, lease: mayLease ? String(lease) : "", token };
     const call = learningPlain(shard.call(enqueueAndLeaseScript, args, asRecords(items), note));
     return {
       ...call,
       read: (outcome) => {
         const reply = call.read(outcome);
         if (!reply || "isKnown" in reply) return undefined;
-        const { wake, leased } = reply;
-        if (!leased) return { wake };
-        return { wake, taken: { ...taken(items, leased), token, place: shard.place } };
+        const { leased } = reply;
+        if (!leased) return reply;
+        return { wake: false, taken: { ...taken(items, leased), token, place: shard.place } };
       },
     };
   };

@@ -1,16 +1,22 @@
 import type { SettleBatch, Store, Taken, TakeRequest } from "../../kernel/store.ts";
 
-/** How long a drain need not look again for what is due, ms. */
-const LOOK_EVERY = 10_000;
+/** How often drains look for what is due while their tasks complete, ms: as often as cron at most. */
+const LOOK_EVERY = 60_000;
+
+/** How long a drain relies on a look of its own, ms. */
+const OWN_LOOK = 10_000;
 
 /** The tasks that enqueues have leased for the drains of a queue in one process or invocation. */
 export class HandedOver {
-  #waiting: Taken[] = [];
+  readonly #waiting: Taken[] = [];
   /** Whether a drain must look for what is due. */
   readonly #mustLook: () => boolean;
-  /** When a drain last looked, on the clock of `performance.now()`, and when the next task was due then. */
+  /** When a drain here last looked, on the clock of `performance.now()`, and when the next task was due then. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #nextDueAt: number | null = null;
+  /** How many settles alone have put tasks back, and how many of them were before the last look. */
+  #putBack = 0;
+  #putBackBefore = 0;
 
   /** @param mustLook whether tasks may be due that nothing else looks for */
   constructor(mustLook: () => boolean) {
@@ -19,8 +25,6 @@ export class HandedOver {
 
   /** Adds tasks for the next dequeue of a drain. */
   add(taken: Taken): void {
-    // Of what is due, sweeps take care: a drain that begins with tasks need not look at once.
-    if (this.#waiting.length === 0) this.#looked(null);
     this.#waiting.push(taken);
   }
 
@@ -31,11 +35,18 @@ export class HandedOver {
 
   /**
    * The store of a drain. A dequeue takes what was handed over, without a request. One that settles completed tasks
-   * does not look for what is due if that was done within ten seconds.
+   * need not look for what is due if that was done lately.
    */
   readonly layer = (next: Store): Store => ({
     ...next,
-    take: async (request) => this.#waiting.shift() ?? this.#noting(request, await next.take(request)),
+    take: async (request) => {
+      const { noting } = this.#look(request);
+      return this.#waiting.shift() ?? noting(await next.take(request));
+    },
+    settle: async (batch) => {
+      if (!onlyCompletes(batch)) this.#putBack++;
+      return next.settle(batch);
+    },
     settleAndTake: async (batch, request) => {
       const handed = this.#waiting.shift();
       if (!handed) return this.#settleAndTake(next, batch, request);
@@ -49,33 +60,38 @@ export class HandedOver {
   });
 
   async #settleAndTake(next: Store, batch: SettleBatch, request: TakeRequest) {
-    const { last } = request;
-    const readyOnly =
-      last && this.#isKnown && batch.settlements.every(({ outcome }) => outcome === "complete");
-    const reply = await next.settleAndTake(batch, { ...request, readyOnly });
+    const lookAfter = request.last && onlyCompletes(batch) ? this.#lookAfter : undefined;
+    const { noting } = this.#look(request);
+    const reply = await next.settleAndTake(batch, { ...request, lookAfter });
     const taken = async () => {
       const taken = await reply.taken();
-      return readyOnly && taken.nextDueAt === null
-        ? { ...taken, nextDueAt: this.#nextDueAt }
-        : this.#noting(request, taken);
+      const mayHaveLooked = lookAfter === undefined || taken.nextDueAt !== null;
+      return mayHaveLooked ? noting(taken) : { ...taken, nextDueAt: this.#nextDueAt };
     };
     return { ...reply, taken };
   }
 
-  /** Whether it is known when the next task is due. */
-  get #isKnown(): boolean {
+  /** How long a settle of completed tasks relies on the last look, ms; undefined if it must look. */
+  get #lookAfter(): number | undefined {
     const isDue = this.#nextDueAt !== null && this.#nextDueAt <= Date.now();
-    return !isDue && performance.now() - this.#lookedAt < LOOK_EVERY && !this.#mustLook();
+    if (isDue || this.#putBack > this.#putBackBefore || this.#mustLook()) return undefined;
+    return performance.now() - this.#lookedAt < OWN_LOOK ? Number.MAX_SAFE_INTEGER : LOOK_EVERY;
   }
 
-  /** A dequeue that finds fewer tasks than it asked for looks for what is due. */
-  #noting({ max }: TakeRequest, taken: Taken): Taken {
-    if (taken.tasks.length < max) this.#looked(taken.nextDueAt);
-    return taken;
-  }
-
-  #looked(nextDueAt: number | null): void {
-    this.#lookedAt = performance.now();
-    this.#nextDueAt = nextDueAt;
+  /** A dequeue that finds fewer tasks than it asks for looks for what is due. */
+  #look({ max }: TakeRequest) {
+    const putBack = this.#putBack;
+    const noting = (taken: Taken): Taken => {
+      if (taken.tasks.length < max) {
+        this.#lookedAt = performance.now();
+        this.#nextDueAt = taken.nextDueAt;
+        this.#putBackBefore = putBack;
+      }
+      return taken;
+    };
+    return { noting };
   }
 }
+
+const onlyCompletes = ({ settlements }: SettleBatch) =>
+  settlements.every(({ outcome }) => outcome === "complete");

@@ -25,7 +25,7 @@ export type SettleReply = ReturnType<typeof settleScript.decode>;
  * holder.
  */
 export function takeCall(shard: Shard, request: TakeRequest): CallOfScript<TakeReply> {
-  const { max, lease, maxBytes, worker, info, token, mayBeCopy, last, readyOnly } = request;
+  const { max, lease, maxBytes, worker, info, token, mayBeCopy, last } = request;
   const marksToken = last || !mayBeCopy;
   const call = shard.call(dequeueScript, {
     maxTasks: String(max),
@@ -35,7 +35,6 @@ export function takeCall(shard: Shard, request: TakeRequest): CallOfScript<TakeR
     info,
     token,
     resend: marksToken && mayBeCopy ? "1" : "",
-    readyOnly: readyOnly ? "1" : "",
   });
   if (!marksToken) return call;
   const { command } = call;
@@ -55,12 +54,17 @@ export function settleCall(
   return shard.call(settleScript, { call: token }, items, isNoted ? shard.note() : undefined);
 }
 
-/** Joins a settle and a take of the same shard into one call. */
+/**
+ * Joins a settle and a take of the same shard into one call.
+ * @param lookAfter as the request has it
+ */
 export function bothCall(
   settle: CallOfScript<SettleReply>,
   take: CallOfScript<TakeReply>,
+  lookAfter?: number,
 ): Call<{ readonly settled: SettleReply; readonly taken: TakeReply }> {
-  const settlements = settle.command.args.slice(settleScript.args.indexOf("call"));
+  const ofSettle = settle.command.args.slice(settleScript.args.indexOf("call"));
+  const settlements = [lookAfter === undefined ? "" : String(lookAfter), ...ofSettle];
   const { args, resendArgs, keys } = take.command;
   return {
     note: settle.note,

@@ -19,7 +19,7 @@ export const enqueueAndWakeScript = {
 } as const satisfies Binding;
 
 /** Whether a consumer is to be woken; else how long one counts as awake, ms, if the call has looked. */
-function awakeness(left: number): { readonly wake: boolean; readonly awakeFor?: number } {
+export function awakeness(left: number): { readonly wake: boolean; readonly awakeFor?: number } {
   if (left === 0) return { wake: true };
   return { wake: false, ...(left > 0 && { awakeFor: left }) };
 }

@@ -19,7 +19,7 @@ interface LeasedRecord {
 export const dequeueScript = {
   script: dequeue,
   keys: parts,
-  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info", "readyOnly"],
+  args: ["testNow", "maxTasks", "lease", "token", "resend", "maxBytes", "worker", "info"],
   decode: (reply: Reply) => {
     const reader = new ReplyReader("dequeue", reply);
     const status = reader.status("ok", "more", "paused");
@@ -97,7 +97,7 @@ export const settleAndDequeueScript = {
     "maxBytes",
     "worker",
     "info",
-    "readyOnly",
+    "lookAfter",
     "call",
   ],
   each: ["id", "proof", "terms", "text"],

@@ -36,6 +36,16 @@ export const $EH = `local function EH(a,b)
 return math.min(b==1 and 32 or b+127,#a)
 end
 `;
+export const $JL = `local function JL(a)
+local b,c=JJ(a)
+return c>0
+end
+`;
+export const $JO = `local function JO(a)
+local b,c,d,e=JJ(a)
+return e>0 and JK(0,0,0,e)or''
+end
+`;
 export const $EV = `local function EV(
 a,
 b,
@@ -54,94 +64,95 @@ local m,n,o=d[1],1,EH(c,1)
 local p,q,r,s,t,u,v,w=unpack(m,1,EG)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
+local z=w and JL(w)
 if r or t or y or not x or m.err then
 return nil
 elseif#c==0 then
-local z={unpack(l or{})}
+local aa={unpack(l or{})}
 if g=='1'then
-AK(z,e,f)
+AK(aa,e,f)
 end
-if w and w~=''then
-AK(z,'~wake','')
+if z then
+AK(aa,'~wake',JO(w))
 end
-return(#z==0 or EU(b,z))and{'ok',k}or nil
+return(#aa==0 or EU(b,aa))and{'ok',k}or nil
 end
-local z,aa,ab=j(),tonumber(i),0
-local ac=tonumber(z)
-local ad,ae,af,ag='','',h,ac+tonumber(h)
-local ah,ai,aj,ak,al=AH(ag),'','','',nil
-local am,an={'',''},0
-local ao
+local aa,ab,ac=j(),tonumber(i),0
+local ad=tonumber(aa)
+local ae,af,ag,ah='','',h,ad+tonumber(h)
+local ai,aj,ak,al,am=AH(ah),'','','',nil
+local an,ao={'',''},0
+local ap
 if l then
-an=#l
-ao={'~lease','',e,'','','',unpack(l)}
+ao=#l
+ap={'~lease','',e,'','','',unpack(l)}
 else
-ao={'~lease','',e,'','',''}
+ap={'~lease','',e,'','',''}
 end
-local ap={'ok',k or ac,'',0,0,0,''}
-for at=1,#c do
-local au=c[at]
-if at>o then
-n,o=at,EH(c,at)
+local aq={'ok',k or ad,'',0,0,0,''}
+for au=1,#c do
+local av=c[au]
+if au>o then
+n,o=au,EH(c,au)
 m=EI(b,e,c,n,o)
 d[#d+1]=m
 end
-local av=EG+2*(at-n)+1
-local aw,ax=m[av],m[av+1]
-if ax or not aw then
+local aw=EG+2*(au-n)+1
+local ax,ay=m[aw],m[aw+1]
+if ay or not ax then
 return nil
 end
-local ay,az=string.match(aw,'^1;(%d+)([^\\n]*)\\n')
-x,ab=x+1,ab+#aw
-if not ay or(ab>aa and at>1)then
+local az,ba=string.match(ax,'^1;(%d+)([^\\n]*)\\n')
+x,ac=x+1,ac+#ax
+if not az or(ac>ab and au>1)then
 return nil
 end
-if az~=ad then
-if string.find(az,';[GP]=')or string.find(az,string.rep('%d',17))then
+if ba~=ae then
+if string.find(ba,';[GP]=')or string.find(ba,string.rep('%d',17))then
 return nil
 end
-ad,al=az,nil
-ae=(string.match(ad,';m=[^;]*')or'')
-..(string.match(ad,';r=[^;]*')or'')
-..(string.match(ad,';d=[^;]*')or'')
-..(string.match(ad,';t=[^;]*')or'')
-..(string.match(ad,';U=[^;]*')or'')
-af=string.match(ad,';l=(%d+)')
-if not af then
-af=h
+ae,am=ba,nil
+af=(string.match(ae,';m=[^;]*')or'')
+..(string.match(ae,';r=[^;]*')or'')
+..(string.match(ae,';d=[^;]*')or'')
+..(string.match(ae,';t=[^;]*')or'')
+..(string.match(ae,';U=[^;]*')or'')
+ag=string.match(ae,';l=(%d+)')
+if not ag then
+ag=h
 end
-ag=ac+tonumber(af)
-ah=AH(ag)
+ah=ad+tonumber(ag)
+ai=AH(ah)
 end
-if ay~=ai then
-ai,aj=ay,AH(math.max(0,ac-tonumber(ay)))
-al=nil
+if az~=aj then
+aj,ak=az,AH(math.max(0,ad-tonumber(az)))
+am=nil
 end
-if not al then
-al=ae..';h=w'..aj
+if not am then
+am=af..';h=w'..ak
 end
-ak=string.format('%.0f',tonumber(x))
-am[2*at-1]=ah
-am[2*at]=au
-local ba=(at>1 and an or 0)+2*at+3
-ao[ba]='.'..au
-ao[ba+1]=
-GJ('2',ay,'1','1','w',ak,f,z,af,al,'')
-local bb=5*at-2
-ap[bb]=au
-ap[bb+1]=1
-ap[bb+2]=x
-ap[bb+3]=ag
-ap[bb+4]=aw
+al=string.format('%.0f',tonumber(x))
+an[2*au-1]=ai
+an[2*au]=av
+local bb=(au>1 and ao or 0)+2*au+3
+ap[bb]='.'..av
+ap[bb+1]=
+GJ('2',az,'1','1','w',al,f,aa,ag,am,'')
+local bc=5*au-2
+aq[bc]=av
+aq[bc+1]=1
+aq[bc+2]=x
+aq[bc+3]=ah
+aq[bc+4]=ax
 end
-ao[2],ao[4]=ak,f..' '..table.concat(c,' ')
-if w and w~=''then
-AK(ao,'~wake',JL(ac,nil,w))
+ap[2],ap[4]=al,f..' '..table.concat(c,' ')
+if z then
+AK(ap,'~wake',JN(ad,nil,w))
 end
-local aq=redis.pcall('ZADD',a,unpack(am))==#c and EU(b,ao)
-if not aq then
+local ar=redis.pcall('ZADD',a,unpack(an))==#c and EU(b,ap)
+if not ar then
 redis.pcall('ZREM',a,unpack(c))
 end
-return aq and ap
+return ar and aq
 end
 `;

@@ -448,7 +448,7 @@ error('~lease is not a number')
 end
 local y=x.rate or''
 r,s=y,x.alarm
-if x.wake and x.wake~=''then
+if x.wake and JL(x.wake)then
 t=x.wake
 end
 if x.slot and string.match(x.slot,'^%S+')==l then
@@ -547,7 +547,7 @@ elseif z then
 AK(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JQ(n,m,b.info,s)
+JV(n,m,b.info,s)
 return FP(n)or z
 end
 return z
@@ -556,7 +556,7 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JQ(n,m,b.info,s)
+JV(n,m,b.info,s)
 end
 EM(o)
 n.drained=o.drained
@@ -565,7 +565,7 @@ local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-FG(n,'HSET tasks','~wake',JL(n.now,nil,t))
+FG(n,'HSET tasks','~wake',JN(n.now,nil,t))
 end
 local ac=BH(n,o,p,ab)or FP(n)
 if ac then

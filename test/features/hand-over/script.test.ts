@@ -26,7 +26,6 @@ async function dequeue(max: number) {
     maxBytes: "9000000",
     worker: "",
     info: "",
-    readyOnly: "",
   });
   return dequeueScript.decode(lastReply(await rig.transport.send([call])));
 }

@@ -18,7 +18,11 @@ afterEach(() => void vi.restoreAllMocks());
 let instances = 0;
 
 /** What a request to a deployment costs that enqueues a task, up to the task's end; `requests` are those of the second. */
-async function alone(options: (count: number) => EnqueueOptions = () => ({}), tasks = 2) {
+async function alone(
+  options: (count: number) => EnqueueOptions = () => ({}),
+  tasks = 2,
+  more: Partial<ConstructorParameters<typeof Service>[2]> = {},
+) {
   let [completed, enqueued] = [0, 0];
   const env = { UPSTASH_REDIS_REST_URL: billed.gateway.url, UPSTASH_REDIS_REST_TOKEN: billed.gateway.token };
   const requestTo = (name: string) => async () => {
@@ -29,7 +33,7 @@ async function alone(options: (count: number) => EnqueueOptions = () => ({}), ta
         fetch: async (_, { queue }) =>
           Response.json(await queue(name).enqueue({ to: "a@example.com" }, options(enqueued++))),
       },
-      { transport: overHttp, budget: "5s", afterResponse: "bounded" },
+      { transport: overHttp, budget: "5s", afterResponse: "bounded", ...more },
     );
     const after: Promise<unknown>[] = [];
     await service.fetch(new Request("http://sluice.test/"), (promise) => void after.push(promise));
@@ -114,6 +118,7 @@ test("a pull over HTTP costs one request, also the first of an instance", async 
 
 test("the prices of a task in README and docs/costs.md are what it costs", async () => {
   const { first, further } = await alone();
+  const next = await alone(undefined, 2, { beginsAfterResponse: true });
   const [tens, hundreds] = [(await inTens()) / 100, (await inHundreds()) / 100];
   expect(row("README.md", "worked on in tens")).toEqual(price(tens));
   expect(row("README.md", "in batches of 100")).toEqual(price(hundreds));
@@ -123,6 +128,7 @@ test("the prices of a task in README and docs/costs.md are what it costs", async
   ]);
   expect(row("docs/costs.md", "alone in a deployment")).toEqual(price(further));
   expect(row("docs/costs.md", "the first of its instance")).toEqual(price(first));
+  expect(row("docs/costs.md", "in Next.js")).toEqual(price(next.further));
   expect(row("docs/costs.md", "with waking, worked on in tens")).toEqual(price(tens));
   expect(row("docs/costs.md", "in batches of 100: ")).toEqual(price(hundreds));
 });

@@ -169,11 +169,11 @@ export async function enqueueTo<T>(
   return [await queue.enqueue(payload, { ...options, idempotencyKey })];
 }
 
-/** A layer whose dequeues take only what is ready. */
+/** A layer whose settles with a dequeue take only what is ready. */
 const readyOnly = (next: Store): Store => ({
   ...next,
-  take: (request) => next.take({ ...request, readyOnly: true }),
-  settleAndTake: (batch, request) => next.settleAndTake(batch, { ...request, readyOnly: true }),
+  settleAndTake: (batch, request) =>
+    next.settleAndTake(batch, { ...request, lookAfter: Number.MAX_SAFE_INTEGER }),
 });
 
 const dequeueing = ({ queue, ready }: Client, pull: Pull) => (pull.readyOnly ? ready : queue);

@@ -43,12 +43,15 @@ export const handOver: LawMutants = {
   },
   "a hand-over happens beside a consumer that is awake": {
     in: "enqueue-and-lease",
-    lua: change("must_wake and redis.call('EXISTS', pending) == 0", "redis.call('EXISTS', pending) == 0"),
+    lua: change(
+      "must_wake and lease ~= '' and redis.call('EXISTS', pending) == 0",
+      "lease ~= '' and redis.call('EXISTS', pending) == 0",
+    ),
     breaks: "law 3: a busy queue pays for each task what only a lone task should cost",
   },
   "a hand-over starts no wait for the next wake": {
     in: "enqueue-and-lease",
-    lua: drop("append(fields, '~wake', awake_text(now, wake))"),
+    lua: drop("append(fields, '~wake', awake_text(now, wake, awake))"),
     breaks: "law 3: every task counts as a lone one, and starts a consumer of its own",
   },
   "a hand-over is in the list too": {
@@ -56,14 +59,17 @@ export const handOver: LawMutants = {
     lua: drop("return leased"),
     breaks: "I1: the task is working and pending",
   },
-  "a drain that began with a task never looks for what is due": {
-    in: "HandedOver",
+  "a hand-over leases a task that has one attempt": {
+    src: change("ONE_ATTEMPT.test(front)", "false"),
+    breaks: "law 10: if the reply is lost, the task becomes a dead letter that no handler has seen",
+  },
+  "a drain does not look for what it has requeued": {
     src: change("outcome === 'complete'", "outcome !== undefined"),
     breaks: "I6: a task that is requeued for two seconds waits for the next sweep",
   },
   "a drain that began with a task ignores what its handler has delayed": {
     in: "HandedOver",
-    src: change("performance.now() - this.#lookedAt < LOOK_EVERY && !this.#mustLook()", "true"),
+    src: change("_1 || this.#mustLook()", "_1"),
     breaks:
       "I6: a task that is delayed for a moment, or was before a long one began, waits for the next sweep",
   },
@@ -73,18 +79,18 @@ export const handOver: LawMutants = {
     breaks: "law 3: a lone task costs a request more, and is handed back when the drain ends",
   },
   "tasks are handed over to a consumer that works": {
-    in: "Consumers.handOver",
-    src: change("own.isRunning(name) || _1", "_1"),
+    in: "addingFor",
+    src: change("_1 || drains.isRunning(name)", "_1"),
     breaks: "law 3: the drain may have no free handler, and the tasks are handed back",
   },
   "tasks are handed over to a consumer with a worker's name": {
-    in: "Consumers.handOver",
+    in: "addingFor",
     src: change("work.worker ?? platform.drains?.worker", "false"),
     breaks: "workers: the tasks of a worker that failed are not returned with it",
   },
   "more tasks are handed over than a consumer can begin": {
-    in: "Consumers.handOver",
-    src: change("count > Math.min(most, MOST_HANDED_OVER)", "count > MOST_HANDED_OVER"),
+    in: "addingFor",
+    src: change("count > Math.min(concurrency, batch, affordable, _1)", "count > _1"),
     breaks: "law 11: tasks wait for a free handler under leases that other consumers could have",
   },
   "tasks are handed back to a running drain, which does not learn of it": {
@@ -107,15 +113,23 @@ export const handOver: LawMutants = {
     lua: drop("append(fields, '~wake', awake_text(now, nil, wake))"),
     breaks: "waking: a consumer is woken beside one that works for longer than the window",
   },
-  "a dequeue looks for what is due although it need not": {
-    in: "settle-and-dequeue",
-    lua: change("ready_only ~= '1'", "true"),
-    breaks: "law 3: the end of a drain costs two commands more",
+  "tasks are handed over to a consumer that begins after the response": {
+    in: "addingFor",
+    src: change("platform.beginsAfterResponse || _1", "_1"),
+    breaks: "law 6: a lease ends before the handler begins, and another consumer works on the task too",
   },
-  "a dequeue never looks for what is due": {
-    in: "dequeue",
-    lua: never("ready_only ~= '1'"),
-    breaks: "I6: due tasks wait for the next sweep",
+  "a drain does not look for what another of its requests has requeued": {
+    in: "HandedOver",
+    src: never("!onlyCompletes(batch)"),
+    breaks: "I6: a task that is requeued for two seconds waits for the next sweep",
+  },
+  "lone tasks never make a drain look for what is due": {
+    lua: change("now < looked or now >= looked + tonumber(after)", "now < looked"),
+    breaks: "I6: without cron, what is due later waits for good",
+  },
+  "each lone task makes a drain look for what is due": {
+    lua: change("now < looked or now >= looked + tonumber(after)", "true"),
+    breaks: "law 3: a lone task costs two commands more than the page on costs says",
   },
   "an enqueue that wakes overwrites known tasks": {
     in: "enqueue-and-wake",
@@ -129,7 +143,7 @@ export const handOver: LawMutants = {
   },
   "a consumer that finds nothing stays awake": {
     in: "lease_plainly",
-    lua: drop("append(spent, '~wake', '')"),
+    lua: drop("append(spent, '~wake', asleep_text(wake))"),
     breaks: "law 10: the next task wakes no consumer, and waits for the sweep",
   },
 };
