@@ -118,7 +118,8 @@ function handedOver(
   const reply = enqueue(queue, now, tasks, { producer: key, asked: "", look: true, wake: WINDOW });
   if (typeof reply === "string") throw new Error(`a script that hands tasks over has refused: ${reply}`);
   world.learnIds(key, tasks);
-  if (!reply.wake || !isFree) {
+  const haveOneAttempt = tasks.some(({ maxAttempts }) => maxAttempts === 1);
+  if (!reply.wake || !isFree || haveOneAttempt) {
     if (reply.wake) world.woken++;
     return { tasks: created, leased: [] };
   }

@@ -69,7 +69,7 @@ export const handOver: LawMutants = {
   },
   "a drain that began with a task ignores what its handler has delayed": {
     in: "HandedOver",
-    src: change("_1 || this.#mustLook()", "_1"),
+    src: change("isDue || _1 || this.#mustLook()", "isDue || _1"),
     breaks:
       "I6: a task that is delayed for a moment, or was before a long one began, waits for the next sweep",
   },
