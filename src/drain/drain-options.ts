@@ -1,5 +1,4 @@
-import { checkedAt, invalidArgument } from "../errors.ts";
-import { checkBackoff } from "../kernel/options/backoff.ts";
+import { invalidArgument } from "../errors.ts";
 import { milliseconds } from "../kernel/options/duration.ts";
 import { waitMilliseconds } from "../kernel/lease/long-poll.ts";
 import {
@@ -15,7 +14,6 @@ import { workerArguments } from "../kernel/lease/worker-info.ts";
 import type { CallOptions } from "./handler-pool.ts";
 import type { PaceOptions } from "./pace.ts";
 import type { LimitedSource } from "./limited-source.ts";
-import { checkedBudget } from "./request-share.ts";
 import type { TaskFailures } from "./task-failures.ts";
 import type { DrainOptions } from "./types.ts";
 
@@ -71,21 +69,6 @@ const OPTIONS: readonly (keyof DrainOptions)[] = [
   "listen",
   "onFailure",
 ];
-
-const ANY_DEFAULTS = { concurrency: 1, batch: undefined, wholeBatches: false };
-
-/**
- * Checks a drain's options before it begins.
- * @param at prefix of the option names in errors, such as `consumers.emails.`
- * @throws {SluiceError} `invalid_argument`
- */
-export function checkDrainOptions(options: DrainOptions, at: string): void {
-  checkedAt(at, () => {
-    const { backoff, requests, requestsPerTask } = checkedOptions(options, ANY_DEFAULTS);
-    checkBackoff(backoff);
-    if (requests !== undefined) checkedBudget(requests, requestsPerTask);
-  });
-}
 
 /**
  * The options of a drain. The backoff is not checked yet.

@@ -5,7 +5,7 @@ import type { Shard } from "../kernel/shard.ts";
 import type { RequestOptions } from "../kernel/options/types.ts";
 import { onlyOptions, REQUEST_OPTIONS, trueOrFalse } from "../kernel/options/validation.ts";
 import { deleteQueueScript } from "./operate-scripts.ts";
-import { unregisterScript } from "../kernel/scripts/sweep-scripts.ts";
+import { unregisterScript } from "../kernel/scripts/unregister-scripts.ts";
 import { tokenOf } from "../kernel/call-token.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 

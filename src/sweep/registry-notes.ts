@@ -1,9 +1,6 @@
-import { queueKeys, registryKey } from "../kernel/names/keys.ts";
+import { queueKeys } from "../kernel/names/keys.ts";
 import { slicesOf } from "../kernel/slices.ts";
-import { callOf } from "../kernel/scripts/binding.ts";
-import { forgetDequeuesScript, unregisterScript } from "../kernel/scripts/sweep-scripts.ts";
 import { type Command, sendForEach, type Transport } from "../kernel/transport.ts";
-import { registerCall } from "../kernel/note.ts";
 import type { RegisteredShard } from "./registry.ts";
 
 /**
@@ -13,20 +10,17 @@ import type { RegisteredShard } from "./registry.ts";
 const PROBE_AFTER = 600_000;
 
 /** A queue whose note is this old, ms, has been empty for an hour and leaves the registry. */
-const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
+export const UNREGISTER_AFTER = PROBE_AFTER + 3_600_000;
 
 /** Queues checked in one request. */
-const CHECKED_PER_REQUEST = 50;
-
-/** Queues noted or removed by one command. */
-const NOTED_PER_COMMAND = 400;
+export const CHECKED_PER_REQUEST = 50;
 
 /** Whether a sweep leaves out a partition, because it has nothing to do and has not long been empty. */
 export function isLeftOut({ isIdle, seenAt }: RegisteredShard, now: number): boolean {
   return isIdle && now - seenAt < UNREGISTER_AFTER;
 }
 
-interface NotesOptions {
+export interface NotesOptions {
   readonly prefix?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly now?: (() => number) | undefined;
@@ -64,38 +58,4 @@ export async function checkOldQueues(
     }
   }
   return { used: old.filter((queue) => !empty.has(queue)), empty };
-}
-
-/**
- * Renews the notes of queues in use, and removes queues from the registry that have long been empty, with what they
- * remember of dequeues. Those that another caller has noted meanwhile stay.
- * @param now the time of Redis, epoch ms
- * @param options `notes` are sent along
- */
-export async function updateNotes(
-  transport: Transport,
-  { used, empty }: CheckedQueues,
-  now: number,
-  options: NotesOptions & { readonly notes: readonly Command[] },
-): Promise<void> {
-  const keys = { queues: registryKey(options.prefix) };
-  const since = now - UNREGISTER_AFTER;
-  const unused = [...empty].filter(({ seenAt }) => seenAt <= since);
-  for (const slice of slicesOf(unused, CHECKED_PER_REQUEST)) {
-    const calls = slice.map(({ name }) => {
-      return callOf(forgetDequeuesScript, queueKeys(name, options.prefix), {});
-    });
-    await transport.send(calls, options);
-  }
-  const commands: Command[] = [];
-  for (const slice of slicesOf(used, NOTED_PER_COMMAND)) {
-    const names = slice.map(({ name }) => name);
-    commands.push(registerCall(keys, names, options.now ? String(options.now()) : ""));
-  }
-  commands.push(...options.notes);
-  for (const slice of slicesOf(unused, NOTED_PER_COMMAND)) {
-    const names = slice.map(({ name }) => ({ queue: name }));
-    commands.push(callOf(unregisterScript, keys, { since: String(since) }, names));
-  }
-  if (commands.length > 0) await transport.send(commands, options);
 }

@@ -11,7 +11,7 @@ import { sweepScript } from "../kernel/scripts/sweep-scripts.ts";
 import type { Transport } from "../kernel/transport.ts";
 import { CheckedWaker } from "../features/waking/index.ts";
 import type { CurrentSweep, PartOfSweep, SweepPart } from "./part.ts";
-import { checkOldQueues, isLeftOut, updateNotes } from "./registry-notes.ts";
+import { checkOldQueues, isLeftOut } from "./registry-notes.ts";
 import type { RegistryPage } from "./registry.ts";
 import type { SweepOptions, SweepReport } from "./types.ts";
 
@@ -97,7 +97,10 @@ export class SweepPass implements CurrentSweep {
     for (const name of [...queues.map(({ name }) => name), ...withTasks]) this.#seen.add(name);
     await this.#sweepUntilDone([...new Set([...holding, ...withTasks])]);
     const notes = this.#parts.flatMap((part) => part.notesOf?.([...checked.empty]) ?? []);
-    await updateNotes(this.transport, checked, now, { ...this.options, notes });
+    if (checked.used.length + checked.empty.size + notes.length > 0) {
+      const { updateNotes } = await import("./update-notes.ts");
+      await updateNotes(this.transport, checked, now, { ...this.options, notes });
+    }
     for (const part of this.#parts) await part.after?.(page);
   }
 

@@ -15,6 +15,7 @@ import * as settings from "../../src/kernel/scripts/settings-scripts.ts";
 import * as sweep from "../../src/kernel/scripts/sweep-scripts.ts";
 import * as take from "../../src/kernel/scripts/take-scripts.ts";
 import * as turns from "../../src/features/partitions/turn-scripts.ts";
+import * as unregister from "../../src/kernel/scripts/unregister-scripts.ts";
 import * as upkeep from "../../src/features/partitions/upkeep-scripts.ts";
 import * as heartbeat from "../../src/kernel/scripts/heartbeat-script.ts";
 import * as wake from "../../src/kernel/scripts/wake-script.ts";
@@ -41,6 +42,7 @@ export const bindings: readonly Binding[] = [
   wake,
   waking,
   turns,
+  unregister,
   upkeep,
 ]
   .flatMap((table) => Object.values<unknown>(table))

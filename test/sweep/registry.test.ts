@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Queue, sweep, type EnqueueOptions } from "../../src/index.ts";
 import { callOf } from "../../src/kernel/scripts/binding.ts";
-import { unregisterScript } from "../../src/kernel/scripts/sweep-scripts.ts";
+import { unregisterScript } from "../../src/kernel/scripts/unregister-scripts.ts";
 import { key, QUEUE, START, useRig } from "../support/rig.ts";
 
 const rig = useRig();

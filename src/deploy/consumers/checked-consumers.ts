@@ -1,4 +1,5 @@
-import { checkDrainOptions, WORK_OPTIONS } from "../../drain/drain-options.ts";
+import { checkDrainOptions } from "../../drain/check-drain-options.ts";
+import { WORK_OPTIONS } from "../../drain/drain-options.ts";
 import type { DrainOptions } from "../../drain/types.ts";
 import { isDeclared, type QueueConsumer, type WorkOptions } from "../declared/define-queue.ts";
 import { invalidArgument } from "../../errors.ts";

@@ -10,7 +10,7 @@ export type WaitUntil = (promise: Promise<unknown>) => void;
 /** Options that a request handler or a consumer may set for a queue. The deployment sets the others. */
 export type OwnQueueOptions<In, Out> = Omit<
   QueueOptions<In, Out>,
-  "transport" | "prefix" | "wake" | "onDeadLetter" | "now"
+  "transport" | "prefix" | "wake" | "onDeadLetter" | "layer" | "now"
 >;
 
 /** What a deployment passes to its request handler, its consumers' handlers and its hook. */

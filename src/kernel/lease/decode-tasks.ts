@@ -3,7 +3,6 @@ import { derivedName } from "../names/derived-ids.ts";
 import { type Batch, LeasedTask, type TaskSettler } from "./leased-task.ts";
 import type { LeasedPayload } from "../record/leased-payload.ts";
 import { readReceipt } from "../names/receipt.ts";
-import { schemaError, validatePayload } from "../enqueue/schema.ts";
 import type { Values } from "../values/values.ts";
 import { isPromise } from "../maybe-promise.ts";
 import { isUnreadable } from "../record/unreadable.ts";
@@ -92,6 +91,7 @@ async function decodeTasks<Out>(
   { readers: leased, maxBytes = Infinity }: RawBatch,
 ): Promise<DecodedTasks<Out>> {
   const { values } = queue;
+  const checks = schema && (await import("../enqueue/schema.ts"));
   const settle = (settlements: readonly Settlement[]) => queue.settle(settlements);
   const fetched = values.fetch && (await values.fetch(leased, maxBytes, settle));
   const { readers, handBacks = [] } = fetched ?? { readers: leased };
@@ -109,9 +109,9 @@ async function decodeTasks<Out>(
       const opened = values.open({ kind: "payload", id }, task.payload);
       // Plain payloads are not awaited: a microtask for each would be most of the cost.
       const payload = isPromise(opened) ? await opened : opened;
-      const validated = schema ? await validatePayload(schema, payload) : { payload: payload as Out };
+      const validated = checks ? await checks.validatePayload(schema, payload) : { payload: payload as Out };
       if ("issues" in validated) {
-        const error = schemaError(validated.issues, values.areSealed);
+        const error = checks?.schemaError(validated.issues, values.areSealed);
         rejections.push({ receipt, outcome: "reject", error });
       } else {
         tasks.push(new LeasedTask<Out>(queue, { ...task, id, payload: validated.payload }));

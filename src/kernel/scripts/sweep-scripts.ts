@@ -1,11 +1,9 @@
-/** Bindings of the scripts in lua/sweep. */
+/** Bindings of the scripts in lua/sweep that most sweeps call. */
 import { parts } from "../names/keys.ts";
 import { okay, readExpired, type Binding } from "./binding.ts";
 import { sweep } from "../../lua/sweep.gen.ts";
 import { register } from "../../lua/register.gen.ts";
 import { listQueues } from "../../lua/list-queues.gen.ts";
-import { unregister } from "../../lua/unregister.gen.ts";
-import { forgetDequeues } from "../../lua/forget-dequeues.gen.ts";
 import type { Reply } from "../transport.ts";
 
 export const sweepScript = {
@@ -49,19 +47,4 @@ export const listQueuesScript = {
       queues: reader.rest((item) => ({ name: item.text(), seenAt: item.integer() })),
     };
   },
-} as const satisfies Binding;
-
-export const unregisterScript = {
-  script: unregister,
-  keys: ["queues"],
-  args: ["since"],
-  each: ["queue"],
-  decode: (reply: Reply) => okay("unregister", reply).integer(),
-} as const satisfies Binding;
-
-export const forgetDequeuesScript = {
-  script: forgetDequeues,
-  keys: ["pending", "fair", "limited", "working", "delayed", "tasks", "expiry"],
-  args: [],
-  decode: (reply: Reply) => okay("forgetDequeues", reply).integer(),
 } as const satisfies Binding;
