@@ -112,11 +112,13 @@ class Round {
     const { mayBeCopy, max } = this.#request;
     let taken = await first();
     for (let looked = false; taken.tasks.length === 0 && !taken.paused;) {
-      const next = this.#next(looked);
-      if (next === undefined && looked) break;
-      const isUnknown = (one: number) => next === undefined && !mayBeCopy && !this.#seen.has(one);
-      looked ||= next === undefined;
-      taken = await (await this.#exchange(next, this.#untried().filter(isUnknown))).taken();
+      const next: number | undefined = this.#next(looked);
+      const mustLook: boolean = next === undefined && !looked;
+      const target = next ?? this.#untried().find((one) => this.#turns.hasTaken(one));
+      if (target === undefined && looked) break;
+      looked ||= mustLook;
+      const isUnknown = (one: number) => mustLook && one !== target && !mayBeCopy && !this.#seen.has(one);
+      taken = await (await this.#exchange(target, this.#untried().filter(isUnknown), [], mustLook)).taken();
     }
     if (this.#failure !== undefined && this.#seen.size === 0) throw this.#failure;
     const nextDueAt = this.#nextDue();
@@ -148,11 +150,13 @@ class Round {
    * One request: takes from a partition, looks at others, and reads which have work, if the round has not.
    * @param partition to take from. @default none: nothing is taken
    * @param settle what the request does beside that. @default nothing
+   * @param mustRead whether it must read which partitions have work, if the round has not. @default false
    */
   async #exchange(
     partition: number | undefined,
     looks: readonly number[],
     settle: readonly SettlePart[] = [],
+    mustRead = false,
   ): Promise<SettledAndTaken> {
     const { requests } = this.#request;
     const partitions = this.#partitions;
@@ -163,7 +167,7 @@ class Round {
     const both = own && joined && bothCall(joined.call, own.call);
     const heads = looks.map((other) => ({ other, call: partitions.shard(other).call(headScript, {}) }));
     // A round that finds nothing must have read it, because a producer may just have noted a partition.
-    const isFresh = !own && !this.#hasWork;
+    const isFresh = mustRead && !this.#hasWork;
     const work = isFresh ? this.#turns.freshWorkCall(this.#all) : own && this.#turns.workCall(this.#all);
     const calls: readonly Call<unknown>[] = [
       ...settle.map((part) => (part === joined && both ? both : part.call)),
@@ -217,6 +221,7 @@ class Round {
     const isFull = taken.tasks.length >= request.max;
     const oldestAt = isFull && last ? readFixed(last.record).enqueuedAt : 0;
     this.#noteHead(shard.place, { oldestAt, nextDueAt: taken.nextDueAt ?? 0 });
+    this.#turns.noteTaken(shard.place, last !== undefined);
     return taken;
   }
 

@@ -39,6 +39,7 @@ export class PartitionTurns {
   readonly #queue: Shard;
   readonly #scores = new Map<number, number>();
   readonly #heads = new Map<number, PartitionHead & { readonly seenAt: number }>();
+  readonly #taken = new Set<number>();
   #readAt = Number.NEGATIVE_INFINITY;
   /** The registry's time when it was read, epoch ms. */
   #now = 0;
@@ -120,6 +121,19 @@ export class PartitionTurns {
   /** Whether a partition had ready tasks when this consumer last saw it, a short time ago. */
   hadTasks(partition: number): boolean {
     return (this.#recent(partition)?.oldestAt ?? 0) > 0;
+  }
+
+  /**
+   * Whether this consumer has taken tasks of a partition, and has not dequeued there since and found none. Until then it
+   * counts as awake there, so that producers wake no consumer.
+   */
+  hasTaken(partition: number): boolean {
+    return this.#taken.has(partition);
+  }
+
+  noteTaken(partition: number, hasTasks: boolean): void {
+    if (hasTasks) this.#taken.add(partition);
+    else this.#taken.delete(partition);
   }
 
   /** When the first task of a partition was enqueued; later than any instant if none is known. */
