@@ -34,9 +34,9 @@ function gathers(
 describe("a drain that waits lets tasks gather", () => {
   const later = () => Date.now() + 60_000;
   test.each<[what: string, wait: number, length: number, nextDueAt: () => number | null, gathers: number]>([
-    ["half a second after a pull of none", 5_000, 0, () => null, 500],
-    ["half a second after a pull that left nothing", 5_000, 3, () => null, 500],
-    ["half a second if the next is due in a minute", 5_000, 3, later, 500],
+    ["a second after a pull of none", 5_000, 0, () => null, 1_000],
+    ["a second after a pull that left nothing", 5_000, 3, () => null, 1_000],
+    ["a second if the next is due in a minute", 5_000, 3, later, 1_000],
     ["no longer than it waits", 100, 3, () => null, 100],
     ["not at all without a wait", 0, 3, () => null, 0],
     ["but not after a full pull", 5_000, 10, () => null, 0],
@@ -53,7 +53,7 @@ describe("a drain that waits lets tasks gather", () => {
     expect(gathers(5_000, reply(3), { meanwhile: (remaining) => remaining.notify() })).toBe(0);
     const remaining = new RemainingTasks(5_000, false);
     remaining.dequeueSent({ max: 10, wait: 5_000 }, 0)(reply(3), null);
-    expect(remaining.gatherUntil).toBe(performance.now() + 500);
+    expect(remaining.gatherUntil).toBe(performance.now() + 1_000);
     remaining.notify();
     expect(remaining.gatherUntil).toBe(0);
   });
