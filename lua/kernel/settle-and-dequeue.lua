@@ -26,11 +26,7 @@ local items = ARGV -- then for each: id, proof, terms, text; as in settle
 local FIRST = 10
 local now_text, max = clock_text(test_now), tonumber(max_tasks)
 local slot = slot_of(token, max)
-local records, settled, ids, reply, ahead, next_due
-
-local function time()
-  return now_text
-end
+local records, settled, ids, reply, ahead
 
 -- Completing puts no task at the front of the list, so ids may be taken off before the settle.
 local plain = PLAIN and worker == '' and #items + 2 * max <= SLICE
@@ -39,6 +35,10 @@ for i = FIRST + 3, #items, SETTLEMENT do
 end
 -- One command stores the records of completed and of leased tasks.
 if plain then
+  local function time()
+    return now_text
+  end
+  local now, next_due = tonumber(now_text), nil
   ids = redis.call('RPOP', pending, max_tasks)
   if not ids then
     ids = {}
@@ -53,15 +53,16 @@ if plain then
   local reads = { found }
   plain = completed
   if plain and #ids < max then
+    local sent, awake_until, window, looked = parse_wake(found[CONTROL])
     next_due = 0
-    if is_look_due(found[CONTROL], tonumber(now_text), look_after) then
+    if look_after == '' or now < looked or now >= looked + tonumber(look_after) then
       plain, ahead = nothing_due(working, delayed, time)
       if plain then
         next_due = ahead.next_due
       end
       if plain and look_after ~= '' then
-        found[CONTROL] = looked_text(found[CONTROL], tonumber(now_text))
-        if not has_wake(found[CONTROL]) then
+        found[CONTROL] = format_wake(sent, awake_until, window, now)
+        if awake_until == 0 then
           append(fields, '~wake', found[CONTROL])
         end
       end

@@ -38,7 +38,8 @@ local function dequeue_in_full(keys, call, popped, ahead, reads)
     end
     local rate = control.rate or ''
     used, alarm = rate, control.alarm
-    if control.wake and has_wake(control.wake) then
+    local _, awake_until = parse_wake(control.wake)
+    if awake_until > 0 then
       wake = control.wake
     end
     if control.slot and string.match(control.slot, '^%S+') == token then

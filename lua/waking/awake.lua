@@ -12,12 +12,6 @@ local function format_wake(sent, awake, window, looked)
   return looked > 0 and text .. ' ' .. int(looked) or text
 end
 
--- Whether a consumer was woken, and has not found the queue empty.
-local function has_wake(text)
-  local _, awake = parse_wake(text)
-  return awake > 0
-end
-
 -- True if no consumer counts as awake.
 -- patience: how long (ms) to wait for a consumer that was woken and has taken no tasks; nil: the whole
 -- window.
@@ -74,20 +68,4 @@ local function plan_wake(call, found, window)
   end
   plan_write(plan, 'HSET tasks', unpack(sent))
   return true
-end
-
--- Whether to look for what is due: if it is not known that a call has looked within a time (ms).
--- text: the field `~wake`. after: that time; '' to look in any case.
-local function is_look_due(text, now, after)
-  if after == '' then
-    return true
-  end
-  local _, _, _, looked = parse_wake(text)
-  return now < looked or now >= looked + tonumber(after)
-end
-
--- The new value of `~wake` after a look for what is due.
-local function looked_text(text, now)
-  local sent, awake, window = parse_wake(text)
-  return format_wake(sent, awake, window, now)
 end

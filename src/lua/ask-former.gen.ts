@@ -48,11 +48,11 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $DR } from "./parts/remaining.gen.ts";
 import { $DS, $FO } from "./parts/places-left.gen.ts";
-import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JQ } from "./parts/exceeds-max-pending.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JP } from "./parts/exceeds-max-pending.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -105,12 +105,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JQ}if j~=''and t.any_ready and JQ(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JP}if j~=''and t.any_ready and JP(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
 ${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FN}${$FE}${$FI}${$FP}${$FO}${$EF}return EF(t)or u
 `;
   },
-  sha1: "2971aa852920746c7db2f502d27461ef8f4d7683",
-  keyLockingSha1: "e1d8fbf0f9948f9f8965f063f7e643807c9a589b",
+  sha1: "52ee848e0e043f5e34ec4b91e37238d3c27f9c0c",
+  keyLockingSha1: "4f522dba27b23fe8b0e8b825c113bb898c52b061",
 };

@@ -39,11 +39,11 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $JU } from "./parts/lost-for.gen.ts";
+import { $JR } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/format-settings.gen.ts";
 import { $DR } from "./parts/remaining.gen.ts";
@@ -212,7 +212,7 @@ end
 end
 return true
 end
-${$FX}${$CY}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$AF}${$GI}${$GJ}${$GK}${$GN}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GD}${$CP}${$CR}${$HB}${$FU}${$JW}${$HD}${$FR}${$FS}${$JU}${$DG}${$DK}${$GQ}${$HK}${$HL}${$HM}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IY}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IX}${$IS}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local function ak()
+${$FX}${$CY}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$AF}${$GI}${$GJ}${$GK}${$GN}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GD}${$CP}${$CR}${$HB}${$FU}${$JT}${$HD}${$FR}${$FS}${$JR}${$DG}${$DK}${$GQ}${$HK}${$HL}${$HM}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IY}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IX}${$IS}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local function ak()
 local al={}
 for ap,aq in ipairs(IR)do
 al[aq]=w.seen.tasks[aq]
@@ -297,6 +297,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "0758af2c527d6ed70771fb401c5335d512f041b4",
-  keyLockingSha1: "a6feeae0bbada2811b2233be628492235a8e761e",
+  sha1: "f71dd168ab356b1d8651f211c93551a8a48a4f1e",
+  keyLockingSha1: "79be730808abdd2139ec56d6111867b8e15c6487",
 };

@@ -35,15 +35,15 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DN } from "./parts/totals.gen.ts";
 import { $DK } from "./parts/format-settings.gen.ts";
 import { $GV } from "./parts/statistics-fields.gen.ts";
 import { $GY } from "./parts/history-fields.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $JO } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -71,9 +71,9 @@ ${$FW}if FW(p[1])or FW(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BW}local q,r=BW(g,i)
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JP}local function s(t,u,v)
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JO}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)>0
-return w and JP(f,{t,u},n.now,k,v)and 1 or 0
+return w and JO(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -147,6 +147,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "9b3bad7bc2346f640607d74b8f7e9be24d6119f1",
-  keyLockingSha1: "4ee70683252b32e42314995bb13880c3290417c3",
+  sha1: "6bf62013ff907c0c4c515c301d3dae9cc7ff87d5",
+  keyLockingSha1: "5bdd85d764eaacd2389315c714979fcb631512ee",
 };

@@ -51,7 +51,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GD } from "./parts/has-payload.gen.ts";
-import { $EI, $EG, $BI, $EH, $JL, $JO, $EV } from "./parts/read-waiting.gen.ts";
+import { $EI, $EG, $BI, $EH, $JN, $EV } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
@@ -60,19 +60,19 @@ import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $KB, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JT } from "./parts/forgotten-after.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
-import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $JY, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
+import { $JQ } from "./parts/forgotten-after.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
+import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JU } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
-import { $JV } from "./parts/note-worker.gen.ts";
+import { $JR } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
+import { $JS } from "./parts/note-worker.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EU } from "./parts/try-store.gen.ts";
 
@@ -117,7 +117,7 @@ end
 end
 if ac then
 ${$EI}${$EH}w[1]=EI(g,u,v,1,EH(v,1))
-${$AK}${$GJ}${$EG}${$JJ}${$JL}${$JK}${$JN}${$EU}${$JO}${$EV}y=EV(e,g,v,w,u,o,p,n,q,ab,aa)
+${$AK}${$GJ}${$EG}${$JJ}${$JK}${$JM}${$EU}${$JN}${$EV}y=EV(e,g,v,w,u,o,p,n,q,ab,aa)
 end
 if y then
 return y
@@ -137,9 +137,9 @@ k
 )
 local ae={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JT}${$JW}${$JX}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}${$KB}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JL}${$JK}${$JN}${$JV}${$BM}return BM(ad,ae,v,z,w)
+${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JK}${$JM}${$JS}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "68888e3732a0488bd16616efb70bf807c45b05c6",
-  keyLockingSha1: "83772a126db952aa119a0a416c721ab8c4b08e8f",
+  sha1: "15ae51d5b1a5db6a3ee58277b3e48aff79558923",
+  keyLockingSha1: "cb91a7b8b0fca4bf97b37e3d2e274ddedfdd75a1",
 };

@@ -5,13 +5,13 @@ import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $GJ } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EI, $EG, $BI, $EH, $JL, $JO, $EV } from "./parts/read-waiting.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $EI, $EG, $BI, $EH, $JN, $EV } from "./parts/read-waiting.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EU } from "./parts/try-store.gen.ts";
 import { $GG } from "./parts/working-record.gen.ts";
 import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -61,17 +61,17 @@ elseif EZ(p,true)then
 return{'not_plain'}
 end
 ${$JJ}local u,v=JJ(q or'')
-${$JM}local w,x=v-r,JM(q or'',r)
+${$JL}local w,x=v-r,JL(q or'',r)
 if x then
 w=0
-${$JK}${$JN}AK(m,'~wake',JN(r,e,q))
+${$JK}${$JM}AK(m,'~wake',JM(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GJ}${$EH}${$JL}${$JK}${$JN}${$EU}${$JO}${$EV}local z=
+${$GJ}${$EH}${$JK}${$JM}${$EU}${$JN}${$EV}local z=
 EV(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
@@ -83,6 +83,6 @@ end
 ${$FC}return FC(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "16543222a0fd0b92ca680a0cd1575546c45d3f36",
-  keyLockingSha1: "c2d093f66c144d9ab22a204b4f0e5848dff82ad5",
+  sha1: "0d6362b193e5fc07468417c87e11e3a8306238f1",
+  keyLockingSha1: "637d1606394355bb3f1c6591f3cb5e6debc7995a",
 };

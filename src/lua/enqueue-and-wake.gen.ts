@@ -6,11 +6,11 @@ import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
 import { $FA, $FD } from "./parts/store-alone.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -35,10 +35,10 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JJ}${$JM}if m or not JM(l[1]or'',tonumber(h))then
+${$JJ}${$JL}if m or not JL(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JK}${$JN}redis.pcall('HSET',b,'~wake',JN(tonumber(h),d,l[1]))
+${$JK}${$JM}redis.pcall('HSET',b,'~wake',JM(tonumber(h),d,l[1]))
 return{'ok',-1,0}
 end
 ${$FB}local i,j=FB(f,g,h)
@@ -49,13 +49,13 @@ end
 local l=tonumber(h)
 ${$JJ}local m,n=JJ(k['~wake'])
 local o=n-l
-${$JM}if JM(k['~wake'],l)then
+${$JL}if JL(k['~wake'],l)then
 o=0
-${$AK}${$JK}${$JN}AK(j,'~wake',JN(l,d,k['~wake']))
+${$AK}${$JK}${$JM}AK(j,'~wake',JM(l,d,k['~wake']))
 end
 ${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "eef20644f2fc91ccc2f8587d41a5a9e152a020f6",
-  keyLockingSha1: "78984206018f01ab7d4a6bca6fa196642d74794b",
+  sha1: "40734e17c7ee893727d604d5aee3c4b754b881e0",
+  keyLockingSha1: "bf162a273d7bc3dbca8d967e5ad56fc42ab53939",
 };

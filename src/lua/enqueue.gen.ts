@@ -46,12 +46,12 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $DR } from "./parts/remaining.gen.ts";
 import { $DS, $FO } from "./parts/places-left.gen.ts";
-import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JP } from "./parts/exceeds-max-pending.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
 
 const $U = `local function U(a)
 return string.match(a or'','^1;(%d+);(%x+)$')
@@ -178,11 +178,11 @@ end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JQ}ae[3]=JQ(ad,ag,k)and 1 or 0
+${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JP}ae[3]=JP(ad,ag,k)and 1 or 0
 end
 ${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}${$FO}${$EF}return EF(ad)or ae
 `;
   },
-  sha1: "3ab21e3a039dc40e6962b90319c01383680f639a",
-  keyLockingSha1: "d461091de4e2226704f15dfd8c77ba3c40d4fe95",
+  sha1: "303f40dbbd1af51f76f2a4dcf658c67a2c3f7e7d",
+  keyLockingSha1: "cb7669878742a771317b9ea529fbf2b1339d895f",
 };

@@ -22,7 +22,7 @@ import { $CM } from "./parts/parse-group.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $JY } from "./parts/lost-workers.gen.ts";
+import { $JV } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -48,7 +48,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JY}local v=JY(u[1])
+${$AK}${$JV}local v=JV(u[1])
 if
 #v==0
 and not u[3]
@@ -299,6 +299,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "87dc18c15ffc4b897a7d6fdfbc1cf42021afd5ed",
-  keyLockingSha1: "7e2ca0bd33e5ac956ce00fed373ba5c29d9710bd",
+  sha1: "c1877904af21a8649eee569ca7ff0e7e768f19e4",
+  keyLockingSha1: "1859976baacdc1c610028b2606f3d44986255fee",
 };

@@ -49,17 +49,17 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
 import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
+import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JU } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JR } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $JO } from "./parts/record-wake.gen.ts";
 
 export const failWorker: Script = {
   name: "failWorker",
@@ -94,8 +94,8 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}local s,t,u,v,w=
-KA(p,m,q,tonumber(n),r,'taken_back')
+${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}local s,t,u,v,w=
+JX(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -120,14 +120,14 @@ AK(z,y[ae+1],af..ag)
 end
 end
 pcall(AN,'HSET',g,z)
-${$JX}JX(p,x,w)
-${$JJ}${$JK}${$JN}${$JM}${$JP}local ab=o~=''
+${$JU}JU(p,x,w)
+${$JJ}${$JK}${$JM}${$JL}${$JO}local ab=o~=''
 and s>0
-and JP(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and JO(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "fa375ea2249b3b5eefbe66c425ffc9bbff86465e",
-  keyLockingSha1: "c9d44a25db750f28459e2ef56f5c4962bdcc69c5",
+  sha1: "ca4945bc32348aab7eb91a4d2fef7370152ec6e3",
+  keyLockingSha1: "9614efdf0e139f342b91bee7b43229c11fb39fb6",
 };

@@ -23,9 +23,9 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
-import { $JT } from "./parts/forgotten-after.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
-import { $JV } from "./parts/note-worker.gen.ts";
+import { $JQ } from "./parts/forgotten-after.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
+import { $JS } from "./parts/note-worker.gen.ts";
 import { $HG } from "./parts/put-deadlines.gen.ts";
 
 export const heartbeat: Script = {
@@ -56,7 +56,7 @@ AK(q,'.'..m[w])
 s[#q]=m[w+1]..' '..m[w+2]
 end
 else
-${$HB}${$JW}local t=JW(n,g,j,p+1)
+${$HB}${$JT}local t=JT(n,g,j,p+1)
 r=t[p+1]
 t[p+1]=nil
 ${$AK}for x,y in ipairs(t)do
@@ -94,7 +94,7 @@ AK(y,ae)
 end
 ${$AS}${$HG}HG(n,v)
 ${$FJ}${$FK}local aa=FK(n,o)
-${$FF}${$FG}${$JT}${$JV}JV(aa,g,h,t[3])
+${$FF}${$FG}${$JQ}${$JS}JS(aa,g,h,t[3])
 ${$AM}${$DL}${$DM}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}local ab=FP(aa)
 if ab then
 return ab
@@ -104,6 +104,6 @@ y[4]=r and tonumber((string.match(r,'(%d+) %S+$')))or 0
 return y
 `;
   },
-  sha1: "4b0edc82764dee06be7e8a076857cf7f181aa888",
-  keyLockingSha1: "f04c9e63aed9cef1b1fa6442801c3fe1c5f6ca66",
+  sha1: "b3ba03b8442b7b9c2b36ae62b67549ce5898b1de",
+  keyLockingSha1: "be58dae4a88ca2cb19cd1577da99168c084535fd",
 };

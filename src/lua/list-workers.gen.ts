@@ -12,9 +12,9 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
-import { $JT } from "./parts/forgotten-after.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
-import { $JY } from "./parts/lost-workers.gen.ts";
+import { $JQ } from "./parts/forgotten-after.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
+import { $JV } from "./parts/lost-workers.gen.ts";
 
 export const listWorkers: Script = {
   name: "listWorkers",
@@ -39,9 +39,9 @@ ${$AH}${$AI}${$AJ}local n=AJ(e)
 local o={'ok',n,i[1]}
 local p=5
 local q,r={},{}
-${$HB}${$JW}for v,w in ipairs(l)do
+${$HB}${$JT}for v,w in ipairs(l)do
 local x=string.sub(k[2*v],4)
-local y=JW(j,x,0,tonumber(h))
+local y=JT(j,x,0,tonumber(h))
 local z=#y
 if z==tonumber(h)then
 z=redis.call('ZLEXCOUNT',d,'['..x..' ','('..x..'!')
@@ -71,23 +71,23 @@ z[5]=math.max(z[5],math.min(ab,n))
 end
 end
 end
-${$JY}local s=f=='0'and JY(m[1])or{}
+${$JV}local s=f=='0'and JV(m[1])or{}
 if#s>0 then
 local t={}
 for x,y in ipairs(s)do
 t[x]='~f:'..y
 end
 local u=redis.call('ZMSCORE',c,unpack(s))
-${$JT}for y,z in ipairs(AP('HMGET',b,t))do
+${$JQ}for y,z in ipairs(AP('HMGET',b,t))do
 local aa=not u[y]and tonumber((string.match(z or'','^1;(%d+)')))
-if aa and aa+JT>n then
-AK(o,{s[y],'',z,aa+JT,0,0})
+if aa and aa+JQ>n then
+AK(o,{s[y],'',z,aa+JQ,0,0})
 end
 end
 end
 return o
 `;
   },
-  sha1: "b9ebe3589fdb4384df90c0248421b74c44e876f8",
-  keyLockingSha1: "97f8c0ca8ca132f7358baa603388472502a32706",
+  sha1: "b1cff287afb8285e5b374a99410ef816fcecfc36",
+  keyLockingSha1: "ad1084aeef69af0bd0a4c119b58798f0bf35b747",
 };

@@ -51,9 +51,9 @@ import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $JO } from "./parts/record-wake.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -161,10 +161,10 @@ end
 if aj~=''then
 aj=t..' '..AH(math.ceil(u+ai*l))..' '..aj
 end
-${$JJ}${$JK}${$JN}${$JM}${$JP}local ak=o~=''
+${$JJ}${$JK}${$JM}${$JL}${$JO}local ak=o~=''
 and k~='1'
 and(aa or ab)
-and JP(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
+and JO(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
 ${$Q}local al={'ok',ai,aj,Q(af,ah),ak and 1 or 0}
 for ap=1,ag and ah or 0 do
 al[ap+5]=af[ap].left_alone and'newer_schema'or z[af[ap].id]or'not_found'
@@ -172,6 +172,6 @@ end
 return al
 `;
   },
-  sha1: "87e8ec86e2b8ecf3933e1212ce6087846fd72dab",
-  keyLockingSha1: "9b3020536ac8aef3793ed056580088881c5fddd1",
+  sha1: "1a31a51dfce91376f2eb3061a85f5538d78d11ef",
+  keyLockingSha1: "9ac1dd6617bda63feb85d96984d483c0eabefae3",
 };

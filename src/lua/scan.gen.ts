@@ -54,14 +54,14 @@ import { $FT, $GL, $GM } from "./parts/history.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
 import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JU } from "./parts/lost-for.gen.ts";
+import { $JR } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DK } from "./parts/format-settings.gen.ts";
 import { $GQ } from "./parts/has-ended.gen.ts";
@@ -130,7 +130,7 @@ end
 IJ(q,z)
 return x[1],y
 end
-${$DF}${$FW}${$DH}${$DJ}${$FF}${$FG}${$AL}${$FS}${$JU}${$DG}${$DK}${$HQ}${$HU}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
+${$DF}${$FW}${$DH}${$DJ}${$FF}${$FG}${$AL}${$FS}${$JR}${$DG}${$DK}${$HQ}${$HU}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
 local z,aa=IO(q,y[2])
 r=aa
@@ -181,7 +181,7 @@ else
 ad=HZ(q)
 end
 elseif m=='workers'then
-${$JW}${$IM}IM(q,ab)
+${$JT}${$IM}IM(q,ab)
 ad=HZ(q)
 else
 ad=y(ab,ac)
@@ -192,6 +192,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "24f1a43ec387326a7242d7a9d42700635854161e",
-  keyLockingSha1: "b372500f74b7ba178c845b90eb3b58edc4e42b27",
+  sha1: "ac67d13d68bb35966c21ad2d606130fc2222f7ab",
+  keyLockingSha1: "7446e78db40e82556b036455b09538d25b68c769",
 };

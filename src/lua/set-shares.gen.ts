@@ -12,13 +12,13 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
 import { $DI, $DN } from "./parts/totals.gen.ts";
 import { $DK } from "./parts/format-settings.gen.ts";
 import { $DR } from "./parts/remaining.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $JO } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -76,13 +76,13 @@ ${$DR}local s=redis.call('LLEN',a)
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$AL}${$AS}${$AU}${$JJ}${$JK}${$JN}${$DG}${$DK}${$JM}${$JP}local u=k~=''
+${$AL}${$AS}${$AU}${$JJ}${$JK}${$JM}${$DG}${$DK}${$JL}${$JO}local u=k~=''
 and t
 and s>0
-and JP(e,{l[5],DK(p)},m,k)
+and JO(e,{l[5],DK(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "fd69366a0dbddaaabed125643a2b1b6fd305552c",
-  keyLockingSha1: "5780e31100e963f81323017a301087ba9b98be79",
+  sha1: "3746095266744a4327802a6d8042e5731c544b34",
+  keyLockingSha1: "a4754f07060596ebb37b613b5c27d82306d3659c",
 };

@@ -51,7 +51,7 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
 import { $GD } from "./parts/has-payload.gen.ts";
-import { $EI, $EG, $BI, $EH, $JL, $JO, $EV } from "./parts/read-waiting.gen.ts";
+import { $EI, $EG, $BI, $EH, $JN, $EV } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
 import { $FT, $GL, $GM } from "./parts/history.gen.ts";
@@ -60,38 +60,25 @@ import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $FU } from "./parts/first-line.gen.ts";
 import { $FV } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $KB, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JT } from "./parts/forgotten-after.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
-import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $JY, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
+import { $JQ } from "./parts/forgotten-after.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
+import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JU } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
-import { $JV } from "./parts/note-worker.gen.ts";
+import { $JR } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
+import { $JS } from "./parts/note-worker.gen.ts";
 import { $ET } from "./parts/plain.gen.ts";
 import { $EU } from "./parts/try-store.gen.ts";
 import { $GG } from "./parts/working-record.gen.ts";
 import { $GS, $EW, $EX, $GT, $GU } from "./parts/settlement.gen.ts";
 import { $HG } from "./parts/put-deadlines.gen.ts";
 
-const $JR = `local function JR(a,b,c)
-if c==''then
-return true
-end
-local d,e,f,g=JJ(a)
-return b<g or b>=g+tonumber(c)
-end
-`;
-const $JS = `local function JS(a,b)
-local c,d,e=JJ(a)
-return JK(c,d,e,b)
-end
-`;
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
   get source() {
@@ -120,60 +107,62 @@ local v=ARGV
 local w=10
 ${$AH}${$AI}local x,y=AI(l),tonumber(m)
 ${$BI}local z=BI(o,y)
-local aa,ab,ac,ad,ae,af
+local aa,ab,ac,ad,ae
+${$AG}${$ET}local af=ET and r==''and#v+2*y<=AG
+${$GS}for aj=w+3,#v,GS do
+af=af and v[aj]=='complete'
+end
+if af then
 local function ag()
 return x
 end
-${$AG}${$ET}local ah=ET and r==''and#v+2*y<=AG
-${$GS}for al=w+3,#v,GS do
-ah=ah and v[al]=='complete'
-end
-if ah then
+local ah,ai=tonumber(x),nil
 ac=redis.call('RPOP',a,m)
 if not ac then
 ac={}
 end
-${$EH}local ai=EH(ac,1)
-${$EI}${$GT}local aj=EI(g,z,ac,1,ai,GT({},v,w))
-${$EG}aa={aj[3],aj[4],unpack(aj,EG+2*ai+1,#aj)}
-local ak,al,am
-if not aj.err then
-${$AF}${$GJ}${$FT}${$FR}${$GG}${$EW}ak,al,am=EW(e,h,v,w,aa,x)
+${$EH}local aj=EH(ac,1)
+${$EI}${$GT}local ak=EI(g,z,ac,1,aj,GT({},v,w))
+${$EG}aa={ak[3],ak[4],unpack(ak,EG+2*aj+1,#ak)}
+local al,am,an
+if not ak.err then
+${$AF}${$GJ}${$FT}${$FR}${$GG}${$EW}al,am,an=EW(e,h,v,w,aa,x)
 end
-local an={aj}
-ah=ak
-if ah and#ac<y then
-af=0
-${$JJ}${$JR}if JR(aj[EG],tonumber(x),t)then
-${$AQ}${$AR}${$BO}${$BP}${$BQ}ah,ae=BQ(e,f,ag)
-if ah then
-af=ae.next_due
+local ao={ak}
+af=al
+if af and#ac<y then
+${$JJ}local ap,aq,ar,as=JJ(ak[EG])
+ai=0
+if t==''or ah<as or ah>=as+tonumber(t)then
+${$AQ}${$AR}${$BO}${$BP}${$BQ}af,ae=BQ(e,f,ag)
+if af then
+ai=ae.next_due
 end
-if ah and t~=''then
-${$JK}${$JS}aj[EG]=JS(aj[EG],tonumber(x))
-${$JL}if not JL(aj[EG])then
-${$AK}AK(al,'~wake',aj[EG])
+if af and t~=''then
+${$JK}ak[EG]=JK(ap,aq,ar,ah)
+if aq==0 then
+${$AK}AK(am,'~wake',ak[EG])
 end
 end
 end
 end
-if ah then
-${$AK}${$GJ}${$JJ}${$JL}${$JK}${$JN}${$EU}${$JO}${$EV}ad=
-EV(e,g,ac,an,z,o,p,n,q,ag,af,al)
+if af then
+${$AK}${$GJ}${$JJ}${$JK}${$JM}${$EU}${$JN}${$EV}ad=
+EV(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
 end
 if ad then
-return{ak,ad}
+return{al,ad}
 end
-${$EU}${$EX}if ak and EX(g,h,al,am)then
-ab=ak
+${$EU}${$EX}if al and EX(g,h,am,an)then
+ab=al
 else
 ae=nil
-if aj.err then
+if ak.err then
 aa=nil
 end
 end
 end
-${$AV}local ai=AV(
+${$AV}local ag=AV(
 a,
 b,
 c,
@@ -186,31 +175,31 @@ i,
 j,
 k
 )
-local aj=
+local ah=
 {max=y,slot=z,lease=n,token=o,resend=p,max_bytes=q}
-aj.worker,aj.info,aj.test_now=r,s,l
-aj.now=tonumber(x)
+ah.worker,ah.info,ah.test_now=r,s,l
+ah.now=tonumber(x)
 if not ab then
-${$DF}${$FX}${$CY}${$AK}${$FW}${$GA}${$GB}${$FZ}${$GF}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$GT}${$HG}${$GU}local ak,al=pcall(function()
+${$DF}${$FX}${$CY}${$AK}${$FW}${$GA}${$GB}${$FZ}${$GF}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$GT}${$HG}${$GU}local ai,aj=pcall(function()
 if not aa then
 aa=AP('HMGET',g,GT({'~set','~stats'},v,w))
 end
-return GU(ai,aj.now,u,v,w,aa)
+return GU(ag,ah.now,u,v,w,aa)
 end)
-if ak then
-ab=al
+if ai then
+ab=aj
 else
-${$AT}ab=AT(al)
+${$AT}ab=AT(aj)
 end
 if ab.err or ab[1]~='ok'then
 AN('RPUSH',a,AO(ac or{},1))
 return ab
 end
 end
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$BE}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JT}${$JW}${$JX}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}${$KB}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JL}${$JK}${$JN}${$JV}${$BM}ad=BM(ai,aj,ac,ae)
+${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$BE}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JK}${$JM}${$JS}${$BM}ad=BM(ag,ah,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "785d16fa94e39f7eff8a7905af28dc1f00415d5e",
-  keyLockingSha1: "e9576631db00e4b8a36d16365a15724aedb179fa",
+  sha1: "4969dcdad51e6f32a33fe9084b0476bea2a848d9",
+  keyLockingSha1: "918fce055e325d985e9aa5949b3e99f59526832d",
 };

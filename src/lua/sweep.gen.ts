@@ -54,21 +54,21 @@ import { $FT, $GL, $GM } from "./parts/history.gen.ts";
 import { $HB } from "./parts/worker-lease.gen.ts";
 import { $CA, $HF } from "./parts/note-number.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $KB, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JT } from "./parts/forgotten-after.gen.ts";
-import { $JW } from "./parts/leases-of.gen.ts";
-import { $JX, $JZ, $KA } from "./parts/unregister-workers.gen.ts";
+import { $BP, $BU, $BN, $JY, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
+import { $JQ } from "./parts/forgotten-after.gen.ts";
+import { $JT } from "./parts/leases-of.gen.ts";
+import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
 import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
 import { $HD } from "./parts/score-when-due.gen.ts";
 import { $HE } from "./parts/wait-again.gen.ts";
 import { $FR } from "./parts/default-result-ttl.gen.ts";
 import { $FS } from "./parts/default-dead-ttl.gen.ts";
 import { $HH } from "./parts/revoke.gen.ts";
-import { $JU } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JR } from "./parts/lost-for.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 import { $GQ } from "./parts/has-ended.gen.ts";
-import { $JM } from "./parts/nobody-awake.gen.ts";
-import { $JP } from "./parts/record-wake.gen.ts";
+import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $JO } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -163,7 +163,7 @@ end
 end
 local af,ag,ah,ai=0,0,0,false
 if not x or x.due then
-${$DF}${$CY}${$FY}${$GC}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BU}${$BN}${$JT}${$JW}${$JX}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JU}${$JZ}${$KA}${$KB}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
+${$DF}${$CY}${$FY}${$GC}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
 end
 z=z or ai or ae or af==t
 ab,ac=ab+ag,ac+ah
@@ -179,11 +179,11 @@ if am then
 aj=am
 end
 end
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JN}${$JM}${$JP}local function ak()
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JO}local function ak()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JP(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
+return JO(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
 end
 w[2],w[3],w[4],w[5]=af,ab,ac,y
 w[6],w[7],w[8]=z and 1 or 0,ad+aa,ak()and 1 or 0
@@ -191,6 +191,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "9e7bf66979d4ad9bbee2ae4ccaea140c9db9cba0",
-  keyLockingSha1: "cd7c2fdf1b47ea25fd15ef55ee7709f4ed4a3568",
+  sha1: "d4d96e9299c4ef00109a90a7f1b5aa0f59ff7289",
+  keyLockingSha1: "16fd59d3c82e5be9487b6597305bfe50e4f3b428",
 };

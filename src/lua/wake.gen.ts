@@ -6,7 +6,7 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JJ, $JK, $JN } from "./parts/parse-wake.gen.ts";
+import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
 
 export const wake: Script = {
   name: "wake",
@@ -20,10 +20,10 @@ ${$JJ}local f,g,h=JJ(e)
 if d>=f and d<f+tonumber(c)then
 return{'ok',0}
 end
-${$AS}${$AU}${$JK}${$JN}local i=AU(a,{'~wake',JN(d,math.max(tonumber(c),h),e)})
+${$AS}${$AU}${$JK}${$JM}local i=AU(a,{'~wake',JM(d,math.max(tonumber(c),h),e)})
 return{'ok',i and 0 or 1}
 `;
   },
-  sha1: "e869a2c0deeb996dbe3bf75fe584a5ed453e83e0",
-  keyLockingSha1: "597651c48d063b3a4a697b84549ab972e69d41e6",
+  sha1: "2d85a1e8abbb737a3c39d19c0ade1e4743ec9fe7",
+  keyLockingSha1: "4a05fc9c9d06bfa0382d96f8c61e6b997ad1e89b",
 };

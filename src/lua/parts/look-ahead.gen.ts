@@ -35,7 +35,7 @@ end
 `;
 export const $BN = `local BN=60000
 `;
-export const $KB = `local function KB(a,b,c)
+export const $JY = `local function JY(a,b,c)
 local d=redis.call('ZRANGE',a.workers,'-inf',AH(b),'BYSCORE','LIMIT','0','10')
 local e,f,g,h,i,j={},{},{},{},0,0
 local k={}
@@ -53,12 +53,12 @@ local w=r and not string.find(r,'^1;%d+;%d')
 if not w then
 local x,y,z
 x,y,z,u,v=
-KA(a,q,b,GZ-i-j,c)
+JX(a,q,b,GZ-i-j,c)
 i,j=i+x,j+y
 end
 AK(k,r and not u and i+j==t and s or nil)
-if w and JW(a,q,'0',1)[1]then
-AK(h,AH(b+JT/60),q)
+if w and JT(a,q,'0',1)[1]then
+AK(h,AH(b+JQ/60),q)
 else
 AK((u or v)and g or f,q)
 end
@@ -66,8 +66,8 @@ end
 AN('HDEL',a.tasks,k)
 AN('ZREM',a.expiry,k)
 AN('ZADD',a.workers,h)
-JX(a,f)
-JX(a,g,true)
+JU(a,f)
+JU(a,g,true)
 local m,n=AR(a.workers),FK(a,b)
 if m then
 FG(n,'timers',AH(m),'~w')
@@ -105,7 +105,7 @@ end
 FP(h)
 end
 if g then
-return KB(a,c,d)
+return JY(a,c,d)
 end
 return 0,0,false
 end

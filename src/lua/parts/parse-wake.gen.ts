@@ -10,7 +10,7 @@ local e=AH(a)..' '..AH(b)..' '..AH(c)
 return d>0 and e..' '..AH(d)or e
 end
 `;
-export const $JN = `local function JN(a,b,c)
+export const $JM = `local function JM(a,b,c)
 local d,e,f,g=JJ(c)
 local h=tonumber(b or f)
 return JK(b and a or d,a+h,h,g)

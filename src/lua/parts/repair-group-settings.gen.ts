@@ -26,7 +26,7 @@ end
 export const $II = `local function II(a,b,c)
 for g,h in ipairs(HQ(a,'expiry',b))do
 if not h then
-local i=string.match(c[g],'^(%d+) ')or AH(a.now+JU)
+local i=string.match(c[g],'^(%d+) ')or AH(a.now+JR)
 FG(a.plan,'ZADD expiry',i,b[g])
 HO(a,'expiry_missing',b[g])
 end
@@ -83,7 +83,7 @@ end
 local e=HQ(a,'workers',b)
 for i,j in ipairs(HR(a,d))do
 local k,l=b[i],tonumber(AQ(e[i]))
-if not j and#JW(c,k,'0',1)==0 then
+if not j and#JT(c,k,'0',1)==0 then
 HP(a,'workers',k)
 elseif l<0 or l>a.now+IY then
 FG(a.plan,'ZADD workers',AH(a.now),k)

@@ -448,14 +448,15 @@ error('~lease is not a number')
 end
 local y=x.rate or''
 r,s=y,x.alarm
-if x.wake and JL(x.wake)then
+local z,aa=JJ(x.wake)
+if aa>0 then
 t=x.wake
 end
 if x.slot and string.match(x.slot,'^%S+')==l then
 p.given=true
-local z=BL(a,u(),l,string.sub(x.slot,#l+1))
-local aa=#z==2 and not FW(x.set)and DJ(x.set or nil).paused
-return aa and{'paused'}or z,false
+local ab=BL(a,u(),l,string.sub(x.slot,#l+1))
+local ac=#ab==2 and not FW(x.set)and DJ(x.set or nil).paused
+return ac and{'paused'}or ab,false
 elseif FL(n,x.set,x.stats)then
 return{'newer_schema'},false
 elseif n.settings.paused then
@@ -463,14 +464,14 @@ v()
 return{'paused'},false
 end
 if(n.settings.max_working or n.settings.rate)and(#o>0 or x.fair)then
-local z,aa
-local ab=n.settings.max_working and redis.call('ZCARD',a.working)
-p.most,z,r,aa=DQ(n.settings,j,ab,r,u())
-if aa then
+local ab,ac
+local ad=n.settings.max_working and redis.call('ZCARD',a.working)
+p.most,ab,r,ac=DQ(n.settings,j,ad,r,u())
+if ac then
 redis.pcall('HSET',i,'~rate',r)
 end
 if p.most<1 then
-return{'ok',z},true
+return{'ok',ab},true
 end
 end
 end
@@ -547,7 +548,7 @@ elseif z then
 AK(z,o.dead_letters)
 if m~=''and not p.given and z[1]~='newer_schema'then
 u()
-JV(n,m,b.info,s)
+JS(n,m,b.info,s)
 return FP(n)or z
 end
 return z
@@ -556,7 +557,7 @@ if#p>0 or not o.drained or m~=''then
 u()
 end
 if m~=''then
-JV(n,m,b.info,s)
+JS(n,m,b.info,s)
 end
 EM(o)
 n.drained=o.drained
@@ -565,7 +566,7 @@ local aa=m~=''and m or nil
 local ab=
 {counter=q,token=l,slot=k,lease=b.lease,worker=aa,used=r}
 if t and#p>0 then
-FG(n,'HSET tasks','~wake',JN(n.now,nil,t))
+FG(n,'HSET tasks','~wake',JM(n.now,nil,t))
 end
 local ac=BH(n,o,p,ab)or FP(n)
 if ac then

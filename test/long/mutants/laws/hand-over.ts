@@ -124,11 +124,11 @@ export const handOver: LawMutants = {
     breaks: "I6: a task that is requeued for two seconds waits for the next sweep",
   },
   "lone tasks never make a drain look for what is due": {
-    lua: change("now < looked or now >= looked + tonumber(after)", "now < looked"),
+    lua: change("now < looked or now >= looked + tonumber(look_after)", "now < looked"),
     breaks: "I6: without cron, what is due later waits for good",
   },
   "each lone task makes a drain look for what is due": {
-    lua: change("now < looked or now >= looked + tonumber(after)", "true"),
+    lua: change("now < looked or now >= looked + tonumber(look_after)", "true"),
     breaks: "law 3: a lone task costs two commands more than the page on costs says",
   },
   "an enqueue that wakes overwrites known tasks": {
