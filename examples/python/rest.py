@@ -39,7 +39,8 @@ class Script:
 
     def __init__(self, name: str, folder: Path):
         script = _lua(folder, name)
-        self.text = _needed(_words(script), folder) + script
+        # Lua allows a function 200 locals, so the script is one of its own.
+        self.text = _needed(_words(script), folder) + f"return (function()\n{script}\nend)()\n"
         self.sha = hashlib.sha1(self.text.encode()).hexdigest()
         self.keys: list[str] = [name.replace("_", "-") for name in KEYS.findall(script)]
 
