@@ -25,11 +25,52 @@ describe("a drain that began with a task finds", () => {
     return done;
   }
 
+  /** A handler that does this with the first delivery alone. */
+  const failingOnce = (first: () => Promise<unknown>) => async (task: Task<never>) => {
+    done.push(task.payload);
+    if (task.attempt === 1) await first();
+  };
+
+  /** A drain has just looked for what is due, so that the next ones need not. */
+  const haveLooked = () => deployment({ emails: () => {} }).request();
+
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   test("a task that its handler delays for a moment", async () => {
+    await haveLooked();
     const enqueue = (tools: DeploymentTools) => tools.queue("emails").enqueue("soon", { delay: "2s" });
     expect(await doneBeside(enqueue)).toEqual([1, "soon"]);
+  });
+
+  test("its own task, which failed and is due soon again", async () => {
+    await haveLooked();
+    const fails = async () => {
+      throw new Error("once");
+    };
+    await deployment({ emails: { handler: failingOnce(fails), backoff: () => 2_000 } }).request();
+    expect(done).toEqual([1, 1]);
+  });
+
+  test("a task that failed while it dequeued", async () => {
+    await haveLooked();
+    let fail = () => {};
+    const failing = new Promise<void>((_, reject) => (fail = () => reject(new Error("once"))));
+    const handler = async ({ payload, attempt }: Task<never>) => {
+      if (payload === "fails" && attempt === 1) await failing;
+      if (payload === "long") await pause(4_000);
+      done.push(payload);
+    };
+    let dequeues = 0;
+    around.answered = async (script) => {
+      // The second one is under way when the task fails.
+      if (script !== "dequeue" || dequeues++ > 0) return;
+      fail();
+      await pause(1_500);
+    };
+    const tasks = [{ payload: "fails" }, { payload: "long" }];
+    const platform = { budget: "30s" } as const;
+    await deployment({ emails: { handler, backoff: () => 5_000 } }, tasks, { platform }).request();
+    expect(done).toEqual(["long", "fails"]);
   });
 
   test("what others enqueue, at once", async () => {
