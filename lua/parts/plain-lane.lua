@@ -33,8 +33,7 @@ local function lease_plainly(
   local last_lease, slot_text, set, _, times, _, _, wake = unpack(found, 1, CONTROL)
   local number = tonumber(last_lease or 0)
   local a_copy = slot_text and string.find(slot_text, token, 1, true) == 1
-  local _, awake_until = parse_wake(wake)
-  local is_awake = awake_until > 0
+  local is_awake = wake and select(2, parse_wake(wake)) > 0
   if set or times or a_copy or not number or found.err then
     return nil
   elseif #ids == 0 then

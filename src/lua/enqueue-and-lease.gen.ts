@@ -83,6 +83,6 @@ end
 ${$FC}return FC(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "0d6362b193e5fc07468417c87e11e3a8306238f1",
-  keyLockingSha1: "637d1606394355bb3f1c6591f3cb5e6debc7995a",
+  sha1: "3ba4a36f4ec25e989f4570a1eede2b918679533c",
+  keyLockingSha1: "7fb430c9d2d7187ecba7967257364efcd3e4ea54",
 };

@@ -200,6 +200,6 @@ ${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "4969dcdad51e6f32a33fe9084b0476bea2a848d9",
-  keyLockingSha1: "918fce055e325d985e9aa5949b3e99f59526832d",
+  sha1: "7b493bb4b510b2b667d9bb9f9439d1e8b6b3adfb",
+  keyLockingSha1: "9f36bedafed0a9da37a2b6d21433a8bd448af9ab",
 };

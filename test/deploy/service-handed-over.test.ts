@@ -128,6 +128,28 @@ describe("a task that was handed over", () => {
     expect(await its.queue().counts()).toMatchObject(noneLeft);
   });
 
+  test("is begun although its enqueue was aborted while it was sent, and is not added if it was aborted before", async () => {
+    const done: unknown[] = [];
+    const caller = new AbortController();
+    const code = (error: { readonly code: string }) => error.code;
+    const fetch = async (_: unknown, { queue }: DeploymentTools) =>
+      Response.json(
+        await queue("emails")
+          .enqueueMany([{ payload: 1 }], caller)
+          .catch(code),
+      );
+    around.answered = (script) => {
+      if (script === "enqueueAndLease") caller.abort();
+    };
+    const { request } = deployment({ emails: ({ attempt }) => void done.push(attempt) }, [], { fetch });
+    expect(await (await request()).json()).toBe("aborted");
+    expect(done).toEqual([1]);
+    called.splice(0);
+    expect(await (await request()).json()).toBe("aborted");
+    expect([done, called]).toEqual([[1], []]);
+    expect(await its.queue().counts()).toMatchObject(noneLeft);
+  });
+
   test("is worked on once if the reply to its enqueue was lost", async () => {
     const done: unknown[] = [];
     const { request } = deployment({ emails: ({ payload, attempt }) => void done.push([payload, attempt]) });

@@ -1,5 +1,5 @@
 /** Hand-over: the tasks of an enqueue go to the consumer here without a dequeue. */
-import { addLeased } from "../../features/hand-over/index.ts";
+import { addLeased, MOST_LEASED } from "../../features/hand-over/index.ts";
 import type { AddPlainly, Taken } from "../../kernel/store.ts";
 import { milliseconds } from "../../kernel/options/duration.ts";
 import { writeReceipt } from "../../kernel/names/receipt.ts";
@@ -9,9 +9,6 @@ import type { Drains } from "../drains.ts";
 import type { ServiceContext } from "../invocation.ts";
 import type { Setup } from "../setup.ts";
 import type { ConsumerHere } from "./checked-consumers.ts";
-
-/** Most tasks that the script hands over in one call. */
-const MOST_HANDED_OVER = 32;
 
 /** Requests of a drain that begins with tasks, beside those of their handlers. */
 const DRAIN_REQUESTS = 10;
@@ -35,7 +32,7 @@ export function addingFor<Env extends object>(
   const { concurrency = 5, batch = concurrency, requestsPerTask = 1 } = work;
   const free = drains.requests?.free ?? Number.POSITIVE_INFINITY;
   const affordable = Math.floor((free - DRAIN_REQUESTS) / (requestsPerTask + hooks));
-  if (count > Math.min(concurrency, batch, affordable, MOST_HANDED_OVER)) return undefined;
+  if (count > Math.min(concurrency, batch, affordable, MOST_LEASED)) return undefined;
   return addLeased(milliseconds(work.lease ?? queue.options.lease ?? DEFAULT_LEASE, "lease", { min: 1 }));
 }
 

@@ -4,6 +4,9 @@ import { asRecords, learningPlain } from "../../kernel/enqueue/add-plainly.ts";
 import type { AddPlainly, Item, Taken } from "../../kernel/store.ts";
 import { enqueueAndLeaseScript } from "./hand-over-script.ts";
 
+/** Most tasks of one call. */
+export const MOST_LEASED = 32;
+
 /**
  * A task with one attempt. It is not leased by its enqueue: if the reply is lost, it would become a dead letter, and no
  * handler would have seen it.

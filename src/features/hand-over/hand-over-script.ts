@@ -1,5 +1,5 @@
 import { ReplyReader, type Binding } from "../../kernel/scripts/binding.ts";
-import { awakeness } from "../../kernel/scripts/enqueue-and-wake-script.ts";
+import { readAwake } from "../../kernel/scripts/enqueue-and-wake-script.ts";
 import type { Reply } from "../../kernel/transport.ts";
 import { enqueueAndLease } from "../../lua/enqueue-and-lease.gen.ts";
 
@@ -16,7 +16,7 @@ export const enqueueAndLeaseScript = {
     if (status === "not_plain") return undefined;
     const mustReadSettings = false;
     if (status === "known") return { mustReadSettings, isKnown: true } as const;
-    if (status === "ok") return { mustReadSettings, ...awakeness(reader.integer()), leased: undefined };
+    if (status === "ok") return { mustReadSettings, ...readAwake(reader.integer()), leased: undefined };
     const enqueuedAt = reader.integer();
     const leases = reader.rest((item) => item.integer());
     return { mustReadSettings, wake: false, leased: { enqueuedAt, leases } };

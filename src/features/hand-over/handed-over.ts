@@ -39,10 +39,7 @@ export class HandedOver {
    */
   readonly layer = (next: Store): Store => ({
     ...next,
-    take: async (request) => {
-      const { noting } = this.#look(request);
-      return this.#waiting.shift() ?? noting(await next.take(request));
-    },
+    take: async (request) => this.#waiting.shift() ?? this.#looking(request)(await next.take(request)),
     settle: async (batch) => {
       if (!onlyCompletes(batch)) this.#putBack++;
       return next.settle(batch);
@@ -61,7 +58,7 @@ export class HandedOver {
 
   async #settleAndTake(next: Store, batch: SettleBatch, request: TakeRequest) {
     const lookAfter = request.last && onlyCompletes(batch) ? this.#lookAfter : undefined;
-    const { noting } = this.#look(request);
+    const noting = this.#looking(request);
     const reply = await next.settleAndTake(batch, { ...request, lookAfter });
     const taken = async () => {
       const taken = await reply.taken();
@@ -78,10 +75,10 @@ export class HandedOver {
     return performance.now() - this.#lookedAt < OWN_LOOK ? Number.MAX_SAFE_INTEGER : LOOK_EVERY;
   }
 
-  /** A dequeue that finds fewer tasks than it asks for looks for what is due. */
-  #look({ max }: TakeRequest) {
+  /** Called before a dequeue is sent: returns what notes its reply. A reply with too few tasks is that of a look. */
+  #looking({ max }: TakeRequest): (taken: Taken) => Taken {
     const putBack = this.#putBack;
-    const noting = (taken: Taken): Taken => {
+    return (taken) => {
       if (taken.tasks.length < max) {
         this.#lookedAt = performance.now();
         this.#nextDueAt = taken.nextDueAt;
@@ -89,7 +86,6 @@ export class HandedOver {
       }
       return taken;
     };
-    return { noting };
   }
 }
 

@@ -1,3 +1,3 @@
 export { enqueueAndLeaseScript } from "./hand-over-script.ts";
 export { HandedOver } from "./handed-over.ts";
-export { addLeased } from "./add-leased.ts";
+export { addLeased, MOST_LEASED } from "./add-leased.ts";

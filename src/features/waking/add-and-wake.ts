@@ -15,10 +15,12 @@ export async function addAndWake(next: Adds, waker: CheckedWaker, batch: AddBatc
   const all = { ...batch, wakeWindow: waker.window(name), plainWithIds: handOver !== undefined };
   const addPlainly = addingPlainly(drafts, handOver);
   if (!handOver || !signal) return adding(next, waker, { ...all, addPlainly }, handOver);
-  // What the request may have leased must be begun, also if its caller has aborted.
-  const added = adding(next, waker, { ...all, addPlainly, signal: undefined }, handOver);
-  void waker.call(name, () => added.catch(() => {}));
-  return unlessAborted(signal, () => added, true);
+  return unlessAborted(signal, () => {
+    // What the request leases must be begun, also if its caller aborts meanwhile.
+    const added = adding(next, waker, { ...all, addPlainly, signal: undefined }, handOver);
+    void waker.call(name, () => added.catch(() => {}));
+    return added;
+  });
 }
 
 async function adding(

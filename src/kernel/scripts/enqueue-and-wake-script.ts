@@ -13,13 +13,13 @@ export const enqueueAndWakeScript = {
     if (reader.status("ok", "not_plain") === "not_plain") return undefined;
     return {
       mustReadSettings: reader.integer() < 0 ? undefined : false,
-      ...awakeness(reader.integer()),
+      ...readAwake(reader.integer()),
     };
   },
 } as const satisfies Binding;
 
 /** Whether a consumer is to be woken; else how long one counts as awake, ms, if the call has looked. */
-export function awakeness(left: number): { readonly wake: boolean; readonly awakeFor?: number } {
+export function readAwake(left: number): { readonly wake: boolean; readonly awakeFor?: number } {
   if (left === 0) return { wake: true };
   return { wake: false, ...(left > 0 && { awakeFor: left }) };
 }

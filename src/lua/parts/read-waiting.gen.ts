@@ -59,96 +59,95 @@ local m,n,o=d[1],1,EH(c,1)
 local p,q,r,s,t,u,v,w=unpack(m,1,EG)
 local x=tonumber(p or 0)
 local y=q and string.find(q,f,1,true)==1
-local z,aa=JJ(w)
-local ab=aa>0
+local z=w and select(2,JJ(w))>0
 if r or t or y or not x or m.err then
 return nil
 elseif#c==0 then
-local ac={unpack(l or{})}
+local aa={unpack(l or{})}
 if g=='1'then
-AK(ac,e,f)
+AK(aa,e,f)
 end
-if ab then
-AK(ac,'~wake',JN(w))
+if z then
+AK(aa,'~wake',JN(w))
 end
-return(#ac==0 or EU(b,ac))and{'ok',k}or nil
+return(#aa==0 or EU(b,aa))and{'ok',k}or nil
 end
-local ac,ad,ae=j(),tonumber(i),0
-local af=tonumber(ac)
-local ag,ah,ai,aj='','',h,af+tonumber(h)
-local ak,al,am,an,ao=AH(aj),'','','',nil
-local ap,aq={'',''},0
-local ar
+local aa,ab,ac=j(),tonumber(i),0
+local ad=tonumber(aa)
+local ae,af,ag,ah='','',h,ad+tonumber(h)
+local ai,aj,ak,al,am=AH(ah),'','','',nil
+local an,ao={'',''},0
+local ap
 if l then
-aq=#l
-ar={'~lease','',e,'','','',unpack(l)}
+ao=#l
+ap={'~lease','',e,'','','',unpack(l)}
 else
-ar={'~lease','',e,'','',''}
+ap={'~lease','',e,'','',''}
 end
-local as={'ok',k or af,'',0,0,0,''}
-for aw=1,#c do
-local ax=c[aw]
-if aw>o then
-n,o=aw,EH(c,aw)
+local aq={'ok',k or ad,'',0,0,0,''}
+for au=1,#c do
+local av=c[au]
+if au>o then
+n,o=au,EH(c,au)
 m=EI(b,e,c,n,o)
 d[#d+1]=m
 end
-local ay=EG+2*(aw-n)+1
-local az,ba=m[ay],m[ay+1]
-if ba or not az then
+local aw=EG+2*(au-n)+1
+local ax,ay=m[aw],m[aw+1]
+if ay or not ax then
 return nil
 end
-local bb,bc=string.match(az,'^1;(%d+)([^\\n]*)\\n')
-x,ae=x+1,ae+#az
-if not bb or(ae>ad and aw>1)then
+local az,ba=string.match(ax,'^1;(%d+)([^\\n]*)\\n')
+x,ac=x+1,ac+#ax
+if not az or(ac>ab and au>1)then
 return nil
 end
-if bc~=ag then
-if string.find(bc,';[GP]=')or string.find(bc,string.rep('%d',17))then
+if ba~=ae then
+if string.find(ba,';[GP]=')or string.find(ba,string.rep('%d',17))then
 return nil
 end
-ag,ao=bc,nil
-ah=(string.match(ag,';m=[^;]*')or'')
-..(string.match(ag,';r=[^;]*')or'')
-..(string.match(ag,';d=[^;]*')or'')
-..(string.match(ag,';t=[^;]*')or'')
-..(string.match(ag,';U=[^;]*')or'')
-ai=string.match(ag,';l=(%d+)')
-if not ai then
-ai=h
+ae,am=ba,nil
+af=(string.match(ae,';m=[^;]*')or'')
+..(string.match(ae,';r=[^;]*')or'')
+..(string.match(ae,';d=[^;]*')or'')
+..(string.match(ae,';t=[^;]*')or'')
+..(string.match(ae,';U=[^;]*')or'')
+ag=string.match(ae,';l=(%d+)')
+if not ag then
+ag=h
 end
-aj=af+tonumber(ai)
-ak=AH(aj)
+ah=ad+tonumber(ag)
+ai=AH(ah)
 end
-if bb~=al then
-al,am=bb,AH(math.max(0,af-tonumber(bb)))
-ao=nil
+if az~=aj then
+aj,ak=az,AH(math.max(0,ad-tonumber(az)))
+am=nil
 end
-if not ao then
-ao=ah..';h=w'..am
+if not am then
+am=af..';h=w'..ak
 end
-an=string.format('%.0f',tonumber(x))
-ap[2*aw-1]=ak
-ap[2*aw]=ax
-local bd=(aw>1 and aq or 0)+2*aw+3
-ar[bd]='.'..ax
-ar[bd+1]=
-GJ('2',bb,'1','1','w',an,f,ac,ai,ao,'')
-local be=5*aw-2
-as[be]=ax
-as[be+1]=1
-as[be+2]=x
-as[be+3]=aj
-as[be+4]=az
+al=string.format('%.0f',tonumber(x))
+an[2*au-1]=ai
+an[2*au]=av
+local bb=(au>1 and ao or 0)+2*au+3
+ap[bb]='.'..av
+ap[bb+1]=
+GJ('2',az,'1','1','w',al,f,aa,ag,am,'')
+local bc=5*au-2
+aq[bc]=av
+aq[bc+1]=1
+aq[bc+2]=x
+aq[bc+3]=ah
+aq[bc+4]=ax
 end
-ar[2],ar[4]=an,f..' '..table.concat(c,' ')
-if ab then
-AK(ar,'~wake',JM(af,nil,w))
+ap[2],ap[4]=al,f..' '..table.concat(c,' ')
+if z then
+AK(ap,'~wake',JM(ad,nil,w))
 end
-local at=redis.pcall('ZADD',a,unpack(ap))==#c and EU(b,ar)
-if not at then
+local ar=redis.pcall('ZADD',a,unpack(an))==#c and EU(b,ap)
+if not ar then
 redis.pcall('ZREM',a,unpack(c))
 end
-return at and as
+return ar and aq
 end
 `;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type LeasedTask, Operator, Queue, sweep, type Transport, type Waker } from "../../../src/index.ts";
 import { useBilled } from "../../support/billed.ts";
 import { many, numbered } from "../../support/new-tasks.ts";
@@ -31,6 +31,7 @@ describe("waking", () => {
 
   test("costs a lone enqueue nothing while a wake is known to count and others wait; 1 if none waits, 2 if it wakes then", async () => {
     const waking = producer();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now());
     const enqueue = () => cost(() => waking.enqueue(1));
     expect([await enqueue(), await enqueue()]).toEqual([5, 4]);
     const finish = async () => {
@@ -43,6 +44,9 @@ describe("waking", () => {
     // The consumer finds nothing.
     await queue.dequeue();
     expect(await enqueue()).toBe(6);
+    clock.mockReturnValue(Date.now() + 1_001);
+    expect(await enqueue()).toBe(5);
+    clock.mockRestore();
   });
 
   test("costs a sweep 1 for a queue without ready tasks, 2 with an active consumer, 3 if it wakes", async () => {
