@@ -5,12 +5,14 @@ import type { Webhooks } from "./webhooks.ts";
 
 export interface Crash {
   readonly run: string;
-  /** Events that it had delivered but not settled. */
+  /** Events that it had delivered but not settled; there may be more. */
   readonly unsettled: readonly string[];
 }
 
 /** The fewest unsettled events for a useful crash. */
 const enough = 3;
+/** Of how many events at most it asks the queue: each question has a price. */
+const asked = 2 * enough;
 
 /**
  * Kills a consumer at the worst moment: receivers have accepted some of its batch, and the queue does not
@@ -33,7 +35,10 @@ export async function crash(
         // By then, requests that it had already sent are done.
         await sleep(300);
         deliveries.read();
-        const unsettled = await stillWorking(acceptedOf(run, deliveries, Date.now() - 1_000), queue);
+        const unsettled = await stillWorking(
+          acceptedOf(run, deliveries, Date.now() - 1_000).slice(-asked),
+          queue,
+        );
         if (unsettled.length >= enough && consumers.running.includes(run)) {
           consumers.kill(run);
           return { run: run.name, unsettled };

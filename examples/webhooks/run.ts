@@ -25,6 +25,8 @@ const consumerSlots = 3;
 const consumerSeconds = 6;
 /** The share of the events that is delivered before a consumer is killed. */
 const killAfter = 0.2;
+/** How often the view asks for the counts, ms: each answer has a price of 10 commands. */
+const lookEvery = 2_000;
 /** How long without any progress until the example gives up, ms. */
 const patience = 60_000;
 
@@ -116,7 +118,10 @@ async function crashInTheMiddle() {
     deliveries.read();
   }
   const what = await crash(consumers, deliveries, queue, () => !over.signal.aborted);
-  if (what) view.say(`Killed ${what.run}: ${what.unsettled.length} webhooks delivered, and not yet settled.`);
+  if (what)
+    view.say(
+      `Killed ${what.run}: at least ${what.unsettled.length} webhooks delivered, and not yet settled.`,
+    );
   return what;
 }
 
@@ -138,7 +143,7 @@ async function untilDone(): Promise<void> {
     if (seen !== lastSeen) lastMove = Date.now();
     lastSeen = seen;
     if (Date.now() - lastMove > patience) return view.say("No progress for a minute: giving up.");
-    await sleep(1_000);
+    await sleep(lookEvery);
   }
 }
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { consoleLines } from "../support/console-lines.ts";
 import { useRig } from "../support/rig.ts";
 import { useTraces } from "../features/tracing/traces.ts";
-import { features } from "./features.ts";
+import { features } from "./features/index.ts";
 import type { Front } from "./front.ts";
 import { fronts } from "./fronts.ts";
 import { table } from "./table.ts";

@@ -55,7 +55,7 @@ test("`npm start` sends 300 events and kills a consumer; every event is accounte
     });
     // At least once, and shown: deliveries of the killed consumer are repeated.
     const [, unsettled] =
-      /^Killed consumer-\S+: (\d+) webhooks delivered, and not yet settled\.$/m.exec(output) ?? [];
+      /^Killed consumer-\S+: at least (\d+) webhooks delivered, and not yet settled\.$/m.exec(output) ?? [];
     const [, afterCrash] = /delivered again: (\d+) by the run that was killed/.exec(output) ?? [];
     expect(Number(unsettled)).toBeGreaterThanOrEqual(3);
     expect(Number(afterCrash)).toBeGreaterThan(0);

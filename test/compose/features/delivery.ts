@@ -1,0 +1,106 @@
+// When tasks are delivered: in turns, within limits, by schedules and wakes.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import { type Delivered, until, work } from "../front.ts";
+import { eight, empty, type Feature, noting, tasksOf } from "./feature.ts";
+
+/** Groups take turns, however many tasks one of them has. */
+export const groups: Feature = () => {
+  const { done, given } = noting({ concurrency: 1 });
+  return {
+    given,
+    async run(front) {
+      const of = (group: string, count: number) =>
+        Array.from({ length: count }, (_, i) => ({ payload: i, id: `${group}${i}`, group }));
+      await front.add([...of("a", 5), ...of("b", 2)]);
+      await work(front, () => done.length >= 7);
+      expect(done).toEqual(["a0", "b0", "a1", "b1", "a2", "a3", "a4"]);
+      expect(await front.counts()).toMatchObject(empty);
+    },
+  };
+};
+
+/** At most so many tasks are worked on at once. */
+export const maxWorking: Feature = () => {
+  const done: string[] = [];
+  let running = 0;
+  let most = 0;
+  return {
+    given: {
+      declaration: { maxWorking: 2 },
+      concurrency: 5,
+      async handler({ id }) {
+        running += 1;
+        most = Math.max(most, running);
+        // Others would begin meanwhile.
+        await sleep(5);
+        running -= 1;
+        done.push(id);
+      },
+    },
+    async run(front) {
+      await front.add(eight);
+      await work(front, () => done.length >= eight.length);
+      expect(done.toSorted()).toEqual(eight.map(({ id }) => id));
+      expect(most).toBe(2);
+      expect(await front.counts()).toMatchObject(empty);
+    },
+  };
+};
+
+/** At most so many tasks start in each time. */
+export const rate: Feature = () => {
+  const { done, given } = noting({ declaration: { rate: { most: 3, per: "1h" } } });
+  return {
+    given,
+    async run(front) {
+      await front.add(eight);
+      await work(front, () => done.length >= 3);
+      await front.run();
+      expect(done.toSorted()).toEqual(["t0", "t1", "t2"]);
+      expect(await front.counts()).toMatchObject({ ...empty, pending: 5 });
+    },
+  };
+};
+
+/** The tasks of a declared schedule are enqueued and handled, each once. */
+export const schedules: Feature = () => {
+  const done: Delivered[] = [];
+  const payload = { to: "team" };
+  return {
+    given: {
+      declaration: { schedules: { beat: { every: "1s", from: Date.now() + 200, payload } } },
+      concurrency: 5,
+      handler: (task) => void done.push(task),
+    },
+    async run(front) {
+      await work(front, () => done.length > 0);
+      const ids = done.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const task of done) {
+        const [, at = ""] = /^beat\.(\d+)$/.exec(task.id) ?? [];
+        expect(task).toMatchObject({ payload, headers: { schedule: "beat", "scheduled-at": at } });
+        expect(await front.get(task.id)).toMatchObject({ state: "completed" });
+      }
+    },
+  };
+};
+
+/** A consumer starts with the enqueue, without cron: of a task alone, and of several. */
+export const wake: Feature = () => {
+  const { done, given } = noting();
+  return {
+    given,
+    async run(front) {
+      await front.add(tasksOf("alone"));
+      await until(() => done.length > 0);
+      await until(async () => (await front.counts()).working === 0);
+      await front.add(tasksOf("a", "b", "c"));
+      await until(() => done.length >= 4);
+      expect(done.toSorted()).toEqual(["a", "alone", "b", "c"]);
+      await until(async () => (await front.counts()).working === 0);
+      for (const id of done) expect(await front.get(id)).toMatchObject({ state: "completed" });
+    },
+  };
+};
