@@ -75,6 +75,17 @@ test("a worker that says when it is gone is working or idle until then, and keep
   expect(await queue.counts()).toMatchObject({ workers: 1 });
 });
 
+test("a dequeue that finds a worker silent gives its tasks before those that fall due", async () => {
+  await queue.enqueueMany(numbered(2));
+  await take(queue, one, 2);
+  await queue.enqueueMany(numbered(2, { delay: "30s" }, "due"));
+  rig.now += MINUTE;
+  const ids: string[] = [];
+  // One by one: tasks of a failed worker travel in small batches (law 11).
+  for (let i = 0; i < 4; i++) ids.push(...idsOf(await queue.dequeue()));
+  expect(ids).toEqual(["t0", "t1", "due0", "due1"]);
+});
+
 test("a heartbeat without receipts of leases extends none", async () => {
   await queue.enqueue(0, { id: "t0" });
   const [task] = await queue.dequeue({ worker: one, lease: "10m" });
