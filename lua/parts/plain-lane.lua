@@ -125,8 +125,9 @@ local function lease_plainly(
     append(fields, '~wake', awake_text(now, nil, wake))
   end
   -- Redis adds fewer if an id is in the list twice.
-  local leased = redis.pcall('ZADD', working, unpack(deadlines)) == #ids and try_store(tasks, fields)
-  if not leased then
+  local added = redis.pcall('ZADD', working, unpack(deadlines))
+  local leased = added == #ids and try_store(tasks, fields)
+  if not leased and type(added) == 'number' then
     redis.pcall('ZREM', working, unpack(ids))
   end
   return leased and reply

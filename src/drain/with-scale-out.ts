@@ -64,7 +64,8 @@ function afterCalls<T>(
 
 function observed<T>(source: TaskSource<T>, onCall: (call: Call) => void): TaskSource<T> {
   const dequeued = (tasks: Batch<T>, { max = 1 }: DequeueOptions) => {
-    if (tasks.length >= max) onCall({ isFull: true });
+    // Tasks that an enqueue has handed over say no time: no others waited beside them.
+    if (tasks.length >= max && tasks.nextDueAt !== null) onCall({ isFull: true });
   };
   const settled = (settlements: readonly Settlement[]) => {
     if (settlements.some(isHandBack)) onCall({ isFull: false });

@@ -140,6 +140,6 @@ ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
 ${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JK}${$JM}${$JS}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "8c66034a015cd72b4608f83251d6e3bb896e71cb",
-  keyLockingSha1: "138a5f4f85d36939a777b252120e2d65658399fc",
+  sha1: "d70376d787796deda4b8cbb791897414129165f8",
+  keyLockingSha1: "4023d6e51bd5c0b5a527676f99367217b0981117",
 };

@@ -83,6 +83,6 @@ end
 ${$FC}return FC(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "3ba4a36f4ec25e989f4570a1eede2b918679533c",
-  keyLockingSha1: "7fb430c9d2d7187ecba7967257364efcd3e4ea54",
+  sha1: "d41c82f1915348bd6ab6f53a61c52d7557e64826",
+  keyLockingSha1: "05c7b963fec286efb1d969a6d48dd5b87199c43b",
 };

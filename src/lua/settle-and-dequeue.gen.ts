@@ -200,6 +200,6 @@ ${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "7b493bb4b510b2b667d9bb9f9439d1e8b6b3adfb",
-  keyLockingSha1: "9f36bedafed0a9da37a2b6d21433a8bd448af9ab",
+  sha1: "160f42eaa35f93de59f45dec19b7dd6ce5e40be6",
+  keyLockingSha1: "e603f1fddd185b528d5b8a7c44b8299d948966a1",
 };

@@ -38,10 +38,15 @@ export function useHandOvers(rig: Rig, its: ReturnType<typeof useDeployments>) {
     consumers: ServiceOptions["consumers"],
     tasks: readonly NewTask<unknown>[] = [{ payload: 1 }],
     { platform, ...options }: Options = {},
+    env?: Readonly<Record<string, string>>,
   ) {
     const fetch: ServiceOptions["fetch"] = async (_, { queue }) =>
       Response.json(await queue("emails").enqueueMany(tasks));
-    const deployed = its.deployment({ consumers, fetch, ...options }, { transport: recording, ...platform });
+    const deployed = its.deployment(
+      { consumers, fetch, ...options },
+      { transport: recording, ...platform },
+      env,
+    );
     return {
       ...deployed,
       /** Makes a request, and waits until the consumers have ended. */

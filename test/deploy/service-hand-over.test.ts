@@ -6,7 +6,7 @@ import { offload } from "../../src/features/offload/offload.ts";
 import { memoryStore } from "../../src/testing/memory-store.ts";
 import { encrypting } from "../support/encrypting.ts";
 import { useRig } from "../support/rig.ts";
-import { useDeployments } from "./deployments.ts";
+import { SLUICE_WAKE_SECRET, useDeployments, wakeBinding } from "./deployments.ts";
 import { noneLeft, useHandOvers } from "./hand-overs.ts";
 
 // An enqueue in a deployment leases lone tasks for the consumer that it would wake.
@@ -22,6 +22,14 @@ test("a lone task costs two requests, and no dequeue", async () => {
   // The consumer has ended: the next task is a lone one again.
   await deployment({ emails: ({ payload }) => void done.push(payload) }).request();
   expect([done, called.length]).toEqual([[1, 1], 4]);
+});
+
+test("a lone task wakes no further consumer, also of one that takes tasks one by one", async () => {
+  const { woken, wakeFetch } = wakeBinding();
+  const done: unknown[] = [];
+  const emails = { handler: ({ payload }: Task<never>) => void done.push(payload), batch: 1 };
+  await deployment({ emails }, undefined, { platform: { wakeFetch } }, { SLUICE_WAKE_SECRET }).request();
+  expect([done, called, woken]).toEqual([[1], ["enqueueAndLease", "settleAndDequeue"], []]);
 });
 
 describe("a handler gets the same task as from a dequeue", () => {

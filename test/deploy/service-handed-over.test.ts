@@ -51,6 +51,18 @@ describe("a drain that began with a task finds", () => {
     expect(done).toEqual([1, 1]);
   });
 
+  test("a task that failed, and was put back by the call that took the next one", async () => {
+    await haveLooked();
+    const handler = async ({ payload, attempt }: Task<never>) => {
+      done.push(payload);
+      if (payload === "fails" && attempt === 1) throw new Error("once");
+    };
+    const consumer = { handler, backoff: () => 2_000, batch: 1, concurrency: 1 };
+    const tasks = [{ payload: "fails" }, { payload: "next" }];
+    await deployment({ emails: consumer }, tasks, { platform: { budget: "30s" } }).request();
+    expect(done).toEqual(["fails", "next", "fails"]);
+  });
+
   test("a task that failed while it dequeued", async () => {
     await haveLooked();
     let fail = () => {};

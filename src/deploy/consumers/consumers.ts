@@ -99,7 +99,7 @@ export class Consumers<Env extends object> {
     const addPlainly = addingFor(name, count, consumer, this.#setup, own);
     const begin = async (taken: Taken) => {
       // If another call has started it meanwhile, it may have no free handler. It looks for them when it has one.
-      if (own.isRunning(name)) await handBack(name, [taken], this.#context, drains);
+      if (own.isRunning(name)) await this.#handBack(name, [taken], drains);
       else own.handedOver(name).add(taken);
       await this.work(name, time(), drains);
     };
@@ -123,19 +123,25 @@ export class Consumers<Env extends object> {
     });
   }
 
-  /** Runs a drain. */
-  async #run(name: string, drains: Drains, drain: () => Promise<DrainReport>): Promise<DrainReport> {
-    try {
-      return await drains.run(name, drain);
-    } finally {
-      await this.#handBackRest(name, drains);
-    }
+  /** Runs a drain. What it has not begun is handed back before another one may run. */
+  #run(name: string, drains: Drains, drain: () => Promise<DrainReport>): Promise<DrainReport> {
+    return drains.run(name, async () => {
+      try {
+        return await drain();
+      } finally {
+        await this.#handBackRest(name, drains);
+      }
+    });
   }
 
-  /** Hands back the tasks that were handed over to a drain which has ended before it began them. Never throws. */
-  async #handBackRest(name: string, drains: Drains): Promise<void> {
-    const rest = drains.handedOver(name).takeRest();
-    if (rest.length > 0) await handBack(name, rest, this.#context, drains).catch(() => {});
+  /** Hands back the tasks that were handed over to a drain which has ended before it began them. */
+  #handBackRest(name: string, drains: Drains): Promise<void> {
+    return this.#handBack(name, drains.handedOver(name).takeRest(), drains);
+  }
+
+  /** Hands tasks back that were handed over. If it fails, their leases expire. */
+  async #handBack(name: string, all: readonly Taken[], drains: Drains): Promise<void> {
+    if (all.length > 0) await handBack(name, all, this.#context, drains).catch(() => {});
   }
 
   #processDrain(name: string): () => Promise<DrainReport> {

@@ -14,7 +14,7 @@ export class HandedOver {
   /** When a drain here last looked, on the clock of `performance.now()`, and when the next task was due then. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #nextDueAt: number | null = null;
-  /** How many settles alone have put tasks back, and how many of them were before the last look. */
+  /** How many settles have put tasks back, and how many of them were before the last look. */
   #putBack = 0;
   #putBackBefore = 0;
 
@@ -40,13 +40,14 @@ export class HandedOver {
   readonly layer = (next: Store): Store => ({
     ...next,
     take: async (request) => this.#waiting.shift() ?? this.#looking(request)(await next.take(request)),
-    settle: async (batch) => {
-      if (!onlyCompletes(batch)) this.#putBack++;
+    settle: (batch) => {
+      this.#notePutBack(batch);
       return next.settle(batch);
     },
     settleAndTake: async (batch, request) => {
       const handed = this.#waiting.shift();
       if (!handed) return this.#settleAndTake(next, batch, request);
+      this.#notePutBack(batch);
       try {
         return { ...(await next.settle(batch)), taken: async () => handed };
       } catch (error) {
@@ -56,8 +57,13 @@ export class HandedOver {
     },
   });
 
+  #notePutBack(batch: SettleBatch): void {
+    if (!onlyCompletes(batch)) this.#putBack++;
+  }
+
   async #settleAndTake(next: Store, batch: SettleBatch, request: TakeRequest) {
     const lookAfter = request.last && onlyCompletes(batch) ? this.#lookAfter : undefined;
+    this.#notePutBack(batch);
     const noting = this.#looking(request);
     const reply = await next.settleAndTake(batch, { ...request, lookAfter });
     const taken = async () => {

@@ -40,6 +40,7 @@ export class PartitionTurns {
   readonly #scores = new Map<number, number>();
   readonly #heads = new Map<number, PartitionHead & { readonly seenAt: number }>();
   readonly #taken = new Set<number>();
+  readonly #asked = new Set<number>();
   #readAt = Number.NEGATIVE_INFINITY;
   /** The registry's time when it was read, epoch ms. */
   #now = 0;
@@ -131,7 +132,13 @@ export class PartitionTurns {
     return this.#taken.has(partition);
   }
 
+  /** Notes that tasks of a partition are settled, which may have been taken before the queue was divided. */
+  noteSettled(partition: number): void {
+    if (!this.#asked.has(partition)) this.#taken.add(partition);
+  }
+
   noteTaken(partition: number, hasTasks: boolean): void {
+    this.#asked.add(partition);
     if (hasTasks) this.#taken.add(partition);
     else this.#taken.delete(partition);
   }

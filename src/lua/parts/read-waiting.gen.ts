@@ -144,10 +144,11 @@ ap[2],ap[4]=al,f..' '..table.concat(c,' ')
 if z then
 AK(ap,'~wake',JM(ad,nil,w))
 end
-local ar=redis.pcall('ZADD',a,unpack(an))==#c and EU(b,ap)
-if not ar then
+local ar=redis.pcall('ZADD',a,unpack(an))
+local as=ar==#c and EU(b,ap)
+if not as and type(ar)=='number'then
 redis.pcall('ZREM',a,unpack(c))
 end
-return ar and aq
+return as and aq
 end
 `;

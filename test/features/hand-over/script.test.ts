@@ -56,6 +56,19 @@ describe("a hand-over leaves the same data as an enqueue that wakes and a dequeu
   });
 });
 
+test.each([
+  ["one large task", [{ id: "a", record: `\nj"${"x".repeat(100_000)}"` }]],
+  ["several tasks", items(3)],
+])("a full Redis gets nothing of a hand-over of %s (law 10)", async (_, given) => {
+  await rig.command("CONFIG", "SET", "maxmemory", "1");
+  try {
+    await expect(handOver(given)).rejects.toMatchObject({ code: "queue_full" });
+    expect(await rig.keySpace()).toEqual({});
+  } finally {
+    await rig.command("CONFIG", "SET", "maxmemory", "0");
+  }
+});
+
 describe("a copy of a hand-over leases nothing", () => {
   const given = items(3);
 

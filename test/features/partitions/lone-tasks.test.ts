@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { defineQueue } from "../../../src/index.ts";
 import { useDeployments } from "../../deploy/deployments.ts";
 import { useRig } from "../../support/rig.ts";
 
 const rig = useRig();
 const its = useDeployments(rig);
+afterEach(() => void vi.restoreAllMocks());
 
 test("each lone task of a queue with partitions starts its consumer, also soon after another", async () => {
   const emails = defineQueue<number>("emails", { partitions: 3 });
@@ -20,4 +21,35 @@ test("each lone task of a queue with partitions starts its consumer, also soon a
     expect(done.at(-1)).toBe(payload);
     rig.now += 500;
   }
+});
+
+test("a lone task starts its consumer soon after a drain during which the queue was divided", async () => {
+  const done: string[] = [];
+  // Both are in partition 0.
+  const ids = ["t4", "t5"];
+  let during = async () => {
+    await rig.operator().resize(2);
+    // The drain then looks for tasks in partition 1.
+    vi.spyOn(Math, "random").mockReturnValue(0.9);
+  };
+  const { call, ended } = its.deployment({
+    consumers: {
+      async emails({ id }) {
+        await during();
+        done.push(id);
+      },
+    },
+    fetch: async (_, { queue }) =>
+      Response.json(await queue("emails").enqueue(1, { id: ids[done.length] ?? "" })),
+  });
+  for (const _ of ids) {
+    await call();
+    await ended();
+    vi.restoreAllMocks();
+    during = async () => {};
+    rig.now += 100;
+  }
+  expect(done).toEqual(ids);
+  const stored = await rig.command("HMGET", "sluice:{emails}/0:tasks", ...ids);
+  expect(stored).toEqual(["", ""]);
 });

@@ -143,7 +143,7 @@ test("the prices of a task in README and docs/costs.md are what it costs", async
     `${million(further)} to ${million(first)}`,
   ]);
   expect(row("docs/costs.md", "alone in a deployment")).toEqual(price(further));
-  expect(row("docs/costs.md", "the first of its instance")).toEqual(price(first));
+  expect(row("docs/costs.md", "the first in a minute")).toEqual(price(first));
   expect(row("docs/costs.md", "in Next.js")).toEqual(price(next.further));
   expect(row("docs/costs.md", "with waking, worked on in tens")).toEqual(price(tens));
   expect(row("docs/costs.md", "in batches of 100: ")).toEqual(price(hundreds));

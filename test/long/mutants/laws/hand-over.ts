@@ -100,7 +100,7 @@ export const handOver: LawMutants = {
   },
   "tasks that no drain has begun stay leased": {
     in: "Consumers",
-    src: never("rest.length > 0"),
+    src: never("all.length > 0"),
     breaks: "law 10: after a process has closed, its tasks wait until their leases expire",
   },
   "an enqueue that wakes does so in a paused queue": {
@@ -145,5 +145,24 @@ export const handOver: LawMutants = {
     in: "lease_plainly",
     lua: drop("append(spent, '~wake', asleep_text(wake))"),
     breaks: "law 10: the next task wakes no consumer, and waits for the sweep",
+  },
+  "a full Redis stores what a hand-over is refused": {
+    in: "lease_plainly",
+    lua: change("not leased and type(added) == 'number'", "not leased"),
+    breaks: "law 10: a Redis at its limit takes more tasks, and the enqueue does not say queue_full",
+  },
+  "what a settle-and-dequeue puts back is forgotten": {
+    in: "#settleAndTake",
+    src: drop("this.#notePutBack(batch)"),
+    breaks: "I6: a task that is to be tried again in two seconds waits for the next sweep",
+  },
+  "a task that was handed over counts as a full dequeue": {
+    src: change("tasks.length >= max && tasks.nextDueAt !== null", "tasks.length >= max"),
+    breaks: "law 3: a lone task wakes a second consumer, which finds nothing",
+  },
+  "a consumer stays awake in a partition whose tasks it took before the queue was divided": {
+    in: "PartitionTurns",
+    src: never("!this.#asked.has(partition)"),
+    breaks: "law 10: the next task there wakes no consumer, and waits for the sweep",
   },
 };
