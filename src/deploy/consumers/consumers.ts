@@ -99,7 +99,7 @@ export class Consumers<Env extends object> {
     const addPlainly = addingFor(name, count, consumer, this.#setup, own);
     const begin = async (taken: Taken) => {
       // If another call has started it meanwhile, it may have no free handler. It looks for them when it has one.
-      if (own.isRunning(name)) await this.#handBack(name, [taken], drains);
+      if (own.isRunning(name)) await handBack(name, [taken], this.#context, drains);
       else own.handedOver(name).add(taken);
       await this.work(name, time(), drains);
     };
@@ -113,35 +113,14 @@ export class Consumers<Env extends object> {
 
   #work(name: string, time: number, drains: Drains): Promise<DrainReport> {
     const { isProcess, budget } = this.#setup;
-    if (isProcess) return this.#run(name, this.#drains, this.#processDrain(name));
+    if (isProcess) return this.#drains.run(name, this.#processDrain(name));
     const end = performance.now() + Math.min(time, budget);
     const timeLeft = () => Math.max(0, end - performance.now());
     return withWaitUntil(undefined, end, async (keepRunning) => {
       const invocation = { keepRunning, waitUntil: keepRunning, timeLeft, drains };
       const around = this.#context.toolsIn(invocation);
-      return this.#run(name, drains, () => this.#drainAndIdle(name, timeLeft, around, drains));
+      return drains.run(name, () => this.#drainAndIdle(name, timeLeft, around, drains));
     });
-  }
-
-  /** Runs a drain. What it has not begun is handed back before another one may run. */
-  #run(name: string, drains: Drains, drain: () => Promise<DrainReport>): Promise<DrainReport> {
-    return drains.run(name, async () => {
-      try {
-        return await drain();
-      } finally {
-        await this.#handBackRest(name, drains);
-      }
-    });
-  }
-
-  /** Hands back the tasks that were handed over to a drain which has ended before it began them. */
-  #handBackRest(name: string, drains: Drains): Promise<void> {
-    return this.#handBack(name, drains.handedOver(name).takeRest(), drains);
-  }
-
-  /** Hands tasks back that were handed over. If it fails, their leases expire. */
-  async #handBack(name: string, all: readonly Taken[], drains: Drains): Promise<void> {
-    if (all.length > 0) await handBack(name, all, this.#context, drains).catch(() => {});
   }
 
   #processDrain(name: string): () => Promise<DrainReport> {
@@ -260,13 +239,14 @@ export class Consumers<Env extends object> {
     log(drainBegan(name));
     const run = () => drain(source, handle, { ...platform.drains, ...work, ...limits });
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
-    const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(others.release);
+    const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(() => {
+      others.release?.();
+      // What it has not begun goes back before another drain may run.
+      return handBack(name, drains.handedOver(name).takeRest(), this.#context, drains);
+    });
     if (tasksOf(report) > 0) log(drained(name, report));
     if (report.ended === "requests") this.#sayLimit();
-    if (isEarly(report.ended) || report.ended === "aborted") {
-      await this.#handBackRest(name, drains);
-      await others.takeOver();
-    }
+    if (isEarly(report.ended) || report.ended === "aborted") await others.takeOver();
     return report;
   }
 }

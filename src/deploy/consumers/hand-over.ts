@@ -36,17 +36,21 @@ export function addingFor<Env extends object>(
   return addLeased(milliseconds(work.lease ?? queue.options.lease ?? DEFAULT_LEASE, "lease", { min: 1 }));
 }
 
-/** Hands tasks back unstarted that were leased for a drain. */
+/** Hands tasks back unstarted that were leased for a drain. If it fails, their leases expire. */
 export async function handBack<Env extends object>(
   name: string,
   all: readonly Taken[],
   { setup, ofQueues, wakerIn }: ServiceContext<Env>,
   drains: Drains,
 ): Promise<void> {
+  const settlements = all.flatMap(({ tasks, token, place }) =>
+    tasks.map(({ id, delivery, lease }) => {
+      const receipt = writeReceipt({ id, delivery, lease, token, place });
+      return { receipt, outcome: "requeue", unstarted: true } as const;
+    }),
+  );
+  if (settlements.length === 0) return;
   const transport = drains.counted(setup.transport);
   const queue = opening({ ...ofQueues, transport, wake: wakerIn({ timeLeft: undefined }) })(name).queue();
-  const receipts = all.flatMap(({ tasks, token, place }) =>
-    tasks.map(({ id, delivery, lease }) => writeReceipt({ id, delivery, lease, token, place })),
-  );
-  await queue.settle(receipts.map((receipt) => ({ receipt, outcome: "requeue", unstarted: true }) as const));
+  await queue.settle(settlements).catch(() => {});
 }

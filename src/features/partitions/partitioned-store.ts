@@ -33,7 +33,7 @@ export function partitionedStore(plain: Store, wanted: number | undefined): Divi
     ...store,
     async settle(batch) {
       const { parts, settled } = await split(batch);
-      for (const { partition } of parts) takes.noteSettled(partition);
+      takes.turns.noteSettled(parts);
       const calls = parts.map(({ call }) => call);
       const replies = await runAll(plain.queue.transport, calls, { signal: batch.signal });
       return { settled: settled(replies), after: [] };

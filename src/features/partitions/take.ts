@@ -48,11 +48,11 @@ const NOTHING: Taken = {
 export function takesOf(partitions: Partitions) {
   const turns = new PartitionTurns(partitions);
   return {
-    noteSettled: (partition: number) => turns.noteSettled(partition),
+    turns,
     /** @param parts what the first request settles */
     async settleAndTake(parts: readonly SettlePart[], request: TakeRequest): Promise<SettledAndTaken> {
       const all = await partitions.all(request.requests.options.signal);
-      for (const { partition } of parts) turns.noteSettled(partition);
+      turns.noteSettled(parts);
       return new Round(partitions, turns, all, request).begin(parts);
     },
 

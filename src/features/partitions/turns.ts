@@ -132,9 +132,9 @@ export class PartitionTurns {
     return this.#taken.has(partition);
   }
 
-  /** Notes that tasks of a partition are settled, which may have been taken before the queue was divided. */
-  noteSettled(partition: number): void {
-    if (!this.#asked.has(partition)) this.#taken.add(partition);
+  /** Notes that tasks of partitions are settled, which may have been taken before the queue was divided. */
+  noteSettled(parts: readonly { readonly partition: number }[]): void {
+    for (const { partition } of parts) if (!this.#asked.has(partition)) this.#taken.add(partition);
   }
 
   noteTaken(partition: number, hasTasks: boolean): void {

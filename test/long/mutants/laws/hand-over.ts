@@ -1,4 +1,4 @@
-import { change, drop, type LawMutants, never } from "../mutant.ts";
+import { always, change, drop, type LawMutants, never } from "../mutant.ts";
 
 export const handOver: LawMutants = {
   "a hand-over overwrites known tasks": {
@@ -99,8 +99,8 @@ export const handOver: LawMutants = {
     breaks: "waking: the tasks wait although a handler is free",
   },
   "tasks that no drain has begun stay leased": {
-    in: "Consumers",
-    src: never("all.length > 0"),
+    in: "handBack",
+    src: always("settlements.length === 0"),
     breaks: "law 10: after a process has closed, its tasks wait until their leases expire",
   },
   "an enqueue that wakes does so in a paused queue": {
