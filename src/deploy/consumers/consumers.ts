@@ -237,13 +237,17 @@ export class Consumers<Env extends object> {
       ...(requests !== undefined && { requests, requestsPerTask }),
     };
     log(drainBegan(name));
-    const run = () => drain(source, handle, { ...platform.drains, ...work, ...limits });
+    const run = async () => {
+      try {
+        return await drain(source, handle, { ...platform.drains, ...work, ...limits });
+      } finally {
+        others.release?.();
+        // What it has not begun goes back before another drain may run.
+        await handBack(name, drains.handedOver(name).takeRest(), this.#context, drains);
+      }
+    };
     // It works on tasks of many traces, so it belongs to none, such as that of the request that woke it.
-    const report = await (ofQueues.tracing?.detached(run) ?? run()).finally(() => {
-      others.release?.();
-      // What it has not begun goes back before another drain may run.
-      return handBack(name, drains.handedOver(name).takeRest(), this.#context, drains);
-    });
+    const report = await (ofQueues.tracing?.detached(run) ?? run());
     if (tasksOf(report) > 0) log(drained(name, report));
     if (report.ended === "requests") this.#sayLimit();
     if (isEarly(report.ended) || report.ended === "aborted") await others.takeOver();

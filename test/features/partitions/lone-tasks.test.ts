@@ -27,6 +27,7 @@ test("a lone task starts its consumer soon after a drain during which the queue 
   const done: string[] = [];
   // Both are in partition 0.
   const ids = ["t4", "t5"];
+  let id = "";
   let during = async () => {
     await rig.operator().resize(2);
     // The drain then looks for tasks in partition 1.
@@ -34,15 +35,15 @@ test("a lone task starts its consumer soon after a drain during which the queue 
   };
   const { call, ended } = its.deployment({
     consumers: {
-      async emails({ id }) {
+      async emails(task) {
         await during();
-        done.push(id);
+        done.push(task.id);
       },
     },
-    fetch: async (_, { queue }) =>
-      Response.json(await queue("emails").enqueue(1, { id: ids[done.length] ?? "" })),
+    fetch: async (_, { queue }) => Response.json(await queue("emails").enqueue(1, { id })),
   });
-  for (const _ of ids) {
+  for (const next of ids) {
+    id = next;
     await call();
     await ended();
     vi.restoreAllMocks();
