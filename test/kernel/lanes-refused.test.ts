@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { bothLanes, byLane } from "../support/both-lanes.ts";
 import { QUEUE, useRig } from "../support/rig.ts";
 
-/** If Redis refuses in the middle of a call, the plain lanes leave the same data as the full ones. */
+/** If Redis refuses in the middle of a call, or a list is wrong, the plain lanes leave the same data as the full ones. */
 
 const rig = useRig({ checkInvariants: false });
 
@@ -41,4 +41,13 @@ test("a settle that cannot keep records leaves the tasks of its dequeue pending"
   await spoil("expiry");
   const settlements = [{ receipt: task!.receipt, outcome: "complete" }] as const;
   expect(await inLine(queue.settleAndDequeue(settlements, { max: 2 }))).toEqual(["c", "b"]);
+});
+
+test("an id that is in line twice is delivered once (I2)", async () => {
+  const queue = await filled();
+  for (const prefix of ["sluice", "full"])
+    await rig.command("LPUSH", `${prefix}:{${QUEUE}}:pending`, "a", "b");
+  expect((await queue.dequeue({ max: 5 })).map(({ id }) => id)).toEqual(["a", "b", "c"]);
+  const { plain, full } = byLane(await rig.keySpace());
+  expect(plain).toEqual(full);
 });
