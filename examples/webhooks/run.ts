@@ -25,7 +25,7 @@ const consumerSlots = 3;
 const consumerSeconds = 6;
 /** The share of the events that is delivered before a consumer is killed. */
 const killAfter = 0.2;
-/** How often the view asks for the counts, ms: each answer has a price of 10 commands. */
+/** How often the view asks for the counts, ms: each answer costs 10 to 14 commands. */
 const lookEvery = 2_000;
 /** How long without any progress until the example gives up, ms. */
 const patience = 60_000;

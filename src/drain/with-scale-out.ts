@@ -64,7 +64,7 @@ function afterCalls<T>(
 
 function observed<T>(source: TaskSource<T>, onCall: (call: Call) => void): TaskSource<T> {
   const dequeued = (tasks: Batch<T>, { max = 1 }: DequeueOptions) => {
-    // Tasks that an enqueue has handed over say no time: no others waited beside them.
+    // If the batch has no time to dequeue again, no task waits.
     if (tasks.length >= max && tasks.nextDueAt !== null) onCall({ isFull: true });
   };
   const settled = (settlements: readonly Settlement[]) => {

@@ -137,6 +137,7 @@ export class PartitionTurns {
     for (const { partition } of parts) if (!this.#asked.has(partition)) this.#taken.add(partition);
   }
 
+  /** Notes that this consumer has dequeued from a partition, and whether it got tasks. */
   noteTaken(partition: number, hasTasks: boolean): void {
     this.#asked.add(partition);
     if (hasTasks) this.#taken.add(partition);
