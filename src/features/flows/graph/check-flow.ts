@@ -137,7 +137,7 @@ function edgesOf<Q>(
   const named = new Set<number>();
   return entries.map(({ entry, at }) => {
     const { ref, on } = readAfter(entry, at);
-    const from = typeof ref === "string" ? places.get(ref) : undefined;
+    const from = places.get(ref);
     if (from === undefined) throw unknownRef(ref, at, places, front);
     if (named.has(from)) throw invalidArgument(at, `must not name ${ref} twice`);
     named.add(from);
@@ -145,19 +145,19 @@ function edgesOf<Q>(
   });
 }
 
-function readAfter(entry: After, at: string): { readonly ref: unknown; readonly on: string } {
+function readAfter(entry: After, at: string): { readonly ref: string; readonly on: string } {
   if (typeof entry === "string") return { ref: entry, on: "completed" };
   if (typeof entry !== "object" || entry === null) {
     throw invalidArgument(at, 'must be a ref, { ref, on: "completed" | "ended" }, or a list of these');
   }
   onlyOptions(entry, ["ref", "on"], `${at}.`);
   const { ref, on = "completed" } = entry;
+  if (typeof ref !== "string") throw invalidArgument(`${at}.ref`, "must be a text");
   if (on !== "completed" && on !== "ended") throw invalidArgument(`${at}.on`, "must be completed or ended");
   return { ref, on };
 }
 
-function unknownRef(ref: unknown, at: string, places: ReadonlyMap<string, number>, front: string) {
-  if (typeof ref !== "string") return invalidArgument(at, "must name a ref");
+function unknownRef(ref: string, at: string, places: ReadonlyMap<string, number>, front: string) {
   const outer = ref.split("/")[0] as string;
   if (ref !== outer && places.has(outer)) {
     return invalidArgument(at, `must not name ${ref}, which is in an inner flow; ${outer} names all of it`);

@@ -181,7 +181,7 @@ describe("refused, with its path and refs, is", () => {
       "tasks[1].after[1]",
       "names row, but there is no such ref; did you mean rows?",
     ],
-    ["a ref of no text", [task("rows", { ref: 1 } as never)], "tasks[0].after", "must name a ref"],
+    ["a ref of no text", [task("rows", { ref: 1 } as never)], "tasks[0].after.ref", "must be a text"],
     ["what is no ref", [task("rows", [1] as never)], "tasks[0].after[0]", INVALID_AFTER],
     ["null", [task("rows", null as never)], "tasks[0].after", INVALID_AFTER],
     [
