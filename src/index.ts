@@ -79,6 +79,7 @@ export {
   databases,
   type DatabasesTransport,
 } from "./features/partitions/index.ts";
+export type { Skipped, StoppedGroup, StoppedGroups } from "./features/order/index.ts";
 export { Producer } from "./open/producer.ts";
 export type { ProducerOptions } from "./open/options.ts";
 export { Queue } from "./open/queue.ts";
@@ -106,7 +107,15 @@ export type {
   ScheduleRun,
 } from "./features/schedules/index.ts";
 export { Schedules } from "./open/schedules.ts";
-export type { GroupChanges, GroupSettings, QueueChanges, QueueSettings, Rate } from "./operate/settings.ts";
+export type {
+  GroupChanges,
+  GroupSettings,
+  OnDead,
+  Order,
+  QueueChanges,
+  QueueSettings,
+  Rate,
+} from "./operate/settings.ts";
 export {
   type CallCounts,
   durationBounds,

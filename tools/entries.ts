@@ -10,6 +10,7 @@ export const entries = {
   "deep-sweep": "src/open/deep-sweep/index.ts",
   client: "src/client/index.ts",
   encryption: "src/features/encryption/aes-gcm.ts",
+  linked: "src/features/linked/index.ts",
   offload: "src/features/offload/index.ts",
   "offload-folder": "src/features/offload/folder.ts",
   opentelemetry: "src/features/tracing/open-telemetry.ts",

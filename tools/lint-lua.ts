@@ -6,23 +6,29 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLua } from "./lua/files.ts";
-import { partsOf, programOf } from "./lua/parts.ts";
+import { type Part, partsOf, programOf } from "./lua/parts.ts";
 import type { LuaFile } from "./lua/text.ts";
 import { ensureProgram, main, root } from "./setup.mjs";
 
 void main(() => {
   ensureProgram("luacheck", "lua-check");
   const { shared, scripts } = readLua();
-  const parts = partsOf(shared);
+  const plain = partsOf(shared);
+  const linked = partsOf(shared, "linked");
   const findings = new Set<string>();
-  const unused = new Set(parts);
+  /** The parts that no script uses, by their places. */
+  const unused = new Map(linked.map((part) => [placeOf(part), part]));
   const folder = mkdtempSync(join(tmpdir(), "sluice-lint-"));
 
-  for (const script of scripts) {
+  const editions = scripts.flatMap((script) => {
+    const own = { script, parts: linked };
+    return script.inLayer ? [own] : [{ script, parts: plain }, own];
+  });
+  for (const { script, parts } of editions) {
     const needed = new Set<unknown>(programOf(script, parts));
     const lines: Line[] = [];
     for (const part of parts.filter((one) => needed.has(one))) {
-      unused.delete(part);
+      unused.delete(placeOf(part));
       lines.push(...linesOf(shared.find(({ file }) => file === part.file) as LuaFile, part.range));
     }
     lines.push(...linesOf(script, [0, script.text.length]));
@@ -38,11 +44,16 @@ void main(() => {
   }
   rmSync(folder, { recursive: true });
 
-  for (const { file, names } of unused) findings.add(`lua/${file}: no script uses ${names.join(", ")}`);
+  for (const { file, names } of unused.values())
+    findings.add(`lua/${file}: no script uses ${names.join(", ")}`);
   for (const finding of findings) console.error(finding);
   const format = spawnSync("stylua", ["--check", "lua"], { cwd: root, stdio: "inherit" });
   if (findings.size > 0 || format.status !== 0) process.exitCode = 1;
 });
+
+function placeOf({ file, range }: Part): string {
+  return `${file} ${range[0]}`;
+}
 
 interface Line {
   readonly file: string;

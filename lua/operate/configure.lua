@@ -21,7 +21,7 @@ local found = redis.call('HMGET', tasks, field, '~groups', '~rate', '~wake', '~s
 if group ~= '' then
   open_groups(plan, { { group = group } })
 end
-if newer(found[1]) or newer(plan.stored_before['~g:' .. group]) then
+if newer_settings(found[1]) or newer(plan.stored_before['~g:' .. group]) then
   return { 'newer_schema' }
 end
 local done, notes = earlier_answer(operator_calls, token)
@@ -96,7 +96,7 @@ if group == '' then
 else
   follow_group()
 end
-local text = format_settings(settings)
+local text = format_settings(settings, plan, group, was, found[5])
 if text ~= '' then
   plan_write(plan, 'HSET tasks', field, text)
 elseif found[1] then

@@ -115,7 +115,9 @@ local found, values = {}, redis.call('HMGET', tasks, unpack(fields))
 for i, field in ipairs(fields) do
   found[field] = values[i]
 end
-if overview ~= '' and (newer(found['~set']) or newer(found['~totals']) or newer(found['~stats'])) then
+if
+  overview ~= '' and (newer_settings(found['~set']) or newer(found['~totals']) or newer(found['~stats']))
+then
   return { 'newer_schema' }
 end
 

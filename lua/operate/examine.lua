@@ -281,7 +281,7 @@ local function groups_at_limit()
   local values = read('HMGET', tasks, fields)
   for i, task in ipairs(firsts) do
     local state, settings = values[2 * i - 1], values[2 * i]
-    if not (newer(state) or newer(settings)) then
+    if not (newer(state) or newer_settings(settings)) then
       local group = parse_group(task.group, state, settings)
       append(found, task.group, settings or '')
       append(found, group.working, group.limited)

@@ -65,7 +65,7 @@ local found = read('HMGET', tasks, fields)
 local reply = { 'ok', ended and '' or number and 'from ' .. int(number) or 'after ' .. last }
 for i, name in ipairs(names) do
   local state, settings = found[2 * i - 1], found[2 * i]
-  if newer(state) or newer(settings) then
+  if newer(state) or newer_settings(settings) then
     return { 'newer_schema' }
   end
   local group = parse_group(name, state, settings)

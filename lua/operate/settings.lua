@@ -6,7 +6,7 @@ local group = ARGV[1] -- whose settings; empty: the queue's
 
 local field = group == '' and '~set' or '~s:' .. group
 local found = redis.call('HMGET', tasks, field, '~g:' .. group)
-if newer(found[1]) or newer(found[2]) then
+if newer_settings(found[1]) or newer(found[2]) then
   return { 'newer_schema' }
 end
 local state = parse_group(group, group ~= '' and found[2] or '', found[1])

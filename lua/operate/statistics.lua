@@ -16,7 +16,7 @@ for _, field in ipairs(history == '1' and history_fields() or {}) do
   fields[#fields + 1] = field
 end
 local found = redis.call('HMGET', tasks, '~set', unpack(fields))
-if newer(found[1]) or newer(found[2]) or newer(found[3]) then
+if newer_settings(found[1]) or newer(found[2]) or newer(found[3]) then
   return { 'newer_schema' }
 end
 local reply = { 'ok', now, parse_settings(found[1] or nil).statistics and 1 or 0 }

@@ -16,7 +16,7 @@ local wake = ARGV[6] -- how long (ms) a wake of a consumer counts; empty: no con
 --      or {'newer_schema'}
 
 local found = redis.call('HMGET', tasks, '~set', '~rate', '~ghosts', '~dropped', '~wake')
-if newer(found[1]) then
+if newer_settings(found[1]) then
   return { 'newer_schema' }
 end
 local now, used = clock(test_now), found[2] or ''

@@ -52,8 +52,14 @@ local function parse_settings(text)
   return parse_named(text, SETTING_NAMES)
 end
 
+-- True for settings of a later release. Those of version 2 say that groups may have a strict order.
+local function newer_settings(text)
+  return newer(text) and string.sub(text, 1, 2) ~= '2;'
+end
+
 local function format_settings(settings)
-  return format_named(settings, SETTING_NAMES)
+  local text = format_named(settings, SETTING_NAMES)
+  return settings.o and '2' .. string.sub(text, 2) or text
 end
 
 -- The most dequeues of a rate, its period, and a tenth of the period (ms).

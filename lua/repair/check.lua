@@ -190,7 +190,7 @@ local function is_valid()
   for _, name in ipairs(CONTROL_NAMES) do
     found[name] = repair.seen.tasks[name]
   end
-  if newer(found['~set']) then
+  if newer_settings(found['~set']) then
     return false
   end
   local next_silent = members.workers[1]

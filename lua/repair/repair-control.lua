@@ -27,7 +27,7 @@ local found = {}
 for i, value in ipairs(redis.call('HMGET', tasks, unpack(CONTROL_NAMES))) do
   found[CONTROL_NAMES[i]] = value
 end
-if newer(found['~set']) then
+if newer_settings(found['~set']) then
   return { 'newer_schema' }
 end
 

@@ -2,35 +2,30 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $GO } from "./parts/forget-task.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $GP } from "./parts/forget-task.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
@@ -45,14 +40,15 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $DR } from "./parts/remaining.gen.ts";
-import { $DS, $FO } from "./parts/places-left.gen.ts";
-import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JP } from "./parts/exceeds-max-pending.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $DS } from "./parts/remaining.gen.ts";
+import { $DT, $FP } from "./parts/places-left.gen.ts";
+import { $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EE, $EF, $EG, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const askFormer: Script = {
   name: "askFormer",
@@ -72,32 +68,32 @@ local l=ARGV
 local m=4
 local n=3
 ${$AV}local o=AV(a,b,c,d,nil,e,f,g,h)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local p,q=FK(o,AJ(i)),{}
-${$FY}${$GA}${$GB}${$GC}${$DV}for u=1,(#l-n)/m do
+${$AH}${$FK}${$FL}${$AI}${$AJ}local p,q=FL(o,AJ(i)),{}
+${$FZ}${$GB}${$GC}${$GD}${$DW}for u=1,(#l-n)/m do
 local v,w,x,y=unpack(l,m*u,m*u+n)
-q[u]=DV(v,w,x,'1;'..AH(p.now)..y,p.now)
+q[u]=DW(v,w,x,'1;'..AH(p.now)..y,p.now)
 end
-${$AK}${$FU}${$FV}${$DU}${$DW}local r=DW(f,q)
-${$DF}${$FW}${$DH}${$DJ}${$FL}if FW(r['~slots'])or FL(p,r['~set'],r['~stats'])then
+${$AK}${$FV}${$FW}${$DV}${$DX}local r=DX(f,q)
+${$DF}${$FX}${$DH}${$DJ}${$FM}if FX(r['~slots'])or FM(p,r['~set'],r['~stats'])then
 return{'newer_schema'}
 end
-${$FX}${$FZ}${$FF}${$FG}${$GI}${$GJ}${$GK}${$GN}${$GO}local function s(t,u)
+${$FY}${$GA}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}local function s(t,u)
 local v,w={},{}
 u.unique_for=nil
-GO(v,w,t,u,p.now)
+GP(v,w,t,u,p.now)
 for aa,ab in ipairs(w)do
-FG(p,'HDEL tasks',ab)
+FH(p,'HDEL tasks',ab)
 end
 for aa=1,#v,2 do
-FG(p,'HSET tasks',v[aa],v[aa+1])
+FH(p,'HSET tasks',v[aa],v[aa+1])
 end
-FG(p,'ZREM expiry',t)
-FG(p,'ZREM dead',t)
+FH(p,'ZREM expiry',t)
+FH(p,'ZREM dead',t)
 end
-${$CJ}${$DL}${$DM}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$DX}${$DY}local t,u=DX(p,q,r,k=='1'),{'ok',DY(p),0}
-${$CY}${$GF}${$GH}${$AM}${$BY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FH}${$HD}${$DR}${$DS}${$DT}${$DZ}${$EA}${$EB}${$GP}${$EC}${$ED}${$EE}local v=EE(t,q,u,function(v,w)
-local x=not(w and w.state==FX.rejected)
-if x and w and w.state~=FX.ghost then
+${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$DY}${$DZ}local t,u=DY(p,q,r,k=='1'),{'ok',DZ(p),0}
+${$CY}${$GG}${$GI}${$AM}${$BY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FI}${$HE}${$DS}${$DT}${$DU}${$EA}${$EB}${$EC}${$GQ}${$ED}${$EE}${$EF}local v=EF(t,q,u,function(v,w)
+local x=not(w and w.state==FY.rejected)
+if x and w and w.state~=FY.ghost then
 s(v.id,w)
 end
 return x and-1 or nil
@@ -105,12 +101,12 @@ end)
 if v then
 return{v}
 end
-${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JP}if j~=''and t.any_ready and JP(t,{r['~wake'],r['~set']},j)then
+${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JQ}if j~=''and t.any_ready and JQ(t,{r['~wake'],r['~set']},j)then
 u[3]=1
 end
-${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FN}${$FE}${$FI}${$FP}${$FO}${$EF}return EF(t)or u
+${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FP}${$EG}return EG(t)or u
 `;
   },
-  sha1: "52ee848e0e043f5e34ec4b91e37238d3c27f9c0c",
-  keyLockingSha1: "4f522dba27b23fe8b0e8b825c113bb898c52b061",
+  sha1: "324f598d8471a5976591e0fa529add42ef2b90ef",
+  keyLockingSha1: "c6531d77d89107102310556011a707f4fa6fd11a",
 };

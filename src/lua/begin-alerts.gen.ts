@@ -3,7 +3,7 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
@@ -20,7 +20,7 @@ local e=ARGV[4]
 local f=ARGV[5]
 ${$AH}${$AI}${$AJ}local g=AJ(b)
 local h=redis.call('HGET',a,c)or''
-${$FW}if FW(h)then
+${$FX}if FX(h)then
 return{'newer_schema'}
 end
 local i,j,k,l=string.match(h,'^1;(%d+);%d+;([^;]*);(%d+);(.*)$')
@@ -46,6 +46,6 @@ end
 return o
 `;
   },
-  sha1: "64d5b5216257eb83983025e7fc30173ffe1352f3",
-  keyLockingSha1: "0488d5d1d8e7589d64ed884660dcbcc2ed07b488",
+  sha1: "8aba609563bb5f18be0189ea80c924790fa94d78",
+  keyLockingSha1: "ce6c43ea3b52cc68c1a08bd59dcb18b82d13e569",
 };

@@ -2,37 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
+import { $AC } from "./parts/find-and-refund.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -45,24 +41,12 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 
-const $AC = `local function AC(a,b,c)
-local d,e=a.keys,a.keys.fair
-local f=redis.call('ZSCORE',e,b)
-if not f then
-e=d.limited
-f=redis.call('ZSCORE',e,b)
-end
-if f then
-AB(a,b,c,e,f)
-end
-return e,f
-end
-`;
 export const cancel: Script = {
   name: "cancel",
   get source() {
@@ -77,55 +61,55 @@ local h=ARGV[1]
 local i=ARGV[2]
 local j=ARGV[3]
 ${$AV}local k=AV(nil,a,b,c,d,e,f,g)
-${$FJ}${$FK}local l=FK(k)
+${$FK}${$FL}local l=FL(k)
 local m=redis.call('HMGET',f,i,'.'..i,'~ghosts','~set','~stats')
 local n,o,p=m[1],m[2],tonumber(m[3]or 0)
-${$DF}${$FW}${$DH}${$DJ}${$FL}if FW(n)or FW(o)or FL(l,m[4],m[5])then
+${$DF}${$FX}${$DH}${$DJ}${$FM}if FX(n)or FX(o)or FM(l,m[4],m[5])then
 return{'newer_schema'}
 end
-${$FX}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}local q,r=GH(n or'',o)
-if not n or q.state==FX.ghost or q.state==FX.deleted then
+${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}local q,r=GI(n or'',o)
+if not n or q.state==FY.ghost or q.state==FY.deleted then
 return{'not_found'}
 end
 if j~=''and q.lease_number~=j then
 return{'lease_lost'}
 end
-if q.state==FX.completed or(q.state==FX.rejected and q.reason~='cancelled')then
+if q.state==FY.completed or(q.state==FY.rejected and q.reason~='cancelled')then
 return{'already_ended'}
-elseif q.state==FX.rejected then
+elseif q.state==FY.rejected then
 return{'rejected'}
 end
 ${$AH}${$AI}${$AJ}l.now=AJ(h)
-if q.state==FX.working then
+if q.state==FY.working then
 if not q.cancel_requested then
 q.cancel_requested='1'
-${$AM}${$FT}${$GL}${$GM}GM(q,'flagged',l.now)
-${$AK}${$FF}${$FG}${$GI}${$GJ}${$GK}FG(l,'HSET tasks','.'..i,GK(q,r))
+${$AM}${$FU}${$GM}${$GN}GN(q,'flagged',l.now)
+${$AK}${$FG}${$FH}${$GJ}${$GK}${$GL}FH(l,'HSET tasks','.'..i,GL(q,r))
 ${$BY}BY(l,'cancelRequested',i)
 end
-${$AK}${$AM}${$FF}${$FG}${$DL}${$DM}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}return FP(l)or{'working'}
+${$AK}${$AM}${$FG}${$FH}${$DM}${$DN}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}return FQ(l)or{'working'}
 end
 local s,t=e,redis.call('ZSCORE',e,i)
-${$AK}${$CJ}${$DL}${$DM}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(l,{q})
+${$AK}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(l,{q})
 if not t and CJ(q)then
-${$CY}${$FF}${$FG}${$CD}${$CW}${$CS}${$DA}${$AB}${$AC}s,t=AC(l,i,q)
+${$CY}${$FG}${$FH}${$CD}${$CW}${$CS}${$DA}${$AB}${$AC}s,t=AC(l,i,q)
 end
 if t then
 redis.call('ZREM',s,i)
 else
 ${$AM}AM(q,'ghosts',1)
-${$FF}${$FG}FG(l,'HSET tasks','~ghosts',AH(p+1))
+${$FG}${$FH}FH(l,'HSET tasks','~ghosts',AH(p+1))
 end
-${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$FT}${$GL}${$GM}${$CA}${$FR}${$FS}${$HF}HF(l,i,q,'','rejected','cancelled')
+${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$FU}${$GM}${$GN}${$CA}${$FS}${$FT}${$HG}HG(l,i,q,'','rejected','cancelled')
 ${$CY}${$CD}${$CE}${$CC}${$CX}${$DC}${$DD}${$DE}DE(l)
 ${$CW}${$CZ}${$W}${$CG}${$CH}${$CT}${$CU}${$CV}${$Y}${$Z}Z(l)
-${$AA}${$AL}${$CN}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}local u=FP(l)
+${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}local u=FQ(l)
 if u and t then
 redis.call('ZADD',s,t,i)
 end
 return u or{'rejected'}
 `;
   },
-  sha1: "edf0cd117cebd72666982d383191e38e5402b8e3",
-  keyLockingSha1: "fd7a4f53bd4ba4e4cc6c30eae492c441d3162796",
+  sha1: "b285cbe49c350e4debfcc1bd197f25d65a43bdf8",
+  keyLockingSha1: "bc1ee3d6a57865fbfe7ff553b2fe966583e58f36",
 };

@@ -2,29 +2,26 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
@@ -34,27 +31,30 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $HB } from "./parts/worker-lease.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $JT } from "./parts/leases-of.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $JR } from "./parts/lost-for.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $HC } from "./parts/worker-lease.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $JU } from "./parts/leases-of.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $JS } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/format-settings.gen.ts";
-import { $DR } from "./parts/remaining.gen.ts";
-import { $GQ } from "./parts/has-ended.gen.ts";
-import { $HJ, $HN, $HO, $HQ, $IZ } from "./parts/zsets.gen.ts";
-import { $HK, $HL, $HM, $HP, $HR, $HS, $HT, $HV, $HX, $JA, $JB, $JC, $JD, $JE, $JF, $JG, $JH } from "./parts/rare.gen.ts";
-import { $HU, $HW, $HY, $IY, $IX } from "./parts/set-aside.gen.ts";
-import { $IB, $IC, $ID, $IE } from "./parts/settings.gen.ts";
-import { $IG, $IH, $II, $IJ, $IK, $IL, $IM, $IO } from "./parts/repair-group-settings.gen.ts";
-import { $IP, $IQ, $IR, $IS } from "./parts/pairs.gen.ts";
-import { $IT, $IU, $IV, $IW } from "./parts/count-ready.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $DL } from "./parts/format-settings.gen.ts";
+import { $DS } from "./parts/remaining.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
+import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $JG, $JH, $JI } from "./parts/rare.gen.ts";
+import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
+import { $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/repair-group-settings.gen.ts";
+import { $IQ, $IR, $IS, $IT } from "./parts/pairs.gen.ts";
+import { $IU, $IV, $IW, $IX } from "./parts/count-ready.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
 
 export const check: Script = {
   name: "check",
@@ -99,7 +99,7 @@ ${$AK}AK(v,l,m)
 if redis.call('EXISTS',unpack(v))==0 then
 return{'valid',0,0}
 end
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HJ}${$HN}local w=HN(u,AJ(n))
+${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local w=HO(u,AJ(n))
 local x,y,z={},{},{}
 w.seen={tasks={}}
 local function aa()
@@ -169,7 +169,7 @@ ag[#ag+1]=an
 end
 end
 end
-${$DR}local function ai(aj,ak)
+${$DS}local function ai(aj,ak)
 local al,am,an=w.seen.tasks,0,{}
 for ar,as in ipairs(y)do
 an[as]=(an[as]or 0)+1
@@ -180,11 +180,11 @@ if(an[as.id]or 0)~=as.expected then
 return false
 end
 end
-return DR(al,'~ghosts','~dropped')==am
-and DR(al,'~timers','~elapsed')==ak
-and DR(al,'~broken','~checked')==0
+return DS(al,'~ghosts','~dropped')==am
+and DS(al,'~timers','~elapsed')==ak
+and DS(al,'~broken','~checked')==0
 end
-${$DF}${$FW}${$DH}${$DJ}${$FF}${$FG}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DL}${$DM}${$CK}${$AA}${$CF}${$CL}${$CN}${$FH}${$AG}${$AP}${$CM}${$HQ}${$IZ}${$IT}${$IU}${$IV}${$IW}local function aj(ak,al,am)
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CW}${$CG}${$CI}${$CJ}${$DM}${$DN}${$CK}${$AA}${$CF}${$CL}${$CN}${$FI}${$AG}${$AP}${$CM}${$HR}${$JA}${$IU}${$IV}${$IW}${$IX}local function aj(ak,al,am)
 local an={}
 for ar,as in ipairs(al)do
 an[as]=CM(as)
@@ -193,9 +193,9 @@ for ar,as in ipairs(ak)do
 local at=as.task
 local au=CJ(at)and as.live and an[at.group or'']
 if au and as.fair then
-IT(au,tonumber(as.fair))
+IU(au,tonumber(as.fair))
 elseif au and as.working then
-IU(au)
+IV(au)
 end
 end
 for ar,as in ipairs(al)do
@@ -206,35 +206,35 @@ au.limited=au.limited
 +(math.floor(tonumber(w.seen.limited[ba])/CG)==av and 1 or 0)
 end
 local aw=w.plan.stored_before['~g:'..as]or''
-if FW(aw)or IV(at,au,aw)or IW(w,at)then
+if FX(aw)or IW(at,au,aw)or IX(w,at)then
 return false
 end
 end
 return true
 end
-${$FX}${$CY}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$AF}${$GI}${$GJ}${$GK}${$GN}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GD}${$CP}${$CR}${$HB}${$FU}${$JT}${$HD}${$FR}${$FS}${$JR}${$DG}${$DK}${$GQ}${$HK}${$HL}${$HM}${$HO}${$HP}${$HR}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IY}${$IM}${$IO}${$IP}${$IQ}${$IR}${$IX}${$IS}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}local function ak()
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$AF}${$GJ}${$GK}${$GL}${$GO}${$CE}${$CC}${$CH}${$AL}${$CO}${$CQ}${$AQ}${$GE}${$CP}${$CR}${$HC}${$FV}${$JU}${$HE}${$FS}${$FT}${$JS}${$DG}${$DK}${$DL}${$GR}${$HL}${$HM}${$HN}${$HP}${$HQ}${$HS}${$HT}${$HU}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IK}${$IL}${$IM}${$IZ}${$IO}${$IP}${$IQ}${$IR}${$IS}${$IY}${$IT}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$DL_}${$CR_}local function ak()
 local al={}
-for ap,aq in ipairs(IR)do
+for ap,aq in ipairs(IS)do
 al[aq]=w.seen.tasks[aq]
 end
-if FW(al['~set'])then
+if DK(al['~set'])then
 return false
 end
 local am=x.workers[1]
 local an=am and math.floor(tonumber(AQ(w.seen.workers[am])))
 local ao=tonumber(AQ(w.seen.delayed['~w']or''))
-IS(
+IT(
 w,
 al,
 {fair=#x.fair,limited=#x.limited,first=an,timer=ao}
 )
-local ap,aq=IO(w,z)
+local ap,aq=IP(w,z)
 local ar,as=ad('delayed')
 local at,au=ad('expiry')
-IJ(w,au)
-IL(w,x.worker_leases)
-IK(w,x.fair_by_group)
-IM(w,x.workers)
+IK(w,au)
+IM(w,x.worker_leases)
+IL(w,x.fair_by_group)
+IO(w,x.workers)
 for ay,az in ipairs({
 x.working,
 x.fair,
@@ -254,12 +254,12 @@ end
 end
 ah(av)
 ae=ae+#x.worker_leases+#x.fair_by_group+#x.workers
-local ax,ay,az,ba=HT(w,ag),{},{},{}
+local ax,ay,az,ba=HU(w,ag),{},{},{}
 for be,bf in ipairs(ax)do
 if bf.newer then
 return false
 end
-JB(w,bf)
+JC(w,bf)
 if bf.live and CJ(bf.task)then
 ay[#ay+1]=bf.task
 end
@@ -272,12 +272,12 @@ ay[#ay+1]={group=aq[be]~=''and aq[be]or nil,priority='0'}
 end
 CR(w.plan,ay)
 for be,bf in ipairs(ax)do
-JH(w,bf)
-HW(w,bf.id,bf.had_fixed,bf.fixed)
-HW(w,'.'..bf.id,bf.had_record,bf.record)
+JI(w,bf)
+HX(w,bf.id,bf.had_fixed,bf.fixed)
+HX(w,'.'..bf.id,bf.had_record,bf.record)
 end
-HY(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
-HY(w,'fair_by_group',w.turns,'turn_wrong')
+HZ(w,'worker_leases',w.worker_leases,'worker_lease_wrong')
+HZ(w,'fair_by_group',w.turns,'turn_wrong')
 for be,bf in ipairs(ay)do
 local bg=bf.group or''
 if not ba[bg]then
@@ -297,6 +297,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "f71dd168ab356b1d8651f211c93551a8a48a4f1e",
-  keyLockingSha1: "79be730808abdd2139ec56d6111867b8e15c6487",
+  sha1: "7c61b34cdf9ba98afcbf937224354f42f05271d1",
+  keyLockingSha1: "b163c7b7fabc8f6694d7e4f6f82d5693219a928c",
 };

@@ -3,24 +3,19 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
@@ -35,15 +30,17 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DI, $DN } from "./parts/totals.gen.ts";
-import { $DK } from "./parts/format-settings.gen.ts";
-import { $GV } from "./parts/statistics-fields.gen.ts";
-import { $GY } from "./parts/history-fields.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
-import { $JO } from "./parts/record-wake.gen.ts";
+import { $DI, $DP } from "./parts/totals.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $DL } from "./parts/format-settings.gen.ts";
+import { $GW } from "./parts/statistics-fields.gen.ts";
+import { $GZ } from "./parts/history-fields.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
 
 export const configure: Script = {
   name: "configure",
@@ -61,19 +58,19 @@ local j=ARGV[3]
 local k=ARGV[4]
 local l=ARGV
 ${$AV}local m=AV(nil,b,c,d,nil,e,f)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local n=FK(m,AJ(h))
+${$AH}${$FK}${$FL}${$AI}${$AJ}local n=FL(m,AJ(h))
 local o=j==''and'~set'or'~s:'..j
 local p=redis.call('HMGET',f,o,'~groups','~rate','~wake','~set')
 if j~=''then
-${$DF}${$AK}${$DH}${$DJ}${$CJ}${$DL}${$DM}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(n,{{group=j}})
+${$DF}${$AK}${$DH}${$DJ}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}CR(n,{{group=j}})
 end
-${$FW}if FW(p[1])or FW(n.stored_before['~g:'..j])then
+${$FX}${$DK}if DK(p[1])or FX(n.stored_before['~g:'..j])then
 return{'newer_schema'}
 end
 ${$BW}local q,r=BW(g,i)
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JO}local function s(t,u,v)
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JP}local function s(t,u,v)
 local w=k~=''and redis.call('EXISTS',a,b)>0
-return w and JO(f,{t,u},n.now,k,v)and 1 or 0
+return w and JP(f,{t,u},n.now,k,v)and 1 or 0
 end
 if q then
 return{'ok',p[1]or'',s(p[4],p[5],0)}
@@ -86,28 +83,28 @@ local z,aa=DH[l[y]]or l[y],l[y+1]
 local ab=u.shares and DI[z]
 u[ab or z]=aa~=''and aa or nil
 end
-${$DL}${$DN}local function v(w)
-return t.rate and u.rate and DN(w,t.rate,u.rate,n.now)or''
+${$DM}${$DP}local function v(w)
+return t.rate and u.rate and DP(w,t.rate,u.rate,n.now)or''
 end
-${$AK}${$FF}${$FG}${$GV}${$GY}local function w()
+${$AK}${$FG}${$FH}${$GW}${$GZ}local function w()
 local x=v(p[3]or'')
 if x~=''then
-FG(n,'HSET tasks','~rate',x)
+FH(n,'HSET tasks','~rate',x)
 elseif p[3]then
-FG(n,'HDEL tasks','~rate')
+FH(n,'HDEL tasks','~rate')
 end
 if t.statistics and not u.statistics then
-for ab,ac in ipairs({GV(),GY()})do
+for ab,ac in ipairs({GW(),GZ()})do
 for ag,ah in ipairs(ac)do
-FG(n,'HDEL tasks',ah)
+FH(n,'HDEL tasks',ah)
 end
 end
 end
 end
-${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CS}${$DM}${$CT}${$CU}${$CV}${$Y}${$Z}${$CK}${$AL}${$CL}${$CM}${$DG}${$DK}local function x()
+${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CS}${$DN}${$CT}${$CU}${$CV}${$Y}${$Z}${$CK}${$AL}${$CL}${$CM}${$DG}${$DL}local function x()
 local y=n.groups[j]
 local z=v(y.used)
-y.settings=CM(j,nil,DK(u)).settings
+y.settings=CM(j,nil,DL(u)).settings
 if y.limited>0 or y.used~=z then
 CS(n,{group=j}).used=z
 Z(n)
@@ -115,11 +112,11 @@ end
 if not(u.max_working or u.rate or u.paused)and y.limited==0 then
 u.number=nil
 if not p[2]then
-FG(n,'HSET tasks','~groups',0)
+FH(n,'HSET tasks','~groups',0)
 end
 elseif not u.number then
 u.number=AH(tonumber(p[2]or 0)+1)
-FG(n,'HSET tasks','~groups',u.number)
+FH(n,'HSET tasks','~groups',u.number)
 end
 end
 if j==''then
@@ -127,13 +124,13 @@ w()
 else
 x()
 end
-local y=DK(u)
+local y=DL(u,n,j,t,p[5])
 if y~=''then
-FG(n,'HSET tasks',o,y)
+FH(n,'HSET tasks',o,y)
 elseif p[1]then
-FG(n,'HDEL tasks',o)
+FH(n,'HDEL tasks',o)
 end
-${$AM}${$AA}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$CB}${$FN}${$FE}${$FI}${$FP}local z=FP(n)
+${$AM}${$AA}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$CB}${$FO}${$FF}${$FJ}${$FQ}local z=FQ(n)
 if z then
 return z
 end
@@ -147,6 +144,6 @@ end
 return{'ok',y,aa}
 `;
   },
-  sha1: "6bf62013ff907c0c4c515c301d3dae9cc7ff87d5",
-  keyLockingSha1: "5bdd85d764eaacd2389315c714979fcb631512ee",
+  sha1: "6deab9112f78d8f569c9f99fbe201031e1ee0172",
+  keyLockingSha1: "5c9d4910131794174867634256cb37c33acc1e5c",
 };

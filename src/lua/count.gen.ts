@@ -2,12 +2,12 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
@@ -17,14 +17,15 @@ import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $AR } from "./parts/lowest-score.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $DR } from "./parts/remaining.gen.ts";
-import { $GV } from "./parts/statistics-fields.gen.ts";
-import { $GW, $GX } from "./parts/append-recent.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $DS } from "./parts/remaining.gen.ts";
+import { $GW } from "./parts/statistics-fields.gen.ts";
+import { $GX, $GY } from "./parts/append-recent.gen.ts";
 
 export const count: Script = {
   name: "count",
@@ -45,16 +46,16 @@ ${$AH}${$AI}${$AJ}local m=AJ(i)
 local function n(o)
 return math.max(0,m-tonumber(o))
 end
-${$FX}${$FW}${$GA}${$GB}${$FZ}${$GF}local function o(p)
-return not FW(p)and(GF(p).state or FX.waiting)==FX.waiting
+${$FY}${$FX}${$GB}${$GC}${$GA}${$GG}local function o(p)
+return not FX(p)and(GG(p).state or FY.waiting)==FY.waiting
 end
-${$FY}${$GC}${$GD}local function p(q)
-return GD(q)and n(GC(q).enqueued_at)or nil
+${$FZ}${$GD}${$GE}local function p(q)
+return GE(q)and n(GD(q).enqueued_at)or nil
 end
-${$FU}${$FV}local function q(r)
+${$FV}${$FW}local function q(r)
 local s,t=1,1
 while s<=#r do
-local u=FV(f,{unpack(r,s,t)})
+local u=FW(f,{unpack(r,s,t)})
 for y=s,t do
 local z=p(u[r[y]])
 if z then
@@ -80,7 +81,7 @@ ab[ag]='.'..ah
 end
 local ad=AP('HMGET',f,ab)
 for ah,ai in ipairs(aa)do
-local aj=GF(ad[ah])
+local aj=GG(ad[ah])
 u[ai]=(u[ai]or 0)+1
 if t==a and u[ai]<=tonumber(aj.ghosts or 0)then
 if(aj.enqueued_at or'')~=''then
@@ -103,7 +104,7 @@ local v={}
 if j~=''then
 ${$AK}AK(u,'~lease')
 if j=='1'then
-${$GV}v=GV()
+${$GW}v=GW()
 else
 AK(v,'~totals','~stats')
 end
@@ -123,15 +124,17 @@ local aa,ab={},redis.call('HMGET',f,unpack(u))
 for af,ag in ipairs(u)do
 aa[ag]=ab[af]
 end
-if j~=''and(FW(aa['~set'])or FW(aa['~totals'])or FW(aa['~stats']))then
+${$DK}if
+j~=''and(DK(aa['~set'])or FX(aa['~totals'])or FX(aa['~stats']))
+then
 return{'newer_schema'}
 end
 local function ac(ad,ae)
 local af=aa['.'..ae]
-local ag=ad==a and tonumber(GF(af).ghosts or 0)>0
+local ag=ad==a and tonumber(GG(af).ghosts or 0)>0
 return not ag and o(af)and p(aa[ae])or s(ad)
 end
-${$DR}local ad=(x and redis.call('LLEN',a)or 0)-DR(aa,'~ghosts','~dropped')
+${$DS}local ad=(x and redis.call('LLEN',a)or 0)-DS(aa,'~ghosts','~dropped')
 local ae=y and redis.call('ZCARD',b)or 0
 ${$CO}${$CP}local af=CP(aa['~fair']or nil).limited
 local ag=ad+ae+af
@@ -151,23 +154,23 @@ end
 local an={
 'ok',
 ag,
-al and redis.call('ZCARD',e)-DR(aa,'~timers','~elapsed')or 0,
+al and redis.call('ZCARD',e)-DS(aa,'~timers','~elapsed')or 0,
 ak and redis.call('ZCARD',d)or 0,
 w and redis.call('ZCARD',g)or 0,
 ai or(ag>0 and 0)or-1,
 am or 0,
-DR(aa,'~broken','~checked'),
+DS(aa,'~broken','~checked'),
 w and redis.call('ZCARD',h)or 0,
 aj.paused and 1 or 0,
 }
 if j~=''then
 AK(an,m,AH(aa['~lease']or 0))
 AK(an,aa['~set']or'')
-${$GW}${$GX}GX(an,{unpack(ab,t,t+#v-1)},m)
+${$GX}${$GY}GY(an,{unpack(ab,t,t+#v-1)},m)
 end
 return an
 `;
   },
-  sha1: "4b8f59f5a744595ea92debe12084e9d8b3a444bd",
-  keyLockingSha1: "170c7e56b2c4fa91db45bc5f3cbae2fa585ef219",
+  sha1: "af3ca55a6d756a850bfbb4e2c1b96af8347136bf",
+  keyLockingSha1: "606eb6034fd91b476c4cad1545439f52176e0487",
 };

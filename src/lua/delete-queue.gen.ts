@@ -4,14 +4,16 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $BW, $BX } from "./parts/earlier-answer.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $FM_ } from "./parts/read-settings-later.gen.ts";
 
 export const deleteQueue: Script = {
   name: "deleteQueue",
@@ -35,9 +37,9 @@ local p=ARGV[2]
 local q=ARGV[3]
 ${$BW}local r,s=BW(n,p)
 if not r then
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local t=FK({tasks=g},AJ(o))
+${$AH}${$FK}${$FL}${$AI}${$AJ}local t=FL({tasks=g},AJ(o))
 local u=redis.call('HMGET',g,'~set','~slots')
-${$DF}${$FW}${$DH}${$DJ}${$FL}if FL(t,u[1])then
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}if FM(t,u[1])then
 return{'newer_schema'}
 end
 local v=q=='1'and 0 or redis.call('ZCARD',e)
@@ -65,6 +67,6 @@ local t,u=string.match(r,'^(%a+),(%d+)$')
 return{t,tonumber(u)}
 `;
   },
-  sha1: "517d110c0cc4918fb8bdc4cf335eb7c29b349592",
-  keyLockingSha1: "d001049dc4767b1b737fa3aff1db5422b648af62",
+  sha1: "eef4df4b9b46719521de1d2b4bc5d80b3ee48aa6",
+  keyLockingSha1: "be7ef99164b7436639e2694af639b083ef9dfc5d",
 };

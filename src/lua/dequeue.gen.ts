@@ -2,41 +2,36 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
-import { $DB, $AD, $AT, $AZ, $BA, $BB, $EP, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DP, $DQ, $EJ, $EK, $EM, $EQ, $EN, $EO, $ER, $ES, $BM, $BQ } from "./parts/take-turn.gen.ts";
+import { $DB, $AD, $AT, $AZ, $BA, $BB, $EQ, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DQ, $DR, $EK, $EL, $EN, $ER, $EO, $EP, $ES, $ET, $BM, $BQ } from "./parts/take-turn.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -49,32 +44,33 @@ import { $AR } from "./parts/lowest-score.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
-import { $EI, $EG, $BI, $EH, $JN, $EV } from "./parts/read-waiting.gen.ts";
+import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
+import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $HB } from "./parts/worker-lease.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $HC } from "./parts/worker-lease.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JY, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JQ } from "./parts/forgotten-after.gen.ts";
-import { $JT } from "./parts/leases-of.gen.ts";
-import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $HE } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HH } from "./parts/revoke.gen.ts";
-import { $JR } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $JS } from "./parts/note-worker.gen.ts";
-import { $ET } from "./parts/plain.gen.ts";
-import { $EU } from "./parts/try-store.gen.ts";
+import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
+import { $JR } from "./parts/forgotten-after.gen.ts";
+import { $JU } from "./parts/leases-of.gen.ts";
+import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $HF } from "./parts/wait-again.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $HI } from "./parts/revoke.gen.ts";
+import { $JS } from "./parts/lost-for.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JT } from "./parts/note-worker.gen.ts";
+import { $EU } from "./parts/plain.gen.ts";
+import { $EV } from "./parts/try-store.gen.ts";
 
 export const dequeue: Script = {
   name: "dequeue",
@@ -108,7 +104,7 @@ x=AI(l)
 end
 return x
 end
-${$BE}${$ET}local ac=ET and r==''and#v<=BE
+${$BE}${$EU}local ac=EU and r==''and#v<=BE
 if ac and#v<t then
 ${$AQ}${$AR}${$BO}${$BP}${$BQ}ac,z=BQ(e,f,ab)
 if ac then
@@ -116,8 +112,8 @@ aa=z.next_due
 end
 end
 if ac then
-${$EI}${$EH}w[1]=EI(g,u,v,1,EH(v,1))
-${$AK}${$GJ}${$EG}${$JJ}${$JK}${$JM}${$EU}${$JN}${$EV}y=EV(e,g,v,w,u,o,p,n,q,ab,aa)
+${$EJ}${$EI}w[1]=EJ(g,u,v,1,EI(v,1))
+${$AK}${$GK}${$EH}${$JK}${$JL}${$JN}${$EV}${$JO}${$EW}y=EW(e,g,v,w,u,o,p,n,q,ab,aa)
 end
 if y then
 return y
@@ -137,9 +133,9 @@ k
 )
 local ae={max=t,slot=u,lease=n,token=o,resend=p,max_bytes=q}
 ae.worker,ae.info,ae.test_now,ae.now=r,s,l,x and tonumber(x)
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JK}${$JM}${$JS}${$BM}return BM(ad,ae,v,z,w)
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JK}${$JL}${$JN}${$JT}${$BM}return BM(ad,ae,v,z,w)
 `;
   },
-  sha1: "d70376d787796deda4b8cbb791897414129165f8",
-  keyLockingSha1: "4023d6e51bd5c0b5a527676f99367217b0981117",
+  sha1: "954481542071eadcf698afe04909a902f7cb4da7",
+  keyLockingSha1: "d91ca02405643b7c0e4d14cd18673b813b37b3bf",
 };

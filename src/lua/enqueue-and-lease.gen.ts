@@ -3,15 +3,15 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $EI, $EG, $BI, $EH, $JN, $EV } from "./parts/read-waiting.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $ET } from "./parts/plain.gen.ts";
-import { $EU } from "./parts/try-store.gen.ts";
-import { $GG } from "./parts/working-record.gen.ts";
-import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $EU } from "./parts/plain.gen.ts";
+import { $EV } from "./parts/try-store.gen.ts";
+import { $GH } from "./parts/working-record.gen.ts";
+import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndLease: Script = {
   name: "enqueueAndLease",
@@ -27,24 +27,24 @@ local h=ARGV
 local i=4
 local j='9007199254740991'
 ${$AH}${$AI}local k=AI(d)
-${$EY}${$FB}local l,m=FB(h,i,k)
-${$ET}if not ET then
+${$EZ}${$FC}local l,m=FC(h,i,k)
+${$EU}if not EU then
 return{'not_plain'}
 elseif not l then
 return{'known'}
 end
 ${$BI}local n=BI(g,#l)
-${$EI}local o=EI(c,n,l,1,#l)
+${$EJ}local o=EJ(c,n,l,1,#l)
 if o.err then
 return o
 end
 local p,q=o[3],o[8]
 local r=tonumber(k)
 local s,t=0,{'leased',r}
-${$AK}${$EG}${$GG}for x=1,#l do
-local y=EG+2*x-1
+${$AK}${$EH}${$GH}for x=1,#l do
+local y=EH+2*x-1
 local z,aa=o[y],o[y+1]
-local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GG)
+local ab,ac,ad,ae,af,ag,ah=string.match(aa or'',GH)
 if z or aa then
 s=s+1
 end
@@ -55,24 +55,24 @@ AK(t,tonumber(af),tonumber(ah)+tonumber(ai))
 end
 o[y]=m[2*x]
 end
-${$EZ}if s>0 then
+${$FA}if s>0 then
 return#t==2+2*#l and t or{'known'}
-elseif EZ(p,true)then
+elseif FA(p,true)then
 return{'not_plain'}
 end
-${$JJ}local u,v=JJ(q or'')
-${$JL}local w,x=v-r,JL(q or'',r)
+${$JK}local u,v=JK(q or'')
+${$JM}local w,x=v-r,JM(q or'',r)
 if x then
 w=0
-${$JK}${$JM}AK(m,'~wake',JM(r,e,q))
+${$JL}${$JN}AK(m,'~wake',JN(r,e,q))
 end
 if x and f~=''and redis.call('EXISTS',a)==0 then
 local function y()
 return k
 end
 o[8]=false
-${$GJ}${$EH}${$JK}${$JM}${$EU}${$JN}${$EV}local z=
-EV(b,c,l,{o},n,g,'',f,j,y,nil,m)
+${$GK}${$EI}${$JL}${$JN}${$EV}${$JO}${$EW}local z=
+EW(b,c,l,{o},n,g,'',f,j,y,nil,m)
 if z then
 for ad=5,#z,5 do
 AK(t,z[ad],z[ad+1])
@@ -80,9 +80,9 @@ end
 return t
 end
 end
-${$FC}return FC(a,c,l,m)and{'ok',w}or{'not_plain'}
+${$FD}return FD(a,c,l,m)and{'ok',w}or{'not_plain'}
 `;
   },
-  sha1: "d41c82f1915348bd6ab6f53a61c52d7557e64826",
-  keyLockingSha1: "05c7b963fec286efb1d969a6d48dd5b87199c43b",
+  sha1: "42d06c1b51068e015b08b93546d9eb443ba599a0",
+  keyLockingSha1: "743a1a28b16b9b10186c2f6bef767ca085d9dc33",
 };

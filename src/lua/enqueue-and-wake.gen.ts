@@ -4,13 +4,13 @@ import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $ET } from "./parts/plain.gen.ts";
-import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $FA, $FD } from "./parts/store-alone.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $EU } from "./parts/plain.gen.ts";
+import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
+import { $FB, $FE } from "./parts/store-alone.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
 export const enqueueAndWake: Script = {
   name: "enqueueAndWake",
@@ -23,11 +23,11 @@ local e=ARGV[3]
 local f=ARGV
 local g=3
 ${$AH}${$AI}local h=AI(c)
-${$ET}${$EY}if not ET then
+${$EU}${$EZ}if not EU then
 return{'not_plain'}
-elseif#f==g+EY and e=='1'then
+elseif#f==g+EZ and e=='1'then
 local i,j=f[g+1],f[g+2]
-${$FA}local k=FA(b,i,j,h)
+${$FB}local k=FB(b,i,j,h)
 if k then
 return k
 elseif redis.call('LPUSH',a,i)>1 then
@@ -35,27 +35,27 @@ return{'ok',-1,-1}
 end
 local l=redis.call('HMGET',b,'~wake','~set')
 local m=string.find(l[2]or'',';p=',1,true)
-${$JJ}${$JL}if m or not JL(l[1]or'',tonumber(h))then
+${$JK}${$JM}if m or not JM(l[1]or'',tonumber(h))then
 return{'ok',-1,-1}
 end
-${$JK}${$JM}redis.pcall('HSET',b,'~wake',JM(tonumber(h),d,l[1]))
+${$JL}${$JN}redis.pcall('HSET',b,'~wake',JN(tonumber(h),d,l[1]))
 return{'ok',-1,0}
 end
-${$FB}local i,j=FB(f,g,h)
-${$FU}${$FV}local k=i and FV(b,{'~set','~wake',unpack(i)})
-${$EZ}${$FD}if not i or FD(k,i)or EZ(k['~set'],true)then
+${$FC}local i,j=FC(f,g,h)
+${$FV}${$FW}local k=i and FW(b,{'~set','~wake',unpack(i)})
+${$FA}${$FE}if not i or FE(k,i)or FA(k['~set'],true)then
 return{'not_plain'}
 end
 local l=tonumber(h)
-${$JJ}local m,n=JJ(k['~wake'])
+${$JK}local m,n=JK(k['~wake'])
 local o=n-l
-${$JL}if JL(k['~wake'],l)then
+${$JM}if JM(k['~wake'],l)then
 o=0
-${$AK}${$JK}${$JM}AK(j,'~wake',JM(l,d,k['~wake']))
+${$AK}${$JL}${$JN}AK(j,'~wake',JN(l,d,k['~wake']))
 end
-${$FC}return FC(a,b,i,j)and{'ok',0,o}or{'not_plain'}
+${$FD}return FD(a,b,i,j)and{'ok',0,o}or{'not_plain'}
 `;
   },
-  sha1: "40734e17c7ee893727d604d5aee3c4b754b881e0",
-  keyLockingSha1: "bf162a273d7bc3dbca8d967e5ad56fc42ab53939",
+  sha1: "739f91f3b08808c0220b8e8c7f2dba5d48414881",
+  keyLockingSha1: "757035b7dcbb459bd0dbf1cf8c6e4f187a21385d",
 };

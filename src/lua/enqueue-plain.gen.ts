@@ -3,11 +3,11 @@
 import type { Script } from "../kernel/transport.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $ET } from "./parts/plain.gen.ts";
-import { $EY, $EZ, $FB, $FC } from "./parts/plain-stride.gen.ts";
-import { $FA, $FD } from "./parts/store-alone.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $EU } from "./parts/plain.gen.ts";
+import { $EZ, $FA, $FC, $FD } from "./parts/plain-stride.gen.ts";
+import { $FB, $FE } from "./parts/store-alone.gen.ts";
 
 export const enqueuePlain: Script = {
   name: "enqueuePlain",
@@ -19,25 +19,25 @@ local d=ARGV[2]
 local e=ARGV
 local f=2
 ${$AH}${$AI}local g=AI(c)
-${$ET}${$EY}if not ET then
+${$EU}${$EZ}if not EU then
 return{'not_plain'}
-elseif#e==f+EY and d~='1'then
+elseif#e==f+EZ and d~='1'then
 local h,i=e[f+1],e[f+2]
-${$FA}local j=FA(b,h,i,g)
+${$FB}local j=FB(b,h,i,g)
 if j then
 return j
 end
 redis.call('LPUSH',a,h)
 return{'ok',-1}
 end
-${$FB}local h,i=FB(e,f,g)
-${$FU}${$FV}local j=h and FV(b,{'~set',unpack(h)})
-${$EZ}${$FD}if not h or FD(j,h)or EZ(j['~set'],false)then
+${$FC}local h,i=FC(e,f,g)
+${$FV}${$FW}local j=h and FW(b,{'~set',unpack(h)})
+${$FA}${$FE}if not h or FE(j,h)or FA(j['~set'],false)then
 return{'not_plain'}
 end
-${$FC}return FC(a,b,h,i)and{'ok',0}or{'not_plain'}
+${$FD}return FD(a,b,h,i)and{'ok',0}or{'not_plain'}
 `;
   },
-  sha1: "dc1b0ebe53e6122ff8e12cc1609e7f78dad85abf",
-  keyLockingSha1: "fb96a1129abc370561f43cb0e917e62083ee9827",
+  sha1: "1e5ca4dbfe7f7d9e0559bbdd3141bbf235207904",
+  keyLockingSha1: "14d825d8e301bc1d520a4fa39e06f82c0e2974a1",
 };

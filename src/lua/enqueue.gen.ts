@@ -2,34 +2,31 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $U } from "./parts/noted-slots.gen.ts";
+import { $V } from "./parts/has-moved.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
@@ -43,39 +40,17 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $DR } from "./parts/remaining.gen.ts";
-import { $DS, $FO } from "./parts/places-left.gen.ts";
-import { $DT, $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $GP, $EC, $ED, $EE, $EF, $JP } from "./parts/exceeds-max-pending.gen.ts";
-import { $ET } from "./parts/plain.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $DS } from "./parts/remaining.gen.ts";
+import { $DT, $FP } from "./parts/places-left.gen.ts";
+import { $DU, $DV, $DW, $DX, $DY, $DZ, $EA, $EB, $EC, $GQ, $ED, $EE, $EF, $EG, $JQ } from "./parts/exceeds-max-pending.gen.ts";
+import { $EU } from "./parts/plain.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
 
-const $U = `local function U(a)
-return string.match(a or'','^1;(%d+);(%x+)$')
-end
-`;
-const $V = `local function V(a,b)
-local c,d=U(a)
-local e,f=string.match(b,'^(%d+):(.*)$')
-if not e then
-return b=='-'and not d
-elseif not d or tonumber(c)>tonumber(e)then
-return true
-end
-for j in string.gmatch(f,'%d+')do
-local k=tonumber(j)
-local l=math.floor(k/4)+1
-local m=tonumber(string.sub(d,l,l),16)
-if not m or math.floor(m/2^(k%4))%2==0 then
-return true
-end
-end
-return false
-end
-`;
 export const enqueue: Script = {
   name: "enqueue",
   get source() {
@@ -107,23 +82,23 @@ local z=j~='1'and(m==''or m=='-')
 if s==1 and z and n[8]==''and t(n[9])then
 v[1],w[1],w[2]=n[6],n[6],u..n[9]
 x=redis.pcall('HSETNX',f,v[1],w[2])
-${$ET}if ET and x==1 and n[7]==''and k==''then
+${$EU}if EU and x==1 and n[7]==''and k==''then
 redis.call('LPUSH',a,v[1])
 return{'ok',-1,0,1}
 end
 else
-${$DU}local aa,ab,ac={unpack(DU)},{'ok',0,0},{}
-${$ET}local ad=ET and k==''and s<=q
+${$DV}local aa,ab,ac={unpack(DV)},{'ok',0,0},{}
+${$EU}local ad=EU and k==''and s<=q
 for ah=1,s do
 local ai,aj,ak,al=unpack(n,o*ah+2,o*ah+p)
 if ad and(aj~=''or ak~=''or ac[ai]or not t(al))then
 ad=false
 end
-ac[ai],v[ah],aa[#DU+ah],ab[ah+3]=true,ai,ai,1
+ac[ai],v[ah],aa[#DV+ah],ab[ah+3]=true,ai,ai,1
 w[2*ah-1],w[2*ah]=ai,u..al
 end
 if ad then
-${$FU}${$FV}y=FV(f,aa)
+${$FV}${$FW}y=FW(f,aa)
 ${$U}${$V}if m~=''and V(y['~slots'],m)then
 return{'moved'}
 end
@@ -146,43 +121,43 @@ return ab
 end
 end
 ${$AV}local aa=AV(a,b,c,d,nil,e,f,g,h)
-${$FJ}${$FK}local ab,ac=FK(aa,tonumber(r)),{}
-${$FY}${$GA}${$GB}${$GC}${$DV}for ag=1,s do
+${$FK}${$FL}local ab,ac=FL(aa,tonumber(r)),{}
+${$FZ}${$GB}${$GC}${$GD}${$DW}for ag=1,s do
 local ah,ai=n[o*ag+3],n[o*ag+4]
-ac[ag]=DV(v[ag],ah,ai,w[2*ag],ab.now)
+ac[ag]=DW(v[ag],ah,ai,w[2*ag],ab.now)
 end
 if x~=nil then
 local ad=x~=1 and redis.call('HGET',f,v[1])
 if x~=1 and x~=0 and not ad then
 return x
 end
-${$FU}y={[v[1]]=ad and FU(ad)or nil}
+${$FV}y={[v[1]]=ad and FV(ad)or nil}
 else
 if not y then
-${$AK}${$FU}${$FV}${$DU}${$DW}y=DW(f,ac)
+${$AK}${$FV}${$FW}${$DV}${$DX}y=DX(f,ac)
 end
-${$DF}${$FW}${$DH}${$DJ}${$FL}${$U}${$V}if FW(y['~slots'])then
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$U}${$V}if FX(y['~slots'])then
 return{'newer_schema'}
 elseif m~=''and V(y['~slots'],m)then
 return{'moved'}
-elseif FL(ab,y['~set'],y['~stats'])then
+elseif FM(ab,y['~set'],y['~stats'])then
 return{'newer_schema'}
 end
 end
-${$DF}${$AK}${$DH}${$DJ}${$CJ}${$DL}${$DM}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$DX}${$DY}local ad,ae=DX(ab,ac,y,l=='1'),{'ok',DY(ab),0}
+${$DF}${$AK}${$DH}${$DJ}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$DY}${$DZ}local ad,ae=DY(ab,ac,y,l=='1'),{'ok',DZ(ab),0}
 ad.is_written=x~=nil
-${$FX}${$CY}${$FW}${$FZ}${$GF}${$GH}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FH}${$HD}${$DR}${$DS}${$DT}${$DZ}${$EA}${$EB}${$GP}${$EC}${$ED}${$EE}local af=EE(ad,ac,ae)
+${$FY}${$CY}${$FX}${$GA}${$GG}${$GI}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$FI}${$HE}${$DS}${$DT}${$DU}${$EA}${$EB}${$EC}${$GQ}${$ED}${$EE}${$EF}local af=EF(ad,ac,ae)
 if af then
 return{af}
 end
 if k~=''and ad.any_ready then
 local ag=x~=nil and redis.call('HMGET',f,'~wake','~set')
 or{y['~wake'],y['~set']}
-${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JP}ae[3]=JP(ad,ag,k)and 1 or 0
+${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JQ}ae[3]=JQ(ad,ag,k)and 1 or 0
 end
-${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}${$FO}${$EF}return EF(ad)or ae
+${$AA}${$AL}${$CN}${$CQ}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FP}${$EG}return EG(ad)or ae
 `;
   },
-  sha1: "303f40dbbd1af51f76f2a4dcf658c67a2c3f7e7d",
-  keyLockingSha1: "cb7669878742a771317b9ea529fbf2b1339d895f",
+  sha1: "f7aa60417261abc8ba972f18a3acf803f4b9483c",
+  keyLockingSha1: "650469a6ba8062a6ae620823821ddeb855159202",
 };

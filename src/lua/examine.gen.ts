@@ -2,16 +2,16 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -19,10 +19,11 @@ import { $AJ } from "./parts/clock.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $JV } from "./parts/lost-workers.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $JW } from "./parts/lost-workers.gen.ts";
 
 export const examine: Script = {
   name: "examine",
@@ -48,7 +49,7 @@ local r=2
 local s=5
 local t=20
 local u=redis.call('HMGET',c,'~lost','~set','~rate')
-${$AK}${$JV}local v=JV(u[1])
+${$AK}${$JW}local v=JW(u[1])
 if
 #v==0
 and not u[3]
@@ -98,8 +99,8 @@ end
 local ak=ag~=''and ag or string.gsub(string.gsub(aj,'%%3B',';'),'%%25','%%')
 return{id=ae,times=ai,at=ai[#ai],error=ak,task=af}
 end
-${$FX}local function ae(af,ag,ah)
-if ag.state~=FX.working and ag.state~=FX.waiting or tonumber(ag.attempts)==0 then
+${$FY}local function ae(af,ag,ah)
+if ag.state~=FY.working and ag.state~=FY.waiting or tonumber(ag.attempts)==0 then
 return
 end
 z=z+1
@@ -111,7 +112,7 @@ aa[#aa+1]=ai
 if not ab or ai.at>ab.at then
 ab=ai
 end
-if ag.state==FX.working and(not ac or ai.at>ac.at)then
+if ag.state==FY.working and(not ac or ai.at>ac.at)then
 ac=ai
 end
 end
@@ -126,16 +127,16 @@ aj=aj-ai[an]
 end
 return aj
 end
-${$GA}${$GB}${$FZ}${$GF}local function ag()
+${$GB}${$GC}${$GA}${$GG}local function ag()
 local ah=redis.call('ZRANGE',b,'0',AH(p-1))
 local ai,aj,ak,al,am,an={},0,nil,0,0,0
 for ar,as in ipairs(x(ah))do
-local at,au=GF(as)
-if at.state==FX.working then
+local at,au=GG(as)
+if at.state==FY.working then
 ae(ah[ar],at,au)
 end
 local av,aw=tonumber(at.dequeued_at),tonumber(at.lease_number)
-if at.state==FX.working and av then
+if at.state==FY.working and av then
 if aj==0 or av<aj then
 aj,ak=av,at.worker
 end
@@ -151,14 +152,14 @@ end
 end
 return{aj,ak or'',al,AH(am),an,unpack(ai)}
 end
-${$AF}${$FR}local function ah()
-local ai=math.max(tonumber(ab.task.result_ttl or FR),AF)
+${$AF}${$FS}local function ah()
+local ai=math.max(tonumber(ab.task.result_ttl or FS),AF)
 local aj=AH(t)
 local ak=redis.call('ZRANGE',k,AH(w+ai),'-inf','BYSCORE','REV','LIMIT','0',aj)
 local al=0
 for ap,aq in ipairs(x(ak))do
-local ar=GF(aq)
-if ar.state==FX.completed then
+local ar=GG(aq)
+if ar.state==FY.completed then
 al=math.max(al,tonumber(ar.ended_at)or 0)
 end
 end
@@ -182,8 +183,8 @@ am(redis.call('ZRANGE',i,'0',al,'REV'))
 end
 am(redis.call('ZRANGE',j,'0',al))
 for aq,ar in ipairs(x(aj))do
-local as,at=GF(ar)
-if as.state==FX.waiting then
+local as,at=GG(ar)
+if as.state==FY.waiting then
 ae(aj[aq],as,at)
 end
 end
@@ -202,7 +203,7 @@ local ap=ac and ac.error or''
 local aq,ar,as=ab.at,ab.id,ab.error
 return{z,#aa,ao,aq,ar,as,ap,an}
 end
-${$DF}${$DH}${$DJ}${$DL}local function aj()
+${$DF}${$DH}${$DJ}${$DM}local function aj()
 local ak,al=DJ(u[2]or nil).rate,nil
 for ap in string.gmatch(u[3]or'','(%d+):%d+')do
 al=math.max(al or 0,tonumber(ap))
@@ -210,7 +211,7 @@ end
 if not(ak and al)then
 return 0
 end
-local am,an,ao=DL(ak)
+local am,an,ao=DM(ak)
 return math.min((al+1)*ao,w)
 end
 ${$AQ}local function ak()
@@ -241,7 +242,7 @@ end
 end
 return ao
 end
-${$FW}${$FY}${$GC}${$CG}${$CK}${$CL}${$CM}${$FU}${$FV}local function am()
+${$FX}${$FZ}${$GD}${$CG}${$CK}${$CL}${$CM}${$FV}${$FW}${$DK}local function am()
 local an,ao={},0
 while#an<s do
 local ap=AH(ao*CG)
@@ -252,9 +253,9 @@ end
 an[#an+1]=aq[1]
 ao=math.floor(tonumber(AQ(aq[2]))/CG)+1
 end
-local ap,aq,ar,as=FV(c,an),{},{},{}
+local ap,aq,ar,as=FW(c,an),{},{},{}
 for aw,ax in ipairs(an)do
-local ay=GC(ap[ax]or'')
+local ay=GD(ap[ax]or'')
 if ay.group then
 ar[#ar+1]=ay
 AK(aq,'~g:'..ay.group,'~s:'..ay.group)
@@ -263,7 +264,7 @@ end
 local at=AP('HMGET',c,aq)
 for ax,ay in ipairs(ar)do
 local az,ba=at[2*ax-1],at[2*ax]
-if not(FW(az)or FW(ba))then
+if not(FX(az)or DK(ba))then
 local bb=CM(ay.group,az,ba)
 AK(as,ay.group,ba or'')
 AK(as,bb.working,bb.limited)
@@ -299,6 +300,6 @@ aq>0 and am()or{},
 }
 `;
   },
-  sha1: "c1877904af21a8649eee569ca7ff0e7e768f19e4",
-  keyLockingSha1: "1859976baacdc1c610028b2606f3d44986255fee",
+  sha1: "d2c6e894eb3a7b1b711e33b609654398e3eb7b3e",
+  keyLockingSha1: "23c1dd499ecbb357a8b99822d7be208f4394bdb4",
 };

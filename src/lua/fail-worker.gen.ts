@@ -2,35 +2,30 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
@@ -46,20 +41,28 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $HB } from "./parts/worker-lease.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $HE } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HH } from "./parts/revoke.gen.ts";
-import { $JR } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
-import { $JO } from "./parts/record-wake.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $HC } from "./parts/worker-lease.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $HF } from "./parts/wait-again.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $HI } from "./parts/revoke.gen.ts";
+import { $JS } from "./parts/lost-for.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KE } from "./parts/set-stopped.gen.ts";
+import { $FM_ } from "./parts/read-settings-later.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_ } from "./parts/wait-again-later.gen.ts";
+import { $HG_ } from "./parts/end-task-later.gen.ts";
 
 export const failWorker: Script = {
   name: "failWorker",
@@ -94,8 +97,8 @@ k
 )
 ${$AH}${$AI}${$AJ}local q=AJ(l)
 local r={'ok',0,0,0,0}
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}local s,t,u,v,w=
-JX(p,m,q,tonumber(n),r,'taken_back')
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}local s,t,u,v,w=
+JY(p,m,q,tonumber(n),r,'taken_back')
 if v then
 return v
 elseif u>0 and s+t==0 then
@@ -120,14 +123,14 @@ AK(z,y[ae+1],af..ag)
 end
 end
 pcall(AN,'HSET',g,z)
-${$JU}JU(p,x,w)
-${$JJ}${$JK}${$JM}${$JL}${$JO}local ab=o~=''
+${$JV}JV(p,x,w)
+${$JK}${$JL}${$JN}${$JM}${$JP}local ab=o~=''
 and s>0
-and JO(g,redis.call('HMGET',g,'~wake','~set'),q,o)
+and JP(g,redis.call('HMGET',g,'~wake','~set'),q,o)
 r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "ca4945bc32348aab7eb91a4d2fef7370152ec6e3",
-  keyLockingSha1: "9614efdf0e139f342b91bee7b43229c11fb39fb6",
+  sha1: "682dec51e5cffe9981038bcd2b70730a1db52963",
+  keyLockingSha1: "788ea01ebb1488ebfa1fc9207291b7a1e5397b88",
 };

@@ -2,8 +2,8 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
 
 export const findForeign: Script = {
   name: "findForeign",
@@ -40,7 +40,7 @@ h(p,q,(string.match(q,'^1;(%d+)')))
 end
 end
 end
-${$FU}${$FV}local l=FV(a,k)
+${$FV}${$FW}local l=FW(a,k)
 for p,q in ipairs(j)do
 local r=l[k[p]]or''
 h(q,r,(string.match(r,'^1;%d+;(%d+)')))
@@ -48,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "6c60bc8e8863e1ae11790a0fb8932743ccea59b4",
-  keyLockingSha1: "c89fb288659e41c7acd01dc37ea6f060888ba1fa",
+  sha1: "6f9ceeb3ff9b9459d9169a703b3d00335c49df1a",
+  keyLockingSha1: "7a15ef3f40cfb1b14300e6f3329c560c8118e92e",
 };

@@ -4,9 +4,9 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
@@ -14,8 +14,9 @@ import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 import { $AQ } from "./parts/finite.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
 
 export const listGroups: Script = {
   name: "listGroups",
@@ -62,9 +63,9 @@ end
 o=o and v<i
 end
 end
-${$FU}${$FV}local p=FV(c,n)
-${$AK}${$FY}${$GA}${$GB}${$GC}for t,u in ipairs(n)do
-AK(l,GC(p[u]or'').group)
+${$FV}${$FW}local p=FW(c,n)
+${$AK}${$FZ}${$GB}${$GC}${$GD}for t,u in ipairs(n)do
+AK(l,GD(p[u]or'').group)
 end
 local q={}
 for u,v in ipairs(l)do
@@ -72,9 +73,9 @@ AK(q,'~g:'..v,'~s:'..v)
 end
 ${$AG}${$AP}local r=AP('HMGET',c,q)
 local s={'ok',o and''or i and'from '..AH(i)or'after '..h}
-${$DF}${$FW}${$DH}${$DJ}${$CK}${$CL}${$CM}for w,x in ipairs(l)do
+${$DF}${$FX}${$DH}${$DJ}${$CK}${$CL}${$CM}${$DK}for w,x in ipairs(l)do
 local y,z=r[2*w-1],r[2*w]
-if FW(y)or FW(z)then
+if FX(y)or DK(z)then
 return{'newer_schema'}
 end
 local aa=CM(x,y,z)
@@ -87,6 +88,6 @@ end
 return s
 `;
   },
-  sha1: "b1d9c8e51fe4639847532502a080b2a2d0a88512",
-  keyLockingSha1: "26c58fd108923eeae591b0136de30c4cebbf607a",
+  sha1: "c3f819c0c9786534fb78fd1c288af2d6f316fb3d",
+  keyLockingSha1: "c49a8521e01904850bf350d5e99fc0cdea953cbc",
 };

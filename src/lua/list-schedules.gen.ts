@@ -2,7 +2,7 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
 
@@ -27,9 +27,9 @@ h[2]=c
 end
 ${$AG}${$AP}local i=AP('HMGET',b,h)
 local j={'ok',f}
-${$AK}${$FW}for n=1,#g-1,2 do
+${$AK}${$FX}for n=1,#g-1,2 do
 local o=i[(n+1)/2]
-if FW(o)then
+if FX(o)then
 return{'newer_schema'}
 elseif o then
 AK(j,g[n],tonumber(g[n+1]))
@@ -39,6 +39,6 @@ end
 return j
 `;
   },
-  sha1: "ec449a1ac292c326bb0b861d2f3eaa80d9e2332c",
-  keyLockingSha1: "61fd5161e4dab1d9d9c68e38df596660f074730c",
+  sha1: "ce533ed4799f11d0446c68664d84bb8639d054f9",
+  keyLockingSha1: "3bbf0f6edc34930a3ddb0782c6468f6c5a4aea8d",
 };

@@ -4,24 +4,23 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
 import { $AP } from "./parts/read.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $GE } from "./parts/without-payload.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $GF } from "./parts/without-payload.gen.ts";
 
 const $N = `local function N(a,b,c,d)
 local e=L(a,b)
@@ -59,8 +58,8 @@ local n=ARGV[6]
 local o=ARGV[7]
 local p={working=d,delayed=e,expiry=g,dead=h}
 ${$C}${$DF}${$D}local q=D(l)
-${$FX}local r={working=FX.working,completed=FX.completed,rejected=FX.rejected}
-local s=r[i]or FX.waiting
+${$FY}local r={working=FY.working,completed=FY.completed,rejected=FY.rejected}
+local s=r[i]or FY.waiting
 local t='99999999999999999 -'
 ${$J}${$AH}${$L}${$M}${$N}local function u(v,w,x)
 if o=='1'then
@@ -164,8 +163,8 @@ end
 local function ag(ah)
 return string.sub(ah,1,10)=='bAFNMVUlDR'
 end
-${$F}${$G}${$FY}${$GA}${$GB}${$GC}${$FU}${$GE}local function ah(ai)
-local aj=af and string.sub(ai.fixed,#GE(ai.fixed)+1)or''
+${$F}${$G}${$FZ}${$GB}${$GC}${$GD}${$FV}${$GF}local function ah(ai)
+local aj=af and string.sub(ai.fixed,#GF(ai.fixed)+1)or''
 local ak=ae and ai.text or''
 if
 string.find(ai.id,ad.text,1,true)
@@ -179,9 +178,9 @@ return false
 end
 ${$I}local ai=I(p,i,q)
 local aj,ak=false,5000
-${$E}${$H}${$AK}${$GD}local function al(am)
+${$E}${$H}${$AK}${$GE}local function al(am)
 local an=am.task
-if ai==g and not aj and an.state==FX.rejected and an.reason~='cancelled'then
+if ai==g and not aj and an.state==FY.rejected and an.reason~='cancelled'then
 aj=true
 return true
 elseif
@@ -192,13 +191,13 @@ or(ad and not ah(am))
 then
 return false
 elseif
-am.fixed==''and s==FX.waiting
-or not(GD(am.fixed)or am.fixed=='')
+am.fixed==''and s==FY.waiting
+or not(GE(am.fixed)or am.fixed=='')
 then
 am.left_alone=true
 return false
 end
-local ao,ap=GE(am.fixed),am.record or''
+local ao,ap=GF(am.fixed),am.record or''
 local aq=ac(string.sub(am.fixed,#ao+1))
 z=z+#ao+#aq+#ap
 if#y>aa and(z>tonumber(n)or#y>=aa+5*tonumber(k))then
@@ -246,7 +245,7 @@ end
 local ao=l==''and i~='completed'
 ${$A}local ap=ao and math.min(tonumber(k)+1,A)or A
 local aq,ar=j,A
-${$B}${$FW}${$FZ}${$GF}${$GH}${$P}${$Q}while ar>0 do
+${$B}${$FX}${$GA}${$GG}${$GI}${$P}${$Q}while ar>0 do
 local as,at,au
 if i=='pending'then
 local av=o=='1'and t or K()
@@ -273,6 +272,6 @@ y[2]=aq
 return y
 `;
   },
-  sha1: "24f7b81cb2982f5d1b9fad34f80d714abeb053ce",
-  keyLockingSha1: "958a4a66f8d324ba11b6c17a73abe8fb8bbb41f1",
+  sha1: "20f4bc51ebe358d02038976a2fd135dc9d715341",
+  keyLockingSha1: "746efca9701fc3ebb616860ccc2cd09eb9de635c",
 };

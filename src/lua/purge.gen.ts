@@ -4,39 +4,40 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $I } from "./parts/zset-of-state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $R, $FM, $S } from "./parts/place-after.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $R, $FN, $S } from "./parts/place-after.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $GO } from "./parts/forget-task.gen.ts";
-import { $T } from "./parts/erase.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $GP } from "./parts/forget-task.gen.ts";
+import { $T, $T_ } from "./parts/erase.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
+import { $CG } from "./parts/limited-group.gen.ts";
+import { $CI } from "./parts/limited-later.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $AB } from "./parts/refund.gen.ts";
+import { $CF } from "./parts/read-score.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -47,14 +48,24 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KE } from "./parts/set-stopped.gen.ts";
+import { $FM_ } from "./parts/read-settings-later.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/leave-stopped.gen.ts";
+import { $HG_ } from "./parts/end-task-later.gen.ts";
+import { $KH } from "./parts/follow-score.gen.ts";
+import { $AB_ } from "./parts/refund-later.gen.ts";
 
 const $O = `local function O(a,b,c)
 local d,e=string.match(c,'^(%S+) (.+)$')
@@ -87,12 +98,12 @@ local m=ARGV[5]
 ${$AV}local n=AV(a,b,c,d,nil,e,f,g,h)
 ${$AH}${$AI}${$AJ}local o,p=AJ(i),tonumber(k)
 ${$C}${$DF}${$D}local q=D(m)
-${$FX}local r=j=='completed'and FX.completed
-or j=='rejected'and FX.rejected
-or FX.waiting
-local s=r~=FX.waiting
+${$FY}local r=j=='completed'and FY.completed
+or j=='rejected'and FY.rejected
+or FY.waiting
+local s=r~=FY.waiting
 local t={'ok',0,'',0}
-${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$P}${$Q}${$R}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$FM}${$GZ}${$S}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$GN}${$GO}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CJ}${$CS}${$DL}${$DM}${$CK}${$AA}${$DA}${$AB}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GD}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$DC}${$DD}${$DE}${$FR}${$FS}${$HF}local function u(v,w)
+${$A}${$B}${$E}${$F}${$G}${$H}${$J}${$K}${$L}${$M}${$CY}${$O}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$R}${$FK}${$FL}${$DH}${$DJ}${$FM}${$FN}${$HA}${$S}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$DA}${$AB}${$CF}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$DC}${$DD}${$DE}${$FS}${$FT}${$HG}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$KG}${$HG_}${$KH}${$AB_}${$AE_}${$T_}local function u(v,w)
 local x=v==b and q.group
 local y,z=
 {},
@@ -106,7 +117,7 @@ local aa=P(f,z,function(aa,ab)
 local ac=aa.task
 if#y==p then
 return true
-elseif not s and not(GD(aa.fixed)and(v==e or CJ(ac)))then
+elseif not s and not(GE(aa.fixed)and(v==e or CJ(ac)))then
 aa.left_alone=true
 elseif ac.state==r and H(q,ac,aa.text)then
 aa.number=ab
@@ -120,20 +131,20 @@ if s then
 for al,am in ipairs(af)do
 T(ae,am,ag[al])
 end
-return FP(ae)
+return FQ(ae)
 end
 CR(ae,v~=e and ag or{})
 for al,am in ipairs(af)do
 if v~=e then
 AB(ae,am,ag[al],v,ab[am]or y[ah+al].score)
 end
-HF(ae,am,ag[al],'','rejected','cancelled')
+HG(ae,am,ag[al],'','rejected','cancelled')
 end
 ae.move_up_limit=1
 DE(ae)
-local ai=FP(ae)
+local ai=FQ(ae)
 AN('ZREM',v,ai and{}or af)
-local aj=ai and{}or FF(ae,'ZADD fair XX')
+local aj=ai and{}or FG(ae,'ZADD fair XX')
 for an=1,#aj,2 do
 ab[aj[an+1]]=aj[an]
 ac=math.min(ac or math.huge,tonumber(aj[an]))
@@ -146,13 +157,13 @@ end
 local ae=ac and K(AH(ac))or R(z,aa,w)
 t[2],t[3],t[4]=ad,ae,Q(z,aa)
 end
-${$AW}${$AX}${$EL}${$AY}${$BD}local function v()
-local w=FM(n,o)
+${$AW}${$AX}${$EM}${$AY}${$BD}local function v()
+local w=FN(n,o)
 if not w then
 return{'newer_schema'},nil
 end
 local x,y,z={},AW(0,0),{}
-for ad,ae in ipairs(redis.call('RPOP',a,AH(GZ))or{})do
+for ad,ae in ipairs(redis.call('RPOP',a,AH(HA))or{})do
 x[ad]={id=ae}
 end
 local aa=t[2]
@@ -163,10 +174,10 @@ end
 local ac=AX(y,ab.id,ab.fixed,ab.record)
 if not AY(y,ac,ab)then
 aa,ac.written=aa+1,true
-HF(w,ab.id,ac.task,'','rejected','cancelled')
+HG(w,ab.id,ac.task,'','rejected','cancelled')
 end
 end)
-local ac=FP(w)
+local ac=FQ(w)
 for ag=#x,1,-1 do
 AK(z,(ac or ag>ab or x[ag].left_alone)and x[ag].id or nil)
 end
@@ -176,7 +187,7 @@ return t[2]==0 and ac,nil
 end
 BD(y,f)
 local ad=ab==#x
-local ae=#z<#x and not(ad and#x<GZ)
+local ae=#z<#x and not(ad and#x<HA)
 t[2],t[3]=aa,ae and'pending '..K()or''
 t[4]=ae and 0 or Q(x,ab)
 return nil,ae and ad
@@ -202,7 +213,7 @@ t[3]=(w=='limited'and'fair 'or'pending ')..K()
 end
 return y or t
 end
-for ad=1,math.ceil(p/GZ)do
+for ad=1,math.ceil(p/HA)do
 if z and not y and t[2]<p then
 y,z=v()
 end
@@ -210,6 +221,6 @@ end
 return y or t
 `;
   },
-  sha1: "18e18c74965f3acca35c606b44226cf39dc8b025",
-  keyLockingSha1: "aa4088c37f06debecd03b3128ccbddd981c39330",
+  sha1: "966506ce84f806c9b392ad4d7d1d9d5443a2fd45",
+  keyLockingSha1: "9800c075a15aca194e8b01b347f2b38b0cd255b6",
 };

@@ -3,29 +3,26 @@
 import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
@@ -39,11 +36,14 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $HJ, $HN, $HO, $HQ, $IZ } from "./parts/zsets.gen.ts";
-import { $IT, $IU, $IV, $IW } from "./parts/count-ready.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
+import { $IU, $IV, $IW, $IX } from "./parts/count-ready.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
 
 export const recountGroups: Script = {
   name: "recountGroups",
@@ -60,7 +60,7 @@ local i=ARGV
 local j=3
 local k=200
 ${$AV}local l=AV(nil,a,b,c,d,e,f)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HJ}${$HN}local m=HN(l,AJ(g))
+${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local m=HO(l,AJ(g))
 local n=m.plan
 local o,p,q={},{},{}
 ${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local function r(s)
@@ -69,14 +69,14 @@ o[#o+1],q[s]=s,CM(s)
 end
 return q[s]
 end
-${$A}${$B}${$FX}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$P}${$Q}${$CJ}${$GD}local function s(t,u)
+${$A}${$B}${$FY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$P}${$Q}${$CJ}${$GE}local function s(t,u)
 local v=redis.call('ZRANGE',t,'0',AH(k),'WITHSCORES')
 local w={}
 for aa=1,#v,2 do
 w[#w+1]={id=v[aa],score=tonumber(v[aa+1])}
 end
 local x=P(f,w,function(x)
-if CJ(x.task)and GD(x.fixed)then
+if CJ(x.task)and GE(x.fixed)then
 u(r(x.task.group or''),x.score)
 end
 end)
@@ -87,16 +87,16 @@ local x=i[w]
 o[#o+1],p[x]=x,i[w+1]
 q[x]=CM(x,h=='1'and i[w+2]or'')
 end
-${$CD}${$CW}${$CF}${$IZ}${$IT}${$IU}if h~='1'and not(s(a,IT)and s(d,IU))then
+${$CD}${$CW}${$CF}${$JA}${$IU}${$IV}if h~='1'and not(s(a,IU)and s(d,IV))then
 return{'large'}
 end
 local t={}
 for x,y in ipairs(o)do
 t[x]={group=y~=''and y or nil,priority='0'}
 end
-${$CY}${$GZ}${$AM}${$FF}${$FG}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$DL}${$DM}${$CT}${$CU}${$CV}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CP}${$CR}${$CB}${$FN}${$FE}${$FI}${$FP}${$HO}${$HQ}${$IV}${$IW}for x=1,#t,GZ do
-CR(n,{unpack(t,x,math.min(x+GZ-1,#t))})
-for ab=x,math.min(x+GZ-1,#t)do
+${$CY}${$HA}${$AM}${$FG}${$FH}${$CE}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$AA}${$AL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CP}${$CR}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HP}${$HR}${$IW}${$IX}${$KA}${$KB}${$KC}${$KD}${$CR_}${$X_}${$KF}${$AE_}for x=1,#t,HA do
+CR(n,{unpack(t,x,math.min(x+HA-1,#t))})
+for ab=x,math.min(x+HA-1,#t)do
 local ac=o[ab]
 local ad,ae=n.groups[ac],n.stored_before['~g:'..ac]
 local af=tonumber(ad.settings.number)
@@ -105,24 +105,24 @@ q[ac].limited=af
 and redis.call('ZCOUNT',c,ag,'('..AH((af+1)*CG))
 or 0
 local ah=h~='1'or(ae or'')==p[ac]
-if ah and not FW(ae)and IV(ad,q[ac],ae or'')then
+if ah and not FX(ae)and IW(ad,q[ac],ae or'')then
 ad.changed=true
-HO(m,'group_wrong',ac)
-elseif ah and not FW(ae)and IW(m,ad)then
+HP(m,'group_wrong',ac)
+elseif ah and not FX(ae)and IX(m,ad)then
 ad.changed=true
-HO(m,'timer_wrong',ac)
+HP(m,'timer_wrong',ac)
 end
 end
 Z(n)
-local y=FP(n)
+local y=FQ(n)
 if y then
 return y
 end
-FJ(n)
+FK(n)
 end
 return{'ok',m.report}
 `;
   },
-  sha1: "142c9d4cdf152be5b087a26290db1300a119608a",
-  keyLockingSha1: "be57fada90feb7903a4473cbb2e93e67cfe93137",
+  sha1: "1366aadb946db739201ad0c1b374ebafb54bc260",
+  keyLockingSha1: "5455eedd25808e783d01b26b13292ef0ad8a4636",
 };

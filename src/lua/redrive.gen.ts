@@ -4,35 +4,30 @@ import type { Script } from "../kernel/transport.ts";
 import { $A, $B, $P, $Q } from "./parts/look.gen.ts";
 import { $C, $D, $E, $F, $G, $H, $J, $K, $L, $M } from "./parts/filter-fields.gen.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $R, $FM, $S } from "./parts/place-after.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $R, $FN, $S } from "./parts/place-after.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
@@ -45,15 +40,22 @@ import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $HE } from "./parts/wait-again.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
-import { $JO } from "./parts/record-wake.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $HF } from "./parts/wait-again.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KE } from "./parts/set-stopped.gen.ts";
+import { $FM_ } from "./parts/read-settings-later.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_ } from "./parts/wait-again-later.gen.ts";
 
 export const redrive: Script = {
   name: "redrive",
@@ -87,18 +89,18 @@ x[#x+1]=z
 end
 local z={}
 local aa,ab=false,false
-${$FX}${$GD}local function ac(ad,ae)
+${$FY}${$GE}local function ac(ad,ae)
 local af,ag=ad.id,ad.task
-local ah=ag.state==FX.waiting
+local ah=ag.state==FY.waiting
 if z[af]then
 return false
 elseif#x==tonumber(j)then
 return true
-elseif ag.state==FX.ghost or ag.state==FX.deleted or(ah and ad.fixed=='')then
+elseif ag.state==FY.ghost or ag.state==FY.deleted or(ah and ad.fixed=='')then
 z[af]='not_found'
 elseif ad.lease~=''and ad.lease~=ag.lease_number then
 z[af]='lease_lost'
-elseif ag.state==FX.rejected and GD(ad.fixed)then
+elseif ag.state==FY.rejected and GE(ad.fixed)then
 z[af]='redriven'
 y(ad,ae)
 else
@@ -110,24 +112,24 @@ end
 ${$E}${$F}${$G}${$H}local function ad(ae,af)
 if#x==tonumber(j)then
 return true
-elseif ae.task.state~=FX.rejected or not GD(ae.fixed)then
+elseif ae.task.state~=FY.rejected or not GE(ae.fixed)then
 ae.left_alone=true
 elseif H(w,ae.task,ae.text)then
 y(ae,af)
 end
 end
-${$CY}${$AK}${$FW}${$FZ}${$DH}${$DJ}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$CB}${$FN}${$FE}${$FI}${$FP}${$HD}${$HE}local function ae(af,ag,ah,ai)
+${$CY}${$AK}${$FX}${$GA}${$DH}${$DJ}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HE}${$HF}${$KA}${$KB}${$KC}${$KD}${$KE}${$CR_}${$X_}${$KF}${$HF_}${$AE_}local function ae(af,ag,ah,ai)
 CR(af,ah)
 for am,an in ipairs(ah)do
 local ao=math.floor(u+(ai+am-1)*l)
 aa=aa or ao<=s
 an.charged,an.reason,an.ended_at='0',nil,nil
-HE(af,ag[am],an,x[ai+am].text,'back',ao>s and ao)
+HF(af,ag[am],an,x[ai+am].text,'back',ao>s and ao)
 BY(af,'redriven',ag[am])
 end
 af.writes['ZREM expiry']=ag
 af.writes['ZREM dead']=ag
-return FP(af)
+return FQ(af)
 end
 local af={}
 for aj=8,#p,2 do
@@ -144,10 +146,10 @@ end
 local ah=math.min(tonumber(w.ended_before or t+1),t+1)
 ${$J}${$L}${$M}af=M(h,v,r,ah)
 end
-${$A}${$B}${$FY}${$GA}${$GB}${$GC}${$GF}${$GH}${$P}local ah=P(f,af,ag and ac or ad)
+${$A}${$B}${$FZ}${$GB}${$GC}${$GD}${$GG}${$GI}${$P}local ah=P(f,af,ag and ac or ad)
 local ai=#x
 if k~='1'then
-${$FJ}${$FK}${$FL}${$FM}${$GZ}${$S}ai,ah=S(q,s,x,ah,ae)
+${$FK}${$FL}${$FM}${$FN}${$HA}${$S}${$DK}${$FM_}ai,ah=S(q,s,x,ah,ae)
 if not ah then
 return ai
 end
@@ -161,10 +163,10 @@ end
 if aj~=''then
 aj=t..' '..AH(math.ceil(u+ai*l))..' '..aj
 end
-${$JJ}${$JK}${$JM}${$JL}${$JO}local ak=o~=''
+${$JK}${$JL}${$JN}${$JM}${$JP}local ak=o~=''
 and k~='1'
 and(aa or ab)
-and JO(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
+and JP(f,redis.call('HMGET',f,'~wake','~set'),s,o,ab and 0)
 ${$Q}local al={'ok',ai,aj,Q(af,ah),ak and 1 or 0}
 for ap=1,ag and ah or 0 do
 al[ap+5]=af[ap].left_alone and'newer_schema'or z[af[ap].id]or'not_found'
@@ -172,6 +174,6 @@ end
 return al
 `;
   },
-  sha1: "1a31a51dfce91376f2eb3061a85f5538d78d11ef",
-  keyLockingSha1: "9ac1dd6617bda63feb85d96984d483c0eabefae3",
+  sha1: "61a86fe46f302e578a32068c587aa3615246c12a",
+  keyLockingSha1: "15b05a59e99619b0cc6161867d21ea4a29b39a90",
 };

@@ -2,27 +2,33 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $GO } from "./parts/forget-task.gen.ts";
-import { $T } from "./parts/erase.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $GP } from "./parts/forget-task.gen.ts";
+import { $T, $T_ } from "./parts/erase.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
+import { $CG } from "./parts/limited-group.gen.ts";
+import { $CI } from "./parts/limited-later.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
@@ -30,8 +36,19 @@ import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AN } from "./parts/write.gen.ts";
 import { $AO } from "./parts/reversed.gen.ts";
+import { $AP } from "./parts/read.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
+import { $AV } from "./parts/queue-keys.gen.ts";
+import { $CM } from "./parts/parse-group.gen.ts";
+import { $CP } from "./parts/parse-clock.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KE } from "./parts/set-stopped.gen.ts";
+import { $FM_ } from "./parts/read-settings-later.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $KG } from "./parts/leave-stopped.gen.ts";
 
 export const remove: Script = {
   name: "remove",
@@ -39,27 +56,31 @@ export const remove: Script = {
     return `local a=KEYS[1]
 local b=KEYS[2]
 local c=KEYS[3]
-local d=ARGV[1]
-local e=ARGV[2]
-${$FJ}${$FK}local f=FK({tasks=a,expiry=b,dead=c})
-local g=redis.call('HMGET',a,e,'.'..e,'~set','~stats')
-local h,i=g[1],g[2]
-${$DF}${$FW}${$DH}${$DJ}${$FL}if FW(h)or FW(i)or FL(f,g[3],g[4])then
+local d=KEYS[4]
+local e=KEYS[5]
+local f=KEYS[6]
+local g=KEYS[7]
+local h=ARGV[1]
+local i=ARGV[2]
+${$FK}${$FL}${$AV}local j=FL(AV(nil,a,b,c,nil,d,e,f,g))
+local k=redis.call('HMGET',e,i,'.'..i,'~set','~stats')
+local l,m=k[1],k[2]
+${$DF}${$FX}${$DH}${$DJ}${$FM}${$DK}${$FM_}if FX(l)or FX(m)or FM(j,k[3],k[4])then
 return{'newer_schema'}
 end
-${$FX}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}local j=GH(h or'',i)
-if not h or j.state==FX.ghost then
+${$FY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}local n=GI(l or'',m)
+if not l or n.state==FY.ghost then
 return{'not_found'}
-elseif j.state==FX.deleted then
-return{j.ended_at and'removed'or'not_found'}
-elseif j.state~=FX.completed and j.state~=FX.rejected then
+elseif n.state==FY.deleted then
+return{n.ended_at and'removed'or'not_found'}
+elseif n.state~=FY.completed and n.state~=FY.rejected then
 return{'alive'}
 end
-${$AH}${$AI}${$AJ}f.now=AJ(d)
-${$AK}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$GN}${$GO}${$T}T(f,e,j)
-${$DL}${$DM}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AG}${$AN}${$AO}${$AS}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}return FP(f)or{'removed'}
+${$AH}${$AI}${$AJ}j.now=AJ(h)
+${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$DM}${$DN}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}${$KA}${$KE}${$CR_}${$KG}${$T_}T(j,i,n)
+${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "ea68f5dc732689310df9b68475215b4cfa93df06",
-  keyLockingSha1: "71b4266a2ae6e62849cecf2bad200b862ec48966",
+  sha1: "080f12ce6997f8108471046f62e6f575976a45ec",
+  keyLockingSha1: "ec090e11aa090cb14eb31df72e3d8a27e368f1e0",
 };

@@ -3,16 +3,20 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
+import { $CG } from "./parts/limited-group.gen.ts";
+import { $CI } from "./parts/limited-later.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
+import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
@@ -27,14 +31,16 @@ import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/format-settings.gen.ts";
-import { $HJ, $HN, $HO, $HQ, $IZ } from "./parts/zsets.gen.ts";
-import { $HU, $HW, $HY, $IY, $IX } from "./parts/set-aside.gen.ts";
-import { $HZ } from "./parts/write-repairs.gen.ts";
-import { $IB, $IC, $ID, $IE } from "./parts/settings.gen.ts";
-import { $IP, $IQ, $IR, $IS } from "./parts/pairs.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $DL } from "./parts/format-settings.gen.ts";
+import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
+import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $IA } from "./parts/write-repairs.gen.ts";
+import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
+import { $IQ, $IR, $IS, $IT } from "./parts/pairs.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
 
 export const repairControl: Script = {
   name: "repairControl",
@@ -51,21 +57,21 @@ local i=ARGV[1]
 local j=ARGV[2]
 local k=ARGV
 ${$AV}local l=AV(nil,a,b,c,nil,d,e,f,nil,g)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HJ}${$HN}local m=HN(l,AJ(i))
+${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local m=HO(l,AJ(i))
 local n={}
-${$IP}${$IQ}${$IR}for r,s in ipairs(redis.call('HMGET',e,unpack(IR)))do
-n[IR[r]]=s
+${$IQ}${$IR}${$IS}for r,s in ipairs(redis.call('HMGET',e,unpack(IS)))do
+n[IS[r]]=s
 end
-${$FW}if FW(n['~set'])then
+${$FX}${$DK}if DK(n['~set'])then
 return{'newer_schema'}
 end
 ${$AQ}${$AR}local o=
 {fair=redis.call('ZCARD',a),limited=redis.call('ZCARD',c),first=AR(g)}
 o.timer=tonumber(AQ(redis.call('ZSCORE',d,'~w')))
-${$DF}${$AK}${$DH}${$DJ}${$FF}${$FG}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FS}${$DG}${$DK}${$HO}${$HU}${$HW}${$IB}${$IC}${$ID}${$IE}${$IY}${$IX}${$IZ}${$IS}IS(m,n,o)
+${$DF}${$AK}${$DH}${$DJ}${$FG}${$FH}${$CD}${$CE}${$CC}${$AL}${$CO}${$CQ}${$CP}${$FT}${$DG}${$DL}${$HP}${$HV}${$HX}${$IC}${$ID}${$IE}${$IG}${$IZ}${$IY}${$JA}${$IT}${$DL_}IT(m,n,o)
 local p={}
-for t=1,#IP,2 do
-p[IP[t]]=IP[t+1]
+for t=1,#IQ,2 do
+p[IQ[t]]=IQ[t+1]
 end
 local function q()
 local r=''
@@ -80,7 +86,7 @@ local x,y,z=tonumber(k[u+1]),tonumber(k[u+2]),tonumber(k[u+3])
 local aa,ab=tonumber(n[v]or 0),tonumber(n[w]or 0)
 if v=='~broken'then
 local ac=x>ab and aa>=x and q()==j
-HW(m,w,n[w],ac and AH(x)or n[w])
+HX(m,w,n[w],ac and AH(x)or n[w])
 elseif
 aa==x
 and ab==y
@@ -88,19 +94,19 @@ and aa-ab~=z
 and q()==j
 then
 local ac=aa-ab<z and v or w
-HW(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
-HO(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
+HX(m,ac,n[ac],AH(ac==v and ab+z or aa-z))
+HP(m,v=='~ghosts'and'ghosts_wrong'or'timer_wrong',v)
 end
 end
-${$AM}${$DL}${$DM}${$CK}${$AA}${$CL}${$CN}${$FH}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CB}${$FN}${$FE}${$FI}${$FP}${$HQ}${$HY}${$HZ}local r=HZ(m)
+${$CY}${$AM}${$CW}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$AA}${$CL}${$CN}${$FI}${$AE}${$AG}${$AN}${$AO}${$AP}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$HR}${$HZ}${$IA}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}local r=IA(m)
 local s={'ok',#k==2 and q()or''}
-for w,x in ipairs(redis.call('HMGET',e,unpack(IP)))do
+for w,x in ipairs(redis.call('HMGET',e,unpack(IQ)))do
 s[w+2]=tonumber(x or 0)
 end
 s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "b064363bf880012bfec0781affb26942329f8480",
-  keyLockingSha1: "a9c9d822f53353bd7faa6728c2de31bcd53bff8b",
+  sha1: "9b35637b10b401a224a0565faa82dd01c8cf3d72",
+  keyLockingSha1: "ca621e201b061bfe7779e460d2c3beb20701e4ed",
 };

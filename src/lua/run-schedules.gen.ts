@@ -3,28 +3,23 @@
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
@@ -39,11 +34,12 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DR } from "./parts/remaining.gen.ts";
-import { $DS, $FO } from "./parts/places-left.gen.ts";
+import { $DS } from "./parts/remaining.gen.ts";
+import { $DT, $FP } from "./parts/places-left.gen.ts";
 
 export const runSchedules: Script = {
   name: "runSchedules",
@@ -62,7 +58,7 @@ local k=5
 local l=8000000
 local m=16
 ${$AV}local n=AV(a,b,c,d,nil,e,f)
-${$AH}${$FJ}${$FK}${$AI}${$AJ}local o=FK(n,AJ(i))
+${$AH}${$FK}${$FL}${$AI}${$AJ}local o=FL(n,AJ(i))
 local p=(#j-1)/k
 local q,r={},{'~set','~stats','~ghosts','~dropped','~slots'}
 for v=1,p do
@@ -72,12 +68,12 @@ for ad in string.gmatch(z,'%d+')do
 r[#r+1]=w..'.'..ad
 end
 end
-${$FU}${$FV}local s=FV(f,r)
-${$DF}${$FW}${$DH}${$DJ}${$FL}if FW(s['~slots'])or FL(o,s['~set'],s['~stats'])then
+${$FV}${$FW}local s=FW(f,r)
+${$DF}${$FX}${$DH}${$DJ}${$FM}if FX(s['~slots'])or FM(o,s['~set'],s['~stats'])then
 return{'newer_schema'}
 end
 local t=redis.call('ZMSCORE',g,unpack(q))
-${$DR}${$DS}local u,v,w=DS(o.settings,n,s),0,false
+${$DS}${$DT}local u,v,w=DT(o.settings,n,s),0,false
 local x={o='last_occurrence'}
 local y={}
 ${$AK}local function z(aa)
@@ -102,7 +98,7 @@ local ah=string.gsub(ae,';h=%d+',';h='..AH(ag+#ac))
 local ai=string.sub(af,1,ag-2)..ac..string.sub(af,ag-1,ag)
 return'1;'..AH(o.now)..ah..'\\n'..ai..string.sub(af,ag+1)
 end
-${$CY}${$FY}${$GA}${$GB}${$GC}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}local function ab(ac,ad)
+${$CY}${$FZ}${$GB}${$GC}${$GD}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$CK}${$CL}${$CO}${$AG}${$AP}${$CM}${$CP}${$CR}local function ab(ac,ad)
 local ae,af,ag,ah,ai=unpack(j,k*ac-3,k*ac+1)
 local aj,ak=0,nil
 for ao in string.gmatch(ah,'%d+')do
@@ -115,9 +111,9 @@ elseif u<1 or v>l then
 w=w or u<1
 return aj,ak,ao
 end
-local ar=GC(aq)
+local ar=GD(aq)
 CR(o,{ar})
-FG(o,'HSET tasks',ap,aq)
+FH(o,'HSET tasks',ap,aq)
 X(o,ap,ar,'back')
 BY(o,'enqueued',ap)
 aj=aj+1
@@ -154,17 +150,17 @@ AK(ac,an,tonumber(ap))
 AK(ac,aq)
 end
 ac[2]=w and 1 or 0
-${$AM}${$AA}${$CN}${$CQ}${$FH}${$AE}${$CB}${$FN}FN(o)
-${$AN}${$AS}${$FO}local af=FO(o,{['~stats']=s['~stats']})
+${$AM}${$AA}${$CN}${$CQ}${$FI}${$AE}${$CB}${$FO}FO(o)
+${$AN}${$AS}${$FP}local af=FP(o,{['~stats']=s['~stats']})
 if af then
 return af
 end
-${$AO}${$AU}${$FE}${$FI}${$FP}FP(o)
+${$AO}${$AU}${$FF}${$FJ}${$FQ}FQ(o)
 AN('HSET',h,ad)
 AN('ZADD',g,ae)
 return ac
 `;
   },
-  sha1: "f141c601e21c60aabaca4a3f7611dfe9ffbf3930",
-  keyLockingSha1: "965739e7312cc42fc3bdc5ee27eab1fafc593738",
+  sha1: "4511fdd782c0f768dcc9f576cb573ce1d318682b",
+  keyLockingSha1: "1944688bbbde5865be12ec74b29b5c99b4ed3107",
 };

@@ -2,36 +2,31 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
@@ -47,32 +42,40 @@ import { $AQ } from "./parts/finite.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $HB } from "./parts/worker-lease.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $JT } from "./parts/leases-of.gen.ts";
-import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $HE } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HH } from "./parts/revoke.gen.ts";
-import { $JR } from "./parts/lost-for.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $HC } from "./parts/worker-lease.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $JU } from "./parts/leases-of.gen.ts";
+import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $HF } from "./parts/wait-again.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $HI } from "./parts/revoke.gen.ts";
+import { $JS } from "./parts/lost-for.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DK } from "./parts/format-settings.gen.ts";
-import { $GQ } from "./parts/has-ended.gen.ts";
-import { $HJ, $HN, $HO, $HQ, $IZ } from "./parts/zsets.gen.ts";
-import { $HK, $HL, $HM, $HP, $HR, $HS, $HT, $HV, $HX, $JA, $JB, $JC, $JD, $JE, $JF, $JG, $JH } from "./parts/rare.gen.ts";
-import { $HU, $HW, $HY, $IY, $IX } from "./parts/set-aside.gen.ts";
-import { $HZ } from "./parts/write-repairs.gen.ts";
-import { $IA } from "./parts/blank.gen.ts";
-import { $IB, $IC, $ID, $IE } from "./parts/settings.gen.ts";
-import { $IG, $IH, $II, $IJ, $IK, $IL, $IM, $IO } from "./parts/repair-group-settings.gen.ts";
-import { $JI } from "./parts/repair-entries.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $DL } from "./parts/format-settings.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
+import { $HK, $HO, $HP, $HR, $JA } from "./parts/zsets.gen.ts";
+import { $HL, $HM, $HN, $HQ, $HS, $HT, $HU, $HW, $HY, $JB, $JC, $JD, $JE, $JF, $JG, $JH, $JI } from "./parts/rare.gen.ts";
+import { $HV, $HX, $HZ, $IZ, $IY } from "./parts/set-aside.gen.ts";
+import { $IA } from "./parts/write-repairs.gen.ts";
+import { $IB } from "./parts/blank.gen.ts";
+import { $IC, $ID, $IE, $IG, $DL_ } from "./parts/settings.gen.ts";
+import { $IH, $II, $IJ, $IK, $IL, $IM, $IO, $IP } from "./parts/repair-group-settings.gen.ts";
+import { $JJ } from "./parts/repair-entries.gen.ts";
+import { $KA, $KB, $KC, $KD, $X_, $KF, $AE_ } from "./parts/line-of.gen.ts";
+import { $KE } from "./parts/set-stopped.gen.ts";
+import { $FM_ } from "./parts/read-settings-later.gen.ts";
+import { $CR_ } from "./parts/open-groups-later.gen.ts";
+import { $HF_ } from "./parts/wait-again-later.gen.ts";
+import { $HG_ } from "./parts/end-task-later.gen.ts";
 
 export const scan: Script = {
   name: "scan",
@@ -105,7 +108,7 @@ i,
 j,
 k
 )
-${$AH}${$FJ}${$FK}${$AI}${$AJ}${$HJ}${$HN}local q=HN(p,AJ(l))
+${$AH}${$FK}${$FL}${$AI}${$AJ}${$HK}${$HO}local q=HO(p,AJ(l))
 local r,s,t,u={},{},{},{}
 ${$AK}local function v()
 local w=tonumber(n)
@@ -118,7 +121,7 @@ AK(z[ae],w+ad-1)
 end
 return#x<tonumber(o)and'0'or AH(w+#x),y,z
 end
-${$AG}${$AP}${$HO}${$HP}${$HR}${$IJ}local function w()
+${$AG}${$AP}${$HP}${$HQ}${$HS}${$IK}local function w()
 local x=redis.call('ZSCAN',p[(string.gsub(m,'-','_'))],n,'COUNT',o)
 local y,z={},{}
 for ad=1,#x[2],2 do
@@ -127,24 +130,24 @@ local af=string.sub(ae,1,1)=='~'
 local ag=af and m=='delayed'and s or af and m=='expiry'and z or y
 ag[#ag+1]=ae
 end
-IJ(q,z)
+IK(q,z)
 return x[1],y
 end
-${$DF}${$FW}${$DH}${$DJ}${$FF}${$FG}${$AL}${$FS}${$JR}${$DG}${$DK}${$HQ}${$HU}${$IB}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IO}local function x()
+${$DF}${$FX}${$DH}${$DJ}${$FG}${$FH}${$AL}${$FT}${$JS}${$DG}${$DL}${$HR}${$HV}${$IC}${$ID}${$IE}${$IG}${$IH}${$II}${$IJ}${$IP}${$DL_}local function x()
 local y=redis.call('HSCAN',g,n,'COUNT',o)
-local z,aa=IO(q,y[2])
+local z,aa=IP(q,y[2])
 r=aa
 return y[1],z
 end
-${$FX}${$CY}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FL}${$GZ}${$AF}${$AM}${$BY}${$GI}${$GJ}${$GK}${$GN}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GD}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$FU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$HF}${$HH}${$GQ}${$HK}${$HL}${$HM}${$HS}${$HT}${$HV}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IY}${$IX}${$IZ}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}local function y(z,aa)
-local ab,ac=HT(q,z),{}
+${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FM}${$HA}${$AF}${$AM}${$BY}${$GJ}${$GK}${$GL}${$GO}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$CF}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AQ}${$AS}${$AU}${$GE}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$FV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$HG}${$HI}${$DK}${$GR}${$HL}${$HM}${$HN}${$HT}${$HU}${$HW}${$HX}${$HY}${$HZ}${$IA}${$IB}${$IZ}${$IY}${$JA}${$JB}${$JC}${$JD}${$JE}${$JF}${$JG}${$JH}${$JI}${$JJ}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}local function y(z,aa)
+local ab,ac=HU(q,z),{}
 if q.newer then
 return{'newer_schema'}
 end
 for ag,ah in ipairs(ab)do
 ah.listed=aa and true
 end
-local ad=JI(q,ab)
+local ad=JJ(q,ab)
 for ah,ai in ipairs(ab)do
 local aj=ai.task
 if ai.expected>0 then
@@ -153,7 +156,7 @@ AK(t,ai.waits,ai.witness)
 elseif aa and not ai.newer then
 for an,ao in ipairs(aa[ai.id])do
 AK(ac,ao)
-HO(q,ai.live and'two_places'or'payload_missing',ai.id)
+HP(q,ai.live and'two_places'or'payload_missing',ai.id)
 end
 end
 local ak,al=CF(tonumber(ai.fair or 0))
@@ -165,24 +168,24 @@ AK(u,ai.id,aj.group or'')
 u[#u+1]=am
 end
 end
-return ad or IA(q,ac)
+return ad or IB(q,ac)
 end
 local z={tasks=x,pending=v}
 local aa,ab,ac=(z[m]or w)()
 local ad
 if m=='worker-leases'then
-${$IL}IL(q,ab)
-ad=HZ(q)
+${$IM}IM(q,ab)
+ad=IA(q)
 elseif m=='fair-by-group'then
-${$IK}IK(q,ab)
+${$IL}IL(q,ab)
 if q.newer then
 ad={'newer_schema'}
 else
-ad=HZ(q)
+ad=IA(q)
 end
 elseif m=='workers'then
-${$JT}${$IM}IM(q,ab)
-ad=HZ(q)
+${$JU}${$IO}IO(q,ab)
+ad=IA(q)
 else
 ad=y(ab,ac)
 end
@@ -192,6 +195,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "ac67d13d68bb35966c21ad2d606130fc2222f7ab",
-  keyLockingSha1: "7446e78db40e82556b036455b09538d25b68c769",
+  sha1: "2643ac3832088f92323073ebb7570f54b8476fe4",
+  keyLockingSha1: "ed524afe74fa3799ccd0b0d749d7e96f422a7d14",
 };

@@ -4,21 +4,22 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
 import { $DG } from "./parts/format-named.gen.ts";
-import { $DI, $DN } from "./parts/totals.gen.ts";
-import { $DK } from "./parts/format-settings.gen.ts";
-import { $DR } from "./parts/remaining.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
-import { $JO } from "./parts/record-wake.gen.ts";
+import { $DI, $DP } from "./parts/totals.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $DL } from "./parts/format-settings.gen.ts";
+import { $DS } from "./parts/remaining.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
 
 export const setShares: Script = {
   name: "setShares",
@@ -35,7 +36,7 @@ local i=ARGV[4]
 local j=ARGV[5]
 local k=ARGV[6]
 local l=redis.call('HMGET',e,'~set','~rate','~ghosts','~dropped','~wake')
-${$FW}if FW(l[1])then
+${$FX}${$DK}if DK(l[1])then
 return{'newer_schema'}
 end
 ${$AH}${$AI}${$AJ}local m,n=AJ(f),l[2]or''
@@ -54,11 +55,11 @@ end
 end
 local q={}
 if o.rate and p.rate and o.rate~=i then
-${$DL}${$DN}n=DN(n,o.rate,i,m)
+${$DM}${$DP}n=DP(n,o.rate,i,m)
 ${$AK}AK(q,'~rate',n)
 end
 if o.shares~=g then
-${$AK}${$AL}${$DG}${$DK}AK(q,'~set',DK(p))
+${$AK}${$AL}${$DG}${$DL}AK(q,'~set',DL(p))
 end
 if#q>0 then
 ${$AS}${$AU}local r=AU(e,q)
@@ -68,21 +69,21 @@ end
 end
 local r=0
 if p.rate then
-${$DL}local s=DL(i)
-${$AK}${$DM}r=s-DM(i,n,m,0)
+${$DM}local s=DM(i)
+${$AK}${$DN}r=s-DN(i,n,m,0)
 end
-${$DR}local s=redis.call('LLEN',a)
--DR({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
+${$DS}local s=redis.call('LLEN',a)
+-DS({['~ghosts']=l[3],['~dropped']=l[4]},'~ghosts','~dropped')
 +redis.call('ZCARD',b)
 +redis.call('ZCARD',c)
 local t=p.max_working~=o.max_working or p.rate~=o.rate
-${$AL}${$AS}${$AU}${$JJ}${$JK}${$JM}${$DG}${$DK}${$JL}${$JO}local u=k~=''
+${$AL}${$AS}${$AU}${$JK}${$JL}${$JN}${$DG}${$DL}${$JM}${$JP}local u=k~=''
 and t
 and s>0
-and JO(e,{l[5],DK(p)},m,k)
+and JP(e,{l[5],DL(p)},m,k)
 return{'ok',s,redis.call('ZCARD',d),r,u and 1 or 0}
 `;
   },
-  sha1: "3746095266744a4327802a6d8042e5731c544b34",
-  keyLockingSha1: "a4754f07060596ebb37b613b5c27d82306d3659c",
+  sha1: "85e4cb3e5d17bc7bdf1ca743bc77e8685df3b40a",
+  keyLockingSha1: "31c1e50750f5ae79b5f86fccff50d6c6b758daf3",
 };

@@ -2,10 +2,11 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
 
 export const settings: Script = {
   name: "settings",
@@ -14,13 +15,13 @@ export const settings: Script = {
 local b=ARGV[1]
 local c=b==''and'~set'or'~s:'..b
 local d=redis.call('HMGET',a,c,'~g:'..b)
-${$FW}if FW(d[1])or FW(d[2])then
+${$FX}${$DK}if DK(d[1])or FX(d[2])then
 return{'newer_schema'}
 end
 ${$DF}${$DH}${$DJ}${$CK}${$CL}${$CM}local e=CM(b,b~=''and d[2]or'',d[1])
 return{'ok',d[1]or'',e.ready,e.working,e.limited}
 `;
   },
-  sha1: "078623a9699fe90256ba638f246637e79525feb9",
-  keyLockingSha1: "c07db7434a34af0b5ffe920e7e048a9286547af3",
+  sha1: "5bfa0ea0a96772ac4e1d5ad622717108d9eeb0c7",
+  keyLockingSha1: "851750f41790e24927c930c89d1a8ae6bab2849c",
 };

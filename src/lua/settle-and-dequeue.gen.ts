@@ -2,41 +2,36 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
 import { $DA, $DC, $DD, $DE } from "./parts/remove-from-fair.gen.ts";
 import { $CF } from "./parts/read-score.gen.ts";
-import { $DB, $AD, $AT, $AZ, $BA, $BB, $EP, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DP, $DQ, $EJ, $EK, $EM, $EQ, $EN, $EO, $ER, $ES, $BM, $BQ } from "./parts/take-turn.gen.ts";
+import { $DB, $AD, $AT, $AZ, $BA, $BB, $EQ, $BC, $BE, $BF, $BG, $BH, $BK, $BL, $BS, $DQ, $DR, $EK, $EL, $EN, $ER, $EO, $EP, $ES, $ET, $BM, $BQ } from "./parts/take-turn.gen.ts";
 import { $CO } from "./parts/clock-fields.gen.ts";
 import { $AG } from "./parts/slice.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
@@ -49,35 +44,36 @@ import { $AR } from "./parts/lowest-score.gen.ts";
 import { $AS } from "./parts/error-of.gen.ts";
 import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
-import { $AW, $AX, $EL, $AY, $BD } from "./parts/new-batch.gen.ts";
-import { $GD } from "./parts/has-payload.gen.ts";
-import { $EI, $EG, $BI, $EH, $JN, $EV } from "./parts/read-waiting.gen.ts";
+import { $AW, $AX, $EM, $AY, $BD } from "./parts/new-batch.gen.ts";
+import { $GE } from "./parts/has-payload.gen.ts";
+import { $EJ, $EH, $BI, $EI, $JO, $EW } from "./parts/read-waiting.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $HB } from "./parts/worker-lease.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
-import { $FU } from "./parts/first-line.gen.ts";
-import { $FV } from "./parts/read-first-lines.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $HC } from "./parts/worker-lease.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
+import { $FV } from "./parts/first-line.gen.ts";
+import { $FW } from "./parts/read-first-lines.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JY, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JQ } from "./parts/forgotten-after.gen.ts";
-import { $JT } from "./parts/leases-of.gen.ts";
-import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $HE } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HH } from "./parts/revoke.gen.ts";
-import { $JR } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $JS } from "./parts/note-worker.gen.ts";
-import { $ET } from "./parts/plain.gen.ts";
-import { $EU } from "./parts/try-store.gen.ts";
-import { $GG } from "./parts/working-record.gen.ts";
-import { $GS, $EW, $EX, $GT, $GU } from "./parts/settlement.gen.ts";
-import { $HG } from "./parts/put-deadlines.gen.ts";
+import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
+import { $JR } from "./parts/forgotten-after.gen.ts";
+import { $JU } from "./parts/leases-of.gen.ts";
+import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $HF } from "./parts/wait-again.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $HI } from "./parts/revoke.gen.ts";
+import { $JS } from "./parts/lost-for.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $JT } from "./parts/note-worker.gen.ts";
+import { $EU } from "./parts/plain.gen.ts";
+import { $EV } from "./parts/try-store.gen.ts";
+import { $GH } from "./parts/working-record.gen.ts";
+import { $GT, $EX, $EY, $GU, $GV } from "./parts/settlement.gen.ts";
+import { $HH } from "./parts/put-deadlines.gen.ts";
 
 export const settleAndDequeue: Script = {
   name: "settleAndDequeue",
@@ -108,8 +104,8 @@ local w=10
 ${$AH}${$AI}local x,y=AI(l),tonumber(m)
 ${$BI}local z=BI(o,y)
 local aa,ab,ac,ad,ae
-${$AG}${$ET}local af=ET and r==''and#v+2*y<=AG
-${$GS}for aj=w+3,#v,GS do
+${$AG}${$EU}local af=EU and r==''and#v+2*y<=AG
+${$GT}for aj=w+3,#v,GT do
 af=af and v[aj]=='complete'
 end
 if af then
@@ -121,17 +117,17 @@ ac=redis.call('RPOP',a,m)
 if not ac then
 ac={}
 end
-${$EH}local aj=EH(ac,1)
-${$EI}${$GT}local ak=EI(g,z,ac,1,aj,GT({},v,w))
-${$EG}aa={ak[3],ak[4],unpack(ak,EG+2*aj+1,#ak)}
+${$EI}local aj=EI(ac,1)
+${$EJ}${$GU}local ak=EJ(g,z,ac,1,aj,GU({},v,w))
+${$EH}aa={ak[3],ak[4],unpack(ak,EH+2*aj+1,#ak)}
 local al,am,an
 if not ak.err then
-${$AF}${$GJ}${$FT}${$FR}${$GG}${$EW}al,am,an=EW(e,h,v,w,aa,x)
+${$AF}${$GK}${$FU}${$FS}${$GH}${$EX}al,am,an=EX(e,h,v,w,aa,x)
 end
 local ao={ak}
 af=al
 if af and#ac<y then
-${$JJ}local ap,aq,ar,as=JJ(ak[EG])
+${$JK}local ap,aq,ar,as=JK(ak[EH])
 ai=0
 if t==''or ah<as or ah>=as+tonumber(t)then
 ${$AQ}${$AR}${$BO}${$BP}${$BQ}af,ae=BQ(e,f,ag)
@@ -139,21 +135,21 @@ if af then
 ai=ae.next_due
 end
 if af and t~=''then
-${$JK}ak[EG]=JK(ap,aq,ar,ah)
+${$JL}ak[EH]=JL(ap,aq,ar,ah)
 if aq==0 then
-${$AK}AK(am,'~wake',ak[EG])
+${$AK}AK(am,'~wake',ak[EH])
 end
 end
 end
 end
 if af then
-${$AK}${$GJ}${$JJ}${$JK}${$JM}${$EU}${$JN}${$EV}ad=
-EV(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
+${$AK}${$GK}${$JK}${$JL}${$JN}${$EV}${$JO}${$EW}ad=
+EW(e,g,ac,ao,z,o,p,n,q,ag,ai,am)
 end
 if ad then
 return{al,ad}
 end
-${$EU}${$EX}if al and EX(g,h,am,an)then
+${$EV}${$EY}if al and EY(g,h,am,an)then
 ab=al
 else
 ae=nil
@@ -180,11 +176,11 @@ local ah=
 ah.worker,ah.info,ah.test_now=r,s,l
 ah.now=tonumber(x)
 if not ab then
-${$DF}${$FX}${$CY}${$AK}${$FW}${$GA}${$GB}${$FZ}${$GF}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$GT}${$HG}${$GU}local ai,aj=pcall(function()
+${$DF}${$FY}${$CY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AP}${$AQ}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$GU}${$HH}${$GV}local ai,aj=pcall(function()
 if not aa then
-aa=AP('HMGET',g,GT({'~set','~stats'},v,w))
+aa=AP('HMGET',g,GU({'~set','~stats'},v,w))
 end
-return GU(ag,ah.now,u,v,w,aa)
+return GV(ag,ah.now,u,v,w,aa)
 end)
 if ai then
 ab=aj
@@ -196,10 +192,10 @@ AN('RPUSH',a,AO(ac or{},1))
 return ab
 end
 end
-${$DF}${$FX}${$CY}${$AK}${$FW}${$FY}${$GA}${$GB}${$GC}${$FZ}${$GF}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$GI}${$GJ}${$GK}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EL}${$GD}${$AY}${$AZ}${$BA}${$EI}${$BB}${$CM}${$CP}${$CR}${$EG}${$EP}${$BC}${$BD}${$BE}${$FT}${$GL}${$GM}${$HB}${$BF}${$BG}${$CA}${$CB}${$FN}${$BH}${$BK}${$BL}${$FE}${$FI}${$FP}${$FU}${$FV}${$BS}${$DC}${$DD}${$DE}${$DP}${$DQ}${$EH}${$EJ}${$EK}${$EM}${$BO}${$BP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}${$HI}${$EQ}${$EN}${$EO}${$ER}${$ES}${$JJ}${$JK}${$JM}${$JS}${$BM}ad=BM(ag,ah,ac,ae)
+${$DF}${$FY}${$CY}${$AK}${$FX}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$DA}${$CF}${$DB}${$AD}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AJ}${$AN}${$AO}${$AP}${$AQ}${$AR}${$AS}${$AT}${$AU}${$AW}${$AX}${$EM}${$GE}${$AY}${$AZ}${$BA}${$EJ}${$BB}${$CM}${$CP}${$CR}${$EH}${$EQ}${$BC}${$BD}${$BE}${$FU}${$GM}${$GN}${$HC}${$BF}${$BG}${$CA}${$CB}${$FO}${$BH}${$BK}${$BL}${$FF}${$FJ}${$FQ}${$FV}${$FW}${$BS}${$DC}${$DD}${$DE}${$DQ}${$DR}${$EI}${$EK}${$EL}${$EN}${$BO}${$BP}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}${$HJ}${$ER}${$EO}${$EP}${$ES}${$ET}${$JK}${$JL}${$JN}${$JT}${$BM}ad=BM(ag,ah,ac,ae)
 return ad.err and ad or{ab,ad}
 `;
   },
-  sha1: "160f42eaa35f93de59f45dec19b7dd6ce5e40be6",
-  keyLockingSha1: "e603f1fddd185b528d5b8a7c44b8299d948966a1",
+  sha1: "c444d0c5e472b4c4031f66d6e052eabe155635fb",
+  keyLockingSha1: "512c626db8c6911b980b59067b71b8e16a2a513e",
 };

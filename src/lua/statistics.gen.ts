@@ -4,13 +4,14 @@ import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
 import { $AI } from "./parts/clock-text.gen.ts";
 import { $AJ } from "./parts/clock.gen.ts";
-import { $GV } from "./parts/statistics-fields.gen.ts";
-import { $GW, $GX } from "./parts/append-recent.gen.ts";
-import { $GY } from "./parts/history-fields.gen.ts";
+import { $DK } from "./parts/newer-settings.gen.ts";
+import { $GW } from "./parts/statistics-fields.gen.ts";
+import { $GX, $GY } from "./parts/append-recent.gen.ts";
+import { $GZ } from "./parts/history-fields.gen.ts";
 
 export const statistics: Script = {
   name: "statistics",
@@ -19,24 +20,24 @@ export const statistics: Script = {
 local b=ARGV[1]
 local c=ARGV[2]
 ${$AH}${$AI}${$AJ}local d=AJ(b)
-${$AK}${$GV}local e=GV()
+${$AK}${$GW}local e=GW()
 local f=#e
-${$GY}for j,k in ipairs(c=='1'and GY()or{})do
+${$GZ}for j,k in ipairs(c=='1'and GZ()or{})do
 e[#e+1]=k
 end
 local g=redis.call('HMGET',a,'~set',unpack(e))
-${$FW}if FW(g[1])or FW(g[2])or FW(g[3])then
+${$FX}${$DK}if DK(g[1])or FX(g[2])or FX(g[3])then
 return{'newer_schema'}
 end
 ${$DF}${$DH}${$DJ}local h={'ok',d,DJ(g[1]or nil).statistics and 1 or 0}
-${$GW}${$GX}GX(h,{unpack(g,2,f+1)},d)
+${$GX}${$GY}GY(h,{unpack(g,2,f+1)},d)
 if c=='1'then
 AK(h,'')
-GW(h,{unpack(g,f+2)},d,1440)
+GX(h,{unpack(g,f+2)},d,1440)
 end
 return h
 `;
   },
-  sha1: "afd5023f5944b3e22e7d1dc7e0571b3aadf6a975",
-  keyLockingSha1: "b41d5f5b6ac798e26c68b3adf8e21aebf8292594",
+  sha1: "92755052d731167db3478e6e8380fe65094fca10",
+  keyLockingSha1: "14cefe5548f4bec8f831ec48c3e4b83f4baa25dd",
 };

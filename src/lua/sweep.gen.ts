@@ -2,37 +2,32 @@
 
 import type { Script } from "../kernel/transport.ts";
 import { $DF } from "./parts/parse-named.gen.ts";
-import { $FX, $FZ, $GF } from "./parts/state.gen.ts";
+import { $FY, $GA, $GG } from "./parts/state.gen.ts";
 import { $AH } from "./parts/int.gen.ts";
-import { $CY, $CW, $CR } from "./parts/turn-of.gen.ts";
+import { $CY, $CE, $CW, $CH } from "./parts/turn-of.gen.ts";
 import { $AK } from "./parts/append.gen.ts";
-import { $FW } from "./parts/newer.gen.ts";
-import { $FY, $GC } from "./parts/fixed-fields.gen.ts";
-import { $GA, $GB } from "./parts/texts.gen.ts";
-import { $GH } from "./parts/parse-with.gen.ts";
-import { $FJ, $FK } from "./parts/clear-plan.gen.ts";
+import { $FX } from "./parts/newer.gen.ts";
+import { $FZ, $GD } from "./parts/fixed-fields.gen.ts";
+import { $GB, $GC } from "./parts/texts.gen.ts";
+import { $GI } from "./parts/parse-with.gen.ts";
+import { $FK, $FL } from "./parts/clear-plan.gen.ts";
 import { $DH, $DJ } from "./parts/setting-names.gen.ts";
-import { $FL } from "./parts/read-settings.gen.ts";
-import { $GZ } from "./parts/max-plan-leases.gen.ts";
+import { $FM } from "./parts/read-settings.gen.ts";
+import { $HA } from "./parts/max-plan-leases.gen.ts";
 import { $AF } from "./parts/resend-window.gen.ts";
-import { $AM, $AE, $CB, $FN, $FE, $FI, $FP } from "./parts/add.gen.ts";
+import { $AM, $AE, $CB, $FO, $FF, $FJ, $FQ } from "./parts/add.gen.ts";
 import { $BY } from "./parts/note-event.gen.ts";
-import { $FF, $FG, $AA, $CN, $CQ, $FH } from "./parts/planned-writes.gen.ts";
-import { $GI, $GK } from "./parts/letters.gen.ts";
-import { $GJ } from "./parts/join-record.gen.ts";
-import { $GN } from "./parts/bare-record.gen.ts";
-import { $GO } from "./parts/forget-task.gen.ts";
-import { $CD, $CC } from "./parts/band.gen.ts";
-import { $CE } from "./parts/score-at.gen.ts";
-import { $CX } from "./parts/cost-of.gen.ts";
-import { $CZ, $W, $CT, $CU, $CV } from "./parts/add-to-fair.gen.ts";
+import { $FG, $FH, $AA, $CN, $CQ, $FI } from "./parts/planned-writes.gen.ts";
+import { $GJ, $GL } from "./parts/letters.gen.ts";
+import { $GK } from "./parts/join-record.gen.ts";
+import { $GO } from "./parts/bare-record.gen.ts";
+import { $GP } from "./parts/forget-task.gen.ts";
+import { $CD, $CC, $CJ } from "./parts/band.gen.ts";
+import { $CX, $CZ, $W, $CS, $CT, $CU, $CV } from "./parts/cost-of.gen.ts";
 import { $CG } from "./parts/limited-group.gen.ts";
-import { $CH } from "./parts/limited-band.gen.ts";
 import { $CI } from "./parts/limited-later.gen.ts";
-import { $CJ } from "./parts/grouped.gen.ts";
-import { $CS } from "./parts/group-of.gen.ts";
-import { $DL } from "./parts/parse-rate.gen.ts";
-import { $DM, $AL } from "./parts/measure-rate.gen.ts";
+import { $DM } from "./parts/parse-rate.gen.ts";
+import { $DN, $AL } from "./parts/measure-rate.gen.ts";
 import { $X } from "./parts/make-ready.gen.ts";
 import { $Y, $Z } from "./parts/limited-of.gen.ts";
 import { $CK, $CL } from "./parts/count-stuck.gen.ts";
@@ -50,25 +45,26 @@ import { $AU } from "./parts/store-fields.gen.ts";
 import { $AV } from "./parts/queue-keys.gen.ts";
 import { $CM } from "./parts/parse-group.gen.ts";
 import { $CP } from "./parts/parse-clock.gen.ts";
-import { $FT, $GL, $GM } from "./parts/history.gen.ts";
-import { $HB } from "./parts/worker-lease.gen.ts";
-import { $CA, $HF } from "./parts/note-number.gen.ts";
+import { $CR } from "./parts/open-groups.gen.ts";
+import { $FU, $GM, $GN } from "./parts/history.gen.ts";
+import { $HC } from "./parts/worker-lease.gen.ts";
+import { $CA, $HG } from "./parts/note-number.gen.ts";
 import { $BO } from "./parts/upcoming.gen.ts";
-import { $BP, $BU, $BN, $JY, $BR, $BT, $BV, $HI } from "./parts/look-ahead.gen.ts";
-import { $JQ } from "./parts/forgotten-after.gen.ts";
-import { $JT } from "./parts/leases-of.gen.ts";
-import { $JU, $JW, $JX } from "./parts/unregister-workers.gen.ts";
-import { $BZ, $FQ, $GR, $HA, $HC } from "./parts/note-detail.gen.ts";
-import { $HD } from "./parts/score-when-due.gen.ts";
-import { $HE } from "./parts/wait-again.gen.ts";
-import { $FR } from "./parts/default-result-ttl.gen.ts";
-import { $FS } from "./parts/default-dead-ttl.gen.ts";
-import { $HH } from "./parts/revoke.gen.ts";
-import { $JR } from "./parts/lost-for.gen.ts";
-import { $JJ, $JK, $JM } from "./parts/parse-wake.gen.ts";
-import { $GQ } from "./parts/has-ended.gen.ts";
-import { $JL } from "./parts/nobody-awake.gen.ts";
-import { $JO } from "./parts/record-wake.gen.ts";
+import { $BP, $BU, $BN, $JZ, $BR, $BT, $BV, $HJ } from "./parts/look-ahead.gen.ts";
+import { $JR } from "./parts/forgotten-after.gen.ts";
+import { $JU } from "./parts/leases-of.gen.ts";
+import { $JV, $JX, $JY } from "./parts/unregister-workers.gen.ts";
+import { $BZ, $FR, $GS, $HB, $HD } from "./parts/note-detail.gen.ts";
+import { $HE } from "./parts/score-when-due.gen.ts";
+import { $HF } from "./parts/wait-again.gen.ts";
+import { $FS } from "./parts/default-result-ttl.gen.ts";
+import { $FT } from "./parts/default-dead-ttl.gen.ts";
+import { $HI } from "./parts/revoke.gen.ts";
+import { $JS } from "./parts/lost-for.gen.ts";
+import { $JK, $JL, $JN } from "./parts/parse-wake.gen.ts";
+import { $GR } from "./parts/has-ended.gen.ts";
+import { $JM } from "./parts/nobody-awake.gen.ts";
+import { $JP } from "./parts/record-wake.gen.ts";
 
 export const sweep: Script = {
   name: "sweep",
@@ -106,7 +102,7 @@ k
 )
 local t=tonumber(m)
 ${$AH}${$AI}${$AJ}local u=AJ(l)
-${$FX}${$AK}${$FW}${$GA}${$GB}${$FZ}${$GF}${$GI}${$GJ}${$GK}${$GN}${$GO}${$AG}${$AN}${$GQ}local function v()
+${$FY}${$AK}${$FX}${$GB}${$GC}${$GA}${$GG}${$GJ}${$GK}${$GL}${$GO}${$GP}${$AG}${$AN}${$GR}local function v()
 local w=math.min(t,q)
 local x=redis.call('ZRANGE',h,'-inf',AH(u),'BYSCORE','LIMIT','0',AH(w))
 local y,z,aa,ab={},{},{},nil
@@ -117,16 +113,16 @@ for ak=ae+1,math.min(ae+af,#x)do
 ag[#ag+1]='.'..x[ak]
 end
 for ak,al in ipairs(redis.call('HMGET',g,unpack(ag)))do
-local am,an=x[ae+ak],GF(al)
-if FW(al)then
+local am,an=x[ae+ak],GG(al)
+if FX(al)then
 ad=ad+1
 else
 ac=ac+#(al or'')
 y[#y+1]=am
 if string.sub(am,1,1)=='~'then
 z[#z+1]=am
-elseif GQ(an)then
-local ao=GO(aa,z,am,an,u)
+elseif GR(an)then
+local ao=GP(aa,z,am,an,u)
 if ao then
 if not ab then
 ab={}
@@ -156,14 +152,14 @@ local y,z,aa=v()
 local ab,ac,ad,ae=0,0,0,false
 if not x or x.expired then
 local af
-${$DF}${$CY}${$FY}${$GC}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$HI}ab,ac,ad,af,ae=HI(s,u,t,w)
+${$DF}${$CY}${$FZ}${$GD}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$HJ}ab,ac,ad,af,ae=HJ(s,u,t,w)
 if af then
 return af
 end
 end
 local af,ag,ah,ai=0,0,0,false
 if not x or x.due then
-${$DF}${$CY}${$FY}${$GC}${$GH}${$FJ}${$FK}${$DH}${$DJ}${$FL}${$GZ}${$AF}${$AM}${$BY}${$FF}${$FG}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DL}${$DM}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FH}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FT}${$GL}${$GM}${$HB}${$CA}${$CB}${$FN}${$FE}${$FI}${$FP}${$BU}${$BN}${$JQ}${$JT}${$JU}${$BZ}${$FQ}${$GR}${$HA}${$HC}${$HD}${$HE}${$FR}${$FS}${$HF}${$HH}${$JR}${$JW}${$JX}${$JY}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
+${$DF}${$CY}${$FZ}${$GD}${$GI}${$FK}${$FL}${$DH}${$DJ}${$FM}${$HA}${$AF}${$AM}${$BY}${$FG}${$FH}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${$DM}${$DN}${$CT}${$CU}${$CV}${$X}${$Y}${$Z}${$CK}${$AA}${$AL}${$CL}${$CN}${$CO}${$CQ}${$FI}${$AE}${$AO}${$AP}${$AS}${$AU}${$CM}${$CP}${$CR}${$FU}${$GM}${$GN}${$HC}${$CA}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$BU}${$BN}${$JR}${$JU}${$JV}${$BZ}${$FR}${$GS}${$HB}${$HD}${$HE}${$HF}${$FS}${$FT}${$HG}${$HI}${$JS}${$JX}${$JY}${$JZ}${$BR}${$BT}${$BV}af,ag,ah,ai=BV(s,u,BU(s,u,t),1,w)
 end
 z=z or ai or ae or af==t
 ab,ac=ab+ag,ac+ah
@@ -179,11 +175,11 @@ if am then
 aj=am
 end
 end
-${$DF}${$DH}${$DJ}${$AS}${$AU}${$JJ}${$JK}${$JM}${$JL}${$JO}local function ak()
+${$DF}${$DH}${$DJ}${$AS}${$AU}${$JK}${$JL}${$JN}${$JM}${$JP}local function ak()
 if n==''or redis.call('EXISTS',a,b)==0 then
 return false
 end
-return JO(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
+return JP(g,redis.call('HMGET',g,'~wake','~set'),u,n,r)
 end
 w[2],w[3],w[4],w[5]=af,ab,ac,y
 w[6],w[7],w[8]=z and 1 or 0,ad+aa,ak()and 1 or 0
@@ -191,6 +187,6 @@ w[9]=aj
 return w
 `;
   },
-  sha1: "d4d96e9299c4ef00109a90a7f1b5aa0f59ff7289",
-  keyLockingSha1: "16fd59d3c82e5be9487b6597305bfe50e4f3b428",
+  sha1: "89d555de2b5e3d99841225e17279153054508277",
+  keyLockingSha1: "2cf42360999990b3d22ddb35faf1a86f7de2d7f2",
 };

@@ -46,6 +46,12 @@ import {
 import { settingItem } from "../kernel/record/settings-record.ts";
 import type { ListOptions, RequestOptions, WorkerName } from "../kernel/options/types.ts";
 import { onlyOptions, REQUEST_OPTIONS } from "../kernel/options/validation.ts";
+import {
+  listStoppedGroups,
+  skipDeadLetter,
+  type Skipped,
+  type StoppedGroups,
+} from "../features/order/index.ts";
 import type { QueuePartitions, MaybeDivided } from "../features/partitions/index.ts";
 import type { Adds } from "../kernel/store.ts";
 import type { QueueOrName } from "./definition.ts";
@@ -334,6 +340,29 @@ export class Operator {
    */
   async groups(options: ListOptions = {}): Promise<GroupPage> {
     return listGroups(this.#queue, options);
+  }
+
+  /**
+   * Reads a page of the groups that a dead letter has stopped, with that dead letter: groups of an order with
+   * `onDead: "stop"`. A group goes on when the dead letter is redriven, removed, or skipped. One request.
+   * @param options.size at most this many groups, 1 to 1,000. @default 100
+   * @returns how many groups are stopped, and the page, by name
+   * @throws {SluiceError}
+   * @example const { total, groups } = await operator.stoppedGroups()
+   */
+  async stoppedGroups(options: ListOptions = {}): Promise<StoppedGroups> {
+    return listStoppedGroups(this.#queue.store, options);
+  }
+
+  /**
+   * Lets the group of a dead letter go on with its next task. The dead letter stays, and can be redriven later: it then
+   * goes to the back of its group. Does nothing if it does not stop its group. One request.
+   * @param id of the dead letter
+   * @returns `ok: false` with a code if it is no dead letter
+   * @throws {SluiceError}
+   */
+  async skip(id: string, options: RequestOptions = {}): Promise<Skipped> {
+    return skipDeadLetter(this.#queue.store, id, options);
   }
 
   /**

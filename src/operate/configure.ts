@@ -6,6 +6,7 @@ import type { RequestOptions } from "../kernel/options/types.ts";
 import { SHARED_LETTERS } from "../kernel/record/settings-record.ts";
 import { recordName } from "../kernel/options/validation.ts";
 import { configureScript, settingsScript } from "../kernel/scripts/settings-scripts.ts";
+import { configure } from "../lua/linked/configure.gen.ts";
 import { tokenOf } from "../kernel/call-token.ts";
 import type { OperatedQueue } from "./operated-queue.ts";
 import {
@@ -47,7 +48,12 @@ export async function configureQueue(
     const callOf = (shard: Shard) => {
       const note = shard.note();
       notes.push(note);
-      return shard.call(configureScript, args, shard.place === 0 ? changes : unshared, note);
+      return shard.call(
+        { ...configureScript, script: configure },
+        args,
+        shard.place === 0 ? changes : unshared,
+        note,
+      );
     };
     const changed = await changeAll(store, callOf, options);
     const settings = queueSettings(changed[0]?.reply.settings ?? {});
@@ -78,7 +84,12 @@ export async function configureGroup(
   return store.over(async () => {
     // All shards get them, because the group may go to another one later.
     const callOf = (shard: Shard) =>
-      shard.call(configureScript, args, items, shard.isPart ? shard.note() : undefined);
+      shard.call(
+        { ...configureScript, script: configure },
+        args,
+        items,
+        shard.isPart ? shard.note() : undefined,
+      );
     const changed = await changeAll(store, callOf, options);
     await store.ready({ now: changed.some(({ reply }) => reply.wake) });
     const owner = await store.ownerOf(name, options);

@@ -70,7 +70,11 @@ export async function listGroups({ store }: OperatedQueue, options: ListOptions)
 }
 
 /** Whether tasks of a group may have to wait, though consumers ask for them. */
-export const isLimited = ({ paused, maxWorking, rate }: Omit<GroupSettings, "weight">): boolean =>
+export const isLimited = ({
+  paused,
+  maxWorking,
+  rate,
+}: Pick<GroupSettings, "paused" | "maxWorking" | "rate">): boolean =>
   paused || maxWorking !== null || rate !== null;
 
 /** After the last limit was removed, each dequeue releases a hundred of the tasks that waited for it: these are ready. */

@@ -40,7 +40,7 @@ export const listScript = {
 
 export const removeScript = {
   script: remove,
-  keys: ["tasks", "expiry", "dead"],
+  keys: ["fair", "fairByGroup", "limited", "delayed", "tasks", "expiry", "dead"],
   args: ["testNow", "id"],
   decode: (reply: Reply) => new ReplyReader("remove", reply).status("removed", "not_found", "alive"),
 } as const satisfies Binding;

@@ -27,7 +27,24 @@ export interface QueueChanges {
   readonly events?: boolean | null | undefined;
   /** Whether events of tasks are counted: by the minute for an hour, by five minutes for a day. */
   readonly statistics?: boolean | null | undefined;
+  /**
+   * `"strict"`: of each group, one task at a time is worked on, and the next one begins when it has ended. A task that
+   * is tried again keeps its place at the head of its group, and the group waits. Tasks without a group have no order.
+   * Unset: groups share the queue, and their tasks are worked on side by side.
+   */
+  readonly order?: Order | null | undefined;
+  /**
+   * With an order, what follows a task that becomes a dead letter: the next task of its group (`"continue"`), or none
+   * (`"stop"`) until an operator redrives, removes or skips it. Unset: `"continue"`.
+   */
+  readonly onDead?: OnDead | null | undefined;
 }
+
+/** How the tasks of a group follow each other. */
+export type Order = "strict";
+
+/** What follows a dead letter in a group with an order. */
+export type OnDead = "continue" | "stop";
 
 /** The settings of a queue; null if there is no limit. */
 export interface QueueSettings {
@@ -37,6 +54,8 @@ export interface QueueSettings {
   readonly maxPending: number | null;
   readonly events: boolean;
   readonly statistics: boolean;
+  readonly order: Order | null;
+  readonly onDead: OnDead;
 }
 
 /** Changes of a group's settings. An absent setting is unchanged; null unsets it. */
@@ -49,6 +68,10 @@ export interface GroupChanges {
   readonly maxWorking?: number | null | undefined;
   /** Most dequeues of its tasks in a period, such as `{ most: 5, per: "1s" }`. */
   readonly rate?: Rate | null | undefined;
+  /** As of the queue; `"none"` for a group of a queue with an order that has none. Unset: that of the queue. */
+  readonly order?: Order | "none" | null | undefined;
+  /** As of the queue. Unset: that of the queue. */
+  readonly onDead?: OnDead | null | undefined;
 }
 
 /** The settings of a group; null if there is no limit. */
@@ -57,6 +80,8 @@ export interface GroupSettings {
   readonly weight: number;
   readonly maxWorking: number | null;
   readonly rate: Rate<number> | null;
+  readonly order: Order | "none" | null;
+  readonly onDead: OnDead | null;
 }
 
 /** One setting as the scripts take it. */
@@ -71,6 +96,20 @@ type Write = (value: never, path: string) => string;
 const count = (most: number) => (value: number, path: string) => String(wholeNumber(value, path, 1, most));
 
 const flag = (value: boolean, path: string) => (trueOrFalse(value, path) ? "1" : "");
+
+/** A setting with one of several values; a record has what `values` says. */
+const choice = (values: Readonly<Record<string, string>>) => (value: string, path: string) => {
+  const stored = Object.hasOwn(values, value) ? values[value] : undefined;
+  if (stored !== undefined) return stored;
+  throw invalidArgument(
+    path,
+    `must be ${Object.keys(values)
+      .map((one) => `"${one}"`)
+      .join(" or ")}`,
+  );
+};
+
+const onDead = choice({ continue: "0", stop: "1" });
 
 function rate(value: Rate, path: string): string {
   if (typeof value !== "object" || value === null) {
@@ -87,6 +126,8 @@ const QUEUE_SETTINGS: Readonly<Record<keyof QueueChanges, Write>> = {
   maxPending: count(100_000_000),
   events: flag,
   statistics: flag,
+  order: choice({ strict: "1" }),
+  onDead,
 };
 
 const GROUP_SETTINGS: Readonly<Record<keyof GroupChanges, Write>> = {
@@ -94,6 +135,8 @@ const GROUP_SETTINGS: Readonly<Record<keyof GroupChanges, Write>> = {
   weight: count(100),
   maxWorking: count(1_000_000),
   rate,
+  order: choice({ strict: "1", none: "0" }),
+  onDead,
 };
 
 function writeChanges(changes: object, settings: Readonly<Partial<Record<SettingName, Write>>>) {
@@ -135,6 +178,8 @@ export function queueSettings(stored: StoredSettings): QueueSettings {
     maxPending: readCount(shared ? stored.totalPending : stored.maxPending),
     events: stored.events !== undefined,
     statistics: stored.statistics !== undefined,
+    order: stored.order === "1" ? "strict" : null,
+    onDead: readOnDead(stored.onDead) ?? "continue",
   };
 }
 
@@ -144,5 +189,11 @@ export function groupSettings(stored: StoredSettings): GroupSettings {
     weight: readCount(stored.weight) ?? 1,
     maxWorking: readCount(stored.maxWorking),
     rate: readRate(stored.rate),
+    order: stored.order === undefined ? null : stored.order === "1" ? "strict" : "none",
+    onDead: readOnDead(stored.onDead),
   };
+}
+
+function readOnDead(text: string | undefined): OnDead | null {
+  return text === undefined ? null : text === "1" ? "stop" : "continue";
 }

@@ -4,6 +4,7 @@ import { MAX_BATCH } from "../kernel/options/limits.ts";
 import type { Cancelled, RequestOptions } from "../kernel/options/types.ts";
 import { listOf, onlyOptions, REQUEST_OPTIONS, taskId, wholeNumber } from "../kernel/options/validation.ts";
 import { cancelScript } from "../kernel/scripts/cancel-script.ts";
+import { cancel } from "../lua/linked/cancel.gen.ts";
 import type { Shard } from "../kernel/shard.ts";
 import { slicesOf } from "../kernel/slices.ts";
 import type { Adds } from "../kernel/store.ts";
@@ -36,7 +37,8 @@ export async function cancelTasks(
 ): Promise<CancelledMany> {
   onlyOptions(options, REQUEST_OPTIONS);
   const leases = leasesById(ids);
-  const callOf = (shard: Shard, id: string) => shard.call(cancelScript, { id, lease: leases.get(id) ?? "" });
+  const callOf = (shard: Shard, id: string) =>
+    shard.call({ ...cancelScript, script: cancel }, { id, lease: leases.get(id) ?? "" });
   const found = await callForEach(store, [...leases.keys()], callOf, options);
   return found.map(({ id, status }) =>
     status === "rejected" || status === "working"

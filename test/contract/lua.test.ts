@@ -9,8 +9,9 @@ const sharedText = shared.map(({ text }) => text).join("\n");
 const names = topLevelNames(sharedText);
 
 describe("the files in lua/ keep the rules that their text can show", () => {
-  test.for(shared)("$file", ({ file, text }) => {
-    expect(ruleBreaches(basename(file, ".lua"), text, { shared: names, isShared: true })).toEqual([]);
+  test.for(shared)("$file", ({ file, text, inLayer }) => {
+    const rules = { shared: names, isShared: true, isLayer: inLayer };
+    expect(ruleBreaches(basename(file, ".lua"), text, rules)).toEqual([]);
   });
 
   test.for(scripts)("$file", ({ file, text }) => {

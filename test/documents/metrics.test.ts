@@ -23,7 +23,7 @@ beforeAll(async () => {
   served = await serve();
   const { transport, ask } = served;
   await transport.send([["FLUSHALL"]]);
-  await transport.send([["HSET", "sluice:{newer}:tasks", "~set", "2;p=1"]]);
+  await transport.send([["HSET", "sluice:{newer}:tasks", "~set", "3;p=1"]]);
   await transport.send([["ZADD", "sluice:queues", "1", "newer"]]);
   await new Operator("emails", { transport }).configure({ statistics: true });
   await new Queue("emails", { transport }).enqueue(1);

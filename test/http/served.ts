@@ -159,7 +159,7 @@ export function servedQueue() {
     /** Sends a command to Redis. */
     command,
     /** Makes settings of a later release, which this one cannot read. */
-    makeNewer: (name = queue()) => command("HSET", queueKeys(name).tasks, "~set", "2;p=1"),
+    makeNewer: (name = queue()) => command("HSET", queueKeys(name).tasks, "~set", "3;p=1"),
     /** Removes the task from the list, as a failover might. */
     lose: (id: string) => command("LREM", queueKeys(queue()).pending, "0", id),
     queue,

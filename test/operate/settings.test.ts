@@ -16,6 +16,8 @@ const DEFAULTS = {
   maxPending: null,
   events: false,
   statistics: false,
+  order: null,
+  onDead: "continue",
 };
 
 describe("settings of a queue", () => {
@@ -44,7 +46,7 @@ describe("settings of a queue", () => {
 
 describe("settings of a newer release (law 12)", () => {
   const refuses = async (field: string, acts: Record<string, (operator: Operator) => Promise<unknown>>) => {
-    await rig.command("HSET", TASKS, field, "2;m=3");
+    await rig.command("HSET", TASKS, field, "3;m=3");
     await rig.command("ZADD", "sluice:queues", String(START), QUEUE);
     const before = await rig.keySpace();
     for (const act of Object.values(acts))

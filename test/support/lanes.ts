@@ -32,8 +32,8 @@ export function scriptsOf(file: string, env: NodeJS.ProcessEnv = process.env): s
  * @throws if no file of it contains `local PLAIN = true`
  */
 export function withoutPlainLanes({ shared, scripts }: LuaFiles): LuaFiles {
-  const full = shared.map(({ file, text }) => ({
-    file,
+  const full = shared.map(({ text, ...file }) => ({
+    ...file,
     text: text.replace(/^local PLAIN = true$/m, "local PLAIN = false"),
   }));
   if (full.every(({ text }, i) => text === shared[i]?.text))

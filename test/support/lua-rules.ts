@@ -35,12 +35,14 @@ export interface LuaRules {
   readonly shared: ReadonlySet<string>;
   /** True for a file with those locals: it has no contract, and may pass on commands. */
   readonly isShared?: boolean;
+  /** True for a file of a layer: at its top level it may assign to those locals. @default false */
+  readonly isLayer?: boolean | undefined;
 }
 
 /** The names that a file declares. */
 export function topLevelNames(text: string): Set<string> {
   const names = parse(text).body.flatMap((node) =>
-    node.type === "LocalStatement" ? list(node, "variables") : [node["identifier"] as LuaNode],
+    "variables" in node ? list(node, "variables") : [node["identifier"] as LuaNode],
   );
   return new Set(names.map((node) => String(node["name"])));
 }
@@ -77,6 +79,7 @@ export function ruleBreaches(name: string, text: string, rules: LuaRules): strin
     if (!known.has(node.name)) breach(node, `the global ${node.name} is not portable, or not defined`);
   }
   for (const node of within(chunk)) {
+    if (rules.isLayer && chunk.body.includes(node)) continue;
     for (const target of targets(node)) {
       if (target.type === "Identifier" && target["isLocal"] === false) breach(target, "a global is assigned");
     }

@@ -13,18 +13,34 @@ export function readGenerated(): Map<string, string> {
   return new Map(files.map((file) => [file, readFileSync(generatedFolder + file, "utf8")]));
 }
 
+/** The folders of layers, in their order: a layer assigns to locals that are declared in front of it. */
+const LAYERS = ["order"];
+
+/**
+ * Scripts that have the linked edition alone: those of layers, and of operators and the deep sweep. No bundle that must
+ * be small has them.
+ */
+const ONLY_LINKED = /^(?:order|operate|repair)\/(?!configure\.lua$)/;
+
 export interface LuaFiles {
-  /** The files with the locals that scripts share. */
+  /** The files with the locals that scripts share. Those of layers are the last ones. */
   readonly shared: readonly LuaFile[];
   readonly scripts: readonly LuaFile[];
 }
 
 /** Reads the files below lua/. A script has a contract, which names its keys; all others hold what scripts share. */
 function read(): LuaFiles {
+  const layerOf = (file: string) => LAYERS.findIndex((layer) => file.startsWith(`${layer}/`));
   const files = globSync("*/*.lua", { cwd: luaFolder }).toSorted();
-  const all = files.map((file) => ({ file, text: readFileSync(luaFolder + file, "utf8") }));
+  const all = files.map((file): LuaFile => {
+    const text = readFileSync(luaFolder + file, "utf8");
+    return { file, text };
+  });
   const isScript = ({ text }: LuaFile) => /^local \w+ = KEYS\[/m.test(text);
-  return { shared: all.filter((file) => !isScript(file)), scripts: all.filter(isScript) };
+  const withLayer = (one: LuaFile, inLayer: boolean) => (inLayer ? { ...one, inLayer } : one);
+  const shared = all.filter((file) => !isScript(file)).map((one) => withLayer(one, layerOf(one.file) >= 0));
+  const scripts = all.filter(isScript).map((one) => withLayer(one, ONLY_LINKED.test(one.file)));
+  return { shared: shared.toSorted((one, other) => layerOf(one.file) - layerOf(other.file)), scripts };
 }
 
 /** The paths of the scripts below lua/, such as `kernel/enqueue.lua`. */
@@ -36,6 +52,6 @@ export const scriptFiles = (): string[] => read().scripts.map(({ file }) => file
  */
 export function readLua(change: (file: string, text: string) => string = (_, text) => text): LuaFiles {
   const { shared, scripts } = read();
-  const changed = ({ file, text }: LuaFile) => ({ file, text: change(file, text) });
+  const changed = (one: LuaFile) => ({ ...one, text: change(one.file, one.text) });
   return { shared: shared.map(changed), scripts: scripts.map(changed) };
 }

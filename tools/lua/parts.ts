@@ -17,20 +17,37 @@ export interface Part {
   readonly range: readonly [from: number, to: number];
   /** The embedded text. */
   readonly text: string;
+  /** Whether it is an assignment of a layer, which takes the place of what is declared in front of the layer. */
+  readonly isLater: boolean;
 }
+
+/** The edition of a script. `linked`: with all layers. */
+export type Edition = "plain" | "linked";
 
 /**
  * The locals at the top level of the shared files, each behind those that it uses. Otherwise they are in the order of the
- * files.
- * @throws if there is anything but locals, a name is declared twice, or locals use each other
+ * files. A layer may assign to a local that is declared in front of it: `name = (function(inner) … end)(name)`. All use
+ * the later value then, also what is declared in front of the layer; `inner` is the former one.
+ * @throws if there is anything but these, a name is declared twice, or locals use each other
  */
-export function partsOf(shared: readonly LuaFile[]): Part[] {
-  const parts = shared.flatMap(partsIn);
+export function partsOf(shared: readonly LuaFile[], edition: Edition = "plain"): Part[] {
+  const files = shared.filter(({ inLayer = false }) => edition === "linked" || !inLayer);
+  const parts = files.flatMap(partsIn);
   const declaring = new Map<string, Part>();
+  /** The same without assignments. Parts in front of the layers keep their order: what they call may come later. */
+  const declared = new Map<string, Part>();
+  /** An assignment -> the part whose place it takes. */
+  const former = new Map<Part, Part>();
+  const inLayer = new Set(files.filter((one) => one.inLayer).map(({ file }) => file));
   for (const part of parts)
     for (const name of part.names) {
       const other = declaring.get(name);
-      if (other) throw new Error(`${part.file}: ${name} is declared at the top level of ${other.file} too`);
+      if (part.isLater && !other)
+        throw new Error(`${part.file}: ${name} is not declared in front of the layer`);
+      if (other && !part.isLater)
+        throw new Error(`${part.file}: ${name} is declared at the top level of ${other.file} too`);
+      if (other) former.set(part, other);
+      else declared.set(name, part);
       declaring.set(name, part);
     }
 
@@ -43,7 +60,11 @@ export function partsOf(shared: readonly LuaFile[]): Part[] {
       throw new Error(`${part.file}: locals use each other: ${circle.join(", ")}`);
     }
     begun.push(part);
-    const used = new Set(Array.from(part.uses, (name) => declaring.get(name)));
+    const usedAs = (name: string) => {
+      if (!inLayer.has(part.file)) return declared.get(name);
+      return (part.names.includes(name) && former.get(part)) || declaring.get(name);
+    };
+    const used = new Set(Array.from(part.uses, usedAs));
     for (const one of parts) if (used.has(one)) place(one);
     begun.pop();
     ordered.add(part);
@@ -57,10 +78,12 @@ function partsIn(file: LuaFile): Part[] {
   return body.map((node, i) => {
     const range = [i === 0 ? 0 : node.range[0], body[i + 1]?.range[0] ?? file.text.length] as const;
     const text = file.text.slice(...range);
-    const names = declaredBy(node);
+    const isLater = file.inLayer === true && node.type === "AssignmentStatement";
+    const names = isLater ? nodesIn(node, "variables").map(nameOf) : declaredBy(node);
     if (names.length === 0)
       throw new Error(`${file.file}: the top level may have only locals: ${text.split("\n", 1).join("")}`);
-    return { file: file.file, names, uses: freeNames(file.file, [node]), range, text: compact(text) };
+    const uses = freeNames(file.file, [node]);
+    return { file: file.file, names, uses, range, text: compact(text), isLater };
   });
 }
 
@@ -111,12 +134,17 @@ export function programOf(script: LuaFile, parts: readonly Part[]): (Part | stri
    */
   function partsFor(names: Iterable<string>, seen: ReadonlySet<string>): Part[] {
     const wanted = new Set(names);
-    const found = parts.toReversed().filter((part) => {
-      if (!part.names.some((name) => wanted.has(name) && !seen.has(name))) return false;
-      for (const name of part.uses) wanted.add(name);
-      return true;
-    });
-    return found.toReversed();
+    const found = new Set<Part>();
+    // Once more if an assignment of a layer takes the place of what a part in front of it uses.
+    for (let before = -1; before < found.size;) {
+      before = found.size;
+      for (const part of parts.toReversed()) {
+        if (!part.names.some((name) => wanted.has(name) && !seen.has(name))) continue;
+        for (const name of part.uses) wanted.add(name);
+        found.add(part);
+      }
+    }
+    return parts.filter((part) => found.has(part));
   }
 }
 

@@ -6,6 +6,8 @@ export interface LuaFile {
   /** Such as `enqueue.lua`. */
   readonly file: string;
   readonly text: string;
+  /** Whether only the linked edition of the scripts has it. @default false */
+  readonly inLayer?: boolean | undefined;
 }
 
 /**

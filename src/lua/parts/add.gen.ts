@@ -15,13 +15,13 @@ g.stuck=CK(g)
 g.version=math.max(a.now,(g.version or 0)+1)
 local h=CN(g)
 if h==''then
-FG(a,'HDEL tasks','~g:'..g.name)
+FH(a,'HDEL tasks','~g:'..g.name)
 else
-FG(a,'HSET tasks','~g:'..g.name,h)
+FH(a,'HSET tasks','~g:'..g.name,h)
 end
 local i=g.settings
 if g.limited==0 and i.number and#AL(i)==1 then
-FG(a,'HDEL tasks','~s:'..g.name)
+FH(a,'HDEL tasks','~s:'..g.name)
 end
 g.changed=nil
 a.fair_changed=true
@@ -39,11 +39,11 @@ if
 a.fair_changed
 and a.drained
 and a.times.limited==0
-and FH(a,'ZADD fair')==0
+and FI(a,'ZADD fair')==0
 then
-FG(a,'HDEL tasks','~fair')
+FH(a,'HDEL tasks','~fair')
 elseif a.fair_changed then
-FG(a,'HSET tasks','~fair',CQ(a.times))
+FH(a,'HSET tasks','~fair',CQ(a.times))
 end
 end
 `;
@@ -63,7 +63,7 @@ local d=a.events
 local e=not d.reclaimed and(d.completed or d.requeued or d.rejected)
 return d.enqueued and'cE'or d.dequeued and'cD'or e and'cS'or'cO'
 end
-if FW(a.stats)then
+if FX(a.stats)then
 return
 end
 local d,e=math.floor(a.now/60000),a.counts or{}
@@ -72,14 +72,14 @@ local g=f<d or f>d+60
 local h=f-f%5
 local i='~h'..AH(h/5%288)
 local j=g and f>0 and redis.call('HMGET',a.keys.tasks,'~totals',i)
-if j and not FW(j[1])then
+if j and not FX(j[1])then
 local k,l=j[1]or'',j[2]or''
 local m=math.min(tonumber(string.match(k,'^1;(%d+)')or f),d)
 a.stored_before['~totals'],a.stored_before[i]=j[1]or nil,j[2]or nil
-FG(a,'HSET tasks','~m'..AH(f%60),a.stats)
-FG(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
+FH(a,'HSET tasks','~m'..AH(f%60),a.stats)
+FH(a,'HSET tasks','~totals',b(m,k..' '..a.stats,{}))
 local n=string.match(l,'^1;'..AH(h)..';.*')or''
-FG(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
+FH(a,'HSET tasks',i,b(h,n..' '..a.stats,{}))
 end
 for n,o in pairs(a.events)do
 AM(e,n,#o)
@@ -90,10 +90,10 @@ a.call_counted=true
 end
 a.counts=nil
 a.stats=b(g and d or f,g and''or a.stats,e)
-FG(a,'HSET tasks','~stats',a.stats)
+FH(a,'HSET tasks','~stats',a.stats)
 end
 `;
-export const $FN = `local function FN(a)
+export const $FO = `local function FO(a)
 if not a.finished then
 AE(a)
 if a.events and a.settings.statistics and next(a.events)then
@@ -103,7 +103,7 @@ a.finished=true
 end
 end
 `;
-export const $FE = `local FE={
+export const $FF = `local FF={
 'ZREM limited',
 'ZREM worker_leases',
 'HDEL tasks',
@@ -122,8 +122,8 @@ export const $FE = `local FE={
 'ZADD dead',
 }
 `;
-export const $FI = `local function FI(a)
-for e,f in ipairs(FE)do
+export const $FJ = `local function FJ(a)
+for e,f in ipairs(FF)do
 local g=a.writes[f]
 if g then
 local h,i,j=string.match(f,'^(%u+) ([%l_]+) ?(%u*)$')
@@ -137,19 +137,19 @@ end
 end
 end
 `;
-export const $FP = `local function FP(a)
-local b,c=a.keys,FF(a,'ZREM working')
+export const $FQ = `local function FQ(a)
+local b,c=a.keys,FG(a,'ZREM working')
 AN('ZREM',b.working,c)
-FN(a)
-local d=FH(a,'HSET tasks')>0
-and AU(b.tasks,FF(a,'HSET tasks'))
+FO(a)
+local d=FI(a,'HSET tasks')>0
+and AU(b.tasks,FG(a,'HSET tasks'))
 if d then
 for h,i in ipairs(c)do
 redis.call('ZADD',b.working,AH(a.now+60000),i)
 end
 return d
 end
-FI(a)
+FJ(a)
 local e=AN('ZADD',b.delayed,a.writes.timers or{})
 if e>0 then
 redis.call('HINCRBY',b.tasks,'~timers',AH(e))

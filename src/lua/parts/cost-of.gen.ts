@@ -4,3 +4,41 @@ export const $CX = `local function CX(a)
 return math.floor(CC/(a.settings.weight or 1))
 end
 `;
+export const $CZ = `local function CZ(a,b,c,d)
+FH(a,'ZADD fair',AH(c),d)
+FH(a,'ZADD fair_by_group','0',CY(b.name,c,d))
+end
+`;
+export const $W = `local function W(a,b,c,d)
+local e=CW(b,c,1)
+e.last_tag=math.max(a.times[c]or 0,e.last_tag)+CX(b)
+CZ(a,b,CE(c,e.last_tag),d)
+end
+`;
+export const $CS = `local function CS(a,b)
+local c=a.groups[b.group or'']
+c.changed=true
+return c
+end
+`;
+export const $CT = `local function CT(a,b)
+local c=(a.settings.max_working or math.huge)-a.working
+if a.settings.rate then
+c=math.min(c,(DN(a.settings.rate,a.used,b,0)))
+end
+return c
+end
+`;
+export const $CU = `local function CU(a,b)
+return CT(a,b)-a.ready
+end
+`;
+export const $CV = `local function CV(a,b)
+local c=0
+for g=0,b-1 do
+local h=a.bands[g]
+c=c+(h and h.ready or 0)
+end
+return c
+end
+`;

@@ -4,21 +4,31 @@ export const $T = `local function T(a,b,c)
 local d=math.min(tonumber(c.ended_at or 0),a.now)+AF
 if d>a.now then
 AM(c,'version',1)
-c.state,c.history,c.reason,c.errors=FX.deleted,nil,nil,nil
+c.state,c.history,c.reason,c.errors=FY.deleted,nil,nil,nil
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FG(a,'HSET tasks',b,'')
-FG(a,'HSET tasks','.'..b,GK(c,''))
-FG(a,'ZADD expiry',AH(d),b)
+FH(a,'HSET tasks',b,'')
+FH(a,'HSET tasks','.'..b,GL(c,''))
+FH(a,'ZADD expiry',AH(d),b)
 else
-local e,f=FF(a,'HSET tasks'),FF(a,'HDEL tasks')
-local g=GO(e,f,b,c,a.now)
+local e,f=FG(a,'HSET tasks'),FG(a,'HDEL tasks')
+local g=GP(e,f,b,c,a.now)
 if g then
-FG(a,'ZADD expiry',g,b)
+FH(a,'ZADD expiry',g,b)
 else
-FG(a,'ZREM expiry',b)
+FH(a,'ZREM expiry',b)
 end
 end
-FG(a,'ZREM dead',b)
+FH(a,'ZREM dead',b)
 BY(a,'deleted',b)
 end
+`;
+export const $T_ = `T=(function(a)
+return function(b,c,d)
+if d.group and d.state==FY.rejected and b.settings.o and not b.groups[d.group]then
+CR(b,{d})
+end
+KG(b,d,c)
+return a(b,c,d)
+end
+end)(T)
 `;

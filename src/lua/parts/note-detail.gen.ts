@@ -13,17 +13,17 @@ g.bytes=g.bytes+#h
 end
 end
 `;
-export const $FQ = `local FQ=10
+export const $FR = `local FR=10
 `;
-export const $GR = `local function GR(a)
-local b=tonumber(a.max_attempts or FQ)
+export const $GS = `local function GS(a)
+local b=tonumber(a.max_attempts or FR)
 return b>0 and tonumber(a.charged)>=b
 end
 `;
-export const $HA = `local function HA(a,b,c)
+export const $HB = `local function HB(a,b,c)
 local d=16
 local e=1800
-local f=a.attempts..' '..GL(a.enqueued_at,b)
+local f=a.attempts..' '..GM(a.enqueued_at,b)
 if c then
 local g=#c>e and'j""'or string.gsub(c,'[\\n\\t]',' ')
 f=f..' '..string.gsub(string.gsub(g,'%%','%%25'),';','%%3B')
@@ -43,10 +43,10 @@ end
 a.errors=g..'\\t'..f
 end
 `;
-export const $HC = `local function HC(a,b,c)
-FG(a,'ZREM working',b)
+export const $HD = `local function HD(a,b,c)
+FH(a,'ZREM working',b)
 if c.worker then
-FG(a,'ZREM worker_leases',HB(c.worker,c.lease_number,b))
+FH(a,'ZREM worker_leases',HC(c.worker,c.lease_number,b))
 end
 if CJ(c)then
 local d=CS(a,c)

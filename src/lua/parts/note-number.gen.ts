@@ -22,30 +22,30 @@ AM(a.counts,b..AH(e),1)
 AM(a.counts,b..'ms',d)
 end
 `;
-export const $HF = `local function HF(a,b,c,d,e,f,g)
+export const $HG = `local function HG(a,b,c,d,e,f,g)
 local h=0
 if e=='completed'then
-h=tonumber(g or c.result_ttl or FR)
+h=tonumber(g or c.result_ttl or FS)
 elseif f~='cancelled'then
-h=tonumber(g or c.dead_ttl or FS)
+h=tonumber(g or c.dead_ttl or FT)
 end
-c.state=e=='completed'and FX.completed or FX.rejected
+c.state=e=='completed'and FY.completed or FY.rejected
 c.lease_token,c.leased_for='',''
-GM(c,e,a.now)
+GN(c,e,a.now)
 c.reason=f~=''and f or nil
 c.ended_at=AH(a.now)
 c.cancel_requested,c.fair_score,c.progress,c.progress_calls=nil,nil,nil,nil
 if e=='rejected'and h>0 then
-FG(a,'ZADD dead',c.ended_at,b)
+FH(a,'ZADD dead',c.ended_at,b)
 else
 c.max_attempts,c.result_ttl,c.dead_ttl=nil,nil,nil
-FG(a,'HSET tasks',b,'')
+FH(a,'HSET tasks',b,'')
 end
 if h==0 then
 c.errors=nil
 end
-FG(a,'HSET tasks','.'..b,GK(c,h>0 and d or''))
-FG(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
+FH(a,'HSET tasks','.'..b,GL(c,h>0 and d or''))
+FH(a,'ZADD expiry',AH(a.now+math.max(h,AF)),b)
 BY(a,f=='cancelled'and f or e,b)
 if f~='cancelled'then
 CA(a,'attempts',tonumber(c.attempts))

@@ -2,9 +2,9 @@
 
 export const $DI = `local DI={max_working='total_working',rate='total_rate',max_pending='total_pending'}
 `;
-export const $DN = `local function DN(a,b,c,d)
-local e,f,g=DL(b)
-local h,i,j=DL(c)
+export const $DP = `local function DP(a,b,c,d)
+local e,f,g=DM(b)
+local h,i,j=DM(c)
 local k=string.gsub(a,'(%d+):',function(k)
 return AH(math.floor(math.min((k+1)*g-1,d)/j))..':'
 end)

@@ -36,7 +36,7 @@ describe("queues", () => {
   test("that cannot be checked are reported, and the others are checked", async () => {
     for (const name of ["a", "b", "c"]) await queue(name).enqueue(1, { id: "t" });
     await rig.command("SET", "sluice:{a}:dead", "text");
-    await rig.command("HSET", "sluice:{b}:tasks", "~set", "2;new");
+    await rig.command("HSET", "sluice:{b}:tasks", "~set", "3;new");
     await rig.command("DEL", "sluice:{c}:pending");
     expect(await runDeepSweep()).toMatchObject({
       queues: 1,

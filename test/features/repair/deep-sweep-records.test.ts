@@ -215,7 +215,7 @@ test("a newer release's record is reported, and kept in any place (law 12)", asy
   const { faults } = await runDeepSweep();
   expect(faults).toMatchObject([{ fault: "record_newer", ids: ["a", "c", "b"] }]);
   expect(await rig.keySpace()).toEqual(before);
-  await rig.command("HSET", key("tasks"), "~set", "2;new");
+  await rig.command("HSET", key("tasks"), "~set", "3;new");
   expect(await runDeepSweep()).toMatchObject({
     failed: [{ queue: QUEUE, code: "newer_schema" }],
     cursor: null,

@@ -20,6 +20,8 @@ describe("settings of a group", () => {
       weight: 1,
       maxWorking: null,
       rate: null,
+      order: null,
+      onDead: null,
       ready: 0,
       working: 0,
       limited: 0,
@@ -29,7 +31,7 @@ describe("settings of a group", () => {
 
   test("are set one by one and unset by null, until no field is left", async () => {
     const operator = rig.operator();
-    const unlimited = { maxWorking: null, rate: null };
+    const unlimited = { maxWorking: null, rate: null, order: null, onDead: null };
     expect(await operator.configureGroup("a", { weight: 5 })).toEqual({
       paused: false,
       weight: 5,
@@ -42,6 +44,8 @@ describe("settings of a group", () => {
       weight: 5,
       maxWorking: 2,
       rate: { most: 3, per: 10_000 },
+      order: null,
+      onDead: null,
     });
     expect(await fields()).toEqual({ "~groups": "1", "~s:a": "1;k=5;m=2;n=1;r=3/10000" });
     await operator.configureGroup("a", unlimited);

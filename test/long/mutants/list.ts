@@ -5,6 +5,7 @@ import { groups } from "./laws/groups.ts";
 import { handOver } from "./laws/hand-over.ts";
 import { network } from "./laws/network.ts";
 import { operate } from "./laws/operate.ts";
+import { order } from "./laws/order.ts";
 import { partitions } from "./laws/partitions.ts";
 import { repair } from "./laws/repair.ts";
 import { settle } from "./laws/settle.ts";
@@ -17,6 +18,7 @@ export const lawMutants = {
   settle,
   sweep,
   operate,
+  order,
   groups,
   partitions,
   repair,

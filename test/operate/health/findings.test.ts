@@ -66,6 +66,8 @@ const facts: QueueFacts = {
     maxPending: null,
     events: false,
     statistics: false,
+    order: null,
+    onDead: "continue",
   },
   work: { since: null, lease: 0 },
   attempts: { tried: 0, failed: 0, since: 0, lastAt: 0, id: "", error: undefined, workingError: undefined },

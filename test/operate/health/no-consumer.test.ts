@@ -135,7 +135,7 @@ describe("tasks that no consumer takes", () => {
       advice: "raise the limit, if it is not meant: sluice settings emails --group tenant-7 maxWorking=…",
       names: ["tenant-7", "it's"],
     });
-    await rig.command("HSET", "sluice:{emails}:tasks", "~s:tenant-7", "2;new");
+    await rig.command("HSET", "sluice:{emails}:tasks", "~s:tenant-7", "3;new");
     expect((await health()).findings.at(-1)).toMatchObject({ names: ["it's"] });
     await rig.command("HSET", "sluice:{emails}:tasks", "~s:tenant-7", SET);
     await rig.operator().configureGroup("tenant-7", { maxWorking: null });

@@ -198,7 +198,7 @@ test("dead letters that are new are rising, and ten are a problem", async () => 
 
 test("a queue that a later release wrote cannot be read, and the others can", async () => {
   await rig.queue().enqueue(1);
-  await rig.command("HSET", "sluice:{emails}:tasks", "~set", "2;new");
+  await rig.command("HSET", "sluice:{emails}:tasks", "~set", "3;new");
   await rig.queue({}).counts();
   const report = await health();
   expect(report.queues).toEqual([{ queue: QUEUE, status: "problem" }]);

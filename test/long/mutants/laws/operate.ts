@@ -70,7 +70,7 @@ export const operate: LawMutants = {
   },
   "configure overwrites settings of a later release": {
     in: "configure",
-    lua: never("newer(found[1])"),
+    lua: never("newer_settings(found[1])"),
     breaks: "law 12: settings that this release cannot read are gone",
   },
   "declare records although another declaration was recorded meanwhile": {
@@ -87,12 +87,12 @@ export const operate: LawMutants = {
   },
   "examine shows groups of a later release": {
     in: "groups_at_limit",
-    lua: never("newer(state) or newer(settings)"),
+    lua: never("newer(state) or newer_settings(settings)"),
     breaks: "law 12: an operator sees limits that are not in force",
   },
   "settings reads what a later release wrote": {
     in: "settings",
-    lua: never("newer(found[1])"),
+    lua: never("newer_settings(found[1]) or newer(found[2])"),
     breaks: "law 12: an operator sees limits that are not in force",
   },
   "statistics reads the totals of a later release": {

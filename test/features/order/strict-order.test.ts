@@ -1,0 +1,210 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { linked } from "../../../src/features/linked/index.ts";
+import type { LeasedTask, Operator, Queue } from "../../../src/index.ts";
+import { useRig } from "../../support/rig.ts";
+
+const rig = useRig();
+let ledger: Queue<number>;
+let operator: Operator;
+beforeEach(async () => {
+  ledger = rig.queue<number>({ transport: linked(rig.transport) });
+  operator = rig.operator();
+  await operator.configure({ order: "strict" });
+});
+
+const ids = (tasks: readonly LeasedTask[]) => tasks.map(({ id }) => id);
+const take = async (max = 10) => ids(await ledger.dequeue({ max }));
+const add = (group: string, ...names: string[]) =>
+  ledger.enqueueMany(names.map((id, i) => ({ payload: i, id, group })));
+
+describe("of a group in strict order", () => {
+  test("one task at a time is delivered, the next one when it has completed", async () => {
+    await add("a", "a1", "a2", "a3");
+    const [first] = await ledger.dequeue({ max: 10 });
+    expect(first?.id).toBe("a1");
+    expect(await take()).toEqual([]);
+    await first?.complete();
+    expect(await take()).toEqual(["a2"]);
+    expect(await ledger.counts()).toMatchObject({ pending: 1, working: 1 });
+  });
+
+  test("groups share the queue fairly, and none waits for another", async () => {
+    await add("a", "a1", "a2");
+    await add("b", "b1", "b2");
+    expect(await take()).toEqual(["a1", "b1"]);
+  });
+
+  test("a requeued task keeps its place, with its delay too", async () => {
+    await add("a", "a1", "a2");
+    const [first] = await ledger.dequeue();
+    await first?.requeue({ delay: "1m" });
+    expect(await take()).toEqual([]);
+    rig.now += 60_000;
+    expect(await take()).toEqual(["a1"]);
+  });
+
+  test("a task whose lease expired keeps its place", async () => {
+    await add("a", "a1", "a2");
+    await ledger.dequeue({ lease: "1s" });
+    rig.now += 1_001;
+    expect(await take()).toEqual(["a1"]);
+  });
+
+  test("a task that is handed back keeps its place", async () => {
+    await add("a", "a1", "a2");
+    const [first] = await ledger.dequeue();
+    await first?.requeue({ count: false });
+    expect(await take()).toEqual(["a1"]);
+  });
+
+  test("a dead letter lets the group go on", async () => {
+    await add("a", "a1", "a2");
+    const [first] = await ledger.dequeue();
+    await first?.reject({ error: "no" });
+    expect(await take()).toEqual(["a2"]);
+  });
+
+  test("an exhausted task lets the group go on", async () => {
+    await ledger.enqueue(1, { id: "a1", group: "a", maxAttempts: 1 });
+    await add("a", "a2");
+    await ledger.dequeue({ lease: "1s" });
+    rig.now += 1_001;
+    expect(await take()).toEqual(["a2"]);
+  });
+
+  test("a cancelled task leaves the line, wherever it is", async () => {
+    await add("a", "a1", "a2", "a3", "a4");
+    expect(await ledger.cancel("a2")).toMatchObject({ ok: true });
+    expect(await ledger.cancel("a1")).toMatchObject({ ok: true });
+    const [third] = await ledger.dequeue();
+    expect(third?.id).toBe("a3");
+    await third?.requeue({ delay: "1m" });
+    await ledger.cancel("a3");
+    expect(await take()).toEqual(["a4"]);
+  });
+
+  test("a delayed task takes its place when it is due", async () => {
+    await ledger.enqueue(1, { id: "late", group: "a", delay: "1m" });
+    await add("a", "a1", "a2");
+    const [first] = await ledger.dequeue();
+    rig.now += 60_000;
+    expect(await take()).toEqual([]);
+    await first?.complete();
+    const [second] = await ledger.dequeue();
+    expect(second?.id).toBe("a2");
+    await second?.complete();
+    expect(await take()).toEqual(["late"]);
+  });
+
+  test("settle and dequeue in one call delivers the next task", async () => {
+    await add("a", "a1", "a2");
+    const [first] = await ledger.dequeue();
+    const receipt = first?.receipt ?? "";
+    const { tasks } = await ledger.settleAndDequeue([{ receipt, outcome: "complete" }], { max: 5 });
+    expect(ids(tasks)).toEqual(["a2"]);
+  });
+
+  test("a priority has no effect", async () => {
+    await add("a", "a1", "a2");
+    await ledger.enqueue(1, { id: "urgent", group: "a", priority: 9 });
+    const order: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const [task] = await ledger.dequeue();
+      order.push(task?.id ?? "");
+      await task?.complete();
+    }
+    expect(order).toEqual(["a1", "a2", "urgent"]);
+  });
+});
+
+describe("with onDead: stop", () => {
+  beforeEach(async () => void (await operator.configure({ onDead: "stop" })));
+  async function stopped() {
+    await add("a", "a1", "a2", "a3");
+    const [first] = await ledger.dequeue();
+    await first?.reject({ error: "no" });
+    expect(await take()).toEqual([]);
+  }
+
+  test("a dead letter stops its group until it is redriven", async () => {
+    await stopped();
+    await operator.redrive({ ids: [{ id: "a1" }] });
+    expect(await take()).toEqual(["a1"]);
+  });
+
+  test("a dead letter stops its group until it is removed", async () => {
+    await stopped();
+    await operator.remove("a1");
+    expect(await take()).toEqual(["a2"]);
+  });
+
+  test("a dead letter stops its group until it is skipped", async () => {
+    await stopped();
+    expect(await operator.stoppedGroups()).toEqual({
+      total: 1,
+      groups: [{ group: "a", id: "a1" }],
+      cursor: null,
+    });
+    expect(await operator.skip("a2")).toEqual({ ok: false, code: "not_dead_letter" });
+    expect(await operator.skip("none")).toEqual({ ok: false, code: "not_found" });
+    expect(await operator.skip("a1")).toEqual({ ok: true });
+    expect(await operator.skip("a1")).toEqual({ ok: true });
+    expect(await operator.stoppedGroups()).toEqual({ total: 0, groups: [], cursor: null });
+    expect(await take()).toEqual(["a2"]);
+  });
+
+  test("groups that are stopped are listed page by page", async () => {
+    for (const group of ["a", "b", "c"]) {
+      await add(group, `${group}1`);
+      await (await ledger.dequeue())[0]?.reject();
+    }
+    const first = await operator.stoppedGroups({ size: 2 });
+    expect(first).toMatchObject({ total: 3, cursor: "b" });
+    expect(await operator.stoppedGroups({ size: 2, cursor: "b" })).toMatchObject({
+      total: 3,
+      groups: [{ group: "c", id: "c1" }],
+      cursor: null,
+    });
+  });
+
+  test("a cancelled task stops nothing", async () => {
+    await add("a", "a1", "a2");
+    await ledger.cancel("a1");
+    expect(await take()).toEqual(["a2"]);
+  });
+});
+
+test("a queue that gets its order while tasks wait and work puts them in line", async () => {
+  await operator.configure({ order: null });
+  await add("a", "a1", "a2", "a3", "a4");
+  const [first] = await ledger.dequeue();
+  await operator.configure({ order: "strict" });
+  await add("a", "a5");
+  expect(await take()).toEqual([]);
+  await first?.complete();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    const tasks = await ledger.dequeue({ max: 3 });
+    order.push(ids(tasks).join());
+    await tasks[0]?.complete();
+  }
+  expect(order).toEqual(["a2", "a3", "a4", "a5"]);
+});
+
+test("a queue that loses its order delivers the tasks in line", async () => {
+  await add("a", "a1", "a2", "a3");
+  const [first] = await ledger.dequeue();
+  await operator.configure({ order: null });
+  await first?.complete();
+  expect(await take()).toEqual(["a2", "a3"]);
+});
+
+test("without the linked edition, no call works on such a queue", async () => {
+  await add("a", "a1", "a2");
+  const plain = rig.queue();
+  const before = await rig.keySpace();
+  await expect(plain.dequeue()).rejects.toMatchObject({ code: "newer_schema" });
+  await expect(plain.enqueue(1, { group: "a" })).rejects.toMatchObject({ code: "newer_schema" });
+  await expect(plain.cancel("a1")).rejects.toMatchObject({ code: "newer_schema" });
+  expect(await rig.keySpace()).toEqual(before);
+});
