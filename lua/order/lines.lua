@@ -18,7 +18,7 @@ end
 local function line_up(plan, group, id, in_front)
   local LATER = 34359738368 -- places from here on are of tasks that were never in `fair`
   local line = group.line
-  local last = in_front and 'front' or 'back'
+  local last = in_front and 'last_front_place' or 'last_back_place'
   line[last] = line[last] + 1
   local place = line[last] + (in_front and 0 or LATER)
   line.waiting, plan.times.limited = line.waiting + 1, plan.times.limited + 1
@@ -81,7 +81,8 @@ open_groups = (function(inner)
   local function parse_line(text)
     local waiting, front, back, stopped, head = string.match(text or '', '^1;(%d+);(%d+);(%d+);(s?);(.*)$')
     local line = { stopped = stopped == 's', added = {}, left = 0 }
-    line.waiting, line.front, line.back = tonumber(waiting or 0), tonumber(front or 0), tonumber(back or 0)
+    line.waiting = tonumber(waiting or 0)
+    line.last_front_place, line.last_back_place = tonumber(front or 0), tonumber(back or 0)
     line.head = head ~= '' and head or nil
     return line
   end
@@ -262,7 +263,8 @@ write_groups = (function(inner)
     if line.waiting == 0 and not line.head then
       return ''
     end
-    local front, back = line.waiting > 0 and line.front or 0, line.waiting > 0 and line.back or 0
+    local front, back =
+      line.waiting > 0 and line.last_front_place or 0, line.waiting > 0 and line.last_back_place or 0
     local stopped = line.stopped and 's' or ''
     return table.concat({ '1', int(line.waiting), int(front), int(back), stopped, line.head or '' }, ';')
   end

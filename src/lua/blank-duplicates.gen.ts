@@ -135,6 +135,6 @@ ${$DF}${$FY}${$CY}${$FZ}${$GB}${$GC}${$GD}${$GA}${$GG}${$GI}${$DH}${$DJ}${$FM}${
 return x or{'ok',p.ghosts,p.report,p.dead_letters,unpack(t)}
 `;
   },
-  sha1: "e680b16e25a476baea85fc6b837e2560e970b192",
-  keyLockingSha1: "851da26b1d81aa9ee918686c526508a1e7dad3cc",
+  sha1: "868593b8860b38634d5532517bb2b3ac5bdce5cc",
+  keyLockingSha1: "ea918637d5c198246beb20f8cd86bceb6fb166e1",
 };

@@ -297,6 +297,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "7c61b34cdf9ba98afcbf937224354f42f05271d1",
-  keyLockingSha1: "b163c7b7fabc8f6694d7e4f6f82d5693219a928c",
+  sha1: "3f790f75fd9107580859c32ef9763aee35225d18",
+  keyLockingSha1: "977e3a72af85f24f72bf9d6615b79a0161d806ab",
 };

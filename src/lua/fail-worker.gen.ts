@@ -131,6 +131,6 @@ r[2],r[3],r[4],r[5]=s,t,w and 1 or 0,ab and 1 or 0
 return r
 `;
   },
-  sha1: "682dec51e5cffe9981038bcd2b70730a1db52963",
-  keyLockingSha1: "788ea01ebb1488ebfa1fc9207291b7a1e5397b88",
+  sha1: "4cdcbc2c7d1dee8f28c2cdf0f3d5d2ce1840e1f2",
+  keyLockingSha1: "2fa823f988af8c7e7fdae191c7e637f4093cd9e8",
 };

@@ -149,6 +149,6 @@ end
 return{'ok',t,u,p.report,p.dead_letters}
 `;
   },
-  sha1: "95c778f8166ea5e2a6c31240b2477ec1c8dd802e",
-  keyLockingSha1: "d86af8e7004edc433b8c09d7752a3cb96ae76279",
+  sha1: "12122fe0a00040aecf9312558a4aacb391d14bb3",
+  keyLockingSha1: "07b2c77b83e4b77934516e0f626e521bc4fc917a",
 };

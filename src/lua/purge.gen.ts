@@ -221,6 +221,6 @@ end
 return y or t
 `;
   },
-  sha1: "966506ce84f806c9b392ad4d7d1d9d5443a2fd45",
-  keyLockingSha1: "9800c075a15aca194e8b01b347f2b38b0cd255b6",
+  sha1: "33a6b400b31bcd4889ae08acf5b7f6ed2b485a75",
+  keyLockingSha1: "8c08e299133c53fdc94a25b3c1f746e22f8347d5",
 };

@@ -123,6 +123,6 @@ end
 return{'ok',m.report}
 `;
   },
-  sha1: "1366aadb946db739201ad0c1b374ebafb54bc260",
-  keyLockingSha1: "5455eedd25808e783d01b26b13292ef0ad8a4636",
+  sha1: "b82914ddf1d6f762a401c2132dc7ff8bfa330b3b",
+  keyLockingSha1: "efb0f0784f731e867576b19da572023623c17b7e",
 };

@@ -174,6 +174,6 @@ end
 return al
 `;
   },
-  sha1: "61a86fe46f302e578a32068c587aa3615246c12a",
-  keyLockingSha1: "15b05a59e99619b0cc6161867d21ea4a29b39a90",
+  sha1: "4590e395f87b87612c4ef8a6d54b42b061da6a92",
+  keyLockingSha1: "85b4e35abec11dc5f7d796919dd58f49856bfd40",
 };

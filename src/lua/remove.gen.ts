@@ -81,6 +81,6 @@ ${$AK}${$AF}${$AM}${$BY}${$FG}${$FH}${$GJ}${$GK}${$GL}${$GO}${$GP}${$T}${$CJ}${$
 ${$CY}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CS}${$CT}${$CU}${$CV}${$X}${$AA}${$AL}${$CN}${$CQ}${$FI}${$AE}${$AN}${$AO}${$AS}${$AU}${$CB}${$FO}${$FF}${$FJ}${$FQ}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}return FQ(j)or{'removed'}
 `;
   },
-  sha1: "080f12ce6997f8108471046f62e6f575976a45ec",
-  keyLockingSha1: "ec090e11aa090cb14eb31df72e3d8a27e368f1e0",
+  sha1: "45fb81e688177244af44c355c2df1755e7b71397",
+  keyLockingSha1: "79726446733a94f0a309f86e524cfbf17c74db38",
 };

@@ -107,6 +107,6 @@ s[#s+1]=m.report
 return r or s
 `;
   },
-  sha1: "9b35637b10b401a224a0565faa82dd01c8cf3d72",
-  keyLockingSha1: "ca621e201b061bfe7779e460d2c3beb20701e4ed",
+  sha1: "c7d93cb952f88955ebbd4076ff76ebce73a58bdd",
+  keyLockingSha1: "cd874d7bfcd268138fa98fa34cb8bcdcfa3a5c2c",
 };

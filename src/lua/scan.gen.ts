@@ -195,6 +195,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "2643ac3832088f92323073ebb7570f54b8476fe4",
-  keyLockingSha1: "ed524afe74fa3799ccd0b0d749d7e96f422a7d14",
+  sha1: "77eeec7e2f858de28f78b5ed2693c86783b559c4",
+  keyLockingSha1: "964812d8244cd0a76647894126fb02c7c3d188f9",
 };

@@ -83,6 +83,6 @@ local o=h~=''and redis.call('EXISTS',a)>0
 ${$JK}${$JL}${$JN}${$JM}${$JP}return{'skipped',o and JP(e,{j[5],j[3]},i.now,h)and 1 or 0}
 `;
   },
-  sha1: "7d6344bf144a87eea071159143cb84d983fc2ef1",
-  keyLockingSha1: "1b5082b7839cc5ba04fd353d598ff65559b7afde",
+  sha1: "fc26d28c7e54cb0ca20de116b9c66363fa1edcec",
+  keyLockingSha1: "743676c2acbf43df2eacc6b6cae89262072f27d9",
 };

@@ -13,6 +13,6 @@ export const askFormer: Script = {
     const { source } = plain;
     return `${source.slice(0, 2871)}${$DK}${$FM_}${source.slice(2871, 7802)}${$CR_}${source.slice(7802, 14081)}${$KA}${$KB}${$KD}${$X_}${source.slice(14081, 20447)}${$KC}${$KF}${$AE_}${source.slice(20447, 20464)}`;
   },
-  sha1: "fe906333ba0996b70cdc8252369904b611ba01a9",
-  keyLockingSha1: "483a09401c2a4aee77e5d111c00f4109dddf9b0c",
+  sha1: "7041ad65883326710baf0a7f61c9ead84b41248e",
+  keyLockingSha1: "6843ee52afd322cec63fb5947aabd9c43f0bc54d",
 };

@@ -14,6 +14,6 @@ export const configure: Script = {
     const { source } = plain;
     return `${source.slice(0, 4057)}${$CR_}${source.slice(4057, 4478)}${source.slice(1029, 1145)}${source.slice(1232, 1460)}${source.slice(4822, 6106)}${source.slice(1514, 1628)}${source.slice(6220, 6479)}${source.slice(1145, 1232)}${source.slice(6566, 7862)}${source.slice(1628, 2153)}${source.slice(8387, 10043)}${source.slice(2153, 2272)}${source.slice(10162, 10255)}${source.slice(2272, 2377)}${source.slice(2645, 3279)}${source.slice(10994, 11277)}${$DL_}${source.slice(11277, 11860)}${$CI}${source.slice(1460, 1514)}${$X}${source.slice(11860, 12524)}${source.slice(2377, 2460)}${source.slice(12607, 13703)}${source.slice(2460, 2474)}${source.slice(13717, 16504)}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${source.slice(16504, 16917)}`;
   },
-  sha1: "68261d651b77a2eb0789e9304e087e2b9aac6515",
-  keyLockingSha1: "d37baf70d61daeed5b6b5f3694c8cbd823c705a3",
+  sha1: "0094c5913e83d53562874ccc2f24e937d5f6cb1e",
+  keyLockingSha1: "aa2839d2ce117ea8dff217c25c357cb4db1475fd",
 };

@@ -18,6 +18,6 @@ export const dequeue: Script = {
     const { source } = plain;
     return `${source.slice(0, 5552)}${source.slice(2043, 2130)}${source.slice(5639, 8489)}${source.slice(2130, 2297)}${source.slice(8656, 16085)}${source.slice(866, 1072)}${source.slice(16291, 17937)}${source.slice(1664, 1950)}${source.slice(18223, 19833)}${source.slice(2297, 2308)}${source.slice(19844, 29066)}${source.slice(1950, 2018)}${source.slice(29134, 29512)}${source.slice(1072, 1487)}${source.slice(29927, 39228)}${source.slice(2308, 2684)}${source.slice(39604, 43015)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$KH}${$AZ_}${$AE_}${source.slice(43015, 43038)}`;
   },
-  sha1: "72a9708b1669c9ac7f0278a340ded46152c806fe",
-  keyLockingSha1: "47d66766b1ef176485a1717ba16649ff76c74c06",
+  sha1: "ebdfaa140807b659cd5510e7309020108a94bd2c",
+  keyLockingSha1: "acea9ad3ef8c1cba40e4c05ead4e7814bfe8d1f9",
 };

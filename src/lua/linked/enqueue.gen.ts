@@ -13,6 +13,6 @@ export const enqueue: Script = {
     const { source } = plain;
     return `${source.slice(0, 976)}${source.slice(758, 772)}${source.slice(990, 3607)}${source.slice(1229, 1290)}${source.slice(3668, 3805)}${source.slice(1229, 1479)}${source.slice(869, 934)}${source.slice(4120, 4847)}${source.slice(1490, 1935)}${$DK}${$FM_}${source.slice(5292, 5462)}${source.slice(4270, 4386)}${source.slice(3718, 3805)}${source.slice(4470, 4698)}${source.slice(5893, 8795)}${$CR_}${source.slice(8795, 9043)}${source.slice(4386, 4470)}${source.slice(9127, 16600)}${$KA}${$KB}${$KD}${$X_}${source.slice(16600, 19844)}${source.slice(16760, 16987)}${source.slice(20071, 23137)}${$KC}${$KF}${$AE_}${source.slice(23137, 23156)}`;
   },
-  sha1: "3e9ab5ecd66e255c504f9be60b3f712a4608306c",
-  keyLockingSha1: "ee95c4f9d7d5be2b7c7ee55cc589c229ebe78577",
+  sha1: "0a877b0002f8d67448b5b5949013704592d74419",
+  keyLockingSha1: "f0648c4124e676ea9e59d0fc756d9ac80ba955a0",
 };

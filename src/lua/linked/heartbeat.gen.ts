@@ -16,6 +16,6 @@ export const heartbeat: Script = {
     const { source } = plain;
     return `${source.slice(0, 1232)}${source.slice(804, 891)}${source.slice(1319, 2068)}${source.slice(804, 891)}${source.slice(2155, 4445)}${$CY}${source.slice(4445, 4504)}${$CD}${$CE}${$CW}${$CC}${$CX}${$CZ}${$W}${$CG}${$CH}${$CI}${$CJ}${$CS}${source.slice(4504, 5143)}${$CT}${$CU}${$CV}${$X}${source.slice(5143, 10246)}${$KA}${$KB}${$KC}${$KD}${$X_}${$KF}${$AE_}${source.slice(10246, 10366)}`;
   },
-  sha1: "3141a3ba7289b88f4a87d69596a8be284e3d438f",
-  keyLockingSha1: "27b6adf7e041b1cce96b5d8cf7aba1e065695a70",
+  sha1: "fc3f047ba8011c3a5ae9f9940cc9e59a0280b82c",
+  keyLockingSha1: "151da9f8579f89464c16cbf6344de5610f78f23b",
 };

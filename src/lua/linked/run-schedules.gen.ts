@@ -13,6 +13,6 @@ export const runSchedules: Script = {
     const { source } = plain;
     return `${source.slice(0, 1958)}${$DK}${$FM_}${source.slice(1958, 8184)}${$KA}${$KB}${$KD}${$CR_}${$X_}${source.slice(8184, 12604)}${$KC}${$KF}${$AE_}${source.slice(12604, 14754)}`;
   },
-  sha1: "35b4914a0fabf461087165823ea0ad9e1f3e336b",
-  keyLockingSha1: "b41f4e2ec9841c9b9008c2871dba4573af8724dc",
+  sha1: "3eaa08af701f6d822f30244e5d1f22e700230261",
+  keyLockingSha1: "68cd2de0f7a4de2d55c417651b2216af0c397ab9",
 };

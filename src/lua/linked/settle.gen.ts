@@ -16,6 +16,6 @@ export const settle: Script = {
     const { source } = plain;
     return `${source.slice(0, 4886)}${source.slice(773, 789)}${source.slice(4902, 5274)}${source.slice(789, 956)}${source.slice(5441, 13566)}${source.slice(956, 968)}${source.slice(13578, 18150)}${source.slice(968, 985)}${source.slice(18167, 18945)}${$DK}${source.slice(18945, 22607)}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${source.slice(22607, 22640)}`;
   },
-  sha1: "7133c0f7b0201920eef09b0767c61f87cc31a3e2",
-  keyLockingSha1: "98d8b6f1ded53f95c412d1edd054657f8dab6ccb",
+  sha1: "8ec65540bf12ecfc15d2471044bf47cfad5fb19f",
+  keyLockingSha1: "509b0edb7ef2e626ef22ca8d5fe69d764cd593c3",
 };

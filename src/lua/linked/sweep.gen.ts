@@ -16,6 +16,6 @@ export const sweep: Script = {
     const { source } = plain;
     return `${source.slice(0, 21273)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${source.slice(21273, 21382)}${source.slice(5074, 17940)}${source.slice(34248, 35067)}${source.slice(17940, 21055)}${source.slice(38182, 41286)}${$DK}${$KA}${$KB}${$KC}${$KD}${$KE}${$FM_}${$CR_}${$X_}${$KF}${$HF_}${$HG_}${$AE_}${source.slice(41286, 41533)}${source.slice(5074, 5190)}${source.slice(6282, 6510)}${source.slice(13052, 13279)}${source.slice(42104, 42964)}`;
   },
-  sha1: "868572bbc77255a5425fcaed0652b28ac2f29e4b",
-  keyLockingSha1: "4187ee4fd0aaf0da614bc2c4033daff7e1d7dbb7",
+  sha1: "03589968c484e4f7ada48c755911ad17521d046c",
+  keyLockingSha1: "2aa1c9bbe368a45a94b662fa8421beccc11ef714",
 };

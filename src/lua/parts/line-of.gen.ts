@@ -12,7 +12,7 @@ end
 export const $KB = `local function KB(a,b,c,d)
 local e=34359738368
 local f=b.line
-local g=d and'front'or'back'
+local g=d and'last_front_place'or'last_back_place'
 f[g]=f[g]+1
 local h=f[g]+(d and 0 or e)
 f.waiting,a.times.limited=f.waiting+1,a.times.limited+1
@@ -91,7 +91,8 @@ local function b(c)
 if c.waiting==0 and not c.head then
 return''
 end
-local d,e=c.waiting>0 and c.front or 0,c.waiting>0 and c.back or 0
+local d,e=
+c.waiting>0 and c.last_front_place or 0,c.waiting>0 and c.last_back_place or 0
 local f=c.stopped and's'or''
 return table.concat({'1',AH(c.waiting),AH(d),AH(e),f,c.head or''},';')
 end

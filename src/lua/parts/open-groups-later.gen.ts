@@ -4,7 +4,8 @@ export const $CR_ = `CR=(function(a)
 local function b(c)
 local d,e,f,g,h=string.match(c or'','^1;(%d+);(%d+);(%d+);(s?);(.*)$')
 local i={stopped=g=='s',added={},left=0}
-i.waiting,i.front,i.back=tonumber(d or 0),tonumber(e or 0),tonumber(f or 0)
+i.waiting=tonumber(d or 0)
+i.last_front_place,i.last_back_place=tonumber(e or 0),tonumber(f or 0)
 i.head=h~=''and h or nil
 return i
 end
