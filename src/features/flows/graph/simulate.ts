@@ -108,12 +108,7 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
 
   /** Ends a node, and all that ends with it. */
   function settle(node: number, state: "completed" | "rejected", reason?: NodeReason): void {
-    set(node, {
-      state,
-      reason,
-      because: reason === "dependency_failed" ? causeOf(node) : undefined,
-      isFlagged: false,
-    });
+    set(node, { state, reason, because: undefined, isFlagged: false });
     const ended = [node];
     for (const one of ended) {
       for (const { follower, counts } of behind(one)) {
@@ -135,7 +130,7 @@ export function simulate<Q>({ nodes, edges }: FlowPlan<Q>, options: SimulationOp
     return at(node).state !== "ready";
   }
 
-  /** The task that made a node fall: the source of its first edge that did not do, or what that one fell by. */
+  /** The task that a fallen node names: the source of its first edge that failed, or what made that source fall. */
   function causeOf(node: number): number | undefined {
     const edge = edgesBefore(node).find((one) => {
       const isNeeded = edges.mustComplete[one] === 1 || isJoin(node);

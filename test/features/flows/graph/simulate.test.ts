@@ -1,27 +1,6 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FlowItem } from "../../../../src/features/flows/graph/flow-items.ts";
-import { planFlow } from "../../../../src/features/flows/graph/plan-flow.ts";
-import { simulate, type Simulation } from "../../../../src/features/flows/graph/simulate.ts";
-import { expectedStates, type Past } from "./expected-states.ts";
-import { randomFlows } from "./random-flows.ts";
-
-/** A flow under way, by the refs of its tasks. */
-function begun(items: readonly FlowItem<string>[], options: Parameters<typeof simulate>[1] = {}) {
-  const plan = planFlow(items);
-  const simulation = simulate(plan, options);
-  const tasks = [...plan.nodes.entries()].flatMap(([node, { kind, ref }]) =>
-    kind === "task" ? [{ node, ref }] : [],
-  );
-  const find = (ref: string, kind = "task") =>
-    plan.nodes.findIndex((node) => node.ref === ref && node.kind === kind);
-  const stateOf = (node: number) => {
-    const [state, reason] = [simulation.stateOf(node), simulation.reasonOf(node)];
-    return reason === undefined ? state : `${state}: ${reason}`;
-  };
-  const states = () => Object.fromEntries(tasks.map(({ node, ref }) => [ref, stateOf(node)]));
-  return { plan, simulation, tasks, find, states, stateOf };
-}
+import { begun } from "./begun-flow.ts";
 
 const task = (ref: string, after?: FlowItem<string>["after"]): FlowItem<string> => ({
   ref,
@@ -64,6 +43,14 @@ describe("a task waits for what is in front of it", () => {
     });
     expect(simulation.failedBefore(find("rows"))).toBe(find("fetch"));
     expect(simulation.failedBefore(find("mail"))).toBe(find("rows"));
+  });
+
+  test("a task that begins and is put back is ready as before; one that is blocked does not begin", () => {
+    const { simulation, find, states } = begun([task("fetch"), task("rows", "fetch")]);
+    for (const ref of ["fetch", "rows"]) simulation.begin(find(ref));
+    expect(states()).toEqual({ fetch: "working", rows: "blocked" });
+    expect(Object.values(simulation.putBack(find("fetch"))).flat()).toEqual([]);
+    expect(states()).toEqual({ fetch: "ready", rows: "blocked" });
   });
 });
 
@@ -228,62 +215,4 @@ describe("a cancel", () => {
     simulation.end(find("slow"), "rejected");
     expect(states()).toMatchObject({ slow: "rejected: cancelled", clean: "rejected: cancelled" });
   });
-});
-
-/** What to do with one of the tasks, by its number modulo theirs. */
-const steps = fc.array(
-  fc.record({ does: fc.constantFrom("complete", "complete", "reject", "redrive", "cancel"), with: fc.nat() }),
-  { maxLength: 40 },
-);
-
-test("each step has the effect that the rules say, also through inner flows", () => {
-  fc.assert(
-    fc.property(randomFlows, steps, (items, drawn) => {
-      const { simulation, tasks, states } = begun(items);
-      const past: Past = { ends: new Map(), cancelled: new Set(), begun: new Set() };
-      const compare = () => expect(states()).toEqual(Object.fromEntries(expectedStates(items, past)));
-      compare();
-      for (const { does, with: drawnTask } of drawn) {
-        const one = tasks[drawnTask % tasks.length];
-        if (!one) continue;
-        const [before, reason] = [simulation.stateOf(one.node), simulation.reasonOf(one.node)];
-        if (does === "redrive") {
-          simulation.redrive(one.node);
-          if (reason === "rejected") past.ends.delete(one.ref);
-        } else if (does === "cancel") {
-          simulation.cancel(one.node);
-          if (before === "ready" || before === "blocked") past.cancelled.add(one.ref);
-        } else {
-          const as = does === "complete" ? "completed" : "rejected";
-          simulation.end(one.node, as);
-          if (before === "ready") past.ends.set(one.ref, as);
-        }
-        compare();
-      }
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
-/** Whether something is left that can be done, if not all has ended. */
-const canGoOn = (simulation: Simulation, nodes: number) =>
-  simulation.hasEnded ||
-  Array.from({ length: nodes }, (_, node) => simulation.stateOf(node)).includes("ready");
-
-test("no task waits for ever: while a flow has not ended, one of its tasks is ready", () => {
-  fc.assert(
-    fc.property(randomFlows, steps, fc.constantFrom("cancel", undefined), (items, drawn, onFailure) => {
-      const { plan, simulation, tasks } = begun(items, { onFailure });
-      for (const { does, with: drawnTask } of drawn) {
-        const node = tasks[drawnTask % tasks.length]?.node;
-        if (node === undefined) break;
-        if (does === "redrive" || does === "cancel") simulation[does](node);
-        else simulation.end(node, does === "complete" ? "completed" : "rejected");
-        expect(canGoOn(simulation, plan.nodes.length)).toBe(true);
-      }
-      for (const { node } of tasks) simulation.end(node, "completed");
-      expect(simulation.hasEnded).toBe(true);
-    }),
-    { numRuns: 1_000 },
-  );
 });
