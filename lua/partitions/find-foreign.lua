@@ -31,6 +31,9 @@ for i = 1, #fields, 2 do
   local first = string.sub(field, 1, 1)
   if string.sub(field, 1, 3) == '~d:' then
     append(reply, field)
+  elseif string.find(field, '^~[DSI]:') then
+    -- The key of a debounced task, of a singleton, or an id to be replaced.
+    append(reply, '~d:' .. string.sub(field, 4))
   elseif first ~= '~' and first ~= '.' then
     if value == '' then
       append(ended, field)

@@ -168,7 +168,7 @@ local function repair_fields(repair, found)
       settings[field] = text
     elseif kind == '~w:' then
       infos[#infos + 1] = string.sub(field, 4)
-    elseif kind == '~d:' or kind == '~f:' or kind == '~b:' then
+    elseif string.find(kind or '', '[dfbDTSI]') then
       kept[#kept + 1], texts[#texts + 1] = field, text
     elseif string.sub(field, 1, 1) ~= '~' then
       local id = string.gsub(field, '^%.', '')

@@ -24,14 +24,14 @@ export interface ProducerParts<In, Out> {
 
 /** Adds tasks to a queue, and reads and cancels them. */
 export class Producer<In = unknown, Out = In> extends TasksById {
-  readonly #defaults: TaskDefaults;
+  protected readonly defaults: TaskDefaults;
   protected readonly schema: StandardSchemaV1<In, Out> | undefined;
 
   /** @throws {SluiceError} `invalid_argument` */
   constructor({ store, values, defaults, schema }: ProducerParts<In, Out>) {
     super(store, values);
-    this.#defaults = defaults;
     this.schema = schema;
+    this.defaults = defaults;
     // Invalid defaults throw here, not at the first task.
     fixedOptions({}, defaults, "");
     whenReady(defaults, {}, "");
@@ -50,11 +50,10 @@ export class Producer<In = unknown, Out = In> extends TasksById {
   async enqueue(payload: In, options: EnqueueOptions & RequestOptions = {}, addHeaders?: AddHeaders) {
     onlyOptions(options, ENQUEUE_OPTIONS);
     const { signal, idempotencyKey, ...rest } = options;
-    const key = requestKey({ idempotencyKey });
     const tasks = [{ ...rest, payload }];
+    const key = requestKey({ idempotencyKey });
     const batch = await this.#batch(tasks, { key, at: () => "", addHeaders }, true, signal);
-    const [enqueued] = await this.#answers(await this.store.add(batch), signal);
-    return enqueued as Enqueued;
+    return (await this.#answers(await this.store.add(batch), signal))[0] as Enqueued;
   }
 
   /**
@@ -89,8 +88,7 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const texts = await all(tasks, (task, i) =>
       checkAndEncode(this.schema, task, options.at(i), values.maxPayload),
     );
-    const parts = { queue: this.store.queue, values, defaults: this.#defaults };
-    const { drafts, encode } = newTasks(parts, tasks, texts, options);
+    const { drafts, encode } = newTasks({ name: this.name, values, defaults: this.defaults }, tasks, texts, options);
     return { drafts, encode, refuseEach: false, mayShare, signal };
   }
 

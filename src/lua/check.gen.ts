@@ -297,6 +297,6 @@ end
 return{'valid',ae,redis.call('EXISTS',l,m)>0 and 1 or 0}
 `;
   },
-  sha1: "3f790f75fd9107580859c32ef9763aee35225d18",
-  keyLockingSha1: "977e3a72af85f24f72bf9d6615b79a0161d806ab",
+  sha1: "92e5b5fbbee54b5a44441e1c152d00e89c571370",
+  keyLockingSha1: "31cc35793885446fae654dc377259e165bcfacbf",
 };

@@ -31,6 +31,8 @@ local p,q=i[o],i[o+1]
 local r=string.sub(p,1,1)
 if string.sub(p,1,3)=='~d:'then
 AK(g,p)
+elseif string.find(p,'^~[DSI]:')then
+AK(g,'~d:'..string.sub(p,4))
 elseif r~='~'and r~='.'then
 if q==''then
 AK(j,p)
@@ -48,6 +50,6 @@ end
 return g
 `;
   },
-  sha1: "6f9ceeb3ff9b9459d9169a703b3d00335c49df1a",
-  keyLockingSha1: "7a15ef3f40cfb1b14300e6f3329c560c8118e92e",
+  sha1: "e0987ed65b63b2e82e44278d80681c627d989ade",
+  keyLockingSha1: "d3f8eccc44b8187962c41967d3fcdca1dd982b70",
 };

@@ -195,6 +195,6 @@ AK(ae,u,q.dead_letters)
 return ad or ae
 `;
   },
-  sha1: "77eeec7e2f858de28f78b5ed2693c86783b559c4",
-  keyLockingSha1: "964812d8244cd0a76647894126fb02c7c3d188f9",
+  sha1: "425ce19441eb83773490d628439306856ccf9502",
+  keyLockingSha1: "faf397d90c871f2ed3263107fe3f96639508af6e",
 };

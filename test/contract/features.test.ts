@@ -22,7 +22,7 @@ const FEATURES: readonly Feature[] = [
     name: "partitions",
     own: ["features/partitions"],
     words: /partition/i,
-    most: 5,
+    most: 6,
   },
   {
     name: "offload",

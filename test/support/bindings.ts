@@ -2,6 +2,7 @@ import * as alerts from "../../src/features/alerts/alert-scripts.ts";
 import type { Binding } from "../../src/kernel/scripts/binding.ts";
 import * as cancel from "../../src/kernel/scripts/cancel-script.ts";
 import * as count from "../../src/kernel/scripts/count-script.ts";
+import * as debounce from "../../src/features/debounce/debounce-scripts.ts";
 import * as enqueuePlain from "../../src/kernel/scripts/enqueue-plain-script.ts";
 import * as enqueue from "../../src/kernel/scripts/enqueue-script.ts";
 import * as handOver from "../../src/features/hand-over/hand-over-script.ts";
@@ -27,6 +28,7 @@ export const bindings: readonly Binding[] = [
   alerts,
   cancel,
   count,
+  debounce,
   enqueue,
   enqueuePlain,
   examine,

@@ -20,10 +20,20 @@ const LAYERS = ["order"];
  * Scripts that have the linked edition alone: those of layers, and of operators and the deep sweep. No bundle that must
  * be small has them.
  */
-const ONLY_LINKED = /^(?:order|operate|repair)\/(?!configure\.lua$)/;
+const ONLY_LINKED = /^(?:order|operate|repair|debounce)\/(?!configure\.lua$)/;
+
+/**
+ * Folders of features that came after the others. What they add changes no text and no module of the others, so that
+ * bundles without them stay as they are.
+ */
+const LATER = ["debounce"];
+
+/** 0 for a file of the first folders, or the place of its folder among the later ones. */
+export const placeOf = ({ file }: Pick<LuaFile, "file">): number =>
+  LATER.indexOf(file.replace(/\/.*/, "")) + 1;
 
 export interface LuaFiles {
-  /** The files with the locals that scripts share. Those of layers are the last ones. */
+  /** The files with the locals that scripts share. Those of layers are behind all that they may change. */
   readonly shared: readonly LuaFile[];
   readonly scripts: readonly LuaFile[];
 }
@@ -40,7 +50,8 @@ function read(): LuaFiles {
   const withLayer = (one: LuaFile, inLayer: boolean) => (inLayer ? { ...one, inLayer } : one);
   const shared = all.filter((file) => !isScript(file)).map((one) => withLayer(one, layerOf(one.file) >= 0));
   const scripts = all.filter(isScript).map((one) => withLayer(one, ONLY_LINKED.test(one.file)));
-  return { shared: shared.toSorted((one, other) => layerOf(one.file) - layerOf(other.file)), scripts };
+  const rank = (one: LuaFile) => placeOf(one) * (LAYERS.length + 1) + layerOf(one.file);
+  return { shared: shared.toSorted((one, other) => rank(one) - rank(other)), scripts };
 }
 
 /** The paths of the scripts below lua/, such as `kernel/enqueue.lua`. */

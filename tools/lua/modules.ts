@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { keyLocking } from "../../src/kernel/transport.ts";
-import type { LuaFiles } from "./files.ts";
+import { type LuaFiles, placeOf } from "./files.ts";
 import { partsOf, programOf, type Part } from "./parts.ts";
 import { freeNames } from "./scopes.ts";
 import { shorten } from "./shorten.ts";
@@ -57,11 +57,15 @@ export function modulesOf(files: LuaFiles, isShort = false): ReadonlyMap<string,
 
   /** The module of each part that has one; the others are in that of their script. */
   const shared = new Map<Part, string>();
-  for (const together of usedByTheSame(parts, programs)) {
+  const addTogether = (together: readonly Part[]) => {
     const file = fileOf(together[0] as Part);
     for (const part of together) shared.set(part, file);
     add(file, together.map((part) => `export ${constant(part)}`).join(""));
-  }
+  };
+  // What later folders use too is where it would be without them.
+  const first = programs.filter((program) => placeOf(program) === 0);
+  const later = programs.filter((program) => placeOf(program) > 0);
+  for (const together of usedByTheSame(parts, first)) addTogether(together);
   const linked = scripts
     .filter(({ inLayer = false }) => !inLayer)
     .map((script) => ({ script, pieces: programOf(script, parts) }))
@@ -80,7 +84,17 @@ export function modulesOf(files: LuaFiles, isShort = false): ReadonlyMap<string,
     if (isPlain) add(file, `export ${constant(part)}`);
   }
   const own = parts.filter((part) => shared.get(part) === "linked/parts.gen.ts");
-  for (const program of programs) add(program.module, scriptModule(program, parts, shared));
+  for (const program of first) add(program.module, scriptModule(program, parts, shared));
+  const withoutLater = [...modules.keys()];
+  const isOf = (some: readonly Program[]) => (part: Part) => some.some((program) => isIn(program)(part));
+  const unshared = parts.filter((part) => isOf(later)(part) && !shared.has(part));
+  for (const part of unshared.filter(isOf(first))) addTogether([part]);
+  for (const together of usedByTheSame(
+    unshared.filter((part) => !isOf(first)(part)),
+    later,
+  ))
+    addTogether(together);
+  for (const program of later) add(program.module, scriptModule(program, parts, shared));
   if (linked.length > 0) {
     add("linked/parts.gen.ts", own.map((part) => `export ${constant(part)}`).join(""));
     for (const program of linked)
@@ -94,8 +108,10 @@ export function modulesOf(files: LuaFiles, isShort = false): ReadonlyMap<string,
         ),
       );
   }
-  const inOrder = Array.from(modules.keys(), (file) => `import {} from "./${file}";\n`);
-  add("order.gen.ts", ORDER + inOrder.join(""));
+  // Bundlers look at all of these, and name things by them: so those of later folders are not among them.
+  const ofLater = new Set([...modules.keys()].slice(withoutLater.length));
+  const inOrder = [...modules.keys()].filter((file) => !ofLater.has(file) || file.startsWith("linked/"));
+  add("order.gen.ts", ORDER + inOrder.map((file) => `import {} from "./${file}";\n`).join(""));
   if (linked.length > 0) add("linked.gen.ts", tableOf(linked));
   return modules;
 }

@@ -13,7 +13,6 @@ import type { NewTask, TaskDefaults } from "../options/types.ts";
 import { taskId } from "../options/validation.ts";
 import { fixedOptions, uniqueness, whenReady } from "./task-options.ts";
 import type { Values } from "../values/values.ts";
-import type { QueueRef } from "../queue-ref.ts";
 import type { AddBatch, Item } from "../store.ts";
 
 /** What looks at a payload that is not plain JSON. */
@@ -52,7 +51,7 @@ async function encodeBySchema<In, Out>(
 
 /** The queue of new tasks. */
 interface NewTasksParts {
-  readonly queue: Pick<QueueRef, "name">;
+  readonly name: string;
   readonly values: Values;
   readonly defaults: TaskDefaults;
 }
@@ -76,7 +75,7 @@ export interface NewTasksOptions {
  * @throws {SluiceError} `invalid_argument`, `too_large`
  */
 export function newTasks(
-  { queue, values, defaults }: NewTasksParts,
+  { name, values, defaults }: NewTasksParts,
   tasks: readonly NewTask<unknown>[],
   texts: readonly string[],
   { key, at, addHeaders }: NewTasksOptions,
@@ -84,7 +83,7 @@ export function newTasks(
   let derived: Promise<(place: number) => string> | undefined;
   const derivedId = async (place: number) => {
     derived ??= import("./idempotency.ts").then(({ derivedTaskIds }) =>
-      derivedTaskIds(queue.name, key as string),
+      derivedTaskIds(name, key as string),
     );
     return (await derived)(place);
   };
@@ -101,7 +100,7 @@ export function newTasks(
   const tokenFor = (sealed: readonly string[]) => {
     if (key === undefined) return undefined;
     return (keyToken ??= import("./idempotency.ts").then(({ tokenOfKey }) =>
-      tokenOfKey(queue.name, key, tasks, sealed, at),
+      tokenOfKey(name, key, tasks, sealed, at),
     ));
   };
   let ownToken: string | undefined;

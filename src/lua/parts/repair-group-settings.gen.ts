@@ -105,7 +105,7 @@ elseif p=='~s:'then
 f[n]=o
 elseif p=='~w:'then
 g[#g+1]=string.sub(n,4)
-elseif p=='~d:'or p=='~f:'or p=='~b:'then
+elseif string.find(p or'','[dfbDTSI]')then
 h[#h+1],i[#i+1]=n,o
 elseif string.sub(n,1,1)~='~'then
 local q=string.gsub(n,'^%.','')

@@ -1,4 +1,5 @@
 import { consumers } from "./laws/consumers.ts";
+import { debounce } from "./laws/debounce.ts";
 import { dequeue } from "./laws/dequeue.ts";
 import { enqueue } from "./laws/enqueue.ts";
 import { groups } from "./laws/groups.ts";
@@ -25,4 +26,5 @@ export const lawMutants = {
   network,
   consumers,
   handOver,
+  debounce,
 };

@@ -23,6 +23,7 @@ import { seen } from "../../support/day.ts";
 import { QUEUE } from "../../support/rig.ts";
 import { enqueues } from "./enqueue-operations.ts";
 import { handOvers } from "./hand-over-operations.ts";
+import { ofKeys } from "./keyed-operations.ts";
 import type { Operation } from "./operation.ts";
 import { ofPartitioning } from "./partition-operations.ts";
 import { now, worker, type Caller } from "./starting-point.ts";
@@ -80,6 +81,7 @@ const settlements = (receipts: readonly string[]): Settlement[] => {
 export const operations: readonly Operation[] = [
   ...enqueues,
   ...handOvers,
+  ...ofKeys,
   { script: "register", call: (by) => by.queue().enqueue(1, { idempotencyKey: "k" }) },
   { script: "dequeue", call: async (by) => seen(await by.queue().dequeue({ idempotencyKey: "k" })) },
   {
