@@ -150,6 +150,9 @@ end
 -- reply if a later release wrote it.
 -- enqueued_at: of its life; nil for any.
 local function find_task(call, id, enqueued_at)
+  if id == '' then
+    return nil, nil
+  end
   local keys = call.plan.keys
   local found = redis.call('HMGET', keys.tasks, id, '.' .. id)
   local fixed, record = found[1], found[2]

@@ -88,7 +88,12 @@ export class Producer<In = unknown, Out = In> extends TasksById {
     const texts = await all(tasks, (task, i) =>
       checkAndEncode(this.schema, task, options.at(i), values.maxPayload),
     );
-    const { drafts, encode } = newTasks({ name: this.name, values, defaults: this.defaults }, tasks, texts, options);
+    const { drafts, encode } = newTasks(
+      { name: this.name, values, defaults: this.defaults },
+      tasks,
+      texts,
+      options,
+    );
     return { drafts, encode, refuseEach: false, mayShare, signal };
   }
 

@@ -173,6 +173,6 @@ ab.payloads=s=='all'and'1'or nil
 ${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(y,j,nil,l,aa.due,aa.due+w)
 `;
   },
-  sha1: "cebf9b2b226c12e53f9780419c958ccfc4abb3bc",
-  keyLockingSha1: "1d630bae07763b892f24c488292a456a8460f3aa",
+  sha1: "8f44a7146981ea868fa138b46d9ed4524c40b9ad",
+  keyLockingSha1: "df5ed9af5d2a745b90899b192aae219a393c8759",
 };

@@ -115,6 +115,6 @@ end
 ${$GI}${$BY}${$GJ}${$GK}${$GL}${$GO}${$HE}${$DS}${$DT}${$DU}${$GQ}${$ED}${$EE}${$KT}return KT(q,v,0)or KP(q,j,'created',l,s.due)
 `;
   },
-  sha1: "04e7761b6d32769b0dfdeb28d71e4f6c29323efe",
-  keyLockingSha1: "4cef52a1b843217ce85463c3af9dcd18db590ed0",
+  sha1: "51317482ce41f267ba30a6e23bebec2befe1d727",
+  keyLockingSha1: "2e6c2fe2f4e72ff087a736144531a4acbefbcf5f",
 };

@@ -156,6 +156,6 @@ end
 ${$AF}${$DG}${$KK}${$KM}${$KQ}return KQ(v,j,nil,l,x.due,math.max(z,x.due)+t)
 `;
   },
-  sha1: "74cb889607682fa052da63e46cadae49198e9031",
-  keyLockingSha1: "ea56c343d63d44d22b0ec8068dd3feb4ce5b240d",
+  sha1: "a64810357e56bff8b4bfd6f3012811bfd3a3fb0f",
+  keyLockingSha1: "e038cb57bab3a11b2c30ccc3e9f6e7a873c70cb3",
 };

@@ -2,13 +2,7 @@ import type { AddHeaders } from "../../kernel/hooks.ts";
 import { tokenOf } from "../../kernel/call-token.ts";
 import { onAll } from "../../kernel/on-all.ts";
 import type { RequestOptions } from "../../kernel/options/types.ts";
-import {
-  onlyOptions,
-  optionsObject,
-  REQUEST_OPTIONS,
-  requestKey,
-  taskId,
-} from "../../kernel/options/validation.ts";
+import { onlyOptions, optionsObject, REQUEST_OPTIONS, taskId } from "../../kernel/options/validation.ts";
 import type { Producer } from "../../kernel/producer.ts";
 import { addKeyed, type KeyedParts } from "./add-keyed.ts";
 import { forgetKeyScript } from "./debounce-scripts.ts";

@@ -82,9 +82,7 @@ export function newTasks(
 ): Pick<AddBatch, "drafts" | "encode"> {
   let derived: Promise<(place: number) => string> | undefined;
   const derivedId = async (place: number) => {
-    derived ??= import("./idempotency.ts").then(({ derivedTaskIds }) =>
-      derivedTaskIds(name, key as string),
-    );
+    derived ??= import("./idempotency.ts").then(({ derivedTaskIds }) => derivedTaskIds(name, key as string));
     return (await derived)(place);
   };
   const plans = tasks.map((task, place) => planned(defaults, task, at(place), addHeaders));

@@ -94,7 +94,7 @@ export const debounce: LawMutants = {
     lua: drop(
       "plan_write(plan, 'ZADD expiry', int(math.max(keep_until, plan.now + RESEND_WINDOW)), call.field)",
     ),
-    breaks: "law 7: keys that nobody uses fill the hash",
+    breaks: "law 7: unused keys fill the hash",
   },
   "a sealed payload goes to another task": {
     in: "enqueue-debounced",
