@@ -29,10 +29,8 @@ local fields, ended, changing = page[2], {}, {}
 for i = 1, #fields, 2 do
   local field, value = fields[i], fields[i + 1]
   local first = string.sub(field, 1, 1)
-  if string.sub(field, 1, 3) == '~d:' then
-    append(reply, field)
-  elseif string.find(field, '^~[DSI]:') then
-    -- The key of a debounced task, of a singleton, or an id to be replaced.
+  -- Dedup keys, and those of debounce.
+  if string.find(field, '^~[dDSI]:') then
     append(reply, '~d:' .. string.sub(field, 4))
   elseif first ~= '~' and first ~= '.' then
     if value == '' then

@@ -29,9 +29,7 @@ local i,j,k=f[2],{},{}
 for o=1,#i,2 do
 local p,q=i[o],i[o+1]
 local r=string.sub(p,1,1)
-if string.sub(p,1,3)=='~d:'then
-AK(g,p)
-elseif string.find(p,'^~[DSI]:')then
+if string.find(p,'^~[dDSI]:')then
 AK(g,'~d:'..string.sub(p,4))
 elseif r~='~'and r~='.'then
 if q==''then
@@ -50,6 +48,6 @@ end
 return g
 `;
   },
-  sha1: "e0987ed65b63b2e82e44278d80681c627d989ade",
-  keyLockingSha1: "d3f8eccc44b8187962c41967d3fcdca1dd982b70",
+  sha1: "0d161c43bcdcaf9766e8e54ff55730fa78459c40",
+  keyLockingSha1: "449e0120043140d36720490f6a42b3b7e72b9dda",
 };
